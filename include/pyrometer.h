@@ -1,0 +1,258 @@
+/*
+ * pyrometer.h - why an Apache Spark application was slow, from what it left behind.
+ *
+ *     const char *paths[] = {"spark-events/app-20260101120000-0001"};
+ *     struct pyro_error error;
+ *     pyro_inputs *inputs = NULL;
+ *     pyro_app *app = NULL;
+ *     pyro_diagnosis *diagnosis = NULL;
+ *     if (pyro_inputs_open(paths, 1, NULL, &inputs, &error) == PYRO_OK && pyro_inputs_count(inputs) > 0 &&
+ *         pyro_app_load(inputs, 0, NULL, &app, &error) == PYRO_OK &&
+ *         pyro_diagnose(app, NULL, &diagnosis, &error) == PYRO_OK)
+ *         pyro_report_write(diagnosis, PYRO_FORMAT_TEXT, NULL, &writer, &error);
+ *
+ * Ownership. Objects come from a function that ends in _open, _load, _new, _snapshot or _retain, or from
+ * pyro_diagnose(), and are given back by the _close, _free or _release of the same name. These accept NULL. Strings
+ * that a function returns are NUL-terminated UTF-8, belong to the object they were asked of and live as long as it;
+ * nothing is freed piece by piece.
+ *
+ * Threads. One thread uses a handle at a time; different handles are independent. A loaded application is immutable:
+ * any number of threads may read it, and pyro_app_retain()/pyro_app_release() are atomic. Loading starts threads of its
+ * own (see pyro_options.threads) and has joined them when it returns.
+ *
+ * Errors. Every function that can fail returns enum pyro_status and describes the failure in *error, which belongs to
+ * the caller and may be NULL. Out-parameters are set on success only. The library never prints, exits, changes signal
+ * handlers or locale, and keeps no global state.
+ *
+ * Units. Durations are integer milliseconds, sizes are bytes, times are milliseconds since 1970-01-01 UTC, shares and
+ * confidences are 0..1.
+ *
+ * Limits. One record (line) may have pyro_options.max_record_bytes bytes; a longer one is rejected, counted and skipped
+ * without being held in memory. Records may nest 1,000 deep (Spark's own nest some 50 deep; a deeper record is
+ * rejected). Integers must fit 64 bits signed. The first 1,000 rejected records are kept with place and reason; all are
+ * counted. Memory: some 64 MB and 200 bytes a task, and the texts of plans and properties, whatever the log's size.
+ *
+ * ABI. Handles are opaque. Structs that a caller fills in begin with their own size (`size = sizeof(struct x)`), so
+ * that fields can be added at the end; a field left zero means its default.
+ */
+#ifndef PYROMETER_H
+#define PYROMETER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PYRO_API __attribute__((visibility("default")))
+#else
+#define PYRO_API
+#endif
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+enum pyro_status {
+    PYRO_OK = 0,
+    PYRO_ERROR_ARGUMENT = 1,  /* a parameter is outside its documented range */
+    PYRO_ERROR_MEMORY = 2,    /* the allocator returned NULL */
+    PYRO_ERROR_INPUT = 3,     /* the input could not be opened or read, or is not what was asked for */
+    PYRO_ERROR_OUTPUT = 4,    /* the caller's writer refused the output */
+    PYRO_ERROR_CANCELLED = 5, /* the progress callback asked to stop */
+    PYRO_ERROR_INTERNAL = 6   /* a defect of this library: please report it */
+};
+
+struct pyro_error {
+    enum pyro_status code;
+    uint64_t offset;    /* byte offset in the decompressed input, UINT64_MAX where there is none */
+    char path[512];     /* the input concerned (cut where longer), or "" */
+    char message[1024]; /* one line: what happened, why, what to do */
+};
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* All memory of an object comes from here; NULL stands for malloc(), realloc() and free(). The functions are called
+ * from several threads at once while an application is loaded, and must outlive every object made with them. */
+struct pyro_allocator {
+    void *(*allocate)(void *context, size_t size);
+    void *(*reallocate)(void *context, void *memory, size_t size);
+    void (*release)(void *context, void *memory);
+    void *context;
+};
+
+struct pyro_progress {
+    const char *path;     /* the log being read */
+    uint64_t bytes_done;  /* of the files as stored, compressed or not */
+    uint64_t bytes_total; /* 0 when unknown (pipes) */
+};
+
+struct pyro_options {
+    size_t size; /* sizeof(struct pyro_options) */
+    const struct pyro_allocator *allocator;
+    unsigned threads;          /* decoding threads; 0: one a core. Results are the same for every number */
+    uint64_t max_record_bytes; /* 0: 256 MiB */
+    /* Called now and then, on the thread that called the library; a result other than 0 stops the call with
+     * PYRO_ERROR_CANCELLED. */
+    int (*progress)(void *context, const struct pyro_progress *progress);
+    void *progress_context;
+    uint32_t wanted; /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
+};
+
+enum pyro_wanted {
+    PYRO_WANT_PLAN_TEXT = 1 << 0 /* texts of physical plans (sql.plan, sql_nodes.detail) */
+};
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+/* What was found at some paths: logs, each of one attempt of one application. */
+typedef struct pyro_inputs pyro_inputs;
+
+/* Looks at each path: a file, "-" (standard input), a folder of many logs, the folder of a rolling log
+ * (eventlog_v2_*), a Databricks folder, or the zip archive that a History Server hands out; plain or compressed with
+ * zstd, lz4, snappy, lzf or gzip, which is recognised by content. Paths that hold no log are listed as unreadable and
+ * are no error of this call. */
+PYRO_API enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count,
+                                           const struct pyro_options *options, pyro_inputs **ret,
+                                           struct pyro_error *error);
+PYRO_API void pyro_inputs_close(pyro_inputs *inputs);
+PYRO_API size_t pyro_inputs_count(const pyro_inputs *inputs);
+/* `index` < pyro_inputs_count(). */
+PYRO_API const char *pyro_inputs_path(const pyro_inputs *inputs, size_t index);
+PYRO_API size_t pyro_inputs_unreadable_count(const pyro_inputs *inputs);
+PYRO_API const char *pyro_inputs_unreadable_path(const pyro_inputs *inputs, size_t index);
+PYRO_API const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t index);
+
+/* ---- Applications ------------------------------------------------------------------------------------------------ */
+
+/* One application as far as its log tells, with every number derived. Immutable and reference-counted. */
+typedef struct pyro_app pyro_app;
+
+/* Reads a whole log. A damaged or unfinished log is no error: what could be read is there, and its integrity says what
+ * is missing. PYRO_ERROR_INPUT: it cannot be opened or read, or holds not one Spark event. */
+PYRO_API enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
+                                        pyro_app **ret, struct pyro_error *error);
+PYRO_API pyro_app *pyro_app_retain(pyro_app *app);
+PYRO_API void pyro_app_release(pyro_app *app);
+
+/* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
+
+/* A decoder is fed the decompressed bytes of one event log in pieces of any size, as they appear. */
+typedef struct pyro_decoder pyro_decoder;
+
+/* `path` names the log in reports; it is not opened. */
+PYRO_API enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *options, pyro_decoder **ret,
+                                           struct pyro_error *error);
+/* Only memory can fail here: what is wrong with the bytes is recorded in the application's integrity. */
+PYRO_API enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, size_t len,
+                                            struct pyro_error *error);
+/* The application as of the complete records fed so far; feeding may go on. */
+PYRO_API enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
+/* The application once all bytes were fed; a last line without newline counts. Nothing may be fed afterwards. */
+PYRO_API enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
+PYRO_API void pyro_decoder_free(pyro_decoder *decoder);
+
+/* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
+
+typedef struct pyro_diagnosis pyro_diagnosis;
+
+enum pyro_severity {
+    PYRO_SEVERITY_LOW = 0,
+    PYRO_SEVERITY_MODERATE = 1,
+    PYRO_SEVERITY_SEVERE = 2,
+    PYRO_SEVERITY_CRITICAL = 3
+};
+
+/* Runs every rule. The diagnosis keeps a reference to the application. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
+                                        struct pyro_error *error);
+PYRO_API void pyro_diagnosis_free(pyro_diagnosis *diagnosis);
+PYRO_API size_t pyro_diagnosis_finding_count(const pyro_diagnosis *diagnosis);
+
+struct pyro_finding_info {
+    const char *id, *rule, *title;
+    enum pyro_severity severity;
+    double confidence;
+    int64_t saves_ms; /* expected wall time */
+};
+/* `index` < pyro_diagnosis_finding_count(); most saved first. */
+PYRO_API struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index);
+
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
+enum pyro_format { PYRO_FORMAT_TEXT, PYRO_FORMAT_JSON, PYRO_FORMAT_MARKDOWN, PYRO_FORMAT_CSV };
+
+/* Name of a format as the command line spells it ("text", "json", "markdown", "csv"); NULL beyond the last one. */
+PYRO_API const char *pyro_format_name(unsigned format);
+
+/* Takes output as it is made; a result other than 0 stops the call with PYRO_ERROR_OUTPUT. */
+struct pyro_writer {
+    int (*write)(void *context, const void *data, size_t len);
+    void *context;
+};
+
+struct pyro_report_options {
+    size_t size;
+    int color;            /* 1: ANSI colours (text) */
+    unsigned width;       /* columns of text output; 0: 80 */
+    int64_t utc_offset_s; /* for times in text and markdown; 0: UTC */
+    int details;          /* 1: text and markdown also list every stage and executor, not only the important ones */
+};
+
+/* Writes the report of one application. */
+PYRO_API enum pyro_status pyro_report_write(const pyro_diagnosis *diagnosis, enum pyro_format format,
+                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                            struct pyro_error *error);
+
+/* Reports of several applications as one document (JSON: pyrometer.reports/1), one in memory at a time: begin, then
+ * report or unreadable for each input, then end. */
+typedef struct pyro_reports pyro_reports;
+PYRO_API enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_report_options *options,
+                                            const struct pyro_writer *writer, pyro_reports **ret,
+                                            struct pyro_error *error);
+PYRO_API enum pyro_status pyro_reports_add(pyro_reports *reports, const pyro_diagnosis *diagnosis,
+                                           struct pyro_error *error);
+PYRO_API enum pyro_status pyro_reports_add_unreadable(pyro_reports *reports, const char *path, const char *reason,
+                                                      struct pyro_error *error);
+/* Writes the end of the document. */
+PYRO_API enum pyro_status pyro_reports_finish(pyro_reports *reports, struct pyro_error *error);
+PYRO_API void pyro_reports_free(pyro_reports *reports);
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+struct pyro_rule_info {
+    const char *id, *category, *title, *summary;
+};
+PYRO_API size_t pyro_rules_count(void);
+/* `index` < pyro_rules_count(). */
+PYRO_API struct pyro_rule_info pyro_rules_get(size_t index);
+
+/* ---- SQL --------------------------------------------------------------------------------------------------------- */
+
+/* Runs one statement over the application's tables (docs/tables.md) and writes its rows: text (aligned columns), json
+ * (an array of objects), markdown or csv. Only reading statements are accepted. PYRO_ERROR_ARGUMENT: the statement is
+ * wrong; the message is SQLite's. */
+PYRO_API enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_format format,
+                                         const struct pyro_options *options, const struct pyro_writer *writer,
+                                         struct pyro_error *error);
+
+/* ---- This build -------------------------------------------------------------------------------------------------- */
+
+/* "0.1.0" */
+PYRO_API const char *pyro_version(void);
+
+struct pyro_feature_info {
+    const char *kind;   /* "codec", "layout", "report", "table", "rule", "cpu", "optional" */
+    const char *name;   /* "zstd" */
+    const char *detail; /* "libzstd 1.5.4", "AVX-512", ... or how to get it when it is missing */
+    int available;
+};
+/* What this build can read and write, and on this machine; NULL-safe enumeration: count, then get. */
+PYRO_API size_t pyro_features_count(void);
+PYRO_API struct pyro_feature_info pyro_features_get(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

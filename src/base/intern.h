@@ -1,0 +1,27 @@
+/* String pool: every distinct text of an application once, numbered from 0. Text 0 is the empty string.
+ * Not thread-safe while interning; slices stay valid until the last reference is gone. */
+#ifndef PYRO_BASE_INTERN_H
+#define PYRO_BASE_INTERN_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "pyrometer.h"
+
+struct pyro_string_pool;
+
+struct pyro_string_pool *pyro_string_pool_new(const struct pyro_allocator *allocator);
+struct pyro_string_pool *pyro_string_pool_retain(struct pyro_string_pool *pool);
+void pyro_string_pool_release(struct pyro_string_pool *pool);
+/* A pool with the same texts under the same numbers that the old one's growth does not touch; texts are shared. */
+struct pyro_string_pool *pyro_string_pool_snapshot(struct pyro_string_pool *pool);
+/* Number of `text`, adding it when new; UINT32_MAX when there is no memory. */
+uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text);
+/* The pool's own copy of `text` (NUL behind it); a null slice stays null. */
+struct pyro_slice pyro_intern_slice(struct pyro_string_pool *pool, struct pyro_slice text);
+struct pyro_slice pyro_string_pool_text(const struct pyro_string_pool *pool, uint32_t id);
+uint32_t pyro_string_pool_count(const struct pyro_string_pool *pool);
+/* Plain memory that lives as long as the pool (arrays of ids, texts made by printf). Zeroed; NULL when none is left. */
+void *pyro_string_pool_alloc(struct pyro_string_pool *pool, size_t size);
+
+#endif

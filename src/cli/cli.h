@@ -1,0 +1,102 @@
+/* What the verbs of the command share: exit statuses, the verb and option tables, and parsing by them.
+ *
+ * The command uses nothing of the library but pyrometer.h. */
+#ifndef PYROMETER_CLI_H
+#define PYROMETER_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pyrometer.h"
+
+enum cli_exit {
+    CLI_EXIT_OK = 0,
+    CLI_EXIT_USAGE = 2,
+    CLI_EXIT_INPUT = 3,
+    CLI_EXIT_OUTPUT = 4,     /* also: an internal error */
+    CLI_EXIT_SIGNALLED = 128 /* plus the signal's number */
+};
+
+/* One option of a verb. The table drives parsing, --help, the manual page and the completions. */
+struct cli_option {
+    const char *name;     /* without the dashes; NULL ends a table */
+    char letter;          /* the one-letter form, or 0 */
+    const char *argument; /* "FILE"; NULL: a switch */
+    const char *choices;  /* allowed values, separated by spaces; NULL: any */
+    const char *fallback; /* value when the option is not given, or NULL */
+    const char *help;     /* one or more sentences, unwrapped */
+};
+
+struct cli_example {
+    const char *command, *what; /* a command of NULL ends a list */
+};
+
+enum { CLI_OPTIONS_MAX = 16 };
+
+/* A parsed command line. `values` stand in the order of the verb's table; a switch that was given is "". */
+struct cli_call {
+    const struct cli_verb *verb;
+    const char *values[CLI_OPTIONS_MAX];
+    const char *const *arguments;
+    size_t argument_count;
+};
+
+/* What a verb's file defines. */
+struct cli_verb_body {
+    int (*run)(const struct cli_call *call); /* gives the exit status */
+    size_t least, most;                      /* number of arguments */
+    const struct cli_option *options;
+    const char *choices; /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL */
+    const char *description; /* paragraphs separated by blank lines */
+    const struct cli_example *examples;
+};
+
+struct cli_verb {
+    const char *name, *arguments, *summary, *group;
+    const struct cli_verb_body *body;
+};
+
+extern const struct cli_verb cli_verbs[];
+extern const size_t cli_verb_count;
+const struct cli_verb *cli_verb_find(const char *name);
+
+/* Options that several verbs have. */
+#define CLI_OPTION_HELP                                                                                                \
+    {                                                                                                                  \
+        "help", 'h', NULL, NULL, NULL, "Print this help."                                                              \
+    }
+#define CLI_OPTION_OUTPUT                                                                                              \
+    {                                                                                                                  \
+        "output", 'o', "FILE", NULL, NULL,                                                                             \
+            "Write to FILE instead of standard output. FILE appears when it is complete, or not at all."               \
+    }
+#define CLI_OPTION_THREADS                                                                                             \
+    {                                                                                                                  \
+        "threads", 0, "N", NULL, "0", "Decode with N threads; 0: one a core. The result is the same for every number." \
+    }
+#define CLI_OPTION_MAX_RECORD                                                                                          \
+    {                                                                                                                  \
+        "max-record-size", 0, "SIZE", NULL, "256M",                                                                    \
+            "Skip and count records (lines of the log) longer than SIZE: bytes, or a number with K, M or G."           \
+    }
+
+/* Parses `arguments` by the verb's table. False: the mistake was reported and the exit status is CLI_EXIT_USAGE. */
+bool cli_parse(const struct cli_verb *verb, int count, char **arguments, struct cli_call *ret);
+/* The option's value, its fallback, or NULL. `name` must be in the verb's table. */
+const char *cli_value(const struct cli_call *call, const char *name);
+
+/* Values of options and arguments. False: reported. */
+bool cli_unsigned_value(const struct cli_call *call, const char *name, unsigned least, unsigned most, unsigned *ret);
+bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret);
+bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
+bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
+
+/* One line on standard error, control characters made visible, so that it is one line whatever a path contains. */
+void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a wrong command line, then a pointer to the help. Gives CLI_EXIT_USAGE. */
+int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The candidate that `word` was probably meant to be, or NULL. */
+const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

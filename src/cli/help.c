@@ -1,0 +1,84 @@
+/* Help texts, all made from the verb and option tables. */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 4 };
+
+void cli_help_short(struct cli_output *output, const void *context)
+{
+    (void)context;
+    cli_puts(output, "pyrometer says why an Apache Spark application was slow, from its event log.\n\n"
+                     "    pyrometer diagnose LOG            why it was slow, and what to change\n"
+                     "    pyrometer sql LOG 'SELECT ...'    ask the log's tables\n"
+                     "    pyrometer help                    everything else\n");
+}
+
+static void put_verb_row(struct cli_output *output, const struct cli_verb *verb)
+{
+    char synopsis[64];
+    snprintf(synopsis, sizeof(synopsis), "%s %s", verb->name, verb->arguments);
+    cli_putf(output, "    %-24s %s\n", synopsis, verb->summary);
+}
+
+void cli_help_all(struct cli_output *output, const void *context)
+{
+    (void)context;
+    cli_puts(output, "pyrometer VERB ...: why an Apache Spark application was slow, from its event log.\n");
+    const char *group = "";
+    for (size_t i = 0; i < cli_verb_count; i++) {
+        if (strcmp(group, cli_verbs[i].group) != 0) {
+            group = cli_verbs[i].group;
+            cli_putf(output, "\n%s:\n", group);
+        }
+        put_verb_row(output, &cli_verbs[i]);
+    }
+    cli_puts(output, "\nExit status:\n"
+                     "    0  done\n"
+                     "    2  the command line is wrong\n"
+                     "    3  input could not be read; one line on standard error says what, why and what to do\n"
+                     "    4  output could not be written, or an internal error\n"
+                     "\n'pyrometer help VERB' or 'pyrometer VERB --help' explains one verb with examples.\n");
+}
+
+void cli_option_label(const struct cli_option *option, char *text, size_t size)
+{
+    char letter[8] = "";
+    if (option->letter != 0)
+        snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+    snprintf(text, size, "%s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "");
+}
+
+static void put_option(struct cli_output *output, const struct cli_option *option)
+{
+    char label[64], text[640];
+    cli_option_label(option, label, sizeof(label));
+    cli_putf(output, "    %s\n", label);
+    size_t len = (size_t)snprintf(text, sizeof(text), "%s", option->help);
+    if (option->choices != NULL && len < sizeof(text))
+        len += (size_t)snprintf(text + len, sizeof(text) - len, " One of: %s.", option->choices);
+    if (option->fallback != NULL && len < sizeof(text))
+        snprintf(text + len, sizeof(text) - len, " Default: %s.", option->fallback);
+    cli_put_wrapped(output, text, 0, 2 * INDENT, WIDTH);
+}
+
+void cli_help_verb(struct cli_output *output, const void *context)
+{
+    const struct cli_verb *verb = context;
+    cli_putf(output, "pyrometer %s: %s\n\nUsage: pyrometer %s%s%s", verb->name, verb->summary, verb->name,
+             verb->arguments[0] != '\0' ? " " : "", verb->arguments);
+    cli_puts(output, verb->body->options[1].name != NULL ? " [OPTION...]\n\n" : "\n\n");
+    cli_put_wrapped(output, verb->body->description, 0, 0, WIDTH);
+    cli_puts(output, "\nOptions:\n");
+    for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
+        put_option(output, option);
+    if (verb->body->examples == NULL)
+        return;
+    cli_puts(output, "\nExamples:\n");
+    for (const struct cli_example *example = verb->body->examples; example->command != NULL; example++) {
+        cli_putf(output, "    %s\n", example->command);
+        cli_put_wrapped(output, example->what, 0, 2 * INDENT, WIDTH);
+    }
+}

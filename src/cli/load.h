@@ -1,0 +1,17 @@
+/* Opening and loading logs for verbs, with progress, Ctrl-C and the right exit status. */
+#ifndef PYROMETER_CLI_LOAD_H
+#define PYROMETER_CLI_LOAD_H
+
+#include "terminal.h"
+
+/* Fills the library's options from --threads and --max-record-size, and connects progress and Ctrl-C. False: reported
+ * as wrong usage. */
+bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret);
+
+/* Exit status for a failure that is not of one input: no memory, an internal error, Ctrl-C. Reports it. */
+int cli_failure(const struct pyro_error *error);
+
+/* Says on standard error that one input cannot be read. */
+void cli_complain_unreadable(const char *path, const char *reason);
+
+#endif

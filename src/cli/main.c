@@ -1,0 +1,75 @@
+/* Entry of the command: finds the verb and hands it its parsed command line. */
+#include "cli.h"
+#include "help.h"
+#include "output.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERB(name, arguments, summary, group) extern const struct cli_verb_body cli_verb_##name;
+#include "verbs.def"
+#undef VERB
+
+#define VERB(name, arguments, summary, group) {#name, arguments, summary, group, &cli_verb_##name},
+const struct cli_verb cli_verbs[] = {
+#include "verbs.def"
+};
+#undef VERB
+const size_t cli_verb_count = sizeof(cli_verbs) / sizeof(cli_verbs[0]);
+
+const struct cli_verb *cli_verb_find(const char *name)
+{
+    for (size_t i = 0; i < cli_verb_count; i++)
+        if (strcmp(cli_verbs[i].name, name) == 0)
+            return &cli_verbs[i];
+    return NULL;
+}
+
+static int run_verb(const struct cli_verb *verb, int count, char **arguments)
+{
+    struct cli_call call;
+    if (!cli_parse(verb, count, arguments, &call))
+        return CLI_EXIT_USAGE;
+    if (cli_value(&call, "help") != NULL)
+        return cli_print(cli_help_verb, verb);
+    if (call.argument_count < verb->body->least)
+        return cli_usage_error(verb, "%s is missing", verb->arguments);
+    if (call.argument_count > verb->body->most)
+        return cli_usage_error(verb, "'%s' is one argument too many", call.arguments[verb->body->most]);
+    return verb->body->run(&call);
+}
+
+static int unknown_verb(const char *word)
+{
+    if (word[0] == '-' && word[1] != '\0')
+        return cli_usage_error(NULL, "unknown option '%s'; options follow a verb", word);
+    if (strcmp(word, "-") == 0 || access(word, F_OK) == 0)
+        return cli_usage_error(NULL, "'%s' is no verb; to diagnose it: pyrometer diagnose %s", word, word);
+    const char *names[16];
+    size_t count = 0;
+    for (; count < cli_verb_count && count < sizeof(names) / sizeof(names[0]); count++)
+        names[count] = cli_verbs[count].name;
+    const char *nearest = cli_nearest(word, names, count);
+    if (nearest != NULL)
+        return cli_usage_error(NULL, "unknown verb '%s'; did you mean '%s'?", word, nearest);
+    return cli_usage_error(NULL, "unknown verb '%s'", word);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away is an output error, told like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2)
+        return cli_print(cli_help_short, NULL);
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        word = "help";
+    else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        word = "version";
+    const struct cli_verb *verb = cli_verb_find(word);
+    if (verb == NULL)
+        return unknown_verb(word);
+    return run_verb(verb, argc - 2, argv + 2);
+}

@@ -1,0 +1,243 @@
+/* pyrometer diagnose PATH... */
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An input that could not be read, kept until the end of the document. */
+struct unreadable {
+    char *path, *reason;
+};
+
+struct diagnose {
+    const struct cli_call *call;
+    struct cli_progress progress;
+    struct cli_output output;
+    struct pyro_writer writer;
+    struct pyro_options options;
+    struct pyro_report_options report;
+    enum pyro_format format;
+    pyro_inputs *inputs;
+    pyro_reports *reports; /* NULL until the first report of a document of several */
+    struct unreadable *unreadable;
+    size_t unreadable_count;
+    size_t read_count;
+    struct pyro_error error;
+};
+
+static bool keep_unreadable(struct diagnose *state, const char *path, const char *reason)
+{
+    struct unreadable *grown = realloc(state->unreadable, (state->unreadable_count + 1) * sizeof(*state->unreadable));
+    if (grown != NULL)
+        state->unreadable = grown;
+    struct unreadable kept = {grown != NULL ? strdup(path) : NULL, grown != NULL ? strdup(reason) : NULL};
+    if (kept.path == NULL || kept.reason == NULL) {
+        free(kept.path);
+        free(kept.reason);
+        state->error = (struct pyro_error){.code = PYRO_ERROR_MEMORY, .message = "out of memory"};
+        return false;
+    }
+    state->unreadable[state->unreadable_count++] = kept;
+    return true;
+}
+
+static bool parse(struct diagnose *state)
+{
+    const struct cli_call *call = state->call;
+    state->report = (struct pyro_report_options){.size = sizeof(state->report)};
+    if (!cli_format_value(call, "format", &state->format) ||
+        !cli_load_options(call, &state->progress, &state->options) ||
+        !cli_offset_value(call, "tz", &state->report.utc_offset_s))
+        return false;
+    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
+        return false;
+    state->report.details = cli_value(call, "details") != NULL;
+    size_t from_stdin = 0;
+    for (size_t i = 0; i < call->argument_count; i++)
+        from_stdin += strcmp(call->arguments[i], "-") == 0;
+    if (from_stdin > 1) {
+        cli_usage_error(call->verb, "standard input ('-') can be read once only");
+        return false;
+    }
+    return true;
+}
+
+/* Loads and diagnoses one input. */
+static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyro_diagnosis **ret)
+{
+    pyro_app *app = NULL;
+    cli_progress_start(&state->progress, index, pyro_inputs_count(state->inputs));
+    enum pyro_status status = pyro_app_load(state->inputs, index, &state->options, &app, &state->error);
+    cli_progress_erase(&state->progress);
+    if (status != PYRO_OK)
+        return status;
+    struct pyro_options options = {.size = sizeof(options)};
+    status = pyro_diagnose(app, &options, ret, &state->error);
+    pyro_app_release(app);
+    return status;
+}
+
+static enum pyro_status open_reports(struct diagnose *state)
+{
+    if (state->reports != NULL)
+        return PYRO_OK;
+    return pyro_reports_open(state->format, &state->report, &state->writer, &state->reports, &state->error);
+}
+
+static enum pyro_status add_report(struct diagnose *state, const pyro_diagnosis *diagnosis, bool alone)
+{
+    if (alone)
+        return pyro_report_write(diagnosis, state->format, &state->report, &state->writer, &state->error);
+    enum pyro_status status = open_reports(state);
+    return status == PYRO_OK ? pyro_reports_add(state->reports, diagnosis, &state->error) : status;
+}
+
+static enum pyro_status diagnose_each(struct diagnose *state, bool alone)
+{
+    size_t count = pyro_inputs_count(state->inputs);
+    for (size_t i = 0; i < count; i++) {
+        if (cli_stop_signal() != 0)
+            return state->error.code = PYRO_ERROR_CANCELLED;
+        pyro_diagnosis *diagnosis = NULL;
+        enum pyro_status status = diagnose_input(state, i, &diagnosis);
+        if (status == PYRO_ERROR_INPUT) {
+            if (!keep_unreadable(state, pyro_inputs_path(state->inputs, i), state->error.message))
+                return PYRO_ERROR_MEMORY;
+            continue;
+        }
+        if (status == PYRO_OK) {
+            state->read_count++;
+            status = add_report(state, diagnosis, alone);
+        }
+        pyro_diagnosis_free(diagnosis);
+        if (status != PYRO_OK)
+            return status;
+    }
+    return PYRO_OK;
+}
+
+/* The end of a document of several: what could not be read. A document of nothing is written in JSON only. */
+static enum pyro_status finish_reports(struct diagnose *state)
+{
+    if (state->read_count == 0 && state->format != PYRO_FORMAT_JSON)
+        return PYRO_OK;
+    enum pyro_status status = open_reports(state);
+    for (size_t i = 0; i < state->unreadable_count && status == PYRO_OK; i++)
+        status = pyro_reports_add_unreadable(state->reports, state->unreadable[i].path, state->unreadable[i].reason,
+                                             &state->error);
+    return status == PYRO_OK ? pyro_reports_finish(state->reports, &state->error) : status;
+}
+
+/* One line for all when nothing could be read; else, beside a text report, one line each. */
+static int complain_unreadable(const struct diagnose *state)
+{
+    if (state->read_count > 0) {
+        for (size_t i = 0; i < state->unreadable_count && state->format == PYRO_FORMAT_TEXT; i++)
+            cli_complain_unreadable(state->unreadable[i].path, state->unreadable[i].reason);
+        return CLI_EXIT_OK;
+    }
+    const struct unreadable *first = state->unreadable;
+    if (first == NULL)
+        cli_complain("cannot read %s: no event log in it; name a log, or a folder of logs", state->call->arguments[0]);
+    else if (state->unreadable_count == 1)
+        cli_complain_unreadable(first->path, first->reason);
+    else
+        cli_complain("cannot read any of %zu inputs; the first, %s: %s", state->unreadable_count, first->path,
+                     first->reason);
+    return CLI_EXIT_INPUT;
+}
+
+static int diagnose_all(struct diagnose *state)
+{
+    const struct cli_call *call = state->call;
+    cli_progress_start(&state->progress, 0, 1);
+    if (pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error) !=
+        PYRO_OK)
+        return cli_failure(&state->error);
+    size_t bad = pyro_inputs_unreadable_count(state->inputs);
+    for (size_t i = 0; i < bad; i++)
+        if (!keep_unreadable(state, pyro_inputs_unreadable_path(state->inputs, i),
+                             pyro_inputs_unreadable_reason(state->inputs, i)))
+            return cli_failure(&state->error);
+    size_t found = pyro_inputs_count(state->inputs);
+    bool alone = call->argument_count == 1 && found + bad <= 1;
+    enum pyro_status status = diagnose_each(state, alone);
+    if (status == PYRO_OK && !alone)
+        status = finish_reports(state);
+    return status == PYRO_OK ? complain_unreadable(state) : cli_failure(&state->error);
+}
+
+static int run(const struct cli_call *call)
+{
+    struct diagnose state = {.call = call};
+    if (!parse(&state))
+        return CLI_EXIT_USAGE;
+    int status = cli_output_open(&state.output, cli_value(call, "output"));
+    if (status != CLI_EXIT_OK)
+        return status;
+    cli_catch_signals();
+    state.writer = cli_output_writer(&state.output);
+    state.report.color = cli_wants_color(&state.output, cli_value(call, "color"));
+    if (state.report.width == 0)
+        state.report.width = cli_text_width(&state.output);
+    status = diagnose_all(&state);
+    cli_progress_erase(&state.progress);
+    /* Several inputs of which none could be read still make a JSON document. */
+    bool keep = status == CLI_EXIT_OK || (status == CLI_EXIT_INPUT && state.reports != NULL);
+    int closed = cli_output_close(&state.output, keep);
+    pyro_reports_free(state.reports);
+    pyro_inputs_close(state.inputs);
+    for (size_t i = 0; i < state.unreadable_count; i++) {
+        free(state.unreadable[i].path);
+        free(state.unreadable[i].reason);
+    }
+    free(state.unreadable);
+    return status == CLI_EXIT_OK ? closed : status;
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json markdown csv", "text",
+     "What to write. JSON is one document, schema pyrometer.report/1; of several logs pyrometer.reports/1."},
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_THREADS,
+    {"tz", 0, "OFFSET", NULL, "UTC",
+     "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON and CSV are always UTC."},
+    {"width", 'w', "N", NULL, NULL, "Columns of the text report; the terminal's between 80 and 120, else 80."},
+    {"color", 0, "WHEN", "auto always never", "auto",
+     "Colour the text report. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    {"details", 'd', NULL, NULL, NULL, "List every stage and executor in the text and Markdown reports."},
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer diagnose spark-events/app-20260101120000-0001",
+     "One application: what cost time, why, what to change."},
+    {"pyrometer diagnose --format json -o report.json spark-events/",
+     "Every application of a folder, as one document."},
+    {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
+    {"pyrometer diagnose --details --tz local application_1700000000000_0042.zip",
+     "The archive that a History Server hands out, with every stage and executor."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_diagnose = {
+    .run = run,
+    .least = 1,
+    .most = SIZE_MAX,
+    .options = options,
+    .choices = "@files",
+    .description =
+        "Reads event logs of Apache Spark 1.x to 4.x and says where each application's time went, which faults cost "
+        "how "
+        "much of it, what caused them, and which settings or code to change.\n\n"
+        "PATH is an event log, plain or compressed with zstd, lz4, snappy, lzf or gzip (recognised by content); the "
+        "folder of a rolling log (eventlog_v2_...); a folder of many logs; a Databricks log folder; a zip archive from "
+        "a History Server; or '-' for standard input. Damaged and unfinished logs are read as far as they go, and the "
+        "report says what is missing.\n\n"
+        "On a terminal, progress is shown on standard error; Ctrl-C stops, leaves no unfinished file, and exits "
+        "with 130.",
+    .examples = examples,
+};

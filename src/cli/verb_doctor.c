@@ -1,0 +1,86 @@
+/* pyrometer doctor */
+#include "output.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static long processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? count : 1;
+}
+
+static void print_json(struct cli_output *output)
+{
+    cli_puts(output, "{\"schema\": \"pyrometer.doctor/1\", \"version\": ");
+    cli_put_json(output, pyro_version());
+    cli_putf(output, ", \"processors\": %ld, \"features\": [", processors());
+    for (size_t i = 0; i < pyro_features_count(); i++) {
+        struct pyro_feature_info feature = pyro_features_get(i);
+        cli_puts(output, i == 0 ? "\n  {\"kind\": " : ",\n  {\"kind\": ");
+        cli_put_json(output, feature.kind);
+        cli_puts(output, ", \"name\": ");
+        cli_put_json(output, feature.name);
+        cli_putf(output, ", \"available\": %s, \"detail\": ", feature.available ? "true" : "false");
+        cli_put_json(output, feature.detail != NULL ? feature.detail : "");
+        cli_puts(output, "}");
+    }
+    cli_puts(output, "\n]}\n");
+}
+
+static void print_text(struct cli_output *output)
+{
+    cli_putf(output, "pyrometer %s, %ld processor%s\n", pyro_version(), processors(), processors() == 1 ? "" : "s");
+    const char *kind = "";
+    size_t missing = 0;
+    for (size_t i = 0; i < pyro_features_count(); i++) {
+        struct pyro_feature_info feature = pyro_features_get(i);
+        if (strcmp(kind, feature.kind) != 0) {
+            kind = feature.kind;
+            cli_putf(output, "\n%s:\n", kind);
+        }
+        missing += !feature.available;
+        cli_putf(output, "    %-8s %-22s ", feature.available ? "yes" : "MISSING", feature.name);
+        cli_put_wrapped(output, feature.detail != NULL ? feature.detail : "", 36, 36, 100);
+    }
+    if (missing == 0)
+        cli_puts(output, "\nNothing is missing.\n");
+    else
+        cli_putf(output, "\n%zu part%s missing; the lines above say how to get %s.\n", missing,
+                 missing == 1 ? " is" : "s are", missing == 1 ? "it" : "them");
+}
+
+static int run(const struct cli_call *call)
+{
+    struct cli_output output;
+    int status = cli_output_open(&output, NULL);
+    if (status != CLI_EXIT_OK)
+        return status;
+    if (strcmp(cli_value(call, "format"), "json") == 0)
+        print_json(&output);
+    else
+        print_text(&output);
+    return cli_output_close(&output, true);
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer doctor", "What works here, what is missing, and how to get it."},
+    {"pyrometer doctor --format json", "The same for a bug report or a script."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_doctor = {
+    .run = run,
+    .options = options,
+    .description =
+        "Says what this build can read and write on this machine: codecs, layouts, reports, tables, optional "
+        "parts, and the vector instructions that the scanner uses. For each part that is missing it says "
+        "how to get it.",
+    .examples = examples,
+};

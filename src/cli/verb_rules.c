@@ -1,0 +1,126 @@
+/* pyrometer rules [ID] */
+#include "output.h"
+#include "pages.h"
+
+#include <string.h>
+
+static const char *page_of(const char *id)
+{
+    for (size_t i = 0; i < cli_rule_page_count; i++)
+        if (strcmp(cli_rule_pages[i].name, id) == 0)
+            return cli_rule_pages[i].text;
+    return NULL;
+}
+
+static void put_member(struct cli_output *output, const char *before, const char *name, const char *value)
+{
+    cli_putf(output, "%s\"%s\": ", before, name);
+    cli_put_json(output, value);
+}
+
+static void put_rule_json(struct cli_output *output, const struct pyro_rule_info *rule, const char *before)
+{
+    put_member(output, before, "id", rule->id);
+    put_member(output, ", ", "category", rule->category);
+    put_member(output, ", ", "title", rule->title);
+    put_member(output, ", ", "summary", rule->summary);
+}
+
+static void list_json(struct cli_output *output)
+{
+    cli_puts(output, "{\"schema\": \"pyrometer.rules/1\", \"rules\": [");
+    for (size_t i = 0; i < pyro_rules_count(); i++) {
+        struct pyro_rule_info rule = pyro_rules_get(i);
+        put_rule_json(output, &rule, i == 0 ? "\n  {" : ",\n  {");
+        cli_puts(output, "}");
+    }
+    cli_puts(output, "\n]}\n");
+}
+
+static void list_text(struct cli_output *output)
+{
+    const char *category = "";
+    for (size_t i = 0; i < pyro_rules_count(); i++) {
+        struct pyro_rule_info rule = pyro_rules_get(i);
+        if (strcmp(category, rule.category) != 0) {
+            cli_putf(output, "%s%s:\n", i == 0 ? "" : "\n", rule.category);
+            category = rule.category;
+        }
+        cli_putf(output, "    %-22s ", rule.id);
+        cli_put_wrapped(output, rule.summary, 27, 27, 80);
+    }
+    cli_puts(output, "\n'pyrometer rules ID' explains one of them.\n");
+}
+
+static void explain(struct cli_output *output, const struct pyro_rule_info *rule, bool json)
+{
+    const char *page = page_of(rule->id);
+    if (json) {
+        put_rule_json(output, rule, "{\"schema\": \"pyrometer.rule/1\", ");
+        put_member(output, ", ", "page", page != NULL ? page : "");
+        cli_puts(output, "}\n");
+    } else if (page != NULL) {
+        cli_puts(output, page);
+    } else {
+        cli_putf(output, "# %s\n\n%s\n", rule->title, rule->summary);
+    }
+}
+
+static int unknown_rule(const struct cli_call *call)
+{
+    const char *ids[128];
+    size_t count = 0;
+    for (; count < pyro_rules_count() && count < sizeof(ids) / sizeof(ids[0]); count++)
+        ids[count] = pyro_rules_get(count).id;
+    const char *nearest = cli_nearest(call->arguments[0], ids, count);
+    if (nearest != NULL)
+        return cli_usage_error(call->verb, "there is no rule '%s'; did you mean '%s'?", call->arguments[0], nearest);
+    return cli_usage_error(call->verb, "there is no rule '%s'; 'pyrometer rules' lists them", call->arguments[0]);
+}
+
+static int run(const struct cli_call *call)
+{
+    bool json = strcmp(cli_value(call, "format"), "json") == 0;
+    struct pyro_rule_info rule = {0};
+    if (call->argument_count == 1) {
+        for (size_t i = 0; i < pyro_rules_count() && rule.id == NULL; i++)
+            if (strcmp(pyro_rules_get(i).id, call->arguments[0]) == 0)
+                rule = pyro_rules_get(i);
+        if (rule.id == NULL)
+            return unknown_rule(call);
+    }
+    struct cli_output output;
+    int status = cli_output_open(&output, NULL);
+    if (status != CLI_EXIT_OK)
+        return status;
+    if (rule.id != NULL)
+        explain(&output, &rule, json);
+    else if (json)
+        list_json(&output);
+    else
+        list_text(&output);
+    return cli_output_close(&output, true);
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer rules", "Every rule by category, with what it means."},
+    {"pyrometer rules data-skew", "How one rule judges, what it needs, and what to do about it."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_rules = {
+    .run = run,
+    .most = 1,
+    .options = options,
+    .choices = "@rules",
+    .description =
+        "Lists the rules that 'pyrometer diagnose' applies, or prints the page of one: its meaning, formula, "
+        "thresholds with their sources, when it does not apply, and the remedy.",
+    .examples = examples,
+};

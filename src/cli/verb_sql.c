@@ -1,0 +1,128 @@
+/* pyrometer sql LOG STATEMENT */
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATEMENT_MAX_BYTES = 1 << 20 };
+
+/* The statement from standard input, to be freed; NULL: reported. */
+static char *read_statement(const struct cli_call *call)
+{
+    char *text = malloc(STATEMENT_MAX_BYTES + 1);
+    if (text == NULL) {
+        cli_complain("out of memory");
+        return NULL;
+    }
+    size_t len = fread(text, 1, STATEMENT_MAX_BYTES + 1, stdin);
+    if (len > STATEMENT_MAX_BYTES || memchr(text, '\0', len) != NULL) {
+        cli_usage_error(call->verb, "the statement on standard input is longer than 1 MiB or is no text");
+        free(text);
+        return NULL;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+/* Exit status when the argument does not lead to exactly one log. */
+static int check_inputs(const struct cli_call *call, const pyro_inputs *inputs)
+{
+    size_t found = pyro_inputs_count(inputs);
+    if (found == 1)
+        return CLI_EXIT_OK;
+    if (found > 1)
+        return cli_usage_error(call->verb, "%s holds %zu logs; name one of them, such as %s", call->arguments[0], found,
+                               pyro_inputs_path(inputs, 0));
+    if (pyro_inputs_unreadable_count(inputs) > 0)
+        cli_complain_unreadable(pyro_inputs_unreadable_path(inputs, 0), pyro_inputs_unreadable_reason(inputs, 0));
+    else
+        cli_complain("cannot read %s: no event log in it; name a log", call->arguments[0]);
+    return CLI_EXIT_INPUT;
+}
+
+static int query(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
+                 const char *statement, enum pyro_format format, struct cli_output *output)
+{
+    struct pyro_error error = {0};
+    pyro_inputs *inputs = NULL;
+    pyro_app *app = NULL;
+    cli_progress_start(progress, 0, 1);
+    enum pyro_status status = pyro_inputs_open(call->arguments, 1, options, &inputs, &error);
+    int exit_status = status == PYRO_OK ? check_inputs(call, inputs) : cli_failure(&error);
+    if (exit_status == CLI_EXIT_OK) {
+        status = pyro_app_load(inputs, 0, options, &app, &error);
+        cli_progress_erase(progress);
+        struct pyro_writer writer = cli_output_writer(output);
+        if (status == PYRO_OK)
+            status = pyro_sql_query(app, statement, format, options, &writer, &error);
+        if (status != PYRO_OK)
+            exit_status = cli_failure(&error);
+    }
+    cli_progress_erase(progress);
+    pyro_app_release(app);
+    pyro_inputs_close(inputs);
+    return exit_status;
+}
+
+static int run(const struct cli_call *call)
+{
+    enum pyro_format format;
+    struct cli_progress progress;
+    struct pyro_options options;
+    if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
+        return CLI_EXIT_USAGE;
+    options.wanted = PYRO_WANT_PLAN_TEXT;
+    const char *statement = call->arguments[1];
+    char *from_stdin = NULL;
+    if (strcmp(statement, "-") == 0) {
+        if (strcmp(call->arguments[0], "-") == 0)
+            return cli_usage_error(call->verb, "LOG and STATEMENT cannot both be standard input");
+        statement = from_stdin = read_statement(call);
+        if (statement == NULL)
+            return CLI_EXIT_USAGE;
+    }
+    struct cli_output output;
+    int status = cli_output_open(&output, cli_value(call, "output"));
+    if (status == CLI_EXIT_OK) {
+        cli_catch_signals();
+        status = query(call, &options, &progress, statement, format, &output);
+        int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+        status = status == CLI_EXIT_OK ? closed : status;
+    }
+    free(from_stdin);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json csv markdown", "text",
+     "How to write the rows: aligned columns, an array of JSON objects, CSV or a Markdown table."},
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer sql LOG 'SELECT name, sql FROM sqlite_schema'", "The tables and their columns."},
+    {"pyrometer sql LOG 'SELECT * FROM stages ORDER BY completed_ms - submitted_ms DESC LIMIT 10'",
+     "The ten longest stages."},
+    {"pyrometer sql LOG --format json 'SELECT * FROM executors'", "Rows as an array of objects."},
+    {"pyrometer sql LOG - < question.sql", "The statement from a file."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_sql = {
+    .run = run,
+    .least = 2,
+    .most = 2,
+    .options = options,
+    .choices = "@files",
+    .description =
+        "Runs one SQL statement (SQLite's language; reading statements only) over the tables of one log: applications, "
+        "jobs, stages, tasks, executors, sql, sql_nodes, properties, rejects. Nothing is copied or stored.\n\n"
+        "LOG is what 'pyrometer diagnose' reads, holding one application; '-' is standard input. STATEMENT may be '-' "
+        "instead. A wrong statement exits with 2 and SQLite's message.",
+    .examples = examples,
+};

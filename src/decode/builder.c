@@ -1,0 +1,286 @@
+#include "decode/builder.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/text.h"
+#include "decode/eventlog/decoders.h"
+#include "decode/eventlog/events.h"
+#include "decode/eventlog/failure.h"
+#include "decode/eventlog/plan.h"
+
+enum { UNKNOWN_NAMES_KEPT = 1000, EXCERPT_BYTES = 120 };
+
+enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
+                                   uint32_t wanted, struct pyro_error *error)
+{
+    *builder = (struct pyro_builder){
+        .allocator = allocator,
+        .wanted = wanted,
+        .earliest_ms = PYRO_NONE,
+        .latest_ms = PYRO_NONE,
+        .last_job_end = -1,
+    };
+    struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
+                               &builder->rdds,           &builder->executors,     &builder->properties,
+                               &builder->operations,     &builder->cached_memory, &builder->cached_disk,
+                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows};
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+        pyro_map_init(maps[i], allocator);
+    pyro_value_map_init(&builder->accumulators, allocator);
+    pyro_value_map_init(&builder->driver_updates, allocator);
+    for (int i = 0; i < PYRO_IDENTITIES; i++)
+        pyro_id_set_init(&builder->seen[i], allocator);
+    pyro_strbuf_init(&builder->scratch, allocator);
+    builder->app = pyro_app_new(allocator);
+    if (!builder->app || !pyro_vec_reserve(&builder->event_counts, pyro_event_count, allocator)) {
+        pyro_builder_done(builder);
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    }
+    builder->event_counts.count = (size_t)pyro_event_count;
+    memset(builder->event_counts.items, 0, builder->event_counts.count * sizeof(*builder->event_counts.items));
+    return PYRO_OK;
+}
+
+static void free_plans(struct pyro_builder *builder)
+{
+    for (size_t i = 0; i < builder->plans.count; i++)
+        pyro_plan_done(builder, &builder->plans.items[i]);
+    pyro_vec_done(&builder->plans, builder->allocator);
+}
+
+void pyro_builder_done(struct pyro_builder *builder)
+{
+    struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
+                               &builder->rdds,           &builder->executors,     &builder->properties,
+                               &builder->operations,     &builder->cached_memory, &builder->cached_disk,
+                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows};
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+        pyro_map_done(maps[i]);
+    pyro_value_map_done(&builder->accumulators);
+    pyro_value_map_done(&builder->driver_updates);
+    for (int i = 0; i < PYRO_IDENTITIES; i++)
+        pyro_id_set_done(&builder->seen[i]);
+    free_plans(builder);
+    pyro_vec_done(&builder->stage_states, builder->allocator);
+    pyro_vec_done(&builder->peaks, builder->allocator);
+    pyro_vec_done(&builder->metric_kinds, builder->allocator);
+    pyro_vec_done(&builder->cached, builder->allocator);
+    pyro_vec_done(&builder->event_counts, builder->allocator);
+    pyro_strbuf_done(&builder->scratch);
+    pyro_app_release(builder->app);
+    builder->app = NULL;
+}
+
+bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice path)
+{
+    builder->part_path = pyro_intern_slice(builder->app->strings, path);
+    builder->part_lines = builder->part_offset = 0;
+    builder->failed |= path.ptr && !builder->part_path.ptr;
+    return !builder->failed;
+}
+
+bool pyro_builder_note(struct pyro_builder *builder, struct pyro_slice note)
+{
+    struct pyro_integrity *integrity = &builder->app->integrity;
+    if (integrity->notes.count >= PYRO_NOTES_KEPT)
+        return true;
+    struct pyro_slice *kept = pyro_vec_push(&integrity->notes, builder->allocator);
+    if (kept)
+        *kept = pyro_intern_slice(builder->app->strings, note);
+    builder->failed |= !kept || !kept->ptr;
+    return !builder->failed;
+}
+
+static void reject(struct pyro_builder *builder, struct pyro_slice text, uint64_t offset, uint64_t line,
+                   const char *reason)
+{
+    struct pyro_app *app = builder->app;
+    app->integrity.bad_lines++;
+    if (app->rejects.count >= PYRO_REJECTS_KEPT)
+        return;
+    struct pyro_reject *row = pyro_vec_push(&app->rejects, builder->allocator);
+    if (!row) {
+        builder->failed = true;
+        return;
+    }
+    app->integrity.bad_lines_kept++;
+    row->path = builder->part_path;
+    row->line = (int64_t)(builder->part_lines + line + 1);
+    row->offset = (int64_t)(builder->part_offset + offset);
+    row->reason = pyro_intern_slice(app->strings, pyro_slice_from(reason));
+    row->excerpt = pyro_build_decode(builder, pyro_build_cut(text, EXCERPT_BYTES));
+}
+
+bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len)
+{
+    reject(builder, PYRO_SLICE_LITERAL(""), 0, 0, PYRO_REASON_LONG);
+    builder->part_lines++;
+    builder->part_offset += len;
+    builder->app->integrity.lines++;
+    builder->app->integrity.bytes += len;
+    return !builder->failed;
+}
+
+/* ---- Events ---- */
+
+static void count_unknown(struct pyro_builder *builder, const struct pyro_record *record)
+{
+    /* The record is known to begin as usual or to hold an "Event" key: read it again for the name. */
+    static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Event")};
+    struct pyro_json json;
+    struct pyro_json_object object;
+    struct pyro_slice name = PYRO_SLICE_NULL;
+    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, pyro_scan_best());
+    if (pyro_json_enter_object(&json, &object)) {
+        for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
+            if (key == 0 && pyro_json_peek(&json) == '"')
+                pyro_build_text(builder, &json, &name);
+            else
+                pyro_json_skip(&json);
+        }
+    }
+    if (json.error || !pyro_json_record_end(&json)) {
+        reject(builder, record->text, record->offset, record->line, json.error ? json.error : "not an object");
+        return;
+    }
+    uint32_t id = pyro_intern(builder->app->strings, name);
+    if (builder->unknown_events.count >= UNKNOWN_NAMES_KEPT && !pyro_map_get(&builder->unknown_events, id)) {
+        builder->other_events++;
+        return;
+    }
+    uint64_t *count = pyro_map_put(&builder->unknown_events, id, NULL);
+    if (count)
+        ++*count;
+    else
+        builder->failed = true;
+}
+
+static void apply_cold(struct pyro_builder *builder, const struct pyro_record *record, const struct pyro_scan *scan)
+{
+    if (record->event == PYRO_EVENT_UNKNOWN) {
+        count_unknown(builder, record);
+        return;
+    }
+    struct pyro_json json;
+    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
+    if (!pyro_events[record->event].decode(&json, builder)) {
+        if (!builder->failed)
+            reject(builder, record->text, record->offset, record->line, json.error ? json.error : "not as expected");
+        return;
+    }
+    builder->event_counts.items[record->event]++;
+}
+
+/* ---- Tasks ---- */
+
+static size_t task_stage_row(struct pyro_builder *builder, int64_t stage, int64_t attempt)
+{
+    const struct pyro_app *app = builder->app;
+    if (builder->last_stage_row < app->stages.count) {
+        const struct pyro_stage *last = &app->stages.items[builder->last_stage_row];
+        if (last->id == stage && last->attempt == attempt)
+            return builder->last_stage_row;
+    }
+    struct pyro_stage *row = pyro_build_stage(builder, stage, attempt);
+    if (row)
+        builder->last_stage_row = (size_t)(row - app->stages.items);
+    return builder->last_stage_row;
+}
+
+static void apply_task(struct pyro_builder *builder, int64_t *row)
+{
+    struct pyro_app *app = builder->app;
+    bool resubmitted = row[PYRO_TASK_status] == PYRO_TASK_RESUBMITTED;
+    pyro_build_identity(builder, resubmitted ? PYRO_IDENTITY_TASK_RESUBMITTED : PYRO_IDENTITY_TASK_END,
+                        (uint64_t)row[PYRO_TASK_id]);
+    row[PYRO_TASK_stage_row] = (int64_t)task_stage_row(builder, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
+    pyro_build_time(builder, row[PYRO_TASK_launch_ms]);
+    pyro_build_time(builder, row[PYRO_TASK_finish_ms]);
+    if (builder->failed || !pyro_task_table_append(&app->tasks, row))
+        builder->failed = true;
+}
+
+static void apply_tasks(struct pyro_builder *builder, const struct pyro_batch *batch, const uint32_t *text_ids)
+{
+    static const enum pyro_task_column text_columns[] = {PYRO_TASK_executor, PYRO_TASK_host, PYRO_TASK_locality,
+                                                         PYRO_TASK_reason};
+    uint32_t resubmitted = pyro_intern(builder->app->strings, PYRO_SLICE_LITERAL("Resubmitted"));
+    size_t count = batch->rows.count / PYRO_TASK_COLUMN_COUNT;
+    for (size_t i = 0; i < count && !builder->failed; i++) {
+        int64_t row[PYRO_TASK_COLUMN_COUNT];
+        memcpy(row, batch->rows.items + i * PYRO_TASK_COLUMN_COUNT, sizeof(row));
+        for (size_t c = 0; c < sizeof(text_columns) / sizeof(*text_columns); c++) {
+            int64_t *text = &row[text_columns[c]];
+            *text = *text == PYRO_NONE ? PYRO_NONE : (int64_t)text_ids[*text];
+        }
+        if (row[PYRO_TASK_reason] == (int64_t)resubmitted)
+            row[PYRO_TASK_status] = PYRO_TASK_RESUBMITTED;
+        apply_task(builder, row);
+    }
+    builder->event_counts.items[PYRO_EVENT_TASK_END] += count;
+}
+
+static void apply_starts(struct pyro_builder *builder, const struct pyro_batch *batch)
+{
+    for (size_t i = 0; i < batch->started.count; i++) {
+        const struct pyro_task_start *start = &batch->started.items[i];
+        pyro_build_identity(builder, PYRO_IDENTITY_TASK_START, (uint64_t)start->id);
+        pyro_build_time(builder, start->launch_ms);
+    }
+    builder->event_counts.items[PYRO_EVENT_TASK_START] += batch->started.count;
+}
+
+/* Interns the batch's texts; the result lives in the scratch buffer until that is used again. */
+static uint32_t *apply_texts(struct pyro_builder *builder, const struct pyro_batch *batch)
+{
+    uint32_t *ids = pyro_allocate(builder->allocator, (batch->texts.count + 1) * sizeof(*ids));
+    if (!ids)
+        return NULL;
+    for (size_t i = 0; i < batch->texts.count; i++) {
+        const struct pyro_batch_text *text = &batch->texts.items[i];
+        struct pyro_slice decoded = pyro_build_decode(builder, text->raw);
+        ids[i] = pyro_intern(builder->app->strings, decoded);
+        pyro_build_executor_peaks(builder, decoded, text->peaks);
+        builder->failed |= !decoded.ptr || ids[i] == UINT32_MAX;
+    }
+    return ids;
+}
+
+bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *batch)
+{
+    struct pyro_integrity *integrity = &builder->app->integrity;
+    const struct pyro_record *records = batch->records.items;
+    for (size_t i = 0; i < batch->records.count && !builder->failed; i++) {
+        if (records[i].kind == PYRO_RECORD_COLD)
+            apply_cold(builder, &records[i], batch->scan);
+        else if (records[i].kind == PYRO_RECORD_REJECT)
+            reject(builder, records[i].text, records[i].offset, records[i].line, records[i].reason);
+    }
+    uint32_t *text_ids = builder->failed ? NULL : apply_texts(builder, batch);
+    if (!text_ids)
+        return !(builder->failed = true);
+    apply_tasks(builder, batch, text_ids);
+    apply_starts(builder, batch);
+    for (size_t i = 0; i < batch->records.count && !builder->failed; i++)
+        if (records[i].kind == PYRO_RECORD_TASK_END_REASON)
+            pyro_decode_task_failure(builder, &records[i], batch->rows.items + records[i].row * PYRO_TASK_COLUMN_COUNT,
+                                     text_ids, batch->scan);
+    for (size_t i = 0; i < batch->counts.count; i++)
+        builder->event_counts.items[i] += batch->counts.items[i];
+    pyro_release(builder->allocator, text_ids);
+    integrity->lines += batch->lines;
+    integrity->bytes += batch->bytes;
+    builder->part_lines += batch->lines;
+    builder->part_offset += batch->bytes;
+    return !builder->failed;
+}
+
+uint64_t pyro_builder_known_events(const struct pyro_builder *builder)
+{
+    uint64_t known = 0;
+    for (size_t i = 0; i < builder->event_counts.count; i++)
+        known += builder->event_counts.items[i];
+    return known;
+}

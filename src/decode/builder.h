@@ -1,0 +1,170 @@
+/* Builds the model of one application from batches, in the order of its log. */
+#ifndef PYRO_DECODE_BUILDER_H
+#define PYRO_DECODE_BUILDER_H
+
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "decode/batch.h"
+#include "model/app.h"
+
+/* A metric of a plan's node. Plans have hundreds of them, of few kinds: rows are made at the end. */
+struct pyro_plan_metric {
+    int64_t accumulator; /* PYRO_NONE: unknown */
+    uint32_t node, kind; /* row of builder->metric_kinds */
+};
+
+/* Name and type of metrics, numbers of the pool. */
+struct pyro_metric_kind {
+    uint32_t name, type;
+};
+
+/* An operator; texts are numbers of the pool. */
+struct pyro_plan_node {
+    uint32_t name, detail; /* UINT32_MAX: unknown */
+    int32_t parent;        /* -1: the root */
+    uint32_t depth;
+};
+
+/* The newest plan of one SQL execution. Adaptive execution replaces it time and again: its text is kept until the
+ * execution ends, and only the last one is decoded. */
+struct pyro_plan {
+    char *text; /* as logged, PYRO_SCAN_PADDING bytes behind it; NULL once it is decoded */
+    size_t text_len, text_capacity;
+    const char *error; /* why the newest text could not be decoded, or NULL; static */
+    uint64_t replaced; /* characters of its texts that became U+FFFD; counted at the end, as is the error */
+    PYRO_VEC(struct pyro_plan_node) nodes;
+    PYRO_VEC(struct pyro_plan_metric) metrics;
+};
+
+/* What tells a repeated event: one set for each kind of identity. */
+enum pyro_identity {
+    PYRO_IDENTITY_APPLICATION_START,
+    PYRO_IDENTITY_APPLICATION_END,
+    PYRO_IDENTITY_EXECUTOR_ADDED,
+    PYRO_IDENTITY_EXECUTOR_REMOVED,
+    PYRO_IDENTITY_JOB_START,
+    PYRO_IDENTITY_JOB_END,
+    PYRO_IDENTITY_TASK_START,
+    PYRO_IDENTITY_TASK_END,
+    PYRO_IDENTITY_TASK_RESUBMITTED,
+    PYRO_IDENTITY_SQL_START,
+    PYRO_IDENTITY_SQL_END,
+    PYRO_IDENTITIES
+};
+
+/* Bytes of an RDD's blocks in all executors together, as block updates tell. */
+struct pyro_cached {
+    int64_t memory_bytes, disk_bytes;
+};
+
+/* What is known of a stage attempt beside its row. */
+struct pyro_stage_state {
+    uint32_t older; /* row + 1 of the stage attempt that stood in this one's place of the map before, 0: none */
+    bool submitted, completed; /* by an event */
+};
+
+struct pyro_executor_peaks {
+    int64_t values[PYRO_PEAK_COUNT];
+};
+
+enum { PYRO_NOTES_KEPT = 100 };
+
+struct pyro_builder {
+    const struct pyro_allocator *allocator;
+    uint32_t wanted;
+    struct pyro_app *app;
+    bool failed; /* no memory */
+
+    struct pyro_id_set seen[PYRO_IDENTITIES];
+    struct pyro_map jobs, sql, rdds, executors;         /* id (text number for executors) -> newest row + 1 */
+    struct pyro_map stages;                             /* hash of id and attempt -> newest row + 1 */
+    PYRO_VEC(struct pyro_stage_state) stage_states;     /* by stage row */
+    size_t last_stage_row;                              /* where the last task belonged */
+    struct pyro_map operations;                         /* text number of the operation's id -> row + 1 */
+    struct pyro_map cached_memory, cached_disk;         /* hash of RDD, partition and executor -> bytes there now */
+    PYRO_VEC(struct pyro_cached) cached;                /* by RDD row: bytes there now */
+    struct pyro_map properties;                         /* text numbers of kind and key -> row + 1 */
+    struct pyro_value_map accumulators, driver_updates; /* accumulator id -> value */
+    struct pyro_map metric_kind_rows;                   /* name << 32 | type -> row + 1 */
+    PYRO_VEC(struct pyro_metric_kind) metric_kinds;
+    size_t plan_text_bytes;           /* of all plans that are not decoded yet */
+    PYRO_VEC(struct pyro_plan) plans; /* by SQL row */
+    /* Peaks of memory by executor id: batches hold them before or after the executor's own event, wherever they are
+     * cut. */
+    struct pyro_map peak_rows; /* text number -> row + 1 */
+    PYRO_VEC(struct pyro_executor_peaks) peaks;
+    PYRO_VEC(uint64_t) event_counts; /* by row of events.def */
+    struct pyro_map unknown_events;  /* text number -> count */
+    uint64_t other_events;           /* unknown events beyond the names that are kept apart */
+
+    int64_t earliest_ms, latest_ms; /* of all times seen; PYRO_NONE before the first */
+    bool started, ended;            /* ApplicationStart, ApplicationEnd seen */
+    int64_t last_job_end;           /* row of the job that ended last, -1 */
+
+    struct pyro_slice part_path;      /* where rejected records are said to be */
+    uint64_t part_lines, part_offset; /* read of that part before the current batch */
+    struct pyro_strbuf scratch;
+};
+
+enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
+                                   uint32_t wanted, struct pyro_error *error);
+void pyro_builder_done(struct pyro_builder *builder);
+
+/* From now on batches come from this part of the log. */
+bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice path);
+/* Adds what a batch holds; batches of one log come in its order. False: no memory. */
+bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *batch);
+/* A record longer than the limit, which was skipped. */
+bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len);
+/* A line for the report about damage. */
+bool pyro_builder_note(struct pyro_builder *builder, struct pyro_slice note);
+
+/* How many events were recognised so far: 0 means that this is no event log. */
+uint64_t pyro_builder_known_events(const struct pyro_builder *builder);
+
+/* What the names and bytes of the log's files said; the rest follows from the events. */
+struct pyro_log_facts {
+    bool in_progress, compacted, damaged;
+    uint64_t missing_parts;
+};
+
+/* Hands the application over, not analysed yet. `copy`: the builder stays usable (snapshots of growing logs); otherwise
+ * it may only be done away with. */
+enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
+                                     struct pyro_app **ret, struct pyro_error *error);
+
+/* ---- For the decoders of events ---- */
+
+/* Reads a string (null leaves *text) and interns it. */
+bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+/* The text of a JSON string's raw contents. */
+struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_slice raw);
+/* A number as a text of the pool. */
+struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number);
+/* Cuts a text before it is kept, at a character's border. */
+struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit);
+void pyro_build_time(struct pyro_builder *builder, int64_t time_ms);
+/* Counts the event as repeated, and returns true, when one with this identity was seen. */
+bool pyro_build_identity(struct pyro_builder *builder, enum pyro_identity kind, uint64_t identity);
+/* Rows, added when new; NULL when there is no memory. Valid until the next row is added. */
+struct pyro_stage *pyro_build_stage(struct pyro_builder *builder, int64_t id, int64_t attempt);
+/* Notes that an event submitted or completed the stage; true, and counted as repeated, when one did before. */
+bool pyro_build_stage_event(struct pyro_builder *builder, const struct pyro_stage *stage, bool completion);
+/* Row of a stage attempt in `app` (the builder's own, or a copy of it), or -1. */
+ptrdiff_t pyro_build_find_stage(const struct pyro_builder *builder, const struct pyro_app *app, int64_t id,
+                                int64_t attempt);
+struct pyro_job *pyro_build_job(struct pyro_builder *builder, int64_t id);
+struct pyro_sql_execution *pyro_build_sql(struct pyro_builder *builder, int64_t id);
+struct pyro_rdd *pyro_build_rdd(struct pyro_builder *builder, int64_t id);
+/* Newest row of an executor id, or NULL when none was added. */
+struct pyro_executor *pyro_build_executor(struct pyro_builder *builder, struct pyro_slice id);
+struct pyro_executor *pyro_build_add_executor(struct pyro_builder *builder, struct pyro_slice id);
+void pyro_build_executor_peaks(struct pyro_builder *builder, struct pyro_slice executor, const int64_t *peaks);
+struct pyro_failure *pyro_build_failure(struct pyro_builder *builder, const char *kind);
+void pyro_build_property(struct pyro_builder *builder, const char *kind, struct pyro_slice key,
+                         struct pyro_slice value);
+/* The user's own line in a call stack as Spark logs it, or `fallback`. `details`: raw contents of a JSON string. */
+struct pyro_slice pyro_build_call_site(struct pyro_builder *builder, struct pyro_slice details,
+                                       struct pyro_slice fallback);
+
+#endif

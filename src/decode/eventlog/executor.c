@@ -1,0 +1,245 @@
+/* Executors coming and going, and their memory: SparkListenerExecutorAdded, ExecutorRemoved, BlockManagerAdded,
+ * BlockManagerRemoved, ExecutorMetricsUpdate, StageExecutorMetrics. */
+#include "base/hash.h"
+#include "base/intern.h"
+#include "decode/builder.h"
+#include "decode/eventlog/block_manager_id.h"
+#include "decode/eventlog/decoders.h"
+#include "decode/eventlog/task_events.h"
+
+#define KEY PYRO_JSON_KEY
+
+static uint64_t executor_identity(struct pyro_builder *builder, struct pyro_slice id, int64_t time_ms)
+{
+    return pyro_hash_mix((uint64_t)time_ms ^ (uint64_t)pyro_intern(builder->app->strings, id) << 44);
+}
+
+static void decode_executor_info(struct pyro_json *json, struct pyro_builder *builder, struct pyro_executor *found)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Host"),       KEY("Total Cores"), KEY("Log Urls"),
+        KEY("Attributes"), KEY("Resources"),   KEY("Resource Profile Id"),
+    };
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
+        if (key == 0)
+            pyro_build_text(builder, json, &found->host);
+        else if (key == 1)
+            pyro_json_take_int(json, &found->cores);
+        else if (key == 5)
+            pyro_json_take_int(json, &found->resource_profile);
+        else
+            pyro_json_skip(json);
+    }
+}
+
+bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("Timestamp"),
+        KEY("Executor ID"),
+        KEY("Executor Info"),
+    };
+    struct pyro_executor found;
+    struct pyro_json_object object;
+    pyro_row_init(PYRO_TABLE_executors, &found);
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &found.added_ms);
+        else if (key == 2)
+            pyro_build_text(builder, json, &found.id);
+        else if (key == 3)
+            decode_executor_info(json, builder, &found);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    if (!found.id.ptr)
+        return pyro_json_refuse(json, "an executor without its id");
+    pyro_build_time(builder, found.added_ms);
+    pyro_build_identity(builder, PYRO_IDENTITY_EXECUTOR_ADDED, executor_identity(builder, found.id, found.added_ms));
+    struct pyro_executor *row = pyro_build_executor(builder, found.id);
+    if (row && row->added_ms == found.added_ms)
+        return true; /* the same event again */
+    row = pyro_build_add_executor(builder, found.id);
+    if (row)
+        *row = found;
+    return !builder->failed;
+}
+
+bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("Timestamp"),
+        KEY("Executor ID"),
+        KEY("Removed Reason"),
+    };
+    struct pyro_slice id = PYRO_SLICE_NULL, reason = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t time_ms = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &time_ms);
+        else if (key == 2)
+            pyro_build_text(builder, json, &id);
+        else if (key == 3)
+            pyro_build_text(builder, json, &reason);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    if (!id.ptr)
+        return pyro_json_refuse(json, "an executor without its id");
+    pyro_build_time(builder, time_ms);
+    pyro_build_identity(builder, PYRO_IDENTITY_EXECUTOR_REMOVED, executor_identity(builder, id, time_ms));
+    struct pyro_executor *executor = pyro_build_executor(builder, id);
+    if (executor && executor->removed_ms == PYRO_NONE) {
+        executor->removed_ms = time_ms;
+        executor->remove_reason = reason;
+    }
+    struct pyro_failure *failure = pyro_build_failure(builder, "executor");
+    if (failure) {
+        failure->id = failure->executor = id;
+        failure->time_ms = time_ms;
+        failure->message = pyro_intern_slice(builder->app->strings, pyro_build_cut(reason, 2000));
+    }
+    return !builder->failed;
+}
+
+void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *executor)
+{
+    static const struct pyro_json_key keys[] = {KEY("Executor ID"), KEY("Host"), KEY("Port")};
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
+        if (key == 0)
+            pyro_build_text(builder, json, executor);
+        else
+            pyro_json_skip(json);
+    }
+}
+
+static bool decode_block_manager(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("Block Manager ID"),
+        KEY("Maximum Memory"),
+        KEY("Timestamp"),
+    };
+    struct pyro_slice executor = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t memory = PYRO_NONE, time_ms = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_decode_block_manager_id(json, builder, &executor);
+        else if (key == 2)
+            pyro_json_take_int(json, &memory);
+        else if (key == 3)
+            pyro_json_take_int(json, &time_ms);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    pyro_build_time(builder, time_ms);
+    struct pyro_executor *row = executor.ptr ? pyro_build_executor(builder, executor) : NULL;
+    if (row && memory != PYRO_NONE)
+        row->storage_memory_bytes = memory;
+    return !builder->failed;
+}
+
+bool pyro_decode_block_manager_added(struct pyro_json *json, struct pyro_builder *builder)
+{
+    return decode_block_manager(json, builder);
+}
+
+bool pyro_decode_block_manager_removed(struct pyro_json *json, struct pyro_builder *builder)
+{
+    return decode_block_manager(json, builder);
+}
+
+/* "Executor Metrics Updated": [{"Stage ID", "Stage Attempt ID", "Executor Metrics": {...}}, ...] */
+static void decode_updates(struct pyro_json *json, int64_t *peaks)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Stage ID"),
+        KEY("Stage Attempt ID"),
+        KEY("Executor Metrics"),
+    };
+    if (!pyro_json_enter_array(json))
+        return;
+    for (bool first = true; pyro_json_next_element(json, &first);) {
+        struct pyro_json_object object;
+        if (!pyro_json_enter_object(json, &object))
+            continue;
+        for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
+            if (key == 2)
+                pyro_decode_executor_metrics(json, peaks);
+            else
+                pyro_json_skip(json);
+        }
+    }
+}
+
+bool pyro_decode_executor_metrics_update(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("Executor ID"),
+        KEY("Metrics Updated"),
+        KEY("Executor Metrics Updated"),
+    };
+    struct pyro_slice executor = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t peaks[PYRO_PEAK_COUNT] = {0};
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_build_text(builder, json, &executor);
+        else if (key == 3)
+            decode_updates(json, peaks);
+        else
+            pyro_json_skip(json);
+    }
+    if (!json->error && executor.ptr)
+        pyro_build_executor_peaks(builder, executor, peaks);
+    return !json->error && !builder->failed;
+}
+
+bool pyro_decode_stage_executor_metrics(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"), KEY("Executor ID"), KEY("Stage ID"), KEY("Stage Attempt ID"), KEY("Executor Metrics"),
+    };
+    struct pyro_slice executor = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t peaks[PYRO_PEAK_COUNT] = {0};
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 5)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_build_text(builder, json, &executor);
+        else if (key == 4)
+            pyro_decode_executor_metrics(json, peaks);
+        else
+            pyro_json_skip(json);
+    }
+    if (!json->error && executor.ptr)
+        pyro_build_executor_peaks(builder, executor, peaks);
+    return !json->error && !builder->failed;
+}

@@ -1,0 +1,63 @@
+#include "decode/eventlog/failure.h"
+
+#include "base/intern.h"
+
+#define KEY PYRO_JSON_KEY
+
+static const struct pyro_json_key keys[] = {
+    KEY("Reason"),  KEY("Class Name"),    KEY("Description"), KEY("Full Stack Trace"),   KEY("Kill Reason"),
+    KEY("Message"), KEY("Error Message"), KEY("Loss Reason"), KEY("Exit Caused By App"),
+};
+enum { REASON, CLASS_NAME, DESCRIPTION, FULL_STACK, KILL_REASON, MESSAGE, ERROR_MESSAGE, LOSS_REASON, KEYS = 9 };
+
+/* Keeps the first 2,000 bytes of a string: stack traces of thousands of tasks repeat what the first lines say. */
+static void decode_message(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+{
+    struct pyro_slice raw = PYRO_SLICE_NULL;
+    if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr || text->ptr)
+        return;
+    bool many = builder->app->failures.count > PYRO_FAILURES_IN_FULL;
+    /* An escape may be cut in two: what is left of it stays as it was written. */
+    struct pyro_slice cut = pyro_build_cut(raw, many ? PYRO_FAILURE_SHORT_BYTES : PYRO_FAILURE_BYTES);
+    if (cut.len < raw.len && cut.len > 6)
+        for (size_t back = 1; back <= 6; back++)
+            if (cut.ptr[cut.len - back] == '\\') {
+                cut.len -= back;
+                break;
+            }
+    *text = pyro_build_decode(builder, cut);
+}
+
+void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_record *record, const int64_t *task,
+                              const uint32_t *text_ids, const struct pyro_scan *scan)
+{
+    struct pyro_string_pool *strings = builder->app->strings;
+    struct pyro_failure *failure = pyro_build_failure(builder, "task");
+    if (!failure)
+        return;
+    failure->id = pyro_build_number(builder, task[PYRO_TASK_id]);
+    failure->stage = task[PYRO_TASK_stage];
+    failure->time_ms = task[PYRO_TASK_finish_ms];
+    if (task[PYRO_TASK_executor] != PYRO_NONE)
+        failure->executor = pyro_string_pool_text(strings, text_ids[task[PYRO_TASK_executor]]);
+
+    struct pyro_json json;
+    struct pyro_json_object object;
+    pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
+    if (!pyro_json_enter_object(&json, &object))
+        return;
+    for (int key; (key = pyro_json_next(&json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+        char next = pyro_json_peek(&json);
+        if (next != '"' && next != 'n')
+            pyro_json_skip(&json);
+        else if (key == REASON)
+            pyro_build_text(builder, &json, &failure->reason);
+        else if (key == CLASS_NAME)
+            pyro_build_text(builder, &json, &failure->class_name);
+        else if (key == DESCRIPTION || key == KILL_REASON || key == MESSAGE || key == ERROR_MESSAGE ||
+                 key == LOSS_REASON)
+            decode_message(builder, &json, &failure->message);
+        else
+            pyro_json_skip(&json);
+    }
+}

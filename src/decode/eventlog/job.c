@@ -1,0 +1,184 @@
+/* SparkListenerJobStart, JobEnd. */
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "decode/builder.h"
+#include "decode/eventlog/decoders.h"
+#include "decode/eventlog/stage_info.h"
+
+#define KEY PYRO_JSON_KEY
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool pyro_decode_id_list(struct pyro_json *json, struct pyro_builder *builder, const int64_t **ids, uint32_t *count)
+{
+    PYRO_VEC(int64_t) found = {0};
+    if (!pyro_json_enter_array(json))
+        return !json->error;
+    for (bool first = true; pyro_json_next_element(json, &first);) {
+        int64_t *id = pyro_vec_push(&found, builder->allocator);
+        if (!id)
+            builder->failed = true;
+        if (!id || !pyro_json_take_int(json, id))
+            break;
+    }
+    int64_t *kept = NULL;
+    if (!json->error && !builder->failed && found.count && found.count < UINT32_MAX) {
+        kept = pyro_string_pool_alloc(builder->app->strings, found.count * sizeof(*kept));
+        builder->failed |= !kept;
+    }
+    if (kept) {
+        memcpy(kept, found.items, found.count * sizeof(*kept));
+        qsort(kept, found.count, sizeof(*kept), compare_ids);
+        *ids = kept;
+        *count = (uint32_t)found.count;
+    }
+    pyro_vec_done(&found, builder->allocator);
+    return !json->error && !builder->failed;
+}
+
+static void decode_job_properties(struct pyro_json *json, struct pyro_builder *builder, struct pyro_job *job)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("spark.sql.execution.id"),
+        KEY("spark.job.description"),
+        KEY("spark.jobGroup.id"),
+        KEY("spark.scheduler.pool"),
+    };
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key < 0 || pyro_json_peek(json) != '"')
+            pyro_json_skip(json);
+        else if (key == 0)
+            pyro_json_take_loose_int(json, &job->sql);
+        else
+            pyro_build_text(builder, json, key == 1 ? &job->description : key == 2 ? &job->group_id : &job->pool);
+    }
+}
+
+bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"), KEY("Job ID"), KEY("Submission Time"), KEY("Stage Infos"), KEY("Stage IDs"), KEY("Properties"),
+    };
+    struct pyro_job found;
+    pyro_row_init(PYRO_TABLE_jobs, &found);
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
+        switch (key) {
+        case 1:
+            pyro_json_take_int(json, &found.id);
+            break;
+        case 2:
+            pyro_json_take_int(json, &found.submitted_ms);
+            break;
+        case 3:
+            pyro_json_skip_array_fast(json); /* each stage that runs says the same again */
+            break;
+        case 4:
+            pyro_decode_id_list(json, builder, &found.stage_ids, &found.stage_id_count);
+            break;
+        case 5:
+            decode_job_properties(json, builder, &found);
+            break;
+        default:
+            pyro_json_skip(json);
+        }
+    }
+    if (!pyro_json_record_end(json) || builder->failed)
+        return false;
+    if (found.id == PYRO_NONE)
+        return pyro_json_refuse(json, "a job's start without its id");
+    struct pyro_job *job = pyro_build_job(builder, found.id);
+    if (!job)
+        return false;
+    builder->app->repeats.jobs += pyro_build_identity(builder, PYRO_IDENTITY_JOB_START, (uint64_t)found.id);
+    /* Its end may have come before, where a log's lines are out of order. */
+    found.status = job->status.ptr ? job->status : pyro_intern_slice(builder->app->strings, pyro_slice_from("running"));
+    found.failure = job->failure;
+    found.completed_ms = job->completed_ms;
+    found.stages = (int64_t)found.stage_id_count;
+    *job = found;
+    pyro_build_time(builder, job->submitted_ms);
+    return !builder->failed;
+}
+
+static void decode_result(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *result,
+                          struct pyro_slice *message)
+{
+    static const struct pyro_json_key keys[] = {KEY("Result"), KEY("Exception")};
+    static const struct pyro_json_key exception_keys[] = {KEY("Message")};
+    struct pyro_json_object object, exception;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
+        if (key == 0) {
+            pyro_build_text(builder, json, result);
+        } else if (key == 1 && pyro_json_enter_object(json, &exception)) {
+            for (int member; (member = pyro_json_next(json, &exception, exception_keys, 1)) != PYRO_JSON_END;) {
+                if (member == 0)
+                    pyro_build_text(builder, json, message);
+                else
+                    pyro_json_skip(json);
+            }
+        } else if (key != 1) {
+            pyro_json_skip(json);
+        }
+    }
+}
+
+bool pyro_decode_job_end(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("Job ID"),
+        KEY("Completion Time"),
+        KEY("Job Result"),
+    };
+    int64_t id = PYRO_NONE, completed_ms = PYRO_NONE;
+    struct pyro_slice result = PYRO_SLICE_NULL, message = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &id);
+        else if (key == 2)
+            pyro_json_take_int(json, &completed_ms);
+        else if (key == 3)
+            decode_result(json, builder, &result, &message);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    if (id == PYRO_NONE)
+        return pyro_json_refuse(json, "a job's end without its id");
+    struct pyro_job *job = pyro_build_job(builder, id);
+    if (!job)
+        return false;
+    bool failed = !pyro_slice_is(result, "JobSucceeded");
+    job->completed_ms = completed_ms;
+    job->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
+    job->failure = failed ? message : PYRO_SLICE_NULL;
+    builder->last_job_end = job - builder->app->jobs.items;
+    pyro_build_time(builder, completed_ms);
+    bool repeated = pyro_build_identity(builder, PYRO_IDENTITY_JOB_END, (uint64_t)id);
+    builder->app->repeats.failed_jobs += repeated && failed;
+    struct pyro_failure *failure = failed ? pyro_build_failure(builder, "job") : NULL;
+    if (failure) {
+        failure->id = pyro_build_number(builder, id);
+        failure->time_ms = completed_ms;
+        failure->reason = result;
+        failure->message = pyro_intern_slice(builder->app->strings, pyro_build_cut(message, 2000));
+    }
+    return !builder->failed;
+}

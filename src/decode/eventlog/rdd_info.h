@@ -1,0 +1,10 @@
+/* Spark's RDDInfo inside a StageInfo. */
+#ifndef PYRO_DECODE_EVENTLOG_RDD_INFO_H
+#define PYRO_DECODE_EVENTLOG_RDD_INFO_H
+
+#include "decode/builder.h"
+
+/* An array of RDDInfo of `stage`; `submission` counts the stage for each RDD. */
+bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission);
+
+#endif

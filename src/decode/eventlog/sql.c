@@ -1,0 +1,206 @@
+/* SQL executions: SparkListenerSQLExecutionStart, SQLExecutionEnd, DriverAccumUpdates, SQLAdaptiveExecutionUpdate,
+ * SQLAdaptiveSQLMetricUpdates. */
+#include "base/intern.h"
+#include "decode/builder.h"
+#include "decode/eventlog/decoders.h"
+#include "decode/eventlog/plan.h"
+
+#define KEY PYRO_JSON_KEY
+
+static bool keep_plan(struct pyro_builder *builder, const struct pyro_sql_execution *sql, struct pyro_slice text)
+{
+    return !text.ptr || pyro_plan_keep(builder, (size_t)(sql - builder->app->sql.items), text);
+}
+
+/* The execution's row after a whole record; NULL and an error when the record is bad. */
+static struct pyro_sql_execution *find_execution(struct pyro_json *json, struct pyro_builder *builder, int64_t id)
+{
+    if (!pyro_json_record_end(json) || builder->failed)
+        return NULL;
+    if (id == PYRO_NONE) {
+        pyro_json_refuse(json, "an SQL execution without its id");
+        return NULL;
+    }
+    return pyro_build_sql(builder, id);
+}
+
+static void decode_description(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
+{
+    if (builder->wanted & PYRO_WANT_PLAN_TEXT)
+        pyro_build_text(builder, json, text);
+    else
+        pyro_json_skip(json);
+}
+
+bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),         KEY("executionId"), KEY("rootExecutionId"),
+        KEY("description"),   KEY("details"),     KEY("physicalPlanDescription"),
+        KEY("sparkPlanInfo"), KEY("time"),
+    };
+    struct pyro_sql_execution found;
+    struct pyro_slice details = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    pyro_row_init(PYRO_TABLE_sql, &found);
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 8)) != PYRO_JSON_END;) {
+        switch (key) {
+        case 1:
+            pyro_json_take_int(json, &found.id);
+            break;
+        case 2:
+            pyro_json_take_int(json, &found.root_id);
+            break;
+        case 3:
+            pyro_build_text(builder, json, &found.description);
+            break;
+        case 4:
+            pyro_json_take_string(json, &details, NULL);
+            break;
+        case 5:
+            decode_description(json, builder, &found.plan);
+            break;
+        case 6:
+            pyro_json_take_raw_fast(json, &plan); /* only the last plan is read */
+            break;
+        case 7:
+            pyro_json_take_int(json, &found.submitted_ms);
+            break;
+        default:
+            pyro_json_skip(json);
+        }
+    }
+    struct pyro_sql_execution *sql = find_execution(json, builder, found.id);
+    if (!sql)
+        return false;
+    sql->unstarted = false;
+    builder->app->repeats.sql_executions += pyro_build_identity(builder, PYRO_IDENTITY_SQL_START, (uint64_t)found.id);
+    sql->root_id = found.root_id;
+    sql->description = found.description;
+    sql->call_site = pyro_build_call_site(builder, details, found.description);
+    sql->submitted_ms = found.submitted_ms;
+    if (!sql->status.ptr)
+        sql->status = pyro_intern_slice(builder->app->strings, pyro_slice_from("running"));
+    if (sql->plan_updates == 0) { /* an adaptive update that came before is newer */
+        sql->plan = found.plan;
+        keep_plan(builder, sql, plan);
+    }
+    pyro_build_time(builder, found.submitted_ms);
+    return !builder->failed;
+}
+
+bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("executionId"), KEY("time"), KEY("errorMessage")};
+    struct pyro_slice failure = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t id = PYRO_NONE, time_ms = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &id);
+        else if (key == 2)
+            pyro_json_take_int(json, &time_ms);
+        else if (key == 3)
+            pyro_build_text(builder, json, &failure);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    if (id == PYRO_NONE)
+        return pyro_json_refuse(json, "an SQL execution without its id");
+    struct pyro_sql_execution *sql = pyro_build_sql(builder, id);
+    if (!sql)
+        return false;
+    pyro_build_identity(builder, PYRO_IDENTITY_SQL_END, (uint64_t)id);
+    pyro_plan_settle(builder, (size_t)(sql - builder->app->sql.items));
+    bool failed = failure.len > 0;
+    sql->completed_ms = time_ms;
+    sql->failure = failed ? failure : PYRO_SLICE_NULL;
+    sql->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
+    pyro_build_time(builder, time_ms);
+    struct pyro_failure *row = failed ? pyro_build_failure(builder, "sql") : NULL;
+    if (row) {
+        row->id = pyro_build_number(builder, id);
+        row->time_ms = time_ms;
+        row->message = pyro_intern_slice(builder->app->strings, pyro_build_cut(failure, 2000));
+    }
+    return !builder->failed;
+}
+
+static void add_driver_update(struct pyro_builder *builder, int64_t id, int64_t value)
+{
+    int64_t *sum = pyro_value_map_put(&builder->driver_updates, id);
+    if (!sum)
+        builder->failed = true;
+    else if (*sum == PYRO_VALUE_NONE)
+        *sum = value;
+    else if (__builtin_add_overflow(*sum, value, sum))
+        *sum = value > 0 ? INT64_MAX : INT64_MIN + 1;
+}
+
+bool pyro_decode_driver_accum_updates(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("executionId"), KEY("accumUpdates")};
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
+        if (key != 2 || !pyro_json_enter_array(json)) {
+            if (key != 2)
+                pyro_json_skip(json);
+            continue;
+        }
+        for (bool first = true; pyro_json_next_element(json, &first);) {
+            int64_t pair[2] = {PYRO_NONE, PYRO_NONE};
+            size_t count = 0;
+            if (!pyro_json_enter_array(json))
+                continue;
+            for (bool inner = true; pyro_json_next_element(json, &inner);) {
+                if (count < 2)
+                    pyro_json_take_int(json, &pair[count++]);
+                else
+                    pyro_json_skip(json);
+            }
+            if (!json->error && pair[0] != PYRO_NONE && pair[1] != PYRO_NONE)
+                add_driver_update(builder, pair[0], pair[1]);
+        }
+    }
+    return !json->error && !builder->failed;
+}
+
+bool pyro_decode_sql_adaptive_execution_update(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("Event"),
+        KEY("executionId"),
+        KEY("physicalPlanDescription"),
+        KEY("sparkPlanInfo"),
+    };
+    struct pyro_slice text = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    int64_t id = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &id);
+        else if (key == 2)
+            decode_description(json, builder, &text);
+        else if (key == 3)
+            pyro_json_take_raw_fast(json, &plan); /* only the last plan is read */
+        else
+            pyro_json_skip(json);
+    }
+    struct pyro_sql_execution *sql = find_execution(json, builder, id);
+    if (!sql)
+        return false;
+    sql->plan_updates++;
+    if (text.ptr)
+        sql->plan = text;
+    return keep_plan(builder, sql, plan) && !builder->failed;
+}

@@ -1,0 +1,308 @@
+/* RDDs and what is cached of them: RDDInfo, SparkListenerBlockUpdated, UnpersistRDD. */
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/text.h"
+#include "decode/builder.h"
+#include "decode/eventlog/block_manager_id.h"
+#include "decode/eventlog/decoders.h"
+#include "decode/eventlog/rdd_info.h"
+
+#define KEY PYRO_JSON_KEY
+
+static const struct pyro_json_key keys[] = {
+    KEY("RDD ID"),
+    KEY("Name"),
+    KEY("Scope"),
+    KEY("Callsite"),
+    KEY("Parent IDs"),
+    KEY("Storage Level"),
+    KEY("Barrier"),
+    KEY("DeterministicLevel"),
+    KEY("Number of Partitions"),
+    KEY("Number of Cached Partitions"),
+    KEY("Memory Size"),
+    KEY("Disk Size"),
+};
+enum { ID, NAME, SCOPE, CALL_SITE, PARENTS, LEVEL, BARRIER, DETERMINISTIC, PARTITIONS, CACHED, MEMORY, DISK, KEYS };
+
+static void decode_level(struct pyro_json *json, bool *cached)
+{
+    static const struct pyro_json_key level_keys[] = {KEY("Use Disk"), KEY("Use Memory")};
+    struct pyro_json_object object;
+    if (pyro_json_peek(json) != '{') {
+        pyro_json_skip(json); /* Spark 1.0 writes a text */
+        return;
+    }
+    pyro_json_enter_object(json, &object);
+    for (int key; (key = pyro_json_next(json, &object, level_keys, 2)) != PYRO_JSON_END;) {
+        bool use = false;
+        if (key >= 0)
+            pyro_json_take_bool(json, &use);
+        else
+            pyro_json_skip(json);
+        *cached |= use;
+    }
+}
+
+/* The scope is JSON inside a string: {"id":"3","name":"mapPartitions"}. */
+static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_slice raw, const struct pyro_scan *scan)
+{
+    static const struct pyro_json_key scope_keys[] = {KEY("id"), KEY("name")};
+    struct pyro_slice name = PYRO_SLICE_NULL;
+    struct pyro_strbuf padded;
+    struct pyro_json json;
+    struct pyro_json_object object;
+    if (!raw.ptr)
+        return name;
+    pyro_strbuf_init(&padded, builder->allocator);
+    if (pyro_strbuf_reserve(&padded, 3 * raw.len + PYRO_SCAN_PADDING)) { /* a bad byte becomes three */
+        pyro_text_decode(&padded, raw, &builder->app->integrity.replaced_characters);
+        pyro_json_start(&json, padded.data, padded.data + padded.len, scan);
+        if (pyro_json_enter_object(&json, &object)) {
+            for (int key; (key = pyro_json_next(&json, &object, scope_keys, 2)) != PYRO_JSON_END;) {
+                if (key == 1 && pyro_json_peek(&json) == '"')
+                    pyro_build_text(builder, &json, &name);
+                else
+                    pyro_json_skip(&json);
+            }
+        }
+    } else {
+        builder->failed = true;
+    }
+    pyro_strbuf_done(&padded);
+    return name;
+}
+
+static void raise(int64_t *column, int64_t value)
+{
+    if (value != PYRO_NONE && value > *column)
+        *column = value;
+}
+
+/* Every stage names its RDDs again: their texts are read once. */
+static bool is_described(const struct pyro_builder *builder, int64_t rdd)
+{
+    const uint64_t *row = pyro_map_get(&builder->rdds, (uint64_t)rdd);
+    return row && builder->app->rdds.items[*row - 1].stage != PYRO_NONE;
+}
+
+static void decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
+{
+    struct pyro_rdd found;
+    struct pyro_slice scope = PYRO_SLICE_NULL;
+    struct pyro_json_object object;
+    bool cached = false;
+    pyro_row_init(PYRO_TABLE_rdds, &found);
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+        int64_t *number = key == ID           ? &found.id
+                          : key == PARTITIONS ? &found.partitions
+                          : key == CACHED     ? &found.cached_partitions
+                          : key == MEMORY     ? &found.memory_bytes
+                          : key == DISK       ? &found.disk_bytes
+                                              : NULL;
+        if (number)
+            pyro_json_take_int(json, number);
+        else if ((key == NAME || key == CALL_SITE) && is_described(builder, found.id))
+            pyro_json_skip(json);
+        else if (key == NAME)
+            pyro_build_text(builder, json, &found.name);
+        else if (key == CALL_SITE)
+            pyro_build_text(builder, json, &found.call_site);
+        else if (key == SCOPE)
+            pyro_json_take_string(json, &scope, NULL);
+        else if (key == LEVEL)
+            decode_level(json, &cached);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed || found.id == PYRO_NONE)
+        return;
+    struct pyro_rdd *rdd = pyro_build_rdd(builder, found.id);
+    if (!rdd)
+        return;
+    if (rdd->stage == PYRO_NONE) { /* the first stage that names it */
+        rdd->stage = stage;
+        rdd->name = found.name;
+        rdd->call_site = found.call_site;
+        rdd->partitions = found.partitions;
+        rdd->operation = scope_name(builder, scope, json->scan);
+    }
+    rdd->cached |= cached;
+    rdd->stages += submission;
+    raise(&rdd->cached_partitions, found.cached_partitions);
+    raise(&rdd->memory_bytes, found.memory_bytes);
+    raise(&rdd->disk_bytes, found.disk_bytes);
+}
+
+bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
+{
+    char next = pyro_json_peek(json);
+    if (next != '[') { /* Spark 1.0 has a single RDD here */
+        if (next == '{')
+            decode_rdd(json, builder, stage, submission);
+        return !json->error && !builder->failed;
+    }
+    pyro_json_enter_array(json);
+    for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;)
+        decode_rdd(json, builder, stage, submission);
+    return !json->error && !builder->failed;
+}
+
+bool pyro_decode_unpersist_rdd(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key unpersist_keys[] = {KEY("Event"), KEY("RDD ID")};
+    struct pyro_json_object object;
+    int64_t id = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, unpersist_keys, 2)) != PYRO_JSON_END;) {
+        if (key == 1)
+            pyro_json_take_int(json, &id);
+        else
+            pyro_json_skip(json);
+    }
+    struct pyro_rdd *rdd = json->error || id == PYRO_NONE ? NULL : pyro_build_rdd(builder, id);
+    if (rdd)
+        rdd->unpersisted = 1;
+    return !json->error && !builder->failed;
+}
+
+/* ---- Block updates ---- */
+
+struct block {
+    struct pyro_slice executor, id;
+    bool in_memory, on_disk;
+    int64_t memory_bytes, disk_bytes;
+};
+
+static void decode_block_level(struct pyro_json *json, struct block *block)
+{
+    static const struct pyro_json_key level_keys[] = {KEY("Use Disk"), KEY("Use Memory")};
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, level_keys, 2)) != PYRO_JSON_END;) {
+        if (key == 0)
+            pyro_json_take_bool(json, &block->on_disk);
+        else if (key == 1)
+            pyro_json_take_bool(json, &block->in_memory);
+        else
+            pyro_json_skip(json);
+    }
+}
+
+static void decode_block(struct pyro_json *json, struct pyro_builder *builder, struct block *block)
+{
+    static const struct pyro_json_key block_keys[] = {
+        KEY("Block Manager ID"), KEY("Block ID"), KEY("Storage Level"), KEY("Memory Size"), KEY("Disk Size"),
+    };
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, block_keys, 5)) != PYRO_JSON_END;) {
+        if (key == 0)
+            pyro_decode_block_manager_id(json, builder, &block->executor);
+        else if (key == 1)
+            pyro_json_take_string(json, &block->id, NULL);
+        else if (key == 2)
+            decode_block_level(json, block);
+        else if (key == 3)
+            pyro_json_take_int(json, &block->memory_bytes);
+        else if (key == 4)
+            pyro_json_take_int(json, &block->disk_bytes);
+        else
+            pyro_json_skip(json);
+    }
+}
+
+/* "rdd_RDD_PARTITION"; other blocks (broadcasts, shuffles, results) are not kept. */
+static bool parse_block_id(struct pyro_slice id, int64_t *rdd, int64_t *partition)
+{
+    char text[64];
+    int used = 0;
+    long long numbers[2];
+    if (!id.ptr || id.len >= sizeof(text))
+        return false;
+    memcpy(text, id.ptr, id.len);
+    text[id.len] = '\0';
+    if (sscanf(text, "rdd_%18lld_%18lld%n", &numbers[0], &numbers[1], &used) != 2 || (size_t)used != id.len)
+        return false;
+    *rdd = numbers[0];
+    *partition = numbers[1];
+    return true;
+}
+
+/* Sets what a block takes now and returns the change of the sum that it belongs to. */
+static int64_t replace(struct pyro_builder *builder, struct pyro_map *map, uint64_t block, int64_t bytes, bool *was)
+{
+    uint64_t *place = pyro_map_put(map, block, NULL);
+    if (!place) {
+        builder->failed = true;
+        return 0;
+    }
+    int64_t before = (int64_t)*place;
+    *was = before > 0;
+    *place = (uint64_t)bytes;
+    return bytes - before;
+}
+
+static int64_t not_negative(int64_t value, bool there)
+{
+    /* Sizes beyond a petabyte are damage. */
+    return there && value > 0 && value < (int64_t)1 << 50 ? value : 0;
+}
+
+static void add_change(int64_t *sum, int64_t change)
+{
+    if (__builtin_add_overflow(*sum, change, sum))
+        *sum = change > 0 ? INT64_MAX : 0;
+}
+
+static void apply_block(struct pyro_builder *builder, const struct block *block, int64_t rdd_id, int64_t partition)
+{
+    struct pyro_rdd *rdd = pyro_build_rdd(builder, rdd_id);
+    size_t row = rdd ? (size_t)(rdd - builder->app->rdds.items) : 0;
+    while (rdd && builder->cached.count <= row)
+        if (!pyro_vec_push(&builder->cached, builder->allocator))
+            rdd = NULL;
+    if (!rdd) {
+        builder->failed = true;
+        return;
+    }
+    uint64_t executor = pyro_intern(builder->app->strings, block->executor);
+    uint64_t id = pyro_hash_mix(pyro_hash_mix((uint64_t)rdd_id ^ executor << 40) ^ (uint64_t)partition);
+    struct pyro_cached *cached = &builder->cached.items[row];
+    bool was_in_memory = false, was_on_disk = false;
+    add_change(&cached->memory_bytes, replace(builder, &builder->cached_memory, id,
+                                              not_negative(block->memory_bytes, block->in_memory), &was_in_memory));
+    add_change(&cached->disk_bytes, replace(builder, &builder->cached_disk, id,
+                                            not_negative(block->disk_bytes, block->on_disk), &was_on_disk));
+    raise(&rdd->memory_bytes, cached->memory_bytes);
+    raise(&rdd->disk_bytes, cached->disk_bytes);
+    rdd->dropped_blocks += was_in_memory && !block->in_memory && !rdd->unpersisted;
+}
+
+bool pyro_decode_block_updated(struct pyro_json *json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key event_keys[] = {KEY("Event"), KEY("Block Updated Info")};
+    struct block block = {0};
+    struct pyro_json_object object;
+    int64_t rdd, partition;
+    if (!pyro_json_enter_object(json, &object))
+        return false;
+    for (int key; (key = pyro_json_next(json, &object, event_keys, 2)) != PYRO_JSON_END;) {
+        if (key == 1)
+            decode_block(json, builder, &block);
+        else
+            pyro_json_skip(json);
+    }
+    if (json->error || builder->failed)
+        return false;
+    if (parse_block_id(block.id, &rdd, &partition))
+        apply_block(builder, &block, rdd, partition);
+    return !builder->failed;
+}

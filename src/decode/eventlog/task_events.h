@@ -1,0 +1,16 @@
+/* Decoders of the two events that batches decode themselves. `json` stands at the record's first byte; on success it
+ * stands at its end. False: json->error says what is wrong. */
+#ifndef PYRO_DECODE_EVENTLOG_TASK_EVENTS_H
+#define PYRO_DECODE_EVENTLOG_TASK_EVENTS_H
+
+#include "decode/batch.h"
+#include "model/column.h"
+
+/* Fills a row of PYRO_TASK_COLUMN_COUNT values; texts are numbers of the batch, or PYRO_NONE. *reason is the raw end
+ * reason when it is not Success, else null. */
+bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *row, struct pyro_slice *reason);
+bool pyro_decode_task_start(struct pyro_json *json, struct pyro_task_start *ret);
+/* An object of executor metrics: raises `peaks` (PYRO_PEAK_COUNT values) to what it holds. */
+bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks);
+
+#endif

@@ -1,0 +1,131 @@
+#include "model/app.h"
+
+#include "base/intern.h"
+
+const char *const pyro_wall_part_names[PYRO_WALL_PARTS] = {
+    "resource_wait",      "driver",        "scheduling",       "scheduler_delay", "deserialize", "compute", "gc",
+    "shuffle_fetch_wait", "shuffle_write", "result_serialize", "getting_result",
+};
+const char *const pyro_core_part_names[PYRO_CORE_PARTS] = {
+    "scheduler_delay",  "deserialize",    "compute",      "gc",           "shuffle_fetch_wait", "shuffle_write",
+    "result_serialize", "getting_result", "failed_tasks", "idle_no_work", "idle_driver",        "idle_wait",
+};
+
+struct pyro_slice pyro_app_text(const struct pyro_app *app, int64_t id)
+{
+    if (id < 0 || id >= (int64_t)pyro_string_pool_count(app->strings))
+        return PYRO_SLICE_NULL;
+    return pyro_string_pool_text(app->strings, (uint32_t)id);
+}
+
+/* First row and number of rows of a table that has row structs. */
+static const void *table_rows(const struct pyro_app *app, enum pyro_table_id table, size_t *count)
+{
+#define CASE(name, vec)                                                                                                \
+    case PYRO_TABLE_##name:                                                                                            \
+        *count = app->vec.count;                                                                                       \
+        return app->vec.items
+    switch (table) {
+    case PYRO_TABLE_applications:
+        *count = 1;
+        return &app->application;
+        CASE(jobs, jobs);
+        CASE(stages, stages);
+        CASE(executors, executors);
+        CASE(sql, sql);
+        CASE(sql_nodes, sql_nodes);
+        CASE(sql_metrics, sql_metrics);
+        CASE(rdds, rdds);
+        CASE(exclusions, exclusions);
+        CASE(operations, operations);
+        CASE(processes, processes);
+        CASE(streams, streams);
+        CASE(failures, failures);
+        CASE(properties, properties);
+        CASE(rejects, rejects);
+    case PYRO_TABLE_tasks:
+        *count = app->tasks.count;
+        return NULL;
+    case PYRO_TABLE_COUNT:
+        break;
+    }
+#undef CASE
+    *count = 0;
+    return NULL;
+}
+
+size_t pyro_app_row_count(const struct pyro_app *app, enum pyro_table_id table)
+{
+    size_t count;
+    table_rows(app, table, &count);
+    return count;
+}
+
+static struct pyro_slice status_name(int64_t status)
+{
+    switch (status) {
+    case PYRO_TASK_SUCCESS:
+        return PYRO_SLICE_LITERAL("success");
+    case PYRO_TASK_FAILED:
+        return PYRO_SLICE_LITERAL("failed");
+    case PYRO_TASK_KILLED:
+        return PYRO_SLICE_LITERAL("killed");
+    case PYRO_TASK_RESUBMITTED:
+        return PYRO_SLICE_LITERAL("resubmitted");
+    default:
+        return PYRO_SLICE_NULL;
+    }
+}
+
+static struct pyro_value task_value(const struct pyro_app *app, size_t row, const struct pyro_column *column)
+{
+    int64_t number = pyro_task_get(&app->tasks, (enum pyro_task_column)column->offset, row);
+    struct pyro_value value = {.type = column->type};
+    if (column->type == PYRO_TYPE_INT)
+        value.integer = number;
+    else
+        value.text = column->offset == PYRO_TASK_status ? status_name(number) : pyro_app_text(app, number);
+    return value;
+}
+
+struct pyro_value pyro_app_value(const struct pyro_app *app, enum pyro_table_id table, size_t row, size_t column)
+{
+    const struct pyro_table_schema *schema = &pyro_table_schemas[table];
+    const struct pyro_column *description = &schema->columns[column];
+    if (table == PYRO_TABLE_tasks)
+        return task_value(app, row, description);
+    size_t count;
+    const char *field = (const char *)table_rows(app, table, &count) + row * schema->row_size + description->offset;
+    struct pyro_value value = {.type = description->type};
+    if (value.type == PYRO_TYPE_INT)
+        memcpy(&value.integer, field, sizeof(value.integer));
+    else if (value.type == PYRO_TYPE_REAL)
+        memcpy(&value.real, field, sizeof(value.real));
+    else
+        memcpy(&value.text, field, sizeof(value.text));
+    return value;
+}
+
+ptrdiff_t pyro_app_find_stage(const struct pyro_app *app, int64_t id, int64_t attempt)
+{
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].id == id && app->stages.items[i].attempt == attempt)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+ptrdiff_t pyro_app_find_job(const struct pyro_app *app, int64_t id)
+{
+    for (size_t i = 0; i < app->jobs.count; i++)
+        if (app->jobs.items[i].id == id)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+ptrdiff_t pyro_app_find_sql(const struct pyro_app *app, int64_t id)
+{
+    for (size_t i = 0; i < app->sql.count; i++)
+        if (app->sql.items[i].id == id)
+            return (ptrdiff_t)i;
+    return -1;
+}

@@ -1,0 +1,163 @@
+/* The model of one application: what analyses, rules and reports read. Immutable once pyro_app_seal() has run.
+ *
+ * Every string is a slice into the application's string pool; rows refer to each other by row number. Analyses fill the
+ * derived columns and `numbers` while sealing; nothing changes afterwards. */
+#ifndef PYRO_MODEL_APP_H
+#define PYRO_MODEL_APP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "model/column.h"
+#include "model/rows.h"
+#include "model/task_table.h"
+
+struct pyro_string_pool;
+
+struct pyro_event_count {
+    struct pyro_slice name; /* without org.apache.spark...; as a report shows it */
+    uint64_t count;
+    bool known;
+};
+
+/* What is known about the log itself before any verdict. */
+struct pyro_integrity {
+    uint64_t bytes; /* decompressed */
+    uint64_t lines;
+    PYRO_VEC(struct pyro_event_count) events; /* by name */
+    uint64_t bad_lines;
+    uint64_t bad_lines_kept; /* rows of `rejects`: at most PYRO_REJECTS_KEPT */
+    uint64_t repeated_events;
+    uint64_t replaced_characters; /* invalid UTF-8 and lone surrogates that became U+FFFD */
+    uint64_t tasks_started, tasks_ended;
+    uint64_t missing_parts; /* of a rolling log */
+    bool truncated;         /* the end is missing: cut file, damaged compression, no ApplicationEnd */
+    bool compacted, in_progress;
+    double confidence;                 /* 0..1, docs/formulas.md */
+    PYRO_VEC(struct pyro_slice) notes; /* one line each: damage found, with its place */
+};
+
+enum { PYRO_REJECTS_KEPT = 1000 };
+
+/* Records beyond the first for the same row: totals count records, as a reader of the log's lines would. */
+struct pyro_repeats {
+    int64_t jobs, failed_jobs, stages, failed_stages, sql_executions;
+};
+
+/* Parts of wall time and of allocated core time, in the order in which reports show them. */
+enum pyro_wall_part {
+    PYRO_WALL_RESOURCE_WAIT,
+    PYRO_WALL_DRIVER,
+    PYRO_WALL_SCHEDULING,
+    PYRO_WALL_SCHEDULER_DELAY,
+    PYRO_WALL_DESERIALIZE,
+    PYRO_WALL_COMPUTE,
+    PYRO_WALL_GC,
+    PYRO_WALL_SHUFFLE_FETCH_WAIT,
+    PYRO_WALL_SHUFFLE_WRITE,
+    PYRO_WALL_RESULT_SERIALIZE,
+    PYRO_WALL_GETTING_RESULT,
+    PYRO_WALL_PARTS
+};
+enum pyro_core_part {
+    PYRO_CORE_SCHEDULER_DELAY,
+    PYRO_CORE_DESERIALIZE,
+    PYRO_CORE_COMPUTE,
+    PYRO_CORE_GC,
+    PYRO_CORE_SHUFFLE_FETCH_WAIT,
+    PYRO_CORE_SHUFFLE_WRITE,
+    PYRO_CORE_RESULT_SERIALIZE,
+    PYRO_CORE_GETTING_RESULT,
+    PYRO_CORE_FAILED_TASKS,
+    PYRO_CORE_IDLE_NO_WORK,
+    PYRO_CORE_IDLE_DRIVER,
+    PYRO_CORE_IDLE_WAIT,
+    PYRO_CORE_PARTS
+};
+extern const char *const pyro_wall_part_names[PYRO_WALL_PARTS];
+extern const char *const pyro_core_part_names[PYRO_CORE_PARTS];
+
+/* Derived by src/analyze; formulas in docs/formulas.md. INT fields may be PYRO_NONE. */
+struct pyro_numbers {
+    int64_t jobs, failed_jobs, stages, failed_stages, tasks, failed_tasks, killed_tasks, executors, cores_peak,
+        sql_executions;
+    int64_t run_ms, cpu_ms, gc_ms, input_bytes, output_bytes, shuffle_read_bytes, shuffle_write_bytes,
+        memory_spill_bytes, disk_spill_bytes;
+    int64_t task_ms; /* sum of task durations */
+    int64_t wall_total_ms, wall_ms[PYRO_WALL_PARTS];
+    int64_t core_total_ms, core_ms[PYRO_CORE_PARTS];
+    int64_t phase_wait_ms, phase_compute_ms, phase_write_ms;
+    int64_t critical_path_ms, ideal_ms, one_core_ms, driver_ms;
+    int64_t executor_heap_peak_bytes, executor_heap_limit_bytes, driver_heap_peak_bytes, driver_heap_limit_bytes,
+        storage_peak_bytes;
+    double executor_heap_used_share, cache_hit_share; /* NaN when unknown */
+};
+
+struct pyro_app {
+    const struct pyro_allocator *allocator;
+    int references; /* atomic */
+    bool sealed;
+    struct pyro_string_pool *strings; /* reference-counted; every slice points into it */
+    struct pyro_slice path;           /* the log, as given */
+    struct pyro_slice codec;
+
+    struct pyro_application_row application;
+    struct pyro_integrity integrity;
+    struct pyro_repeats repeats;
+    PYRO_VEC(struct pyro_job) jobs;
+    PYRO_VEC(struct pyro_stage) stages;
+    struct pyro_task_table tasks;
+    PYRO_VEC(struct pyro_executor) executors;
+    PYRO_VEC(struct pyro_sql_execution) sql;
+    PYRO_VEC(struct pyro_sql_node) sql_nodes;     /* grouped by sql, ascending */
+    PYRO_VEC(struct pyro_sql_metric) sql_metrics; /* grouped by sql, then node */
+    PYRO_VEC(struct pyro_rdd) rdds;
+    PYRO_VEC(struct pyro_exclusion) exclusions;
+    PYRO_VEC(struct pyro_operation) operations;
+    PYRO_VEC(struct pyro_process) processes;
+    PYRO_VEC(struct pyro_stream_batch) streams;
+    PYRO_VEC(struct pyro_failure) failures;
+    PYRO_VEC(struct pyro_property) properties; /* sorted by kind, then key; the newest value of each */
+    PYRO_VEC(struct pyro_reject) rejects;
+
+    uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
+    struct pyro_numbers numbers;
+};
+
+/* An empty application with one reference; pyro_app_release() frees it. NULL when there is no memory. */
+struct pyro_app *pyro_app_new(const struct pyro_allocator *allocator);
+/* All rows of an application that is still being built, before any analysis; NULL when there is no memory. The copy
+ * shares the string pool. */
+struct pyro_app *pyro_app_copy(const struct pyro_app *app);
+
+/* Sets every column of a row to unknown: INT to PYRO_NONE, REAL to NaN, TEXT to a null slice; what is not a column to
+ * 0. Not for tasks. */
+void pyro_row_init(enum pyro_table_id table, void *row);
+
+/* Text behind a number in a task column. */
+struct pyro_slice pyro_app_text(const struct pyro_app *app, int64_t id);
+
+/* Rows of any table in one way. tasks: `row` counts app->tasks. */
+size_t pyro_app_row_count(const struct pyro_app *app, enum pyro_table_id table);
+struct pyro_value pyro_app_value(const struct pyro_app *app, enum pyro_table_id table, size_t row, size_t column);
+
+/* Value of a Spark property ("spark." and the rest), or a null slice. */
+struct pyro_slice pyro_app_property(const struct pyro_app *app, const char *key);
+/* Value of a property of any kind ("resource_profile", "metrics", ...), or a null slice. */
+struct pyro_slice pyro_app_property_of(const struct pyro_app *app, const char *kind, const char *key);
+/* As Spark reads it; `fallback` when it is unset or malformed. Sizes, in bytes: "1g", "512m", or a number
+ * of `unit` bytes without suffix. */
+int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64_t fallback);
+int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
+bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
+
+/* Row number, or -1. */
+ptrdiff_t pyro_app_find_stage(const struct pyro_app *app, int64_t id, int64_t attempt);
+ptrdiff_t pyro_app_find_job(const struct pyro_app *app, int64_t id);
+ptrdiff_t pyro_app_find_sql(const struct pyro_app *app, int64_t id);
+
+#endif

@@ -1,0 +1,77 @@
+/* Row structs, one field for each column of its table: int64_t, double or struct pyro_slice. */
+#ifndef PYRO_MODEL_ROWS_H
+#define PYRO_MODEL_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+#define PYRO_FIELD_INT                     int64_t
+#define PYRO_FIELD_REAL                    double
+#define PYRO_FIELD_TEXT                    struct pyro_slice
+#define PYRO_COLUMN(name, type, unit, doc) PYRO_FIELD_##type name;
+
+struct pyro_application_row {
+#include "model/tables/applications.def"
+};
+struct pyro_job {
+#include "model/tables/jobs.def"
+    /* Not columns: */
+    bool unstarted;           /* only its end is known: it does not count as a job */
+    const int64_t *stage_ids; /* as JobStart lists them, ascending; in the application's arena */
+    uint32_t stage_id_count;
+};
+struct pyro_stage {
+#include "model/tables/stages.def"
+    /* Not columns: */
+    const int64_t *parent_ids; /* in the application's arena */
+    uint32_t parent_count;
+    uint32_t first_task; /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
+    bool unsubmitted;    /* no StageSubmitted event names it: it does not count as a stage */
+};
+struct pyro_executor {
+#include "model/tables/executors.def"
+};
+struct pyro_sql_execution {
+#include "model/tables/sql.def"
+    /* Not a column: */
+    bool unstarted; /* only later events name it: it does not count as an execution */
+};
+struct pyro_sql_node {
+#include "model/tables/sql_nodes.def"
+};
+struct pyro_sql_metric {
+#include "model/tables/sql_metrics.def"
+};
+struct pyro_rdd {
+#include "model/tables/rdds.def"
+};
+struct pyro_exclusion {
+#include "model/tables/exclusions.def"
+};
+struct pyro_operation {
+#include "model/tables/operations.def"
+};
+struct pyro_process {
+#include "model/tables/processes.def"
+};
+struct pyro_stream_batch {
+#include "model/tables/streams.def"
+};
+struct pyro_failure {
+#include "model/tables/failures.def"
+};
+struct pyro_property {
+#include "model/tables/properties.def"
+};
+struct pyro_reject {
+#include "model/tables/rejects.def"
+};
+
+#undef PYRO_COLUMN
+#undef PYRO_FIELD_INT
+#undef PYRO_FIELD_REAL
+#undef PYRO_FIELD_TEXT
+
+#endif

@@ -1,0 +1,138 @@
+#include "model/task_table.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "model/task_chunk.h"
+
+void pyro_task_table_init(struct pyro_task_table *table, const struct pyro_allocator *allocator)
+{
+    *table = (struct pyro_task_table){.allocator = allocator};
+}
+
+void pyro_task_table_done(struct pyro_task_table *table)
+{
+    for (size_t i = 0; i < table->chunks.count; i++)
+        pyro_task_chunk_release(table->chunks.items[i], table->allocator);
+    pyro_vec_done(&table->chunks, table->allocator);
+    pyro_release(table->allocator, table->open);
+    pyro_release(table->allocator, table->stage_rows);
+    pyro_release(table->allocator, table->executor_rows);
+    pyro_task_table_init(table, table->allocator);
+}
+
+/* Packs the open rows into a chunk at the end of `target`. */
+static bool pack_open(const struct pyro_task_table *table, struct pyro_task_table *target)
+{
+    if (!pyro_vec_reserve(&target->chunks, 1, target->allocator))
+        return false;
+    struct pyro_task_chunk *chunk = pyro_task_chunk_new(table->open, table->open_count, target->allocator);
+    if (!chunk)
+        return false;
+    target->chunks.items[target->chunks.count++] = chunk;
+    return true;
+}
+
+/* Makes room for rows behind what is there; rows of a last chunk that is not full are opened again. */
+static bool open_rows(struct pyro_task_table *table)
+{
+    table->open = pyro_allocate(table->allocator, sizeof(int64_t) * PYRO_TASK_OPEN_STRIDE * PYRO_TASK_COLUMN_COUNT);
+    if (!table->open)
+        return false;
+    table->open_count = table->count % PYRO_TASK_CHUNK_ROWS;
+    if (table->open_count == 0)
+        return true;
+    struct pyro_task_chunk *last = table->chunks.items[--table->chunks.count];
+    for (unsigned i = 0; i < PYRO_TASK_COLUMN_COUNT; i++)
+        pyro_task_chunk_read(last, (enum pyro_task_column)i, 0, table->open_count,
+                             table->open + (size_t)i * PYRO_TASK_OPEN_STRIDE);
+    pyro_task_chunk_release(last, table->allocator);
+    return true;
+}
+
+bool pyro_task_table_append(struct pyro_task_table *table, const int64_t *row)
+{
+    if (!table->open && !open_rows(table))
+        return false;
+    if (table->open_count == PYRO_TASK_CHUNK_ROWS) {
+        if (!pack_open(table, table))
+            return false;
+        table->open_count = 0;
+    }
+    int64_t *cell = table->open + table->open_count++;
+    for (size_t i = 0; i < PYRO_TASK_COLUMN_COUNT; i++, cell += PYRO_TASK_OPEN_STRIDE)
+        *cell = row[i];
+    table->count++;
+    return true;
+}
+
+bool pyro_task_table_seal(struct pyro_task_table *table)
+{
+    if (!table->open)
+        return true;
+    if (table->open_count > 0 && !pack_open(table, table))
+        return false;
+    pyro_release(table->allocator, table->open);
+    table->open = NULL;
+    table->open_count = 0;
+    return true;
+}
+
+bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_task_table *copy)
+{
+    pyro_task_table_init(copy, table->allocator);
+    if (!pyro_vec_reserve(&copy->chunks, table->chunks.count + 1, copy->allocator))
+        return false;
+    for (size_t i = 0; i < table->chunks.count; i++)
+        copy->chunks.items[copy->chunks.count++] = pyro_task_chunk_retain(table->chunks.items[i]);
+    if (table->open && table->open_count > 0 && !pack_open(table, copy)) {
+        pyro_task_table_done(copy);
+        return false;
+    }
+    copy->count = table->count;
+    return true;
+}
+
+void pyro_task_table_take_rows(struct pyro_task_table *table, enum pyro_task_column column, int32_t *rows)
+{
+    assert(column == PYRO_TASK_stage_row || column == PYRO_TASK_executor_row);
+    int32_t **place = column == PYRO_TASK_stage_row ? &table->stage_rows : &table->executor_rows;
+    pyro_release(table->allocator, *place);
+    *place = rows;
+}
+
+static const int32_t *taken_rows(const struct pyro_task_table *table, enum pyro_task_column column)
+{
+    return column == PYRO_TASK_stage_row      ? table->stage_rows
+           : column == PYRO_TASK_executor_row ? table->executor_rows
+                                              : NULL;
+}
+
+int64_t pyro_task_get(const struct pyro_task_table *table, enum pyro_task_column column, size_t row)
+{
+    assert(row < table->count && !table->open);
+    const int32_t *rows = taken_rows(table, column);
+    if (rows)
+        return rows[row];
+    return pyro_task_chunk_get(table->chunks.items[row / PYRO_TASK_CHUNK_ROWS], column, row % PYRO_TASK_CHUNK_ROWS);
+}
+
+void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
+                    int64_t *values)
+{
+    assert(first <= table->count && count <= table->count - first && !table->open);
+    const int32_t *rows = taken_rows(table, column);
+    if (rows) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = rows[first + i];
+        return;
+    }
+    while (count > 0) {
+        size_t at = first % PYRO_TASK_CHUNK_ROWS;
+        size_t here = PYRO_TASK_CHUNK_ROWS - at < count ? PYRO_TASK_CHUNK_ROWS - at : count;
+        pyro_task_chunk_read(table->chunks.items[first / PYRO_TASK_CHUNK_ROWS], column, at, here, values);
+        first += here;
+        count -= here;
+        values += here;
+    }
+}

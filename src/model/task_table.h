@@ -1,0 +1,61 @@
+/* Tasks, column by column, in chunks of 4,096 rows.
+ *
+ * A sealed chunk keeps each column as base + unsigned offsets of 0, 1, 2, 4 or 8 bytes, whichever is the least that
+ * fits the chunk (0: all rows equal). Most of Spark's counters are small or zero, which brings a task to some 80 bytes
+ * where plain 64-bit columns need 320. Sealed chunks never change, so snapshots share them. */
+#ifndef PYRO_MODEL_TASK_TABLE_H
+#define PYRO_MODEL_TASK_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/* What one row holds: the public columns of tables/tasks.def with texts as numbers, and two row numbers. */
+enum pyro_task_column {
+#define PYRO_COLUMN(name, type, unit, doc) PYRO_TASK_##name,
+#include "model/tables/tasks.def"
+#undef PYRO_COLUMN
+    PYRO_TASK_stage_row,    /* row of its stage attempt in app->stages */
+    PYRO_TASK_executor_row, /* row in app->executors that was alive at launch, or -1 */
+    PYRO_TASK_COLUMN_COUNT
+};
+/* In the columns executor, host, locality and reason: number of a text, see pyro_app_text(). In status: */
+enum pyro_task_status { PYRO_TASK_SUCCESS, PYRO_TASK_FAILED, PYRO_TASK_KILLED, PYRO_TASK_RESUBMITTED };
+
+enum { PYRO_TASK_CHUNK_ROWS = 4096 };
+
+struct pyro_task_chunk;
+
+struct pyro_task_table {
+    const struct pyro_allocator *allocator;
+    size_t count;
+    PYRO_VEC(struct pyro_task_chunk *) chunks; /* sealed, each of 4,096 rows but the last */
+    int64_t *open;                             /* rows of the chunk being filled, column-major; NULL when sealed */
+    size_t open_count;
+    /* Once analysed: the columns stage_row and executor_row, which depend on tables that may still grow while chunks
+     * are sealed and shared. NULL: as appended. */
+    int32_t *stage_rows, *executor_rows;
+};
+
+void pyro_task_table_init(struct pyro_task_table *table, const struct pyro_allocator *allocator);
+void pyro_task_table_done(struct pyro_task_table *table);
+/* Appends one row of PYRO_TASK_COLUMN_COUNT values; false when there is no memory. */
+bool pyro_task_table_append(struct pyro_task_table *table, const int64_t *row);
+/* Seals the open rows. Reading needs a sealed table. */
+bool pyro_task_table_seal(struct pyro_task_table *table);
+/* `copy` gets all rows of `table` at this moment, sealed, sharing the chunks that are full. */
+bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_task_table *copy);
+
+/* Gives the column stage_row or executor_row new values, one for each row. `rows` must come from the table's allocator
+ * and belongs to the table from here on. */
+void pyro_task_table_take_rows(struct pyro_task_table *table, enum pyro_task_column column, int32_t *rows);
+
+/* One value of a sealed table. `row` < count. */
+int64_t pyro_task_get(const struct pyro_task_table *table, enum pyro_task_column column, size_t row);
+/* Rows [first, first + count) of a column into `values`; several times faster than one by one. */
+void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
+                    int64_t *values);
+
+#endif

@@ -1,0 +1,121 @@
+#include "report/json_write.h"
+
+#include "report/escape.h"
+
+void pyro_json_init(struct pyro_json *json, struct pyro_output *output)
+{
+    *json = (struct pyro_json){.output = output};
+}
+
+void pyro_json_line(struct pyro_json *json)
+{
+    json->line = true;
+}
+
+static void new_line(struct pyro_json *json, unsigned indent)
+{
+    pyro_strbuf_add_char(&json->output->buffer, '\n');
+    while (indent--)
+        pyro_strbuf_add_text(&json->output->buffer, "  ");
+}
+
+/* Comma, line break or blank in front of a member, as its place needs. */
+static void separate(struct pyro_json *json)
+{
+    struct pyro_strbuf *buffer = &json->output->buffer;
+    uint64_t bit = (uint64_t)1 << (json->depth & 63);
+    bool first = !(json->filled & bit);
+    if (json->depth && !first)
+        pyro_strbuf_add_char(buffer, ',');
+    if (json->line && json->depth) {
+        json->lined |= bit;
+        new_line(json, json->depth);
+        pyro_output_flush(json->output, false);
+    } else if (json->depth && !first) {
+        pyro_strbuf_add_char(buffer, ' ');
+    }
+    json->filled |= bit;
+    json->line = false;
+}
+
+void pyro_json_key(struct pyro_json *json, struct pyro_slice key)
+{
+    separate(json);
+    pyro_add_json(&json->output->buffer, key);
+    pyro_strbuf_add_text(&json->output->buffer, ": ");
+    /* The value belongs to this key: no separator of its own. */
+    json->filled &= ~((uint64_t)1 << (json->depth & 63));
+}
+
+static struct pyro_strbuf *member(struct pyro_json *json, const char *key)
+{
+    struct pyro_strbuf *buffer = &json->output->buffer;
+    separate(json);
+    if (key) {
+        pyro_add_json(buffer, pyro_slice_from(key));
+        pyro_strbuf_add_text(buffer, ": ");
+    }
+    return buffer;
+}
+
+void pyro_json_begin_value(struct pyro_json *json)
+{
+    separate(json);
+}
+
+void pyro_json_begin(struct pyro_json *json, const char *key, char bracket)
+{
+    pyro_strbuf_add_char(member(json, key), bracket);
+    json->depth++;
+    uint64_t bit = (uint64_t)1 << (json->depth & 63);
+    json->filled &= ~bit;
+    json->lined &= ~bit;
+}
+
+void pyro_json_end(struct pyro_json *json, char bracket)
+{
+    uint64_t bit = (uint64_t)1 << (json->depth & 63);
+    json->depth--;
+    json->line = false;
+    if (json->lined & bit)
+        new_line(json, json->depth);
+    pyro_strbuf_add_char(&json->output->buffer, bracket);
+}
+
+void pyro_json_null(struct pyro_json *json, const char *key)
+{
+    pyro_strbuf_add_text(member(json, key), "null");
+}
+
+void pyro_json_int(struct pyro_json *json, const char *key, int64_t value)
+{
+    if (value == PYRO_NONE)
+        pyro_json_null(json, key);
+    else
+        pyro_strbuf_add_int(member(json, key), value);
+}
+
+void pyro_json_count(struct pyro_json *json, const char *key, uint64_t value)
+{
+    pyro_strbuf_printf(member(json, key), "%llu", (unsigned long long)value);
+}
+
+void pyro_json_real(struct pyro_json *json, const char *key, double value)
+{
+    pyro_add_json_real(member(json, key), value);
+}
+
+void pyro_json_bool(struct pyro_json *json, const char *key, bool value)
+{
+    pyro_strbuf_add_text(member(json, key), value ? "true" : "false");
+}
+
+void pyro_json_text(struct pyro_json *json, const char *key, struct pyro_slice value)
+{
+    pyro_add_json(member(json, key), value);
+}
+
+void pyro_json_string(struct pyro_json *json, const char *key, const char *value)
+{
+    pyro_add_json(member(json, key), pyro_slice_from(value));
+}

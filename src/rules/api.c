@@ -1,0 +1,55 @@
+/* The diagnosis and rule functions of pyrometer.h. */
+#include "base/memory.h"
+#include "rules/rule.h"
+
+enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
+                               struct pyro_error *error)
+{
+    const struct pyro_allocator *allocator = NULL;
+    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
+        allocator = options->allocator;
+    return pyro_rules_evaluate(app, allocator, ret, error);
+}
+
+void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
+{
+    if (!diagnosis)
+        return;
+    const struct pyro_allocator *allocator = diagnosis->arena.allocator;
+    pyro_app_release((struct pyro_app *)diagnosis->app);
+    pyro_arena_done(&diagnosis->arena);
+    pyro_release(allocator, diagnosis);
+}
+
+size_t pyro_diagnosis_finding_count(const pyro_diagnosis *diagnosis)
+{
+    return diagnosis ? diagnosis->finding_count : 0;
+}
+
+struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index)
+{
+    if (!diagnosis || index >= diagnosis->finding_count)
+        return (struct pyro_finding_info){0};
+    const struct pyro_finding *finding = &diagnosis->findings[index];
+    return (struct pyro_finding_info){
+        .id = finding->id.ptr, /* arena texts end in NUL */
+        .rule = finding->rule->id,
+        .title = finding->title.ptr,
+        .severity = finding->severity,
+        .confidence = finding->confidence,
+        .saves_ms = finding->saves.wall_expected_ms,
+    };
+}
+
+size_t pyro_rules_count(void)
+{
+    return pyro_rule_count;
+}
+
+struct pyro_rule_info pyro_rules_get(size_t index)
+{
+    if (index >= pyro_rule_count)
+        return (struct pyro_rule_info){0};
+    const struct pyro_rule *rule = pyro_rules[index];
+    return (struct pyro_rule_info){rule->id, rule->category, rule->title, rule->summary};
+}

@@ -1,0 +1,292 @@
+/* data-skew: a few tasks of a stage got much more data than the others, and their time follows it. */
+#include <math.h>
+
+#include "rules/cases.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/stage_tasks.h"
+
+/* A task counts as heavy from twice its peers' time and data on: below that, ordinary hashing of some hundred keys
+ * varies as much. */
+#define HEAVY_RATIO 2.0
+/* Data explains time when it grew by at least a quarter as much: hot join keys cost more than their share (both sides
+ * multiply), warm-up and reading cost less. */
+#define FOLLOWS 0.25
+/* With so many times the data nothing else needs to explain a slow task. */
+#define PLAIN_RATIO 4.0
+/* Python's RDDs ship pickled batches: a hot key's equal values compress well, and records are batches, so that half as
+ * much again in the fullest task, when it computed three times as long, is a hot key too. */
+#define BATCH_RATIO      1.5
+#define BATCH_TIME_RATIO 3.0
+/* Two partitions always differ; three are the least that have a middle. */
+#define TASKS_MIN 3
+/* Quiet below a second and below 1 % of the application: nobody would act on it. */
+#define SAVING_MIN_MS    1000.0
+#define SAVING_MIN_SHARE 0.01
+/* Advice to salt assumes that spreading is not perfect. */
+#define SPREAD_WELL 0.85
+
+enum { SLOWEST_MS, MEDIAN_MS, DATA_RATIO, HEAVY, HEAVY_SHARE, SLOWEST_BYTES, MEDIAN_BYTES, SLOWEST_RECORDS };
+
+/* The fullest task of an RDD stage, slow by computing. */
+static bool is_heavy_batch(const struct pyro_app *app, const struct pyro_stage_tasks *tasks,
+                           const struct pyro_stage_task *task, double data)
+{
+    if (data < BATCH_RATIO || task->duration < BATCH_TIME_RATIO * tasks->median_ms ||
+        pyro_real(pyro_task_split(app, task->row).compute) * 2 < task->duration)
+        return false;
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->items[i].read_bytes > task->read_bytes)
+            return false;
+    return task->read_bytes > 0;
+}
+
+static bool is_heavy(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task, double data)
+{
+    double usual = fmax(tasks->median_ms, 1), time = task->duration / usual;
+    if (time < HEAVY_RATIO || data < HEAVY_RATIO || task->duration - usual < SAVING_MIN_MS)
+        return false;
+    return data >= PLAIN_RATIO || data - 1 >= FOLLOWS * (time - 1);
+}
+
+static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[row];
+    struct pyro_stage_tasks tasks;
+    if (!pyro_stage_tasks_load(context, row, NULL, &tasks))
+        return;
+    double heavy = 0, heavy_bytes = 0, all_bytes = 0, heavy_records = 0, all_records = 0;
+    const struct pyro_stage_task *slowest = NULL;
+    for (size_t i = 0; i < tasks.count; i++) {
+        struct pyro_stage_task *task = &tasks.items[i];
+        all_bytes += task->read_bytes;
+        all_records += task->read_records;
+        double data = pyro_stage_task_data_ratio(&tasks, task);
+        if (!is_heavy(&tasks, task, data) &&
+            (pyro_stage_is_sql(stage) || !is_heavy_batch(context->app, &tasks, task, data)))
+            continue;
+        heavy++;
+        heavy_bytes += task->read_bytes;
+        heavy_records += task->read_records;
+        task->cap = tasks.median_ms;
+        if (!slowest || task->duration > slowest->duration)
+            slowest = task;
+    }
+    /* More than two fifths heavy is a mixture of two kinds of input, not skew. */
+    if (slowest && heavy * 5 <= 2 * (double)tasks.count) {
+        /* The work stays: it spreads over the slots, so that the stage cannot end before work / slots. */
+        double slots = pyro_stage_slots(context->app, stage);
+        double end = fmax(pyro_stage_tasks_capped_end(&tasks), tasks.begin + tasks.work_ms / slots);
+        struct pyro_case *found = end < tasks.end ? pyro_cases_add(context, cases, row) : NULL;
+        if (found) {
+            pyro_case_saves(context, found, end, tasks.end, SPREAD_WELL);
+            found->value[SLOWEST_MS] = slowest->duration;
+            found->value[MEDIAN_MS] = tasks.median_ms;
+            found->value[DATA_RATIO] = pyro_stage_task_data_ratio(&tasks, slowest);
+            found->value[HEAVY] = heavy;
+            found->value[HEAVY_SHARE] = all_bytes > 0     ? heavy_bytes / all_bytes
+                                        : all_records > 0 ? heavy_records / all_records
+                                                          : (double)NAN;
+            found->value[SLOWEST_BYTES] = slowest->read_bytes;
+            found->value[MEDIAN_BYTES] = tasks.median_bytes;
+            found->value[SLOWEST_RECORDS] = slowest->read_records;
+        }
+    }
+    pyro_stage_tasks_done(context, &tasks);
+}
+
+/* Adaptive execution splits partitions of sort-merge and shuffled hash joins only: is there one in the stage's query?
+ */
+static bool joins_by_shuffle(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    for (size_t i = 0; i < app->sql_nodes.count; i++) {
+        const struct pyro_sql_node *node = &app->sql_nodes.items[i];
+        if (node->sql == stage->sql && (pyro_slice_starts_with(node->name, "SortMergeJoin") ||
+                                        pyro_slice_starts_with(node->name, "ShuffledHashJoin")))
+            return true;
+    }
+    return false;
+}
+
+static double pieces(const struct pyro_case *found)
+{
+    return fmin(fmax(ceil(found->value[DATA_RATIO]), 2), 64);
+}
+
+static const char *const verify_text =
+    "In the next run compare the slowest with the median task of this stage (Spark UI, stage page, summary metrics): "
+    "below 2 x they are balanced.";
+
+/* No key is hot where a stage reads its input: the files or their pieces are uneven. */
+static void advise_input(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[found->stage];
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Cut the uneven input: this stage reads files, and one piece has %s where the median has %s. Files "
+                 "that cannot be split (gzip, one large row group) must be written anew, split or of even size.",
+                 pyro_say_bytes(context, found->value[SLOWEST_BYTES]),
+                 pyro_say_bytes(context, found->value[MEDIAN_BYTES])),
+        verify_text);
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Until then repartition() right after reading, before the expensive steps: "
+                                           "only the reading itself stays uneven."),
+                        verify_text);
+    if (advice)
+        advice->code = pyro_say(context, "%s.repartition(%.0f)", pyro_stage_is_sql(stage) ? "df" : "rdd",
+                                fmax(pyro_real(stage->partitions), 2));
+}
+
+static void advise_adaptive(struct pyro_rule_context *context, struct pyro_finding *finding,
+                            const struct pyro_case *found)
+{
+    const struct pyro_app *app = context->app;
+    const char *threshold_key = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+    bool on = pyro_app_adaptive(app) && pyro_app_property_bool(app, "spark.sql.adaptive.skewJoin.enabled", true);
+    double bytes = found->value[SLOWEST_BYTES];
+    double limit = pyro_real(pyro_app_property_size(app, threshold_key, 1, 256 * 1048576));
+    /* Above its limit Spark had its reasons not to split: the type of join, or a step above that needs the keys. */
+    if (on && bytes >= limit)
+        return;
+    /* A partition is split when it is larger than factor x median and than the threshold; half of what was found lets
+     * both hold. */
+    double threshold = fmax(floor(bytes / 2 / 1048576), 1);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        on ? pyro_say(context,
+                      "Let adaptive execution split partitions of %s and more: now it does so from %s on, and the "
+                      "largest of this join has %s.",
+                      pyro_say_bytes(context, threshold * 1048576), pyro_say_bytes(context, limit),
+                      pyro_say_bytes(context, bytes))
+           : pyro_say(context,
+                      "Switch on adaptive execution with skew join, which splits the heavy partition (%s) of this "
+                      "join by itself.",
+                      pyro_say_bytes(context, bytes)),
+        verify_text);
+    if (!on) {
+        pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));
+        pyro_advice_set(context, advice, "spark.sql.adaptive.skewJoin.enabled", PYRO_SLICE_LITERAL("true"));
+    }
+    if (bytes > 0 && bytes < limit)
+        pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold));
+}
+
+static void advise_sql(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    const struct pyro_app *app = context->app;
+    bool joins = joins_by_shuffle(app, &app->stages.items[found->stage]);
+    if (joins && pyro_app_spark_at_least(app, 3, 0))
+        advise_adaptive(context, finding, found);
+    double n = pieces(found);
+    struct pyro_advice *salt = pyro_finding_advise(
+        context, finding,
+        joins ? pyro_say(context,
+                         "Salt the hot key into some %.0f pieces (or aggregate before the shuffle, or broadcast the "
+                         "small side) so that its rows spread over several tasks.",
+                         n)
+              : pyro_say(context,
+                         "Salt the hot key into some %.0f pieces and aggregate twice; where it is the PARTITION BY of "
+                         "a window, add a column to it.",
+                         n),
+        verify_text);
+    if (salt && joins)
+        salt->code = pyro_say(context,
+                              "big = big.withColumn(\"salt\", (F.rand() * %.0f).cast(\"int\"))\n"
+                              "salts = F.array(*map(F.lit, range(%.0f)))\n"
+                              "small = small.withColumn(\"salt\", F.explode(salts))\n"
+                              "big.join(small, [\"key\", \"salt\"])",
+                              n, n);
+    else if (salt)
+        salt->code = pyro_say(context,
+                              "df = df.withColumn(\"salt\", (F.rand() * %.0f).cast(\"int\"))\n"
+                              "part = df.groupBy(\"key\", \"salt\").agg(F.sum(\"v\").alias(\"v\"))\n"
+                              "part.groupBy(\"key\").agg(F.sum(\"v\"))",
+                              n);
+}
+
+static void advise_rdd(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    double n = pieces(found);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Salt the hot key into some %.0f pieces and reduce twice, or use reduceByKey/aggregateByKey instead "
+                 "of groupByKey so that values are combined before the shuffle.",
+                 n),
+        verify_text);
+    if (advice)
+        advice->code = pyro_say(context,
+                                "rdd.map(lambda kv: ((kv[0], random.randrange(%.0f)), kv[1])).reduceByKey(f)\n"
+                                "   .map(lambda kv: (kv[0][0], kv[1])).reduceByKey(f)",
+                                n);
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[found->stage];
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_data_skew);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    double time = value[SLOWEST_MS] / fmax(value[MEDIAN_MS], 1);
+    pyro_finding_at_stage(context, finding, found->stage);
+    const char *share = isfinite(value[HEAVY_SHARE])
+                            ? pyro_say(context, "%.0f %% of the data processed by ", 100 * value[HEAVY_SHARE]).ptr
+                            : "more data in ";
+    const char *more =
+        found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+    finding->cause = pyro_say(context,
+                              "%s: %s%.0f of %lld tasks; the slowest took %s, %.1f x the median, with %.1f x its "
+                              "data.%s",
+                              pyro_say_stage(context, found->stage), share, value[HEAVY], (long long)stage->tasks,
+                              pyro_say_ms(context, value[SLOWEST_MS]), time, value[DATA_RATIO], more);
+    pyro_finding_evidence(context, finding, "slowest_task_ms", value[SLOWEST_MS], value[MEDIAN_MS], "ms");
+    pyro_finding_evidence(context, finding, "slowest_to_median_time", time, HEAVY_RATIO, "ratio");
+    pyro_finding_evidence(context, finding, "slowest_to_median_data", value[DATA_RATIO], HEAVY_RATIO, "ratio");
+    pyro_finding_evidence(context, finding, "slowest_task_read_bytes", value[SLOWEST_BYTES], value[MEDIAN_BYTES],
+                          "bytes");
+    pyro_finding_evidence(context, finding, "heavy_tasks", value[HEAVY], 0, "count");
+    pyro_finding_evidence(context, finding, "heavy_tasks_data_share", value[HEAVY_SHARE],
+                          value[HEAVY] / fmax(pyro_real(stage->tasks), 1), "share");
+    pyro_finding_merged(context, finding, "stages", found->merged);
+    if (stage->shuffle_read_bytes <= 0 && stage->input_bytes > 0)
+        advise_input(context, finding, found);
+    else if (pyro_stage_is_sql(stage))
+        advise_sql(context, finding, found);
+    else
+        advise_rdd(context, finding, found);
+    /* Surer the clearer time follows data. */
+    finding->confidence *= value[DATA_RATIO] >= PLAIN_RATIO ? 0.95 : value[DATA_RATIO] >= HEAVY_RATIO ? 0.8 : 0.65;
+    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_cases cases = {0};
+    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        double spread = pyro_real(stage->duration_max) - pyro_real(stage->duration_median);
+        if (stage->tasks - stage->failed_tasks >= TASKS_MIN && spread >= SAVING_MIN_MS &&
+            pyro_real(stage->duration_max) >= HEAVY_RATIO * pyro_real(stage->duration_median))
+            examine(context, &cases, i);
+    }
+    pyro_cases_merge(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].sum_expected >= least)
+            report(context, &cases.list.items[i]);
+    pyro_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET; /* the engine makes it a finding where one was added */
+}
+
+const struct pyro_rule pyro_rule_data_skew = {
+    .id = "data-skew",
+    .category = "skew",
+    .title = "Data skew",
+    .summary = "A few tasks of a stage get much more data than the others, and the stage waits for them.",
+    .evaluate = evaluate,
+};

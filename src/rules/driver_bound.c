@@ -1,0 +1,218 @@
+/* driver-bound: executors are there but no stage runs: the driver works alone. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* A session plans, lists files and commits between stages; up to a sixth of the run is usual for short jobs. */
+#define FIRE_SHARE 0.15
+#define FIRE_MS    5000.0
+/* Starting and stopping a session: imports, catalogue, first plan. Not counted as saving. */
+#define SESSION_MS 8000.0
+/* Where executors, which start a JVM and load classes too, took longer than that, the driver's first plan did as well.
+ */
+#define SESSION_MAX_MS 30000.0
+/* Gaps shorter than this are scheduling. */
+#define GAP_MIN_MS 250.0
+/* Half of the driver's own time can usually be moved to executors or done while they work. */
+#define MOVABLE    0.5
+#define GAPS_SHOWN 3
+
+struct gap {
+    double from, to;
+    ptrdiff_t before, after; /* stage rows, -1 at the ends */
+};
+
+struct gaps {
+    struct gap largest[GAPS_SHOWN];
+    double count, total_ms, in_sql_ms;
+    double edges_ms; /* before the first stage and after the last */
+};
+
+/* Part of a gap in which a SQL execution was open: planning, file listing, commit; not the user's own code. */
+static double open_sql_ms(const struct pyro_app *app, double from, double to)
+{
+    double most = 0;
+    for (size_t i = 0; i < app->sql.count; i++) {
+        const struct pyro_sql_execution *sql = &app->sql.items[i];
+        if (sql->submitted_ms == PYRO_NONE || (double)sql->submitted_ms >= to)
+            continue;
+        double end = sql->completed_ms == PYRO_NONE ? to : (double)sql->completed_ms;
+        most = fmax(most, fmin(end, to) - fmax((double)sql->submitted_ms, from));
+    }
+    return fmax(most, 0);
+}
+
+static void add_gap(const struct pyro_app *app, struct gaps *gaps, struct gap gap)
+{
+    double length = gap.to - gap.from;
+    if (length < GAP_MIN_MS)
+        return;
+    gaps->count++;
+    gaps->total_ms += length;
+    gaps->in_sql_ms += open_sql_ms(app, gap.from, gap.to);
+    gaps->edges_ms += gap.before < 0 || gap.after < 0 ? length : 0;
+    for (size_t i = 0; i < GAPS_SHOWN; i++) {
+        struct gap held = gaps->largest[i];
+        if (length > held.to - held.from) {
+            gaps->largest[i] = gap;
+            gap = held;
+            length = held.to - held.from;
+        }
+    }
+}
+
+struct begin {
+    double at;
+    size_t row;
+};
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct begin *a = left, *b = right;
+    if (a->at < b->at || a->at > b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static bool find_gaps(struct pyro_rule_context *context, struct gaps *gaps)
+{
+    const struct pyro_app *app = context->app;
+    struct begin *order = pyro_arena_array(context->arena, app->stages.count + 1, sizeof(*order));
+    if (!order) {
+        context->failed = true;
+        return false;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].submitted_ms != PYRO_NONE)
+            order[count++] = (struct begin){(double)app->stages.items[i].submitted_ms, i};
+    if (count > 1)
+        qsort(order, count, sizeof(*order), by_begin);
+    double begin = pyro_real(app->application.start_ms) + pyro_real(app->numbers.phase_wait_ms);
+    double end = pyro_real(app->application.end_ms), busy_until = begin;
+    ptrdiff_t before = -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[order[i].row];
+        add_gap(app, gaps, (struct gap){busy_until, order[i].at, before, (ptrdiff_t)order[i].row});
+        double done = stage->completed_ms == PYRO_NONE ? end : (double)stage->completed_ms;
+        if (done >= busy_until) {
+            busy_until = done;
+            before = (ptrdiff_t)order[i].row;
+        }
+    }
+    add_gap(app, gaps, (struct gap){busy_until, end, before, -1});
+    return true;
+}
+
+static const char *say_gap(struct pyro_rule_context *context, const struct gap *gap)
+{
+    const struct pyro_stage *stages = context->app->stages.items;
+    const char *length = pyro_say_ms(context, gap->to - gap->from);
+    if (gap->before < 0 && gap->after < 0)
+        return pyro_say(context, "%s without any job", length).ptr;
+    if (gap->before < 0)
+        return pyro_say(context, "%s before job %lld", length, (long long)stages[gap->after].job).ptr;
+    if (gap->after < 0)
+        return pyro_say(context, "%s after job %lld", length, (long long)stages[gap->before].job).ptr;
+    if (stages[gap->before].job == stages[gap->after].job)
+        return pyro_say(context, "%s inside job %lld", length, (long long)stages[gap->after].job).ptr;
+    return pyro_say(context, "%s between jobs %lld and %lld", length, (long long)stages[gap->before].job,
+                    (long long)stages[gap->after].job)
+        .ptr;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct gaps *gaps)
+{
+    const char *verify =
+        "In the next run the wall part driver is smaller, and the gaps on the Jobs page's event timeline "
+        "are gone.";
+    const struct gap *gap = &gaps->largest[0];
+    bool inside_sql = gaps->in_sql_ms > gaps->total_ms / 2;
+    if (inside_sql)
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Most of it lies inside SQL executions: planning, listing files or "
+                               "committing output. Read fewer files and partitions, write fewer files, and "
+                               "cut plans that grow in loops (checkpoint or save in between)."),
+            verify);
+    else
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Find the program's own code in these gaps, which no query was open in (a thread dump of "
+                "the driver shows it). Loops over collect() or toPandas() belong into DataFrame "
+                "operators or a (pandas) UDF; columns added one by one in a loop (each withColumn() "
+                "analyses the whole plan again) into one select() or withColumns()."),
+            verify);
+    if (gap->before >= 0 && gap->after >= 0)
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Where steps do not depend on each other, start the next Spark action from "
+                               "a second thread while the driver works, so that executors stay busy."),
+            verify);
+}
+
+static double session_ms(const struct pyro_app *app, const struct gaps *gaps)
+{
+    double executors = fmin(pyro_real(app->numbers.phase_wait_ms), SESSION_MAX_MS);
+    return fmax(SESSION_MS, fmin(executors, gaps->edges_ms));
+}
+
+static void report(struct pyro_rule_context *context, const struct gaps *gaps)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_driver_bound);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_driver_bound.id); /* one finding for the whole application */
+    double wall = pyro_app_wall(app), driver = pyro_real(app->numbers.wall_ms[PYRO_WALL_DRIVER]);
+    double session = session_ms(app, gaps);
+    const struct gap *gap = &gaps->largest[0];
+    if (gap->before >= 0)
+        pyro_finding_at_stage(context, finding, (size_t)gap->before);
+    finding->stage = finding->attempt = PYRO_NONE; /* it is between stages */
+    struct pyro_slice list = pyro_say(context, "%s", say_gap(context, gap));
+    for (size_t i = 1; i < GAPS_SHOWN && gaps->largest[i].to > gaps->largest[i].from; i++)
+        list = pyro_say(context, "%s, %s", list.ptr, say_gap(context, &gaps->largest[i]));
+    finding->cause = pyro_say(
+        context,
+        "For %s (%.0f %% of the run) executors were there but no stage ran: the driver worked alone, "
+        "in %s: %s%s.",
+        pyro_say_ms(context, driver), 100 * driver / fmax(wall, 1), pyro_say_count(context, gaps->count, "gap", "gaps"),
+        gaps->count > GAPS_SHOWN ? "the largest " : "", list.ptr);
+    pyro_finding_evidence(context, finding, "driver_ms", driver, fmin(driver, session), "ms");
+    pyro_finding_evidence(context, finding, "driver_share", driver / fmax(wall, 1), FIRE_SHARE, "share");
+    pyro_finding_evidence(context, finding, "gaps", gaps->count, (double)NAN, "count");
+    pyro_finding_evidence(context, finding, "largest_gap_ms", gap->to - gap->from, (double)NAN, "ms");
+    pyro_finding_evidence(context, finding, "gaps_in_sql_ms", gaps->in_sql_ms, (double)NAN, "ms");
+    advise(context, finding, gaps);
+    finding->confidence *= 0.9;
+    double movable = fmax(0, fmin(driver, gaps->total_ms) - session);
+    pyro_finding_saves(context, finding, movable * MOVABLE / 2, movable * MOVABLE, movable);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->stages.count == 0 || pyro_app_is_streaming(app) || pyro_app_is_interactive(app) ||
+        app->integrity.compacted)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    double wall = pyro_app_wall(app), driver = pyro_real(app->numbers.wall_ms[PYRO_WALL_DRIVER]);
+    if (driver < FIRE_SHARE * wall || driver < FIRE_MS + SESSION_MS / 2)
+        return PYRO_VERDICT_QUIET;
+    struct gaps gaps = {0};
+    if (!find_gaps(context, &gaps) || gaps.count < 1 || gaps.total_ms < FIRE_MS)
+        return PYRO_VERDICT_QUIET;
+    report(context, &gaps);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_driver_bound = {
+    .id = "driver-bound",
+    .category = "parallelism",
+    .title = "Driver works alone",
+    .summary = "Executors are there but no stage runs: the driver computes, collects, plans or commits alone.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,137 @@
+/* Runs every rule over an application and turns what they say into a diagnosis. */
+#include "rules/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "rules/facts.h"
+
+/* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
+static const double share_borders[] = {0.25, 0.10, 0.03};
+/* failure_risk: 0.9 the application failed of it; 0.5 failure is near; 0.2 a real risk. The same for harm. */
+static const double risk_borders[] = {0.9, 0.5, 0.2};
+
+static enum pyro_severity rank(double value, const double *borders)
+{
+    /* A share of 0.0999999 that came from integers that were rounded is a tenth. */
+    const double slack = 1e-9;
+    if (value >= borders[0] - slack)
+        return PYRO_SEVERITY_CRITICAL;
+    if (value >= borders[1] - slack)
+        return PYRO_SEVERITY_SEVERE;
+    return value >= borders[2] - slack ? PYRO_SEVERITY_MODERATE : PYRO_SEVERITY_LOW;
+}
+
+enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    double wall = pyro_app_wall(app), core = pyro_real(app->numbers.core_total_ms);
+    double wall_share = wall > 0 ? pyro_real(finding->saves.wall_expected_ms) / wall : 0;
+    double core_share = core > 0 ? pyro_real(finding->saves.core_ms) / core : 0;
+    enum pyro_severity time = rank(fmax(wall_share, core_share), share_borders);
+    enum pyro_severity risk = rank(fmax(finding->failure_risk, finding->harm), risk_borders);
+    return time > risk ? time : risk;
+}
+
+static int compare_int(int64_t a, int64_t b)
+{
+    return a < b ? 1 : a > b ? -1 : 0; /* larger first */
+}
+
+int pyro_finding_compare(const void *left, const void *right)
+{
+    const struct pyro_finding *a = left, *b = right;
+    int order = compare_int(a->saves.wall_expected_ms, b->saves.wall_expected_ms);
+    if (!order)
+        order = compare_int(a->saves.core_ms, b->saves.core_ms);
+    if (!order)
+        order = compare_int(a->severity, b->severity);
+    if (!order)
+        order = strcmp(a->rule->id, b->rule->id);
+    if (!order)
+        order = pyro_slice_compare(a->id, b->id);
+    return order ? order : compare_int(b->stage, a->stage);
+}
+
+/* Texts that the rule left out must still be strings, and numbers in their range. */
+static void make_valid(struct pyro_finding *finding)
+{
+    if (!finding->cause.ptr)
+        finding->cause = PYRO_SLICE_LITERAL("");
+    if (!finding->title.ptr)
+        finding->title = PYRO_SLICE_LITERAL("");
+    if (!(finding->confidence >= 0))
+        finding->confidence = 0;
+    finding->confidence = fmin(finding->confidence, 1);
+    struct pyro_saving *saves = &finding->saves;
+    saves->wall_expected_ms = saves->wall_expected_ms < 0 ? 0 : saves->wall_expected_ms;
+    if (saves->wall_low_ms < 0 || saves->wall_low_ms > saves->wall_expected_ms)
+        saves->wall_low_ms = saves->wall_low_ms < 0 ? 0 : saves->wall_expected_ms;
+    if (saves->wall_high_ms < saves->wall_expected_ms)
+        saves->wall_high_ms = saves->wall_expected_ms;
+}
+
+static bool run_rules(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)
+{
+    diagnosis->outcomes = pyro_arena_array(context->arena, pyro_rule_count, sizeof(*diagnosis->outcomes));
+    if (!diagnosis->outcomes)
+        return false;
+    for (size_t i = 0; i < pyro_rule_count; i++) {
+        size_t before = context->findings.count;
+        enum pyro_verdict verdict = pyro_rules[i]->evaluate(context);
+        if (context->findings.count > before)
+            verdict = PYRO_VERDICT_FINDING;
+        else if (verdict == PYRO_VERDICT_FINDING)
+            verdict = PYRO_VERDICT_QUIET;
+        diagnosis->outcomes[i] = (struct pyro_rule_outcome){pyro_rules[i], verdict};
+        if (context->failed)
+            return false;
+    }
+    return true;
+}
+
+static bool finish(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)
+{
+    size_t count = context->findings.count;
+    struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
+    if (!findings)
+        return false;
+    if (count > 0)
+        memcpy(findings, context->findings.items, count * sizeof(*findings));
+    for (size_t i = 0; i < count; i++) {
+        make_valid(&findings[i]);
+        findings[i].severity = pyro_finding_severity(context->app, &findings[i]);
+        if (!findings[i].id.ptr)
+            findings[i].id = pyro_finding_stable_id(context->arena, &findings[i]);
+        if (!findings[i].id.ptr)
+            return false;
+    }
+    if (count > 1)
+        qsort(findings, count, sizeof(*findings), pyro_finding_compare);
+    diagnosis->findings = findings;
+    diagnosis->finding_count = count;
+    return pyro_findings_make_unique(context->arena, findings, count) && pyro_settings_resolve(diagnosis);
+}
+
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_allocator *allocator,
+                                     struct pyro_diagnosis **ret, struct pyro_error *error)
+{
+    if (!app || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application and a place for the diagnosis are needed");
+    if (!app->sealed)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application is not sealed: analyse it first");
+    struct pyro_diagnosis *diagnosis = pyro_allocate(allocator, sizeof(*diagnosis));
+    if (!diagnosis)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a diagnosis");
+    *diagnosis = (struct pyro_diagnosis){.app = pyro_app_retain(app)};
+    pyro_arena_init(&diagnosis->arena, allocator);
+    struct pyro_rule_context context = {.app = app, .arena = &diagnosis->arena};
+    bool ok = run_rules(&context, diagnosis) && finish(&context, diagnosis);
+    pyro_vec_done(&context.findings, allocator);
+    if (!ok || context.failed) {
+        pyro_diagnosis_free(diagnosis);
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");
+    }
+    *ret = diagnosis;
+    return PYRO_OK;
+}

@@ -1,0 +1,307 @@
+/* executor-lost: executors died while they were needed, taking running tasks and shuffle files with them. */
+#include <ctype.h>
+#include <math.h>
+#include <strings.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* A loss in the last two seconds is part of shutting down, unless a task was lost with it. */
+#define ENDING_MS 2000.0
+/* Two losses, or a fifth of all executors, are no accident. */
+#define LOST_SHARE 0.2
+/* So many are named. */
+#define NAMED_MAX 8
+
+struct exits {
+    const char *pattern; /* in the reason, any case; NULL for any reason */
+    int code;            /* or this exit code */
+    bool memory;
+    const char *meaning, *advice;
+};
+
+static const char heap_advice[] = "Give the heap more room or each task less to hold: more executor memory, fewer "
+                                  "cores an executor, more partitions.";
+static const char overhead_advice[] =
+    "Leave more room beside the heap for Python workers, off-heap buffers and threads.";
+static const char read_advice[] = "Read the end of this executor's stderr and the host's kernel log: a crash or the "
+                                  "out-of-memory killer says so there.";
+
+/* Most telling first; codes: SparkExitCode, and 128 + signal. */
+static const struct exits exits[] = {
+    {"exceeding memory limits", 0, true, "it was killed for using more memory than its container may", overhead_advice},
+    {"OOMKilled", 0, true, "it was killed for using more memory than its container may", overhead_advice},
+    {"OutOfMemoryError", 52, true, "its heap was exhausted", heap_advice},
+    {"preempt", 0, false, "the cluster gave its resources to somebody else",
+     "Use a queue or nodes that are not preempted for this job, or switch on decommissioning so that its blocks move "
+     "first."},
+    {"signal 9", 137, true,
+     "it got SIGKILL (exit code 137): the kernel or the container ran out of memory, or somebody killed it",
+     overhead_advice},
+    {"signal 15", 143, false, "it got SIGTERM (exit code 143): the cluster manager ended it, for memory or for others",
+     "Look at the node manager's or kubelet's log for why it ended this container; with memory named there raise "
+     "spark.executor.memoryOverhead."},
+    {"heartbeat", 56, false,
+     "it did not answer in time: long garbage collection, an overloaded host or a broken network",
+     "Look at its garbage collection before the loss (see gc-pressure) and at the host; raise spark.network.timeout "
+     "only "
+     "when both are fine."},
+    {"No space left", 53, false, "its local disk was full or broken (disk store)",
+     "Give executors more local disk (spark.local.dir), or reduce shuffle and spill."},
+    {"code 134", 134, false, "its JVM aborted (exit code 134), as native crashes do", read_advice},
+    {"disassociated", 0, false, "its process or its connection vanished", read_advice},
+    {"Process Lost", 0, false, "its process vanished", read_advice},
+    {NULL, 0, false, "its removal is no ordinary one",
+     "Read the end of this executor's stderr and the cluster manager's log at that time."},
+};
+
+/* The number that follows "exit" within a few words: "exited with code 137", "Exit status: 143.", "exit code is 1"; -1
+ * without one. */
+static int exit_code(struct pyro_slice reason)
+{
+    enum { WORDS = 28, DIGITS = 3 };
+    for (size_t i = 0; i + 4 <= reason.len; i++) {
+        if (strncasecmp(reason.ptr + i, "exit", 4) != 0)
+            continue;
+        size_t at = i + 4, end = reason.len - at > WORDS ? at + WORDS : reason.len;
+        while (at < end && !isdigit((unsigned char)reason.ptr[at]))
+            at++;
+        int code = 0;
+        size_t first = at;
+        while (at < reason.len && at - first < DIGITS && isdigit((unsigned char)reason.ptr[at]))
+            code = code * 10 + (reason.ptr[at++] - '0');
+        if (first < end && at > first)
+            return code;
+    }
+    return -1;
+}
+
+static bool contains(struct pyro_slice text, const char *lower)
+{
+    size_t n = strlen(lower);
+    for (size_t i = 0; i + n <= text.len; i++) {
+        if (strncasecmp(text.ptr + i, lower, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_ordinary(struct pyro_slice reason)
+{
+    static const char *const ordinary[] = {
+        "killed by driver",
+        "decommission",
+        "explicit termination request",
+        "deleted by a user or the framework",
+        "idle",
+        "driver shut",
+        "shutting down",
+        "stopped",
+        "application finished",
+    };
+    for (size_t i = 0; i < sizeof(ordinary) / sizeof(ordinary[0]); i++)
+        if (contains(reason, ordinary[i]))
+            return true;
+    return reason.len == 0 || exit_code(reason) == 0;
+}
+
+struct losses {
+    double executors, tasks, lost_ms, fetch_failures, repeated_ms; /* of stages run again */
+    size_t first;
+    const struct exits *exit;
+    const char *names; /* "2, 3" */
+};
+
+/* Which executor rows lost a running task; NULL: no memory. */
+static const bool *mark_losers(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    bool *lost = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*lost));
+    for (size_t row = 0; lost && row < app->tasks.count; row++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_SUCCESS)
+            continue;
+        int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, row);
+        struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row));
+        if (executor >= 0 && executor < (int64_t)app->executors.count && pyro_slice_find(reason, "ExecutorLost"))
+            lost[executor] = true;
+    }
+    return lost;
+}
+
+static int64_t last_work(const struct pyro_app *app)
+{
+    int64_t last = PYRO_NONE;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].completed_ms > last)
+            last = app->stages.items[i].completed_ms;
+    return last != PYRO_NONE ? last : app->application.end_ms;
+}
+
+/* A later attempt computes what was lost and what was still to do; only the former is repeated: the successes of all
+ * attempts beyond the number of partitions. */
+static double repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt)
+{
+    double done = 0, partitions = 0, later = 0;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->id != attempt->id)
+            continue;
+        double successes =
+            fmax(0, pyro_real(stage->tasks) - pyro_real(stage->failed_tasks) - pyro_real(stage->killed_tasks));
+        done += successes;
+        later += stage->attempt > 0 ? successes : 0;
+        partitions = fmax(partitions, pyro_real(stage->partitions));
+    }
+    return later > 0 ? fmin(1, fmax(0, done - partitions) / later) : 0;
+}
+
+static void measure_tasks(const struct pyro_app *app, struct losses *losses)
+{
+    for (size_t row = 0; row < app->tasks.count; row++) {
+        int64_t status = pyro_task_get(&app->tasks, PYRO_TASK_status, row);
+        if (status == PYRO_TASK_SUCCESS)
+            continue;
+        struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row));
+        bool lost = reason.ptr && pyro_slice_find(reason, "ExecutorLost");
+        bool fetch = reason.ptr && pyro_slice_find(reason, "FetchFailed");
+        if (!lost && !fetch && status != PYRO_TASK_RESUBMITTED)
+            continue;
+        losses->tasks += lost || status == PYRO_TASK_RESUBMITTED;
+        losses->fetch_failures += fetch;
+        losses->lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                                     pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+    }
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].attempt > 0)
+            losses->repeated_ms += repeated_part(app, &app->stages.items[i]) * pyro_real(app->stages.items[i].task_ms);
+}
+
+static struct losses measure(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    const bool *losers = NULL;
+    struct losses losses = {.exit = exits};
+    int64_t last = last_work(app);
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (executor->removed_ms == PYRO_NONE || is_ordinary(executor->remove_reason))
+            continue;
+        if (!losers && !(losers = mark_losers(context))) {
+            context->failed = true;
+            return losses;
+        }
+        if (pyro_span(executor->removed_ms, last) < ENDING_MS && !losers[i])
+            continue;
+        const struct exits *exit = exits;
+        int code = exit_code(executor->remove_reason);
+        while (exit->pattern && !contains(executor->remove_reason, exit->pattern) &&
+               (exit->code == 0 || exit->code != code))
+            exit++;
+        if (losses.executors < NAMED_MAX)
+            losses.names = pyro_say(context, "%s%s%s", losses.executors > 0 ? losses.names : "",
+                                    losses.executors > 0 ? ", " : "", pyro_say_text(context, executor->id, 40))
+                               .ptr;
+        if (losses.executors <= 0 || (exit->memory && !losses.exit->memory)) {
+            losses.first = i;
+            losses.exit = exit;
+        }
+        losses.executors++;
+    }
+    if (losses.executors > 0)
+        measure_tasks(app, &losses);
+    return losses;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct losses *losses)
+{
+    const struct pyro_app *app = context->app;
+    const char *verify = "In the next run the Executors page shows no dead executor before the end.";
+    struct pyro_advice *advice = pyro_finding_advise(context, finding, pyro_slice_from(losses->exit->advice), verify);
+    double heap = pyro_app_heap_bytes(app);
+    const int64_t mib = 1024 * 1024;
+    if (losses->exit->advice == overhead_advice) {
+        /* Spark's default is a tenth of the heap, at least 384 MiB. Twice what there was is the step to try. */
+        int64_t had = pyro_app_property_size(app, "spark.executor.memoryOverhead", mib, 0);
+        double overhead = had > 0 ? (double)had : fmax(heap * 0.1, 384.0 * (double)mib);
+        if (pyro_app_spark_at_least(app, 2, 3))
+            pyro_advice_set(context, advice, "spark.executor.memoryOverhead", pyro_say_memory(context, overhead * 2));
+    } else if (losses->exit->advice == heap_advice) {
+        pyro_advice_set(context, advice, "spark.executor.memory", pyro_say_memory(context, heap * 1.5));
+    }
+    if (losses->fetch_failures > 0 && pyro_app_spark_at_least(app, 3, 1))
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Keep shuffle files beyond the life of an executor: the external shuffle "
+                               "service, or where nodes are taken away with notice "
+                               "spark.decommission.enabled with shuffle block migration."),
+            verify);
+}
+
+static void report(struct pyro_rule_context *context, const struct losses *losses)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_executor_lost);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_executor_lost.id); /* one finding for the whole application */
+    const struct pyro_executor *executor = &app->executors.items[losses->first];
+    double all = fmax(1, pyro_real(app->numbers.executors));
+    finding->executor = executor->id;
+    finding->host = executor->host;
+    finding->cause = pyro_say(
+        context,
+        "%.0f of %.0f executors died during the run. %sExecutor %s on %s, alive for %s: %s (\"%s\"). %s lost%s%s.",
+        losses->executors, all,
+        losses->executors > 1.5
+            ? pyro_say(context, "Lost: %s%s. ", losses->names, losses->executors > NAMED_MAX ? ", ..." : "").ptr
+            : "",
+        pyro_say_text(context, executor->id, 40), pyro_say_text(context, executor->host, 80),
+        pyro_say_ms(context, pyro_span(executor->added_ms, executor->removed_ms)), losses->exit->meaning,
+        pyro_say_text(context, executor->remove_reason, 160),
+        pyro_say_count(context, losses->tasks, "task was", "tasks were"),
+        losses->fetch_failures > 0
+            ? pyro_say(context, ", %s not fetch its shuffle files",
+                       pyro_say_count(context, losses->fetch_failures, "task could", "tasks could"))
+                  .ptr
+            : "",
+        losses->repeated_ms > 0 ? pyro_say(context, ", and stages were run again for %s of task time",
+                                           pyro_say_ms(context, losses->repeated_ms))
+                                      .ptr
+                                : "");
+    pyro_finding_evidence(context, finding, "executors_lost", losses->executors, 0, "count");
+    pyro_finding_evidence(context, finding, "tasks_lost", losses->tasks, 0, "count");
+    pyro_finding_evidence(context, finding, "fetch_failures", losses->fetch_failures, 0, "count");
+    pyro_finding_evidence(context, finding, "lost_task_ms", losses->lost_ms, 0, "ms");
+    pyro_finding_evidence(context, finding, "repeated_stage_task_ms", losses->repeated_ms, 0, "ms");
+    advise(context, finding, losses);
+    double work = losses->lost_ms + losses->repeated_ms;
+    /* Nothing lost with it: the cluster only gave less. Else what killed it can kill the next: surely so for memory. */
+    bool often = losses->executors >= 2 || losses->executors / all >= LOST_SHARE;
+    finding->failure_risk = work <= 0 ? 0.1 : losses->exit->memory && often ? 0.5 : 0.3;
+    if (pyro_app_failed(app) && work > 0)
+        finding->failure_risk = fmax(finding->failure_risk, 0.6);
+    finding->confidence *= losses->exit->pattern ? 0.95 : 0.7;
+    double slots = fmax(1, pyro_real(app->numbers.core_total_ms) / fmax(pyro_app_wall(app), 1));
+    pyro_finding_saves(context, finding, work / slots / 2, work / slots, fmin(work, 3 * work / slots));
+    finding->saves.core_ms = pyro_whole(work * pyro_app_task_cpus(app));
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->executors.count == 0 || pyro_app_is_local(app))
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct losses losses = measure(context);
+    if (losses.executors <= 0)
+        return PYRO_VERDICT_QUIET;
+    report(context, &losses);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_executor_lost = {
+    .id = "executor-lost",
+    .category = "failures",
+    .title = "Executors lost",
+    .summary = "Executors died while they were needed; their tasks and shuffle files had to be made again.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,191 @@
+#include "rules/finding.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "rules/facts.h"
+
+struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const struct pyro_rule *rule)
+{
+    struct pyro_finding *finding = pyro_vec_push(&context->findings, context->arena->allocator);
+    if (!finding) {
+        context->failed = true;
+        return NULL;
+    }
+    finding->rule = rule;
+    finding->confidence = context->app->integrity.confidence;
+    finding->title = pyro_slice_from(rule->title);
+    finding->job = finding->stage = finding->attempt = finding->sql = PYRO_NONE;
+    finding->saves = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE};
+    return finding;
+}
+
+void pyro_finding_evidence(struct pyro_rule_context *context, struct pyro_finding *finding, const char *metric,
+                           double value, double expected, const char *unit)
+{
+    if (!finding || finding->evidence_count >= PYRO_EVIDENCE_MAX || !isfinite(value))
+        return;
+    if (!finding->evidence)
+        finding->evidence = pyro_arena_array(context->arena, PYRO_EVIDENCE_MAX, sizeof(*finding->evidence));
+    if (!finding->evidence) {
+        context->failed = true;
+        return;
+    }
+    struct pyro_evidence *rows = (struct pyro_evidence *)finding->evidence;
+    rows[finding->evidence_count++] = (struct pyro_evidence){metric, value, expected, unit};
+}
+
+void pyro_finding_merged(struct pyro_rule_context *context, struct pyro_finding *finding, const char *metric,
+                         size_t merged)
+{
+    if (merged > 1)
+        pyro_finding_evidence(context, finding, metric, (double)merged, (double)NAN, "count");
+}
+
+const char *pyro_say_count(struct pyro_rule_context *context, double count, const char *one, const char *many)
+{
+    return pyro_say(context, "%.0f %s", count, count < 1.5 && count > 0.5 ? one : many).ptr;
+}
+
+struct pyro_advice *pyro_finding_advise(struct pyro_rule_context *context, struct pyro_finding *finding,
+                                        struct pyro_slice text, const char *verify)
+{
+    if (!finding || finding->advice_count >= PYRO_ADVICE_MAX)
+        return NULL;
+    if (!finding->advice)
+        finding->advice = pyro_arena_array(context->arena, PYRO_ADVICE_MAX, sizeof(*finding->advice));
+    if (!finding->advice) {
+        context->failed = true;
+        return NULL;
+    }
+    struct pyro_advice *advice = (struct pyro_advice *)finding->advice + finding->advice_count++;
+    advice->text = text;
+    advice->verify = pyro_slice_from(verify);
+    return advice;
+}
+
+void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
+                     struct pyro_slice value)
+{
+    if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
+        return;
+    if (!advice->settings)
+        advice->settings = pyro_arena_array(context->arena, PYRO_SETTINGS_MAX, sizeof(*advice->settings));
+    if (!advice->settings || !value.ptr) {
+        context->failed = true;
+        return;
+    }
+    struct pyro_setting *settings = (struct pyro_setting *)advice->settings;
+    settings[advice->setting_count++] = (struct pyro_setting){pyro_slice_from(key), value};
+}
+
+void pyro_finding_at_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage_row)
+{
+    if (!finding)
+        return;
+    const struct pyro_stage *stage = &context->app->stages.items[stage_row];
+    finding->job = stage->job;
+    finding->stage = stage->id;
+    finding->attempt = stage->attempt;
+    finding->sql = stage->sql;
+    finding->call_site = stage->call_site.ptr ? stage->call_site : stage->name;
+}
+
+void pyro_finding_saves(struct pyro_rule_context *context, struct pyro_finding *finding, double low, double expected,
+                        double high)
+{
+    if (!finding)
+        return;
+    const struct pyro_app *app = context->app;
+    double all = pyro_app_wall(app);
+    high = fmin(fmax(high, 0), all);
+    expected = fmin(fmax(expected, 0), high);
+    low = fmin(fmax(low, 0), expected);
+    finding->saves.wall_low_ms = pyro_whole(low);
+    finding->saves.wall_expected_ms = pyro_whole(expected);
+    finding->saves.wall_high_ms = pyro_whole(high);
+    finding->saves.core_ms = all > 0 ? pyro_whole(expected * pyro_real(app->numbers.core_total_ms) / all) : 0;
+    ptrdiff_t row = finding->stage == PYRO_NONE ? -1 : pyro_app_find_stage(app, finding->stage, finding->attempt);
+    if (row >= 0) {
+        double length = pyro_stage_length(&app->stages.items[row]);
+        finding->saves.stage_share = length > 0 ? fmin(1, expected / length) : (double)NAN;
+    }
+}
+
+struct pyro_slice pyro_say(struct pyro_rule_context *context, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = len < 0 ? NULL : pyro_arena_alloc(context->arena, (size_t)len + 1);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, format, again);
+    else
+        context->failed = true;
+    va_end(again);
+    return text ? (struct pyro_slice){text, (size_t)len} : PYRO_SLICE_LITERAL("");
+}
+
+const char *pyro_say_ms(struct pyro_rule_context *context, double ms)
+{
+    if (!(ms > 0))
+        return "0 ms";
+    if (ms < 999.5)
+        return pyro_say(context, "%.0f ms", ms).ptr;
+    if (ms < 59950)
+        return pyro_say(context, "%.1f s", ms / 1000).ptr;
+    double s = floor(ms / 1000 + 0.5);
+    if (s < 3600)
+        return pyro_say(context, "%.0f min %.0f s", floor(s / 60), fmod(s, 60)).ptr;
+    double minutes = floor(s / 60);
+    return pyro_say(context, "%.0f h %.0f min", floor(minutes / 60), fmod(minutes, 60)).ptr;
+}
+
+const char *pyro_say_bytes(struct pyro_rule_context *context, double bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    while (bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        bytes /= 1024;
+        unit++;
+    }
+    return pyro_say(context, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, units[unit]).ptr;
+}
+
+const char *pyro_say_stage(struct pyro_rule_context *context, size_t stage_row)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[stage_row];
+    struct pyro_slice site = stage->call_site.ptr ? stage->call_site : stage->name;
+    /* A line of the Scala shell: "$line16.$read$$iw$$iw...", where the name says "count at <console>:25". */
+    if (pyro_slice_starts_with(site, "$line") && stage->name.len > 0)
+        site = stage->name;
+    if (site.len == 0)
+        return pyro_say(context, "Stage %lld", (long long)stage->id).ptr;
+    return pyro_say(context, "Stage %lld (%s)", (long long)stage->id, pyro_say_text(context, site, 80)).ptr;
+}
+
+struct pyro_slice pyro_say_memory(struct pyro_rule_context *context, double bytes)
+{
+    double mib = ceil(bytes / (1024 * 1024));
+    if (mib < 2048)
+        return pyro_say(context, "%.0fm", fmax(ceil(mib / 256), 1) * 256);
+    return pyro_say(context, "%.0fg", ceil(mib / 1024));
+}
+
+const char *pyro_say_text(struct pyro_rule_context *context, struct pyro_slice text, size_t limit)
+{
+    if (!text.ptr)
+        return "";
+    size_t len = text.len;
+    if (len > limit) {
+        len = limit;
+        while (len > 0 && ((unsigned char)text.ptr[len] & 0xC0) == 0x80)
+            len--;
+    }
+    if (len > INT32_MAX)
+        len = INT32_MAX;
+    return pyro_say(context, "%.*s", (int)len, text.ptr).ptr;
+}

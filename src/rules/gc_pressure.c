@@ -1,0 +1,218 @@
+/* gc-pressure: executors spend a large part of their tasks' time collecting garbage. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* Healthy executors collect for 1-5 % of their run time, 8 % while a small application warms up. */
+#define HEALTHY_SHARE 0.05
+#define FIRE_SHARE    0.10
+/* One stage may suffer while the application as a whole does not. */
+#define STAGE_FIRE_SHARE 0.20
+/* Quiet below three seconds of excess, summed over all tasks, and below 1 % of the wall time. */
+#define EXCESS_MIN_MS    3000.0
+#define SAVING_MIN_SHARE 0.01
+/* A heap this full between collections is too small; one below half is a matter of collector or young generation. */
+#define HEAP_FULL 0.8
+#define HEAP_FREE 0.5
+/* Collecting a third of the time is the way to "GC overhead limit exceeded". */
+#define RISK_SHARE 0.33
+/* After mending, a heap is filled to two thirds. */
+#define HEAP_FILL 0.67
+
+struct pressure {
+    double run, gc, excess; /* ms of task time; of stages above the border where not all are */
+    size_t worst;           /* stage with the most excess */
+    double worst_excess;
+    bool everywhere;
+};
+
+static struct pressure measure(const struct pyro_app *app)
+{
+    struct pressure all = {0}, some = {0};
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        double run = pyro_real(stage->run_ms), gc = fmin(pyro_real(stage->gc_ms), run);
+        double excess = fmax(0, gc - HEALTHY_SHARE * run);
+        all.run += run;
+        all.gc += gc;
+        if (excess > all.worst_excess) {
+            all.worst = i;
+            all.worst_excess = excess;
+        }
+        if (gc >= STAGE_FIRE_SHARE * run) {
+            some.run += run;
+            some.gc += gc;
+        }
+    }
+    all.everywhere = all.gc >= FIRE_SHARE * all.run;
+    if (!all.everywhere) {
+        all.run = some.run;
+        all.gc = some.gc;
+    }
+    all.excess = fmax(0, all.gc - HEALTHY_SHARE * all.run);
+    return all;
+}
+
+static struct pyro_slice java_options(const struct pyro_app *app)
+{
+    return pyro_app_property(app, pyro_app_is_local(app) ? "spark.driver.extraJavaOptions"
+                                                         : "spark.executor.extraJavaOptions");
+}
+
+static const char *const verify_text = "In the next run GC Time on the Executors page stays below 5-10 % of Task Time.";
+
+static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *finding)
+{
+    const struct pyro_app *app = context->app;
+    double heap = pyro_app_heap_bytes(app), peak = pyro_real(app->numbers.executor_heap_peak_bytes);
+    double used = app->numbers.executor_heap_used_share;
+    if (isfinite(used) && used < HEAP_FREE)
+        return;
+    /* Without heap metrics, half as much again is the usual step. */
+    double wanted = peak > 0 && isfinite(used) ? fmax(peak / HEAP_FILL, heap * 1.25) : heap * 1.5;
+    struct pyro_slice size = pyro_say_memory(context, fmin(wanted, heap * 3));
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Raise %s from %s to %s%s.", pyro_app_heap_key(app), pyro_say_bytes(context, heap), size.ptr,
+                 peak > 0 ? pyro_say(context, " (heap peak %s)", pyro_say_bytes(context, peak)).ptr : ""),
+        verify_text);
+    pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+    if (pyro_app_slots_per_executor(app) >= 4)
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Or run fewer than %.0f tasks at a time %s, so that each has more of the heap.",
+                                     pyro_app_slots_per_executor(app),
+                                     pyro_app_is_local(app) ? "(local[N])" : "on an executor (spark.executor.cores)"),
+                            verify_text);
+}
+
+/* Takes the options that size the young generation or choose another collector out of the user's own. */
+static struct pyro_slice better_options(struct pyro_rule_context *context, struct pyro_slice options)
+{
+    static const char *const dropped[] = {"-Xmn",
+                                          "-XX:NewSize",
+                                          "-XX:MaxNewSize",
+                                          "-XX:NewRatio",
+                                          "-XX:+UseSerialGC",
+                                          "-XX:+UseParallelGC",
+                                          "-XX:+UseConcMarkSweepGC",
+                                          "-XX:+UseG1GC",
+                                          /* and what Spark adds by itself: */ "--add-opens",
+                                          "--add-modules",
+                                          "--enable-native-access",
+                                          "--sun-misc-unsafe-memory-access",
+                                          "-XX:+IgnoreUnrecognizedVMOptions",
+                                          "-Djdk.reflect.useDirectMethodHandle",
+                                          "-Djava.net.preferIPv6Addresses",
+                                          "-Dio.netty.tryReflectionSetAccessible",
+                                          "-Dio.netty.allocator.type",
+                                          "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm",
+                                          "-Dio.netty.noUnsafe"};
+    char *text = pyro_arena_alloc(context->arena, options.len + sizeof(" -XX:+UseG1GC"));
+    size_t len = 0, i = 0;
+    if (!text) {
+        context->failed = true;
+        return PYRO_SLICE_NULL;
+    }
+    while (i < options.len) {
+        size_t end = i;
+        while (end < options.len && options.ptr[end] != ' ')
+            end++;
+        struct pyro_slice word = {options.ptr + i, end - i};
+        bool drop = word.len == 0;
+        for (size_t k = 0; k < sizeof(dropped) / sizeof(dropped[0]); k++)
+            drop |= pyro_slice_starts_with(word, dropped[k]);
+        if (!drop) {
+            if (len > 0)
+                text[len++] = ' ';
+            memcpy(text + len, word.ptr, word.len);
+            len += word.len;
+        }
+        i = end + 1;
+    }
+    if (len > 0)
+        text[len++] = ' ';
+    memcpy(text + len, "-XX:+UseG1GC", 12);
+    return (struct pyro_slice){text, len + 12};
+}
+
+static void advise_collector(struct pyro_rule_context *context, struct pyro_finding *finding)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_slice options = java_options(app);
+    const char *key = pyro_app_is_local(app) ? "spark.driver.extraJavaOptions" : "spark.executor.extraJavaOptions";
+    bool young = options.ptr && (pyro_slice_find(options, "-Xmn") || pyro_slice_find(options, "NewSize") ||
+                                 pyro_slice_find(options, "NewRatio"));
+    bool serial = options.ptr && pyro_slice_find(options, "-XX:+UseSerialGC");
+    if (!young && !serial)
+        return;
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context, "Let G1 size the young generation by itself: the options given %s.",
+                                     young ? "fix its size, so that short-lived objects fill it again and again"
+                                           : "collect with one thread while all tasks stand still"),
+                            verify_text);
+    struct pyro_slice better = better_options(context, options);
+    if (better.ptr)
+        pyro_advice_set(context, advice, key, better);
+}
+
+static void report(struct pyro_rule_context *context, const struct pressure *found, double wall)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_gc_pressure);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_gc_pressure.id); /* one finding for the whole application */
+    double share = found->gc / fmax(found->run, 1), used = app->numbers.executor_heap_used_share;
+    pyro_finding_at_stage(context, finding, found->worst);
+    const struct pyro_stage *worst = &app->stages.items[found->worst];
+    const char *heap = isfinite(used) ? pyro_say(context, "; the heap was filled to %.0f %%", 100 * used).ptr : "";
+    finding->cause =
+        pyro_say(context,
+                 "%s: %s of %s task time went to garbage collection (%.0f %%); most of it in %s with %.0f "
+                 "%%%s.",
+                 found->everywhere ? "All stages together" : "Some stages", pyro_say_ms(context, found->gc),
+                 pyro_say_ms(context, found->run), 100 * share, pyro_say_stage(context, found->worst),
+                 100 * pyro_real(worst->gc_ms) / fmax(pyro_real(worst->run_ms), 1), heap);
+    pyro_finding_evidence(context, finding, "gc_ms", found->gc, HEALTHY_SHARE * found->run, "ms");
+    pyro_finding_evidence(context, finding, "gc_share", share, HEALTHY_SHARE, "share");
+    pyro_finding_evidence(context, finding, "heap_used_share", used, HEAP_FILL, "share");
+    pyro_finding_evidence(context, finding, "heap_peak_bytes", pyro_real(app->numbers.executor_heap_peak_bytes),
+                          (double)NAN, "bytes");
+    advise_collector(context, finding);
+    advise_heap(context, finding);
+    pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Make fewer objects: DataFrame operators instead of RDDs of objects and UDFs, "
+                           "primitive arrays instead of collections, serialised instead of plain cache "
+                           "levels."),
+        verify_text);
+    finding->failure_risk = share >= RISK_SHARE ? (used >= HEAP_FULL ? 0.5 : 0.3) : used >= HEAP_FULL ? 0.2 : 0.1;
+    finding->confidence *= share >= 2 * FIRE_SHARE ? 0.95 : 0.85;
+    pyro_finding_saves(context, finding, wall / 2, wall, wall * 1.3);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0 || app->numbers.run_ms <= 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pressure found = measure(app);
+    /* The wall account says what garbage collection cost by the clock; the excess is that part of it. */
+    double gc = pyro_real(app->numbers.gc_ms), wall_gc = pyro_real(app->numbers.wall_ms[PYRO_WALL_GC]);
+    double wall = gc > 0 ? wall_gc * fmin(1, found.excess / gc) : 0;
+    if (found.excess < EXCESS_MIN_MS || wall < SAVING_MIN_SHARE * pyro_app_wall(app))
+        return PYRO_VERDICT_QUIET;
+    report(context, &found, wall);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_gc_pressure = {
+    .id = "gc-pressure",
+    .category = "memory",
+    .title = "Garbage collection",
+    .summary = "Executors spend a large part of their tasks' time collecting garbage.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,265 @@
+/* idle-executors: slots that stand empty while stages run; fewer executors would do the same work in the same time. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* Stages always have tails and first waves: up to a quarter of the slots idle during stages is usual. */
+#define IDLE_SHARE 0.25
+/* Worth a change from a tenth of the allocated core time on, and not for less than a core minute in all. */
+#define SAVED_SHARE 0.10
+#define CORE_MIN_MS 60000.0
+/* Fewer executors may make the run at most this much longer: nobody trades more than noise. */
+#define LONGER_MAX 0.03
+/* Where no smaller number serves, executors could still be given back while a narrow stage runs: stretches of at least
+ * 20 s, less the 10 s after which dynamic allocation lets an idle executor go. */
+#define STRETCH_MIN_MS 20000.0
+#define RELEASE_MS     10000.0
+/* Usage is looked at in so many slices of the run. */
+enum { SLICES = 1024, READ_ROWS = 4096 };
+
+struct usage {
+    double busy[SLICES]; /* average tasks running */
+    double width_ms;
+};
+
+/* Adds a task's time to the slices it covers. */
+static void spread(struct usage *usage, double from, double to)
+{
+    double first = from / usage->width_ms, last = to / usage->width_ms;
+    if (!(last > 0) || !(first < SLICES))
+        return;
+    first = fmax(first, 0);
+    last = fmin(last, SLICES);
+    for (size_t i = (size_t)first; i < SLICES && (double)i < last; i++)
+        usage->busy[i] += fmin((double)i + 1, last) - fmax((double)i, first);
+}
+
+static bool measure(struct pyro_rule_context *context, struct usage *usage)
+{
+    const struct pyro_app *app = context->app;
+    int64_t *rows = pyro_allocate(context->arena->allocator, 2 * READ_ROWS * sizeof(*rows));
+    if (!rows) {
+        context->failed = true;
+        return false;
+    }
+    double begin = pyro_real(app->application.start_ms);
+    usage->width_ms = pyro_app_wall(app) / SLICES;
+    for (size_t first = 0; first < app->tasks.count; first += READ_ROWS) {
+        size_t count = app->tasks.count - first < READ_ROWS ? app->tasks.count - first : READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, rows);
+        pyro_task_read(&app->tasks, PYRO_TASK_finish_ms, first, count, rows + READ_ROWS);
+        for (size_t i = 0; i < count; i++)
+            spread(usage, pyro_real(rows[i]) - begin, pyro_real(rows[READ_ROWS + i]) - begin);
+    }
+    pyro_release(context->arena->allocator, rows);
+    return true;
+}
+
+/* Wall time added when only `slots` tasks may run: the work above that line queues, and flows into slices that have
+ * room within the same busy stretch; what is left at its end makes the run longer. */
+static double longer_ms(const struct usage *usage, double slots)
+{
+    double queued = 0, added = 0;
+    for (size_t i = 0; i < SLICES; i++) {
+        bool idle = usage->busy[i] < 0.05; /* the driver works: whatever waits must be done before */
+        if (idle && queued > 0) {
+            added += queued / slots;
+            queued = 0;
+        }
+        queued = fmax(0, queued + usage->busy[i] - slots);
+        /* A stage that follows cannot start before the queue is done, and a narrow stage cannot help: room in slices
+         * of narrow stages counts half. */
+        if (usage->busy[i] < slots && queued > 0)
+            queued = fmax(0, queued - (slots - usage->busy[i]) / 2);
+    }
+    return (added + queued / slots) * usage->width_ms;
+}
+
+struct verdict {
+    double executors, wanted, slots_each, longer, saved_core;
+    bool release; /* no smaller number would do, but executors could be given back for a time */
+    double released_core, stretch_ms;
+};
+
+/* Core time of executors that stood empty for long stretches while others worked. */
+static void measure_stretches(const struct pyro_app *app, const struct usage *usage, struct verdict *verdict)
+{
+    double begin = pyro_real(app->application.start_ms);
+    for (size_t i = 0, end; i < SLICES; i = end) {
+        end = i + 1;
+        double most = usage->busy[i];
+        if (most < 0.05)
+            continue;
+        while (end < SLICES && usage->busy[end] >= 0.05 &&
+               ceil(usage->busy[end] / verdict->slots_each - 0.1) <= ceil(most / verdict->slots_each - 0.1)) {
+            most = fmax(most, usage->busy[end]);
+            end++;
+        }
+        double length = (double)(end - i) * usage->width_ms;
+        if (length < STRETCH_MIN_MS)
+            continue;
+        double from = begin + (double)i * usage->width_ms;
+        double alive = pyro_slots_between(app, pyro_whole(from), pyro_whole(from + length));
+        double needed = fmax(1, ceil(most / verdict->slots_each - 0.1)) * verdict->slots_each;
+        if (alive - needed < verdict->slots_each * 0.9)
+            continue;
+        verdict->released_core += (alive - needed) * (length - RELEASE_MS) * pyro_app_task_cpus(app);
+        verdict->stretch_ms += length;
+    }
+}
+
+static struct verdict suggest(const struct pyro_app *app, const struct usage *usage)
+{
+    struct verdict verdict = {.slots_each = pyro_app_slots_per_executor(app)};
+    double wall = fmax(pyro_app_wall(app), 1), core = pyro_real(app->numbers.core_total_ms), cores_each = 0;
+    for (size_t i = 0; i < app->executors.count; i++)
+        cores_each = fmax(cores_each, pyro_real(app->executors.items[i].cores));
+    verdict.executors = cores_each > 0 ? ceil(pyro_real(app->numbers.cores_peak) / cores_each) : 0;
+    verdict.wanted = verdict.executors;
+    for (int64_t count = 1; (double)count < verdict.executors; count++) {
+        double n = (double)count;
+        double longer = longer_ms(usage, n * verdict.slots_each);
+        if (longer > LONGER_MAX * wall)
+            continue;
+        verdict.wanted = n;
+        verdict.longer = longer;
+        break;
+    }
+    double used = verdict.wanted / fmax(verdict.executors, 1) * core * (1 + verdict.longer / wall);
+    verdict.saved_core = fmax(0, core - used);
+    measure_stretches(app, usage, &verdict);
+    if (verdict.released_core > 1.5 * verdict.saved_core) {
+        verdict.release = true;
+        verdict.saved_core = verdict.released_core;
+    }
+    return verdict;
+}
+
+/* Core time that other findings already promise by ending stages sooner. */
+static double promised_elsewhere(const struct pyro_rule_context *context)
+{
+    double promised = 0;
+    for (size_t i = 0; i < context->findings.count; i++) {
+        const struct pyro_finding *finding = &context->findings.items[i];
+        bool cut = strcmp(finding->rule->id, "too-few-partitions") == 0 && finding->confidence > 0.7;
+        if (cut || strcmp(finding->rule->id, "data-skew") == 0 || strcmp(finding->rule->id, "straggler") == 0)
+            promised += pyro_real(finding->saves.core_ms);
+    }
+    return promised;
+}
+
+static void advise_release(struct pyro_rule_context *context, struct pyro_finding *finding, const char *verify)
+{
+    const struct pyro_app *app = context->app;
+    bool on = pyro_app_dynamic_allocation(app), tracks = pyro_app_spark_at_least(app, 3, 0);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        on ? PYRO_SLICE_LITERAL("Let dynamic allocation give idle executors back after 10 s.")
+           : PYRO_SLICE_LITERAL("Let dynamic allocation give executors back while narrow stages run."),
+        verify);
+    if (!on) {
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.enabled", PYRO_SLICE_LITERAL("true"));
+        if (tracks && !pyro_app_property_bool(app, "spark.shuffle.service.enabled", false))
+            pyro_advice_set(context, advice, "spark.dynamicAllocation.shuffleTracking.enabled",
+                            PYRO_SLICE_LITERAL("true"));
+    }
+    pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", PYRO_SLICE_LITERAL("10s"));
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave them empty, or "
+                                           "independent jobs at the same time."),
+                        verify);
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct verdict *verdict)
+{
+    const struct pyro_app *app = context->app;
+    const char *verify = "In the next run the core part idle_no_work is smaller and the duration about the same.";
+    bool dynamic = pyro_app_dynamic_allocation(app);
+    if (verdict->release) {
+        advise_release(context, finding, verify);
+        return;
+    }
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Run with %.0f executor%s instead of %.0f: usage over time says it would take %s longer.",
+                 verdict->wanted, verdict->wanted > 1 ? "s" : "", verdict->executors,
+                 verdict->longer >= 1 ? pyro_say_ms(context, verdict->longer) : "no"),
+        verify);
+    pyro_advice_set(context, advice, dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances",
+                    pyro_say(context, "%.0f", verdict->wanted));
+    if (!dynamic && pyro_app_wall(app) >= 300000)
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Or let dynamic allocation give executors back while few tasks run "
+                                               "(spark.dynamicAllocation.enabled with shuffle tracking or the external "
+                                               "shuffle service)."),
+                            verify);
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave them empty, or "
+                                           "independent jobs at the same time."),
+                        verify);
+}
+
+static void report(struct pyro_rule_context *context, const struct verdict *verdict, double saved)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_idle_executors);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_idle_executors.id); /* one finding for the whole application */
+    double core = fmax(pyro_real(app->numbers.core_total_ms), 1);
+    double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
+    const char *remedy = verdict->release ? pyro_say(context, "For %s whole executors were not needed.",
+                                                     pyro_say_ms(context, verdict->stretch_ms))
+                                                .ptr
+                                          : pyro_say(context, "%.0f of %.0f executors could have done this work.",
+                                                     verdict->wanted, verdict->executors)
+                                                .ptr;
+    finding->cause = pyro_say(
+        context, "While stages ran, slots without a task made up %.0f %% of the allocated core time (%s of %s). %s",
+        100 * idle / core, pyro_say_ms(context, idle), pyro_say_ms(context, core), remedy);
+    pyro_finding_evidence(context, finding, "idle_core_ms", idle, IDLE_SHARE * core, "ms");
+    pyro_finding_evidence(context, finding, "idle_share", idle / core, IDLE_SHARE, "share");
+    if (!verdict->release)
+        pyro_finding_evidence(context, finding, "executors", verdict->executors, verdict->wanted, "count");
+    if (verdict->release)
+        pyro_finding_evidence(context, finding, "narrow_stretches_ms", verdict->stretch_ms, 0, "ms");
+    else
+        pyro_finding_evidence(context, finding, "longer_ms", verdict->longer, (double)NAN, "ms");
+    advise(context, finding, verdict);
+    finding->confidence *= verdict->release ? 0.7 : 0.8;
+    pyro_finding_saves(context, finding, 0, 0, 0);
+    finding->saves.core_ms = pyro_whole(saved);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    double core = pyro_real(app->numbers.core_total_ms);
+    if (app->executors.count == 0 || pyro_app_is_local(app) || core <= 0 || pyro_app_wall(app) <= 0 ||
+        pyro_app_is_interactive(app))
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
+    if (core < CORE_MIN_MS || idle < IDLE_SHARE * core || app->numbers.executors < 2)
+        return PYRO_VERDICT_QUIET;
+    struct usage *usage = pyro_arena_alloc(context->arena, sizeof(*usage));
+    if (!usage || !measure(context, usage)) {
+        context->failed = true;
+        return PYRO_VERDICT_QUIET;
+    }
+    struct verdict verdict = suggest(app, usage);
+    double saved = fmin(verdict.saved_core, idle) - promised_elsewhere(context);
+    if ((verdict.wanted >= verdict.executors && !verdict.release) || saved < SAVED_SHARE * core)
+        return PYRO_VERDICT_QUIET;
+    report(context, &verdict, saved);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_idle_executors = {
+    .id = "idle-executors",
+    .category = "parallelism",
+    .title = "Idle executors",
+    .summary = "Slots stand empty while stages run: fewer executors would do the same work in the same time.",
+    .evaluate = evaluate,
+};

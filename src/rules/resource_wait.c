@@ -1,0 +1,229 @@
+/* resource-wait: the application waited for executors. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/ramp.h"
+
+/* Containers, JVM and registration take 8-12 s on a quiet cluster and up to 40 s on a busy one; nothing of that can be
+ * saved by whoever owns the job. Only the wait beyond half a minute counts as saving. */
+#define START_ALLOWANCE_MS 30000.0
+/* Mentioned (low) when a short run spends so much of its time on starting. */
+#define START_MENTION_SHARE 0.25
+#define START_MENTION_MS    5000.0
+/* Later waits have no excuse: quiet below two seconds and 2 % in sum. */
+#define LATER_MIN_MS    2000.0
+#define LATER_MIN_SHARE 0.02
+/* Keeping one executor, or asking for them at once, saves most of a later wait; the JVM's own start remains. */
+#define LATER_SAVED 0.8
+
+static const char *const verify_text =
+    "In the next run the wall part resource_wait is smaller; the Executors page shows when each one was added.";
+
+static void advise_later(struct pyro_rule_context *context, struct pyro_finding *finding)
+{
+    const struct pyro_app *app = context->app;
+    if (!pyro_app_dynamic_allocation(app)) {
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Find out where the executors went (see executor-lost) and why the cluster "
+                               "gave no new ones: queue limits, preemption, no free nodes."),
+            verify_text);
+        return;
+    }
+    struct pyro_slice idle = pyro_app_property(app, "spark.dynamicAllocation.executorIdleTimeout");
+    struct pyro_slice backlog = pyro_app_property(app, "spark.dynamicAllocation.schedulerBacklogTimeout");
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(
+            context,
+            "Keep at least one executor while the driver works and give idle ones back later (idle timeout is %s): "
+            "each return costs a new start.",
+            idle.ptr ? pyro_say_text(context, idle, 20) : "60s"),
+        verify_text);
+    if (pyro_app_property_int(app, "spark.dynamicAllocation.minExecutors", 0) < 1)
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.minExecutors", PYRO_SLICE_LITERAL("1"));
+    if (idle.ptr && !pyro_slice_is(idle, "60s"))
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", PYRO_SLICE_LITERAL("60s"));
+    if (backlog.ptr && !pyro_slice_is(backlog, "1s")) {
+        advice = pyro_finding_advise(context, finding,
+                                     pyro_say(context,
+                                              "Ask for executors at once: waiting tasks now wait %s before "
+                                              "Spark asks for the first one.",
+                                              pyro_say_text(context, backlog, 20)),
+                                     verify_text);
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.schedulerBacklogTimeout", PYRO_SLICE_LITERAL("1s"));
+    }
+}
+
+static void advise_start(struct pyro_rule_context *context, struct pyro_finding *finding, double start)
+{
+    if (start > START_ALLOWANCE_MS)
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Look at the cluster manager for these %s: queue full, no free nodes, slow image "
+                                     "pulls, archives and jars that are shipped (spark.yarn.archive, smaller images).",
+                                     pyro_say_ms(context, start)),
+                            verify_text);
+    else
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Starting is normal but dear for so short a run: put several such jobs "
+                                               "into one application, or use a long-running one (Spark Connect)."),
+                            verify_text);
+}
+
+struct waits {
+    double start, later; /* without any executor: at the start, and with work there later on */
+    struct pyro_ramp ramp;
+    bool start_known; /* the log shows when the first executor came */
+};
+
+/* When somebody began to wait: with the application, but in a shell or notebook with the first work. */
+static double wait_begin(const struct pyro_app *app)
+{
+    double begin = pyro_real(app->application.start_ms), first = INFINITY;
+    if (!pyro_app_is_interactive(app))
+        return begin;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].submitted_ms != PYRO_NONE)
+            first = fmin(first, (double)app->stages.items[i].submitted_ms);
+    return isfinite(first) ? fmax(begin, first) : begin;
+}
+
+static bool measure(struct pyro_rule_context *context, struct waits *waits)
+{
+    const struct pyro_app *app = context->app;
+    double start = pyro_real(app->numbers.phase_wait_ms), wall = pyro_app_wall(app);
+    double until = pyro_real(app->application.start_ms) + start;
+    waits->later = fmax(0, pyro_real(app->numbers.wall_ms[PYRO_WALL_RESOURCE_WAIT]) - start);
+    /* Tasks that ran before it show that the log does not know of the first executor. */
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].first_task_ms != PYRO_NONE && (double)app->stages.items[i].first_task_ms < until)
+            return true;
+    waits->start_known = true;
+    waits->start = fmax(0, until - wait_begin(app));
+    /* A log without ApplicationStart, or compacted, may begin anywhere. */
+    if (app->integrity.compacted)
+        waits->start = 0;
+    if (waits->later < fmax(LATER_MIN_MS, LATER_MIN_SHARE * wall))
+        waits->later = 0;
+    if (!pyro_ramp_measure(context, &waits->ramp))
+        return false;
+    if (waits->ramp.lost_ms < fmax(LATER_MIN_MS, LATER_MIN_SHARE * wall))
+        waits->ramp.lost_ms = 0;
+    return true;
+}
+
+static struct pyro_slice describe(struct pyro_rule_context *context, const struct waits *waits)
+{
+    const struct pyro_app *app = context->app;
+    double wall = fmax(pyro_app_wall(app), 1);
+    struct pyro_slice text = PYRO_SLICE_LITERAL("");
+    if (waits->start >= START_MENTION_MS)
+        text = pyro_say(context, "%s passed until the first executor was there (%.0f %% of the run).",
+                        pyro_say_ms(context, waits->start), 100 * waits->start / wall);
+    if (waits->later > 0)
+        text = pyro_say(context, "%s%sWork %swaited %s with no executor alive (%.0f %%)%s.", text.ptr,
+                        text.len > 0 ? " " : "", text.len > 0 ? "later " : "", pyro_say_ms(context, waits->later),
+                        100 * waits->later / wall,
+                        pyro_app_dynamic_allocation(app) ? ": dynamic allocation had given all of them back" : "");
+    if (waits->ramp.lost_ms > 0)
+        text = pyro_say(context,
+                        "%s%sTasks waited for %s while only some of the executors were there (at first %.0f of %.0f "
+                        "slots), which cost %s by the clock.",
+                        text.ptr, text.len > 0 ? " " : "", pyro_say_ms(context, waits->ramp.waited_ms),
+                        fmax(1, round(waits->ramp.fewest)), round(waits->ramp.most),
+                        pyro_say_ms(context, waits->ramp.lost_ms));
+    return text;
+}
+
+static void advise_ramp(struct pyro_rule_context *context, struct pyro_finding *finding, const struct waits *waits)
+{
+    const struct pyro_app *app = context->app;
+    if (!pyro_app_dynamic_allocation(app)) {
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Ask the cluster manager why the other executors came so late: queue "
+                                               "limits, no free nodes, slow image pulls."),
+                            verify_text);
+        return;
+    }
+    double wanted = fmax(1, ceil(waits->ramp.most / pyro_app_slots_per_executor(app)));
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Start with the %.0f executors that this work gets in the end, or let dynamic allocation ask for "
+                 "more every second.",
+                 wanted),
+        verify_text);
+    pyro_advice_set(context, advice, "spark.dynamicAllocation.initialExecutors", pyro_say(context, "%.0f", wanted));
+    static const char *const timeouts[] = {"spark.dynamicAllocation.schedulerBacklogTimeout",
+                                           "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout"};
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+        struct pyro_slice set = pyro_app_property(app, timeouts[i]);
+        if (set.ptr && !pyro_slice_is(set, "1s"))
+            pyro_advice_set(context, advice, timeouts[i], PYRO_SLICE_LITERAL("1s"));
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct waits *waits)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_resource_wait);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_resource_wait.id); /* one finding for the whole application */
+    double start = waits->start, later = waits->later, ramp = waits->ramp.lost_ms;
+    double slow_start = fmax(0, start - START_ALLOWANCE_MS);
+    finding->cause = describe(context, waits);
+    if (start >= 1)
+        pyro_finding_evidence(context, finding, "first_executor_wait_ms", start, fmin(start, START_ALLOWANCE_MS), "ms");
+    if (later > 0)
+        pyro_finding_evidence(context, finding, "later_wait_ms", later, 0, "ms");
+    pyro_finding_evidence(context, finding, "wait_share", (start + later) / fmax(pyro_app_wall(app), 1), (double)NAN,
+                          "share");
+    if (ramp > 0) {
+        pyro_finding_evidence(context, finding, "ramp_wait_ms", waits->ramp.waited_ms, 0, "ms");
+        pyro_finding_evidence(context, finding, "ramp_slots", waits->ramp.fewest, waits->ramp.most, "count");
+    }
+    if (later > 0)
+        advise_later(context, finding);
+    if (ramp > 0)
+        advise_ramp(context, finding, waits);
+    if (slow_start > 0 || (later <= 0 && ramp <= 0))
+        advise_start(context, finding, start);
+    finding->confidence *= later > 0 ? 0.9 : slow_start > 0 || ramp > 0 ? 0.8 : 0.6;
+    /* Among the lines that could not be read may be the one that added an executor. */
+    if (app->integrity.bad_lines > 0)
+        finding->confidence *= 0.6;
+    /* No executor was alive, so no allocated core time is saved. */
+    double expected = LATER_SAVED * (later + ramp) + slow_start;
+    pyro_finding_saves(context, finding, expected / 2, expected, later + ramp + slow_start);
+    finding->saves.core_ms = 0;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->executors.count == 0 || app->stages.count == 0 || pyro_app_is_local(app) || pyro_app_wall(app) <= 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct waits waits = {0};
+    if (!measure(context, &waits))
+        return PYRO_VERDICT_QUIET;
+    if (!waits.start_known)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    double wall = pyro_app_wall(app), start = waits.start;
+    bool slow = start > START_ALLOWANCE_MS && start - START_ALLOWANCE_MS >= LATER_MIN_SHARE * wall;
+    bool dear = start >= START_MENTION_MS && start >= START_MENTION_SHARE * wall;
+    if (waits.later <= 0 && waits.ramp.lost_ms <= 0 && !slow && !dear)
+        return PYRO_VERDICT_QUIET;
+    report(context, &waits);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_resource_wait = {
+    .id = "resource-wait",
+    .category = "resources",
+    .title = "Waiting for executors",
+    .summary = "Work was there but no executor: the cluster or dynamic allocation gave them late.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,104 @@
+/* A rule: a descriptor and a function that judges one application. One file each, listed in rules.def.
+ *
+ * Rules judge and explain; numbers come from src/analyze. A rule says one of three things: nothing is wrong (quiet),
+ * the question does not arise for this application (not applicable), or it adds findings. */
+#ifndef PYRO_RULES_RULE_H
+#define PYRO_RULES_RULE_H
+
+#include "analyze/analyze.h"
+#include "base/arena.h"
+#include "model/app.h"
+
+enum pyro_verdict { PYRO_VERDICT_QUIET, PYRO_VERDICT_FINDING, PYRO_VERDICT_NOT_APPLICABLE };
+
+struct pyro_evidence {
+    const char *metric;     /* "slowest_task_ms", ... documented on the rule's page */
+    double value, expected; /* expected: what a healthy run shows; NaN when there is no such number */
+    const char *unit;       /* "ms", "bytes", "ratio", "share", "count" */
+};
+
+struct pyro_setting {
+    struct pyro_slice key, value;
+};
+
+struct pyro_advice {
+    struct pyro_slice text; /* one imperative sentence with values computed from this run */
+    const struct pyro_setting *settings;
+    size_t setting_count;
+    struct pyro_slice code;   /* an example, or null */
+    struct pyro_slice verify; /* what to look at in the next run */
+};
+
+/* Milliseconds of wall time that fixing it would save. low <= expected <= high. */
+struct pyro_saving {
+    int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
+    double stage_share; /* of the stage's duration, NaN where no stage is concerned */
+    int64_t core_ms;    /* allocated core time saved, PYRO_NONE when unknown */
+};
+
+struct pyro_finding {
+    const struct pyro_rule *rule;
+    struct pyro_slice id; /* stable for the same fault in the next run: rule + where, without run ids */
+    enum pyro_severity severity;
+    double confidence;       /* 0..1 */
+    struct pyro_slice title; /* short, no numbers needed */
+    /* Where: PYRO_NONE and null slices for what does not apply. */
+    int64_t job, stage, attempt, sql;
+    struct pyro_slice executor, host, call_site;
+    struct pyro_slice cause; /* one or two sentences with the run's numbers: what happened and why */
+    const struct pyro_evidence *evidence;
+    size_t evidence_count;
+    const struct pyro_advice *advice;
+    size_t advice_count;
+    struct pyro_saving saves;
+    double failure_risk; /* 0..1: chance that this run or the next fails of it; enters the severity */
+    double harm;         /* 0..1: harm to those who read the output */
+};
+
+/* What a rule writes to. */
+struct pyro_rule_context {
+    const struct pyro_app *app;
+    struct pyro_arena *arena; /* findings and their texts */
+    PYRO_VEC(struct pyro_finding) findings;
+    bool failed;                    /* out of memory */
+    struct pyro_activity *activity; /* made when first asked for: see pyro_alone_ms() */
+};
+
+struct pyro_rule {
+    const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
+    const char
+        *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources, streaming */
+    const char *title;   /* "Data skew" */
+    const char *summary; /* one sentence: what it means */
+    enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
+};
+
+extern const struct pyro_rule *const pyro_rules[];
+extern const size_t pyro_rule_count;
+const struct pyro_rule *pyro_rule_find(const char *id);
+
+/* Adds a finding with the rule, empty places and confidence of the log's integrity; NULL when there is no memory.
+ * Severity and id are set by pyro_rules_evaluate() afterwards (docs/severity.md); an id that the rule set itself,
+ * because its finding is about the whole application, stays. */
+struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const struct pyro_rule *rule);
+
+struct pyro_rule_outcome {
+    const struct pyro_rule *rule;
+    enum pyro_verdict verdict;
+};
+
+struct pyro_diagnosis {
+    const struct pyro_app *app; /* a reference is held */
+    struct pyro_arena arena;
+    struct pyro_finding *findings; /* sorted: severity's inputs decide, most saved first, then rule, then id */
+    size_t finding_count;
+    struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
+    struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
+    size_t config_change_count;
+};
+
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_allocator *allocator,
+                                     struct pyro_diagnosis **ret, struct pyro_error *error);
+void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);
+
+#endif

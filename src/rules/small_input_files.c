@@ -1,0 +1,193 @@
+/* small-input-files: the input lies in so many small files that opening them costs more than reading. */
+#include <math.h>
+
+#include "rules/cases.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+#define MIB (1024.0 * 1024)
+/* Spark's own estimate makes opening a file as dear as reading 4 MiB (openCostInBytes); below that files cost more to
+ * open than to read. A hundred of them are noticed by nobody. */
+#define SMALL_BYTES (4 * MIB)
+#define FILES_MIN   100.0
+/* Opening a small file and reading its footer: some 10 ms on HDFS and local disks, 50 ms and more on object stores. */
+#define OPEN_MS      10.0
+#define OPEN_FAST_MS 3.0
+#define OPEN_SLOW_MS 50.0
+/* A thousand small files a scan trouble the file system and everybody who reads them. */
+#define HARM_FILES 1000.0
+/* Quiet below 2 % of the application, unless there are thousands. */
+#define SAVING_MIN_SHARE  0.02
+#define TARGET_FILE_BYTES (128 * MIB)
+
+enum { FILES, BYTES, SCANS, TASKS_EACH };
+
+static double metric(const struct pyro_app *app, size_t first, size_t end, const char *name)
+{
+    for (size_t i = first; i < end; i++)
+        if (pyro_slice_is(app->sql_metrics.items[i].name, name))
+            return pyro_real(app->sql_metrics.items[i].value);
+    return 0;
+}
+
+/* First stage of a SQL execution that reads input, or -1. */
+static ptrdiff_t reading_stage(const struct pyro_app *app, int64_t sql)
+{
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].sql == sql && app->stages.items[i].input_bytes > 0)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+/* What opening so many files instead of few cost this stage by the clock. */
+static void price(struct pyro_rule_context *context, struct pyro_case *found, double files, double bytes)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[found->stage];
+    double needless = fmax(0, files - ceil(bytes / TARGET_FILE_BYTES));
+    double run = fmax(pyro_real(stage->run_ms), 1), begin = (double)pyro_stage_begin(stage);
+    double end = stage->completed_ms == PYRO_NONE ? begin : (double)stage->completed_ms;
+    pyro_case_saves(context, found, begin, end, 1);
+    double whole = found->expected;
+    /* Never more than most of the time that the reading tasks ran. */
+    found->low = fmin(found->low, whole * fmin(needless * OPEN_FAST_MS / run, 0.5));
+    found->high = fmin(found->high, whole * fmin(needless * OPEN_SLOW_MS / run, 0.95));
+    found->expected = fmax(found->low, whole * fmin(needless * OPEN_MS / run, 0.8));
+    found->high = fmax(found->high, found->expected);
+    found->value[FILES] = files;
+    found->value[BYTES] = bytes;
+    found->value[SCANS] = 1;
+    found->value[TASKS_EACH] = pyro_real(stage->tasks);
+}
+
+/* Scans of SQL plans say themselves how many files they read. */
+static void examine_sql(struct pyro_rule_context *context, struct pyro_cases *cases)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_sql_metric *metrics = app->sql_metrics.items;
+    for (size_t i = 0, end; i < app->sql_metrics.count && !context->failed; i = end) {
+        for (end = i + 1; end < app->sql_metrics.count && metrics[end].sql == metrics[i].sql &&
+                          metrics[end].node == metrics[i].node;)
+            end++;
+        double files = metric(app, i, end, "number of files read");
+        double bytes = metric(app, i, end, "size of files read");
+        if (files < FILES_MIN || bytes / files >= SMALL_BYTES)
+            continue;
+        ptrdiff_t row = reading_stage(app, metrics[i].sql);
+        struct pyro_case *found = row >= 0 ? pyro_cases_add(context, cases, (size_t)row) : NULL;
+        if (found)
+            price(context, found, files, bytes);
+    }
+}
+
+static bool any_cached(const struct pyro_app *app)
+{
+    for (size_t i = 0; i < app->rdds.count; i++)
+        if (app->rdds.items[i].cached > 0)
+            return true;
+    return false;
+}
+
+/* RDDs read one file or more a task; tasks that read next to nothing give it away. Cached blocks count as input too, so
+ * that an application that caches is left alone. */
+static void examine_rdds(struct pyro_rule_context *context, struct pyro_cases *cases)
+{
+    const struct pyro_app *app = context->app;
+    if (any_cached(app))
+        return;
+    for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        double tasks = pyro_real(stage->tasks);
+        if (stage->sql != PYRO_NONE || tasks < FILES_MIN || pyro_real(stage->input_bytes) < tasks ||
+            pyro_real(stage->input_bytes) / tasks >= SMALL_BYTES || tasks < 4 * pyro_stage_slots(app, stage))
+            continue;
+        struct pyro_case *found = pyro_cases_add(context, cases, i);
+        if (found)
+            price(context, found, tasks, pyro_real(stage->input_bytes));
+    }
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[found->stage];
+    const char *verify =
+        "In the next run \"number of files read\" of the scan (Spark UI, SQL page), or the tasks of this "
+        "stage, are far fewer.";
+    double wanted = fmax(ceil(found->value[BYTES] / TARGET_FILE_BYTES), 1);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Write this input as %.0f file%s of up to 128 MiB: repartition before writing it, or compact it "
+                 "regularly (OPTIMIZE for Delta, rewrite_data_files for Iceberg).",
+                 wanted, wanted > 1 ? "s" : ""),
+        verify);
+    if (advice)
+        advice->code = pyro_say(context, "df.repartition(%.0f).write...", wanted);
+    if (!pyro_stage_is_sql(stage)) {
+        advice =
+            pyro_finding_advise(context, finding,
+                                PYRO_SLICE_LITERAL("Until then read several files in one task: wholeTextFiles with "
+                                                   "few partitions, or the DataFrame reader, which packs files."),
+                                verify);
+        if (advice)
+            advice->code = PYRO_SLICE_LITERAL("spark.read.text(path)  # instead of sc.textFile(path)");
+    } else if (found->value[FILES] / fmax(found->value[TASKS_EACH], 1) < 4) {
+        advice = pyro_finding_advise(context, finding,
+                                     PYRO_SLICE_LITERAL("Until then pack more files into a task: count opening one as "
+                                                        "1 MiB instead of 4."),
+                                     verify);
+        pyro_advice_set(context, advice, "spark.sql.files.openCostInBytes", PYRO_SLICE_LITERAL("1m"));
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_small_input_files);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    bool sql = pyro_stage_is_sql(&context->app->stages.items[found->stage]);
+    double mean = value[BYTES] / fmax(value[FILES], 1);
+    pyro_finding_at_stage(context, finding, found->stage);
+    const char *more = found->merged > 1 ? pyro_say(context, " %zu scans of this place do so.", found->merged).ptr : "";
+    finding->cause = pyro_say(context,
+                              "%s: %.0f %s, %s on average, %s together; opening a file costs as much as reading "
+                              "4 MiB.%s",
+                              pyro_say_stage(context, found->stage), value[FILES],
+                              sql ? "files were read" : "tasks read one small piece of a file each",
+                              pyro_say_bytes(context, mean), pyro_say_bytes(context, value[BYTES]), more);
+    pyro_finding_evidence(context, finding, "files", value[FILES], fmax(ceil(value[BYTES] / TARGET_FILE_BYTES), 1),
+                          "count");
+    pyro_finding_evidence(context, finding, "mean_file_bytes", mean, TARGET_FILE_BYTES, "bytes");
+    pyro_finding_evidence(context, finding, "read_bytes", value[BYTES], (double)NAN, "bytes");
+    pyro_finding_merged(context, finding, "scans", found->merged);
+    advise(context, finding, found);
+    finding->harm = value[FILES] >= HARM_FILES ? 0.2 : 0.1;
+    finding->confidence *= sql ? 0.95 : 0.75;
+    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->numbers.input_bytes <= 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_cases cases = {0};
+    double least = SAVING_MIN_SHARE * pyro_app_wall(app);
+    examine_sql(context, &cases);
+    examine_rdds(context, &cases);
+    pyro_cases_merge(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].sum_expected >= least || cases.list.items[i].value[FILES] >= HARM_FILES)
+            report(context, &cases.list.items[i]);
+    pyro_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_small_input_files = {
+    .id = "small-input-files",
+    .category = "io",
+    .title = "Small input files",
+    .summary = "The input lies in so many small files that opening them costs more than reading.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,317 @@
+/* straggler: a few tasks of a stage are slow without more data; says what the evidence points to. */
+#include <math.h>
+
+#include "rules/cases.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/stage_tasks.h"
+
+/* Slow from three times what its peers in the same state of warmth take per data: queueing on a shared machine and GC
+ * make factors above two on healthy runs. */
+#define SLOW_RATIO 3.0
+/* The first task of each slot of an executor loads classes, compiles and starts Python workers, which took up to some
+ * ten seconds on healthy runs; only what is beyond counts. */
+#define COLD_ALLOWANCE_MS 10000.0
+/* The first task of each slot in a stage compiles its code and starts its Python worker. */
+#define OPENER_ALLOWANCE_MS 3000.0
+#define SLOW_MIN_MS         3000.0
+/* More than a fifth of the tasks slow (and more than one) is two kinds of partitions, not stragglers. */
+#define SLOW_SHARE_MAX 0.2
+#define TASKS_MIN      4
+/* Quiet below a second and below 1 % of the application. */
+#define SAVING_MIN_MS    1000.0
+#define SAVING_MIN_SHARE 0.01
+/* A cause is named when it makes up half of the excess time. */
+#define CAUSE_SHARE 0.5
+/* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
+#define SURE 0.85
+
+enum { SLOWEST_MS, USUAL_MS, DATA_RATIO, SLOW, TASK_ROW, CAUSE, CAUSE_MS };
+
+enum cause { UNKNOWN, GC, FETCH, DELAY, WRITE, RESULT, SPILL, WAITING, COMPUTING, HOST };
+
+static bool is_slow(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task)
+{
+    double usual = fmax(pyro_stage_task_usual_ms(tasks, task), 1);
+    double allowed = usual * SLOW_RATIO * fmax(1, pyro_stage_task_data_ratio(tasks, task));
+    double allowance = task->cold ? COLD_ALLOWANCE_MS : task->opener ? OPENER_ALLOWANCE_MS : 0;
+    double excess = task->duration - usual - allowance;
+    return task->duration > allowed && excess >= SLOW_MIN_MS;
+}
+
+/* A task that ran beside the slow one in the middle of its stage, to compare parts with. */
+static struct pyro_task_split usual_split(const struct pyro_app *app, const struct pyro_stage_tasks *tasks)
+{
+    const struct pyro_stage_task *best = &tasks->items[0];
+    for (size_t i = 1; i < tasks->count; i++)
+        if (fabs(tasks->items[i].duration - tasks->median_ms) < fabs(best->duration - tasks->median_ms))
+            best = &tasks->items[i];
+    return pyro_task_split(app, best->row);
+}
+
+/* All slow tasks on one host while others ran elsewhere. */
+static bool on_one_host(const struct pyro_app *app, const struct pyro_stage_tasks *tasks, double slow)
+{
+    int64_t host = PYRO_NONE;
+    bool elsewhere = false;
+    for (size_t i = 0; i < tasks->count; i++) {
+        int64_t at = pyro_task_get(&app->tasks, PYRO_TASK_host, tasks->items[i].row);
+        if (!is_slow(tasks, &tasks->items[i]))
+            continue;
+        if (host != PYRO_NONE && at != host)
+            return false;
+        host = at;
+    }
+    double there = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        bool same = pyro_task_get(&app->tasks, PYRO_TASK_host, tasks->items[i].row) == host;
+        elsewhere |= !same;
+        there += same;
+    }
+    /* One slow task proves nothing about its host; half of what the host did, and at least two, does. */
+    return elsewhere && slow >= 2 && slow * 2 >= there;
+}
+
+static enum cause find_cause(const struct pyro_app *app, const struct pyro_stage_tasks *tasks,
+                             const struct pyro_stage_task *slowest, double slow, double *cause_ms)
+{
+    struct pyro_task_split a = pyro_task_split(app, slowest->row), b = usual_split(app, tasks);
+    double excess = fmax(slowest->duration - tasks->median_ms, 1), need = CAUSE_SHARE * excess;
+    const struct {
+        enum cause cause;
+        double more;
+    } parts[] = {
+        {GC, pyro_real(a.gc) - pyro_real(b.gc)},
+        {FETCH, pyro_real(a.shuffle_fetch_wait) - pyro_real(b.shuffle_fetch_wait)},
+        {DELAY, pyro_real(a.scheduler_delay) + pyro_real(a.deserialize) - pyro_real(b.scheduler_delay) -
+                    pyro_real(b.deserialize)},
+        {WRITE, pyro_real(a.shuffle_write) - pyro_real(b.shuffle_write)},
+        {RESULT, pyro_real(a.getting_result) + pyro_real(a.result_serialize) - pyro_real(b.getting_result) -
+                     pyro_real(b.result_serialize)},
+    };
+    *cause_ms = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i].more >= need) {
+            *cause_ms = parts[i].more;
+            return parts[i].cause;
+        }
+    }
+    if (on_one_host(app, tasks, slow))
+        return HOST;
+    if (pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, slowest->row) > 0)
+        return SPILL;
+    double cpu = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_cpu_ns, slowest->row)) / 1e6;
+    if (cpu <= 0)
+        return UNKNOWN;
+    double computing = pyro_real(a.compute);
+    *cause_ms = cpu < computing / 2 ? computing - cpu : cpu;
+    return cpu < computing / 2 ? WAITING : COMPUTING;
+}
+
+static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, const struct pyro_cold *cold,
+                    size_t row)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_stage_tasks tasks;
+    if (!pyro_stage_tasks_load(context, row, cold, &tasks))
+        return;
+    double slow = 0, excess = 0;
+    const struct pyro_stage_task *slowest = NULL;
+    for (size_t i = 0; i < tasks.count; i++) {
+        struct pyro_stage_task *task = &tasks.items[i];
+        if (!is_slow(&tasks, task))
+            continue;
+        slow++;
+        task->cap = pyro_stage_task_usual_ms(&tasks, task) * fmax(1, pyro_stage_task_data_ratio(&tasks, task));
+        excess += task->duration - task->cap;
+        if (!slowest || task->duration > slowest->duration)
+            slowest = task;
+    }
+    if (slowest && (slow <= 1 || slow <= SLOW_SHARE_MAX * (double)tasks.count)) {
+        double slots = pyro_stage_slots(app, &app->stages.items[row]);
+        double end = fmax(pyro_stage_tasks_capped_end(&tasks), tasks.begin + (tasks.work_ms - excess) / slots);
+        struct pyro_case *found = end < tasks.end ? pyro_cases_add(context, cases, row) : NULL;
+        if (found) {
+            double cause_ms;
+            enum cause cause = find_cause(app, &tasks, slowest, slow, &cause_ms);
+            pyro_case_saves(context, found, end, tasks.end, SURE);
+            found->value[SLOWEST_MS] = slowest->duration;
+            found->value[USUAL_MS] = pyro_stage_task_usual_ms(&tasks, slowest);
+            found->value[DATA_RATIO] = pyro_stage_task_data_ratio(&tasks, slowest);
+            found->value[SLOW] = slow;
+            found->value[TASK_ROW] = (double)slowest->row;
+            found->value[CAUSE] = cause;
+            found->value[CAUSE_MS] = cause_ms;
+        }
+    }
+    pyro_stage_tasks_done(context, &tasks);
+}
+
+static const char *explain(struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    const struct pyro_app *app = context->app;
+    size_t row = (size_t)found->value[TASK_ROW];
+    const char *time = pyro_say_ms(context, found->value[CAUSE_MS]);
+    switch ((enum cause)found->value[CAUSE]) {
+    case GC:
+        return pyro_say(context, "garbage collection took %s more than in its peers", time).ptr;
+    case FETCH:
+        return pyro_say(context, "it waited %s more for shuffle blocks", time).ptr;
+    case DELAY:
+        return pyro_say(context, "scheduling and deserialising it took %s more", time).ptr;
+    case WRITE:
+        return pyro_say(context, "writing its shuffle output took %s more", time).ptr;
+    case RESULT:
+        return pyro_say(context, "returning its result took %s more", time).ptr;
+    case SPILL:
+        return pyro_say(context, "it spilled %s to disk",
+                        pyro_say_bytes(context, pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, row))))
+            .ptr;
+    case HOST: {
+        struct pyro_slice host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
+        return pyro_say(context, "all slow tasks ran on host %s", pyro_say_text(context, host, 80)).ptr;
+    }
+    case WAITING:
+        return pyro_say(context,
+                        "for %s of its run it used no CPU: it waited for something outside Spark (disk, network, "
+                        "a service, a lock) or for a process of its own (Python)",
+                        time)
+            .ptr;
+    case COMPUTING:
+        return pyro_say(context, "it computed for %s: its rows are dearer than those of its peers", time).ptr;
+    case UNKNOWN:
+        break;
+    }
+    return "its metrics do not say why";
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    const char *verify = "In the next run look at the same stage's slowest task: below 3 x the median it is no "
+                         "straggler any more.";
+    struct pyro_advice *advice;
+    switch ((enum cause)found->value[CAUSE]) {
+    case GC:
+    case SPILL:
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Give the tasks of this stage more memory (see gc-pressure and disk-spill), "
+                               "or fewer tasks at a time on an executor."),
+            verify);
+        return;
+    case COMPUTING:
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Look for the rows of this partition that cost so much (long texts, large "
+                               "arrays, bad patterns) and treat them apart; a second copy of the task "
+                               "would take as long."),
+            verify);
+        return;
+    case FETCH:
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Look at the host that served the blocks (disk, network, GC of its "
+                                               "executor); an external shuffle service takes that load off executors."),
+                            verify);
+        return;
+    case WAITING:
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Find out what this partition waits for: take a thread dump of its "
+                                               "executor while it runs (Spark UI, Executors, Thread Dump), and bound "
+                                               "outside calls by timeouts."),
+                            verify);
+        break;
+    default:
+        break;
+    }
+    if (pyro_app_property_bool(context->app, "spark.speculation", false)) {
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Speculation was on and did not help here: look at the host and at what "
+                                               "this partition does."),
+                            verify);
+        return;
+    }
+    advice = pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL(
+            "If a second copy of the task elsewhere would be faster, and tasks may run twice without harm, "
+            "switch on speculation."),
+        verify);
+    /* The same place slow again and again would be slow in a second copy as well. */
+    bool repeats = found->value[CAUSE] == UNKNOWN || (found->value[CAUSE] == WAITING && found->merged > 1);
+    if (!repeats && !pyro_app_is_local(context->app)) {
+        pyro_advice_set(context, advice, "spark.speculation", PYRO_SLICE_LITERAL("true"));
+        pyro_advice_set(context, advice, "spark.speculation.multiplier", PYRO_SLICE_LITERAL("3"));
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[found->stage];
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_straggler);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    size_t row = (size_t)value[TASK_ROW];
+    pyro_finding_at_stage(context, finding, found->stage);
+    finding->executor = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, row));
+    finding->host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
+    const char *more =
+        found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+    finding->cause = pyro_say(
+        context,
+        "%s: task %lld took %s where its peers take %s, with %.1f x their data; %s. %.0f of %lld tasks %s slow.%s",
+        pyro_say_stage(context, found->stage), (long long)pyro_task_get(&app->tasks, PYRO_TASK_index, row),
+        pyro_say_ms(context, value[SLOWEST_MS]), pyro_say_ms(context, value[USUAL_MS]), value[DATA_RATIO],
+        explain(context, found), value[SLOW], (long long)stage->tasks, value[SLOW] < 1.5 ? "is" : "are", more);
+    pyro_finding_evidence(context, finding, "slowest_task_ms", value[SLOWEST_MS], value[USUAL_MS], "ms");
+    pyro_finding_evidence(context, finding, "slowest_to_usual_time", value[SLOWEST_MS] / fmax(value[USUAL_MS], 1), 1,
+                          "ratio");
+    pyro_finding_evidence(context, finding, "slowest_to_median_data", value[DATA_RATIO], 1, "ratio");
+    pyro_finding_evidence(context, finding, "slow_tasks", value[SLOW], 0, "count");
+    if (value[CAUSE_MS] > 0)
+        pyro_finding_evidence(context, finding, "explained_ms", value[CAUSE_MS], (double)NAN, "ms");
+    pyro_finding_merged(context, finding, "stages", found->merged);
+    advise(context, finding, found);
+    /* Without data metrics (a stage that reads nothing Spark counts) more data may hide behind the time. */
+    bool blind = pyro_stage_read_bytes(stage) <= 0 && stage->shuffle_write_records <= 0 && stage->input_records <= 0;
+    finding->confidence *= value[CAUSE] == UNKNOWN ? 0.6 : blind ? 0.7 : value[CAUSE] == COMPUTING ? 0.75 : 0.9;
+    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+}
+
+static bool is_candidate(const struct pyro_stage *stage)
+{
+    double longest = pyro_real(stage->duration_max), median = pyro_real(stage->duration_median);
+    return stage->tasks - stage->failed_tasks >= TASKS_MIN && longest >= SLOW_RATIO * median &&
+           longest - median >= SLOW_MIN_MS;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_cases cases = {0};
+    struct pyro_cold cold = {0};
+    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
+        if (!is_candidate(&app->stages.items[i]) || (!cold.until && !pyro_cold_load(context, &cold)))
+            continue;
+        examine(context, &cases, &cold, i);
+    }
+    pyro_cold_done(context, &cold);
+    pyro_cases_merge(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].sum_expected >= least)
+            report(context, &cases.list.items[i]);
+    pyro_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_straggler = {
+    .id = "straggler",
+    .category = "skew",
+    .title = "Straggling tasks",
+    .summary = "A few tasks are much slower than their peers although they have no more data.",
+    .evaluate = evaluate,
+};

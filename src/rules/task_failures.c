@@ -1,0 +1,319 @@
+/* task-failures: tasks failed of themselves and were run again, or failed the job. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* Distinct causes reported apart; the rest is in the failures table. */
+#define CAUSES_MAX  5
+#define CAUSES_KEPT 64
+/* Two percent of all tasks, or a second failure of one task, is more than bad luck. */
+#define SHARE_REAL 0.02
+/* Parts of the message that make up a cause. */
+#define MESSAGE_PART 160
+/* So many of the failed tasks are named. */
+enum { NAMED_MAX = 5, IDS_MAX = 16 };
+
+struct cause {
+    struct pyro_slice name, message; /* as first seen */
+    int64_t stage;
+    struct pyro_slice executor;
+    double count;
+    int64_t ids[IDS_MAX]; /* of the first tasks that failed of it */
+    size_t id_count;
+};
+
+struct losses {
+    double failed, lost_ms; /* failed of themselves; their task time */
+    int64_t worst_attempt;  /* largest attempt number among them, from 0 */
+    bool failed_stage;      /* a stage failed of it */
+    bool ended_there;       /* and no job came after it, or the application counts as failed */
+};
+
+/* Failures that only report the loss of an executor or of its shuffle files: executor-lost speaks of them. A denied
+ * commit is speculation at work. */
+static bool is_consequence(struct pyro_slice reason)
+{
+    static const char *const names[] = {"ExecutorLostFailure", "FetchFailed", "Resubmitted",
+                                        "TaskCommitDenied",    "TaskKilled",  "ExecutorLost"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (pyro_slice_find(reason, names[i]))
+            return true;
+    return false;
+}
+
+static struct losses measure(const struct pyro_app *app)
+{
+    struct losses losses = {.worst_attempt = 0};
+    for (size_t row = 0; row < app->tasks.count; row++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_FAILED ||
+            is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
+            continue;
+        int64_t attempt = pyro_task_get(&app->tasks, PYRO_TASK_attempt, row);
+        losses.failed++;
+        losses.lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                                    pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+        if (attempt > losses.worst_attempt)
+            losses.worst_attempt = attempt;
+    }
+    int64_t last_job = PYRO_NONE, failed_job = PYRO_NONE;
+    for (size_t i = 0; i < app->jobs.count; i++)
+        last_job = app->jobs.items[i].id > last_job ? app->jobs.items[i].id : last_job;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (!pyro_slice_is(stage->status, "failed") || stage->failed_tasks <= 0 ||
+            (stage->failure.ptr && pyro_slice_find(stage->failure, "FetchFailed")))
+            continue;
+        losses.failed_stage = true;
+        failed_job = stage->job > failed_job ? stage->job : failed_job;
+    }
+    losses.ended_there = losses.failed_stage && (pyro_app_failed(app) || failed_job >= last_job);
+    return losses;
+}
+
+/* The line that says what happened: the first one, but of a Python traceback its last one that is not indented. */
+static struct pyro_slice telling_line(struct pyro_slice text)
+{
+    struct pyro_slice told = PYRO_SLICE_NULL;
+    bool traceback = text.ptr && pyro_slice_find(text, "Traceback (most recent call last)");
+    for (size_t at = 0; text.ptr && at < text.len;) {
+        size_t end = at;
+        while (end < text.len && text.ptr[end] != '\n' && text.ptr[end] != '\r')
+            end++;
+        struct pyro_slice line = {text.ptr + at, end - at};
+        at = end + 1;
+        if (line.len == 0 || line.ptr[0] == ' ' || line.ptr[0] == '\t' || pyro_slice_starts_with(line, "Traceback"))
+            continue;
+        told = line;
+        if (!traceback)
+            break;
+    }
+    return told;
+}
+
+/* Digits aside: "record in partition 3" and "... 8" are one cause. */
+static bool same_message(struct pyro_slice a, struct pyro_slice b)
+{
+    size_t i = 0, k = 0;
+    while (i < a.len && k < b.len && i < MESSAGE_PART) {
+        bool da = a.ptr[i] >= '0' && a.ptr[i] <= '9', db = b.ptr[k] >= '0' && b.ptr[k] <= '9';
+        if (da && db) {
+            while (i < a.len && a.ptr[i] >= '0' && a.ptr[i] <= '9')
+                i++;
+            while (k < b.len && b.ptr[k] >= '0' && b.ptr[k] <= '9')
+                k++;
+            continue;
+        }
+        if (a.ptr[i++] != b.ptr[k++])
+            return false;
+    }
+    bool end_a = i >= a.len || i >= MESSAGE_PART;
+    bool end_b = k >= b.len || i >= MESSAGE_PART;
+    return end_a && end_b;
+}
+
+static int64_t number_of(struct pyro_slice text)
+{
+    int64_t value = 0;
+    enum { DIGITS_MAX = 18 };
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9' || i >= DIGITS_MAX)
+            return PYRO_NONE;
+        value = value * 10 + (text.ptr[i] - '0');
+    }
+    return text.len > 0 ? value : PYRO_NONE;
+}
+
+static void remember(struct cause *cause, const struct pyro_failure *failure)
+{
+    cause->count++;
+    if (cause->id_count < IDS_MAX && failure->stage == cause->stage)
+        cause->ids[cause->id_count++] = number_of(failure->id);
+}
+
+static size_t collect(const struct pyro_app *app, struct cause *causes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < app->failures.count; i++) {
+        const struct pyro_failure *failure = &app->failures.items[i];
+        if (!pyro_slice_is(failure->kind, "task") || is_consequence(failure->reason))
+            continue;
+        struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
+        struct pyro_slice message = telling_line(failure->message);
+        size_t k = 0;
+        while (k < count && !(pyro_slice_eq(causes[k].name, name) && same_message(causes[k].message, message)))
+            k++;
+        if (k == CAUSES_KEPT)
+            continue;
+        if (k == count)
+            causes[count++] = (struct cause){
+                .name = name, .message = message, .stage = failure->stage, .executor = failure->executor};
+        remember(&causes[k], failure);
+    }
+    for (size_t i = 1; i < count; i++) { /* most frequent first; few */
+        struct cause one = causes[i];
+        size_t k = i;
+        for (; k > 0 && causes[k - 1].count < one.count; k--)
+            causes[k] = causes[k - 1];
+        causes[k] = one;
+    }
+    return count;
+}
+
+struct remedy {
+    const char *pattern, *text;
+};
+static const struct remedy remedies[] = {
+    {"OutOfMemoryError", "Give tasks more memory: more heap, fewer cores an executor or smaller partitions."},
+    {"MemoryError",
+     "Python workers ran out of memory: cut the work into smaller partitions, hold less of one at a time, or "
+     "leave more room beside the heap (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
+    {"No space left on device", "Give executors more local disk (spark.local.dir) or reduce shuffle and spill."},
+    {"ClassNotFoundException", "Ship the missing class to executors (--jars, --packages, --py-files)."},
+    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was built with."},
+    {"NoSuchMethodError", "Two versions of a library meet on the class path: align them or shade one."},
+    {"ModuleNotFoundError", "Install the Python module on the executors or ship it (--py-files, spark.archives)."},
+    {"FileNotFoundException",
+     "Input files vanished while they were read: write new paths instead of overwriting, refresh "
+     "the table, or read a snapshot format."},
+    {"AccessControlException", "Give the job's user the right it lacks on this path."},
+    {"SocketTimeoutException",
+     "The other side is slow or down: raise its timeout, retry with pauses, call it less often."},
+    {"ConnectException", "The service is unreachable from this executor: check address, network policy and its load."},
+    {"SparkException: Python worker", "The Python worker died: look for its memory limit and native crashes."},
+    {"ArithmeticException", "Handle this input in the code (overflow, division by zero), or use try_ functions."},
+    {"NumberFormatException", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
+    {"PythonException", "Handle the rows that raise this in the Python function, and put them into a rejects table."},
+};
+
+static const char *remedy_for(const struct cause *cause)
+{
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+        if ((cause->name.ptr && pyro_slice_find(cause->name, remedies[i].pattern)) ||
+            (cause->message.ptr && pyro_slice_find(cause->message, remedies[i].pattern)))
+            return remedies[i].text;
+    return "Mend the code or data behind this message: Spark ran the same work again, and would fail of it once a task "
+           "failed too often.";
+}
+
+/* ", tasks 4, 11, 17" of the tasks that failed of it, or "". */
+static const char *say_tasks(struct pyro_rule_context *context, const struct cause *cause)
+{
+    const struct pyro_app *app = context->app;
+    int64_t named[NAMED_MAX];
+    size_t count = 0;
+    bool more = false;
+    for (size_t row = 0; row < app->tasks.count && cause->id_count > 0; row++) {
+        int64_t id = pyro_task_get(&app->tasks, PYRO_TASK_id, row), index;
+        size_t k = 0, at = 0;
+        while (k < cause->id_count && cause->ids[k] != id)
+            k++;
+        if (k == cause->id_count || id == PYRO_NONE)
+            continue;
+        index = pyro_task_get(&app->tasks, PYRO_TASK_index, row);
+        while (at < count && named[at] != index)
+            at++;
+        if (at < count)
+            continue;
+        if (count == NAMED_MAX) {
+            more = true;
+            continue;
+        }
+        for (at = count++; at > 0 && named[at - 1] > index; at--)
+            named[at] = named[at - 1];
+        named[at] = index;
+    }
+    const char *list = "";
+    for (size_t i = 0; i < count; i++)
+        list = pyro_say(context, "%s%s%lld", list, i > 0 ? ", " : "", (long long)named[i]).ptr;
+    return count == 0 ? "" : pyro_say(context, ", task%s %s%s", count > 1 ? "s" : "", list, more ? ", ..." : "").ptr;
+}
+
+static const char *const verify_text = "In the next run the stage page lists no failed task with this message.";
+
+static void report(struct pyro_rule_context *context, const struct losses *losses, const struct cause *cause,
+                   double known)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_task_failures);
+    if (!finding)
+        return;
+    double part = known > 0 ? cause->count / known : 1, tasks = fmax(pyro_real(app->numbers.tasks), 1);
+    double count = losses->failed * part, lost = losses->lost_ms * part;
+    int64_t limit = pyro_app_property_int(app, "spark.task.maxFailures", 4);
+    const char *place = "";
+    for (size_t i = app->stages.count; i-- > 0;) {
+        if (app->stages.items[i].id != cause->stage || cause->stage == PYRO_NONE)
+            continue;
+        pyro_finding_at_stage(context, finding, i);
+        place = pyro_say_stage(context, i);
+    }
+    finding->executor = cause->executor;
+    struct pyro_slice line = cause->message;
+    const char *name = pyro_say_text(context, cause->name, 100);
+    bool repeated = line.ptr && cause->name.len && pyro_slice_starts_with(line, name);
+    finding->cause =
+        pyro_say(context, "%s%s%s%.0f task%s failed with %s%s%s; the work of %s was thrown away%s.", place,
+                 say_tasks(context, cause), *place ? ": " : "", count, count > 1.5 ? " attempts" : " attempt",
+                 repeated || !*name ? "" : name, repeated || !line.len ? "" : ": ",
+                 pyro_say_text(context, line, MESSAGE_PART), pyro_say_ms(context, lost),
+                 losses->failed_stage             ? " and a stage failed of it"
+                 : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times of %lld allowed)",
+                                                             (long long)losses->worst_attempt + 1, (long long)limit)
+                                                        .ptr
+                                                  : "");
+    pyro_finding_evidence(context, finding, "failed_tasks", count, 0, "count");
+    pyro_finding_evidence(context, finding, "failed_share", count / tasks, 0, "share");
+    pyro_finding_evidence(context, finding, "lost_task_ms", lost, 0, "ms");
+    pyro_finding_evidence(context, finding, "failures_of_one_task", (double)losses->worst_attempt + 1, 0, "count");
+    pyro_finding_advise(context, finding, pyro_slice_from(remedy_for(cause)), verify_text);
+    double near = limit > 0 ? (double)(losses->worst_attempt + 1) / (double)limit : 0;
+    finding->failure_risk = losses->ended_there                                         ? 0.9
+                            : losses->failed_stage                                      ? 0.6
+                            : near >= 0.75                                              ? 0.6
+                            : near >= 0.5 || count / tasks >= SHARE_REAL || count >= 10 ? 0.3
+                                                                                        : 0.1;
+    finding->confidence *= 0.98;
+    /* Lost work occupied slots that other tasks wanted: by the clock it costs its share of them. With idle slots it
+     * costs less (low), at the end of a stage all of a task's time (high). */
+    double slots = fmax(1, pyro_real(app->numbers.core_total_ms) / fmax(pyro_app_wall(app), 1));
+    pyro_finding_saves(context, finding, lost / slots / 2, lost / slots, fmin(lost, 3 * lost / slots));
+    finding->saves.core_ms = pyro_whole(lost * pyro_app_task_cpus(app));
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    if (app->numbers.failed_tasks <= 0)
+        return PYRO_VERDICT_QUIET;
+    struct losses losses = measure(app);
+    if (losses.failed <= 0)
+        return PYRO_VERDICT_QUIET;
+    struct cause *causes = pyro_arena_array(context->arena, CAUSES_KEPT, sizeof(*causes));
+    if (!causes) {
+        context->failed = true;
+        return PYRO_VERDICT_QUIET;
+    }
+    size_t count = collect(app, causes);
+    double known = 0;
+    for (size_t i = 0; i < count; i++)
+        known += causes[i].count;
+    if (count == 0) {
+        causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"), .stage = PYRO_NONE, .count = 1};
+        count = 1;
+    }
+    for (size_t i = 0; i < count && i < CAUSES_MAX; i++)
+        report(context, &losses, &causes[i], known);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_task_failures = {
+    .id = "task-failures",
+    .category = "failures",
+    .title = "Failed tasks",
+    .summary = "Tasks failed and were run again, or failed their job.",
+    .evaluate = evaluate,
+};

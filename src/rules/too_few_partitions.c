@@ -1,0 +1,173 @@
+/* too-few-partitions: a stage has fewer tasks than there are slots, or tasks that are far too large. */
+#include <math.h>
+
+#include "rules/cases.h"
+#include "rules/facts.h"
+#include "rules/finding.h"
+
+/* Long tasks are worth cutting; a stage of a few seconds is not. */
+#define LONG_TASK_MS 5000.0
+/* Tasks of more than 1 GiB spill, collect garbage and cost much when they fail, however many slots there are. */
+#define LARGE_BYTES (1024.0 * 1024 * 1024)
+/* Fewer than three quarters of the slots used: below that the gain is noise. */
+#define USED_SHARE 0.75
+/* When one task is far longer than the median, cutting evenly will not help: that is skew's matter. */
+#define EVEN 0.3
+/* Aim at pieces of 128 MiB, Spark's own measure, in two waves at least. */
+#define TARGET_BYTES (128.0 * 1024 * 1024)
+#define TARGET_WAVES 2.0
+/* Cutting finer is nearly but not wholly free. */
+#define SURE             0.8
+#define SAVING_MIN_MS    1000.0
+#define SAVING_MIN_SHARE 0.02
+
+enum { SLOTS, WANTED, BYTES, LARGE };
+
+static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[row];
+    double partitions = fmax(pyro_real(stage->partitions), 1), tasks = fmax(pyro_real(stage->tasks), 1);
+    double bytes = pyro_stage_read_bytes(stage) / partitions, median = pyro_real(stage->duration_median);
+    bool even = median >= LONG_TASK_MS && median >= EVEN * pyro_real(stage->duration_max);
+    bool large = bytes > LARGE_BYTES && partitions > 1;
+    if (!even && !large)
+        return;
+    double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
+    bool few = even && partitions <= USED_SHARE * slots;
+    if (!few && !large)
+        return;
+    struct pyro_case *found = pyro_cases_add(context, cases, row);
+    if (!found)
+        return;
+    double begin = (double)pyro_stage_begin(stage), end = (double)stage->completed_ms;
+    double used = fmin(slots, partitions), work = pyro_real(stage->task_ms) * partitions / fmax(tasks, partitions);
+    if (few)
+        pyro_case_saves(context, found, fmin(end, begin + fmax(work / fmax(slots, used), 1)), end, SURE);
+    found->value[SLOTS] = slots;
+    double wanted = fmax(TARGET_WAVES * slots, ceil(pyro_stage_read_bytes(stage) / TARGET_BYTES));
+    /* Not finer than a second a task. */
+    if (!large)
+        wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
+    found->value[WANTED] = fmax(wanted, partitions + 1);
+    found->value[BYTES] = bytes;
+    found->value[LARGE] = large;
+}
+
+/* A single task that writes, or that only collects: somebody may have wanted one file or one order. */
+static bool may_be_wanted(const struct pyro_stage *stage)
+{
+    return stage->partitions == 1;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[found->stage];
+    const char *verify =
+        "In the next run this stage has as many tasks as slots or more (Spark UI, Stages, Tasks column) and "
+        "is shorter.";
+    struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
+    bool sql = pyro_stage_is_sql(stage);
+    double partitions = fmax(pyro_real(stage->partitions), 1);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(
+            context, "Use about %s partitions for this stage instead of %.0f%s.", number.ptr, partitions,
+            may_be_wanted(stage) && stage->output_bytes > 0
+                ? "; if one output file is wanted, sort and aggregate before coalesce(1), or let a last small step "
+                  "join the files"
+                : ""),
+        verify);
+    if (advice)
+        advice->code =
+            sql ? pyro_say(context, "df.repartition(%s)  # instead of coalesce() or a smaller repartition()",
+                           number.ptr)
+                : pyro_say(context,
+                           "rdd.repartition(%s)  # or numSlices, minPartitions, numPartitions where it is made",
+                           number.ptr);
+    if (stage->shuffle_read_bytes > 0 && sql && partitions > 1) {
+        double configured = pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+        if (configured < found->value[WANTED]) {
+            pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
+        } else if (partitions < configured && pyro_stage_was_coalesced(app, stage)) {
+            double size = floor(pyro_real(stage->shuffle_read_bytes) / fmax(found->value[WANTED], 1) / 1048576);
+            struct pyro_advice *joined = pyro_finding_advise(
+                context, finding,
+                PYRO_SLICE_LITERAL(
+                    "If adaptive execution joined the partitions, let it make smaller ones: its advisory "
+                    "size counts compressed bytes."),
+                verify);
+            pyro_advice_set(context, joined, "spark.sql.adaptive.advisoryPartitionSizeInBytes",
+                            pyro_say(context, "%.0fm", fmax(size, 1)));
+        }
+    } else if (stage->input_bytes > 0 && sql && stage->shuffle_read_bytes <= 0) {
+        double size = floor(pyro_real(stage->input_bytes) / fmax(found->value[WANTED], 1) / 1048576);
+        struct pyro_advice *cut = pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Cut the input finer; files that cannot be split (gzip, one row group) must be written "
+                               "otherwise first."),
+            verify);
+        pyro_advice_set(context, cut, "spark.sql.files.maxPartitionBytes", pyro_say(context, "%.0fm", fmax(size, 1)));
+    } else if (stage->shuffle_read_bytes > 0 && !sql) {
+        pyro_advice_set(context, advice, "spark.default.parallelism", number);
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[found->stage];
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_too_few_partitions);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    double median = pyro_real(stage->duration_median);
+    pyro_finding_at_stage(context, finding, found->stage);
+    const char *more =
+        found->merged > 1 ? pyro_say(context, " %zu stages of this place are like this.", found->merged).ptr : "";
+    const char *bytes = value[BYTES] > 0 ? pyro_say(context, " and %s", pyro_say_bytes(context, value[BYTES])).ptr : "";
+    finding->cause = pyro_say(context, "%s: %lld task%s of %s%s%s, while %.0f slots were there.%s",
+                              pyro_say_stage(context, found->stage), (long long)stage->partitions,
+                              stage->partitions == 1 ? "" : "s", pyro_say_ms(context, median), bytes,
+                              stage->partitions == 1 ? "" : " each (median)", value[SLOTS], more);
+    pyro_finding_evidence(context, finding, "partitions", pyro_real(stage->partitions), value[WANTED], "count");
+    pyro_finding_evidence(context, finding, "slots", value[SLOTS], (double)NAN, "count");
+    pyro_finding_evidence(context, finding, "median_task_ms", median, (double)NAN, "ms");
+    if (value[BYTES] > 0)
+        pyro_finding_evidence(context, finding, "bytes_per_task", value[BYTES], TARGET_BYTES, "bytes");
+    pyro_finding_merged(context, finding, "stages", found->merged);
+    advise(context, finding, found);
+    finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
+    /* Tasks of many gigabytes are near the limits of memory and of retries. */
+    finding->failure_risk = value[LARGE] > 0 ? 0.2 : 0;
+    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0 || app->executors.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE; /* without executors nobody knows how many slots there were */
+    struct pyro_cases cases = {0};
+    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->partitions > 0 && stage->tasks > 0 && stage->completed_ms != PYRO_NONE &&
+            pyro_stage_begin(stage) != PYRO_NONE && pyro_real(stage->duration_max) > 0)
+            examine(context, &cases, i);
+    }
+    pyro_cases_merge(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].sum_expected >= least || cases.list.items[i].value[LARGE] > 0)
+            report(context, &cases.list.items[i]);
+    pyro_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_too_few_partitions = {
+    .id = "too-few-partitions",
+    .category = "parallelism",
+    .title = "Too few partitions",
+    .summary = "A stage has fewer tasks than there are slots, or tasks of more than a gibibyte.",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,72 @@
+/* What this build can read and write: the public pyro_version() and pyro_features_*(). */
+#include <lz4.h>
+#include <sqlite3.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/scan.h"
+#include "model/column.h"
+#include "rules/rule.h"
+
+const char *pyro_version(void)
+{
+    return PYROMETER_VERSION;
+}
+
+/* Rows whose text is known when this is compiled; tables and rules speak for themselves elsewhere. */
+static const struct pyro_feature_info fixed[] = {
+    {"codec", "plain", "read by all cores", 1},
+    {"codec", "zstd", "libzstd " ZSTD_VERSION_STRING, 1},
+    {"codec", "lz4", "Spark's LZ4Block streams and LZ4 frames; liblz4 " LZ4_VERSION_STRING, 1},
+    {"codec", "snappy", "Spark's xerial streams and Snappy's framing format; libsnappy", 1},
+    {"codec", "lzf", "Spark's LZF chunks; liblzf", 1},
+    {"codec", "gzip", "zlib " ZLIB_VERSION, 1},
+    {"layout", "single", "one file, .inprogress included, or standard input", 1},
+    {"layout", "rolling", "folders eventlog_v2_*, compacted ones included", 1},
+    {"layout", "databricks", "folders with eventlog and eventlog-YYYY-MM-DD--HH-MM.gz", 1},
+    {"layout", "zip", "archives that a History Server hands out; libarchive", 1},
+    {"layout", "folder", "folders of many applications", 1},
+    {"optional", "sql", "SQLite " SQLITE_VERSION, 1},
+};
+enum { FIXED = sizeof(fixed) / sizeof(*fixed) };
+
+static size_t variant_count(void)
+{
+    size_t count = 0;
+    while (pyro_scan_variant(count))
+        count++;
+    return count;
+}
+
+static size_t format_count(void)
+{
+    size_t count = 0;
+    while (pyro_format_name((unsigned)count))
+        count++;
+    return count;
+}
+
+size_t pyro_features_count(void)
+{
+    return FIXED + variant_count() + format_count() + PYRO_TABLE_COUNT + pyro_rule_count;
+}
+
+struct pyro_feature_info pyro_features_get(size_t index)
+{
+    if (index < FIXED)
+        return fixed[index];
+    index -= FIXED;
+    if (index < variant_count())
+        return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name,
+                                          index == 0 ? "scans with it" : "could scan with it", 1};
+    index -= variant_count();
+    if (index < format_count())
+        return (struct pyro_feature_info){"report", pyro_format_name((unsigned)index), "--format", 1};
+    index -= format_count();
+    if (index < PYRO_TABLE_COUNT)
+        return (struct pyro_feature_info){"table", pyro_table_schemas[index].name, pyro_table_schemas[index].doc, 1};
+    index -= PYRO_TABLE_COUNT;
+    if (index < pyro_rule_count)
+        return (struct pyro_feature_info){"rule", pyro_rules[index]->id, pyro_rules[index]->title, 1};
+    return (struct pyro_feature_info){"", "", "", 0};
+}

@@ -1,0 +1,87 @@
+/* The public inputs and loading of one of them. */
+#include "analyze/analyze.h"
+#include "base/intern.h"
+#include "base/memory.h"
+#include "session/load.h"
+#include "session/options.h"
+
+struct pyro_inputs {
+    const struct pyro_allocator *allocator;
+    struct pyro_log_list list;
+};
+
+enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_options *options,
+                                  pyro_inputs **ret, struct pyro_error *error)
+{
+    struct pyro_options resolved;
+    pyro_error_clear(error);
+    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    if (!ret || (path_count && !paths))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_inputs_open(): no paths or no place for the result");
+    struct pyro_inputs *inputs = pyro_allocate(resolved.allocator, sizeof(*inputs));
+    if (!inputs)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    inputs->allocator = resolved.allocator;
+    enum pyro_status status = pyro_source_discover(paths, path_count, resolved.allocator, &inputs->list, error);
+    if (status != PYRO_OK) {
+        pyro_inputs_close(inputs);
+        return status;
+    }
+    *ret = inputs;
+    return PYRO_OK;
+}
+
+void pyro_inputs_close(pyro_inputs *inputs)
+{
+    if (!inputs)
+        return;
+    pyro_log_list_done(&inputs->list);
+    pyro_release(inputs->allocator, inputs);
+}
+
+size_t pyro_inputs_count(const pyro_inputs *inputs)
+{
+    return inputs->list.count;
+}
+
+const char *pyro_inputs_path(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.count ? inputs->list.logs[index].path.ptr : NULL;
+}
+
+size_t pyro_inputs_unreadable_count(const pyro_inputs *inputs)
+{
+    return inputs->list.unreadable_count;
+}
+
+const char *pyro_inputs_unreadable_path(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].path.ptr : NULL;
+}
+
+const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].message.ptr : NULL;
+}
+
+enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
+                               pyro_app **ret, struct pyro_error *error)
+{
+    struct pyro_options resolved;
+    pyro_error_clear(error);
+    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    if (!inputs || !ret || index >= inputs->list.count)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_app_load(): there is no input %zu", index);
+    const struct pyro_log *log = &inputs->list.logs[index];
+    struct pyro_app *app = NULL;
+    PYRO_TRY(pyro_load_log(log, &resolved, &app, error));
+    app->path = pyro_intern_slice(app->strings, log->path);
+    enum pyro_status status =
+        app->path.ptr ? pyro_analyze(app, error) : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    if (status != PYRO_OK) {
+        pyro_app_release(app);
+        return status;
+    }
+    *ret = app;
+    return PYRO_OK;
+}

@@ -1,0 +1,458 @@
+#include "session/load.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/intern.h"
+#include "base/memory.h"
+#include "decode/builder.h"
+#include "session/chunk.h"
+#include "session/progress.h"
+
+enum { MOST_THREADS = 64 };
+
+/* A range of a plain file that is read when it is decoded; or the chunk is already filled. */
+struct piece {
+    bool deferred;
+    int fd;
+    uint64_t from, to, size;
+};
+
+/* A slot goes round: the reader fills it, whoever is free decodes it, the calling thread applies it in its turn. */
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FILLED, SLOT_READY };
+
+struct slot {
+    enum slot_state state;
+    uint64_t sequence;
+    struct piece piece;
+    struct pyro_chunk chunk;
+};
+
+/* A part of the log that is open. Workers that read ranges of a plain file share it; the last one closes it. */
+struct open_part {
+    struct pyro_reader *reader;
+    size_t index;
+    bool plain;
+    int fd;
+    uint64_t size, next; /* plain: bytes, and where the next range begins */
+    uint64_t reading;    /* plain: ranges handed out that are not read yet; under `mutex` */
+    bool taken;          /* plain: no range is left to hand out; under `mutex` */
+};
+
+struct load {
+    const struct pyro_log *log;
+    const struct pyro_options *options;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t changed;
+    struct slot *slots;
+    size_t slot_count;
+    uint64_t taken, ended; /* pieces handed out; pieces in all, once known (UINT64_MAX before) */
+    bool stop;
+    enum pyro_status status;
+    struct pyro_error error;
+
+    /* Of the reading thread, but for what open_part says otherwise: */
+    struct open_part *parts; /* one for each part of the log, open from its first piece to its last */
+    size_t part;
+    struct pyro_carry carry;
+    uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
+
+    atomic_uint_fast64_t bytes_done;
+};
+
+static void fail(struct load *load, enum pyro_status status, const struct pyro_error *error)
+{
+    pthread_mutex_lock(&load->mutex);
+    if (load->status == PYRO_OK) {
+        load->status = status;
+        load->error = *error;
+    }
+    load->stop = true;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->mutex);
+}
+
+static enum pyro_status open_part(struct load *load, struct pyro_error *error)
+{
+    struct open_part *part = &load->parts[load->part];
+    if (part->reader)
+        return PYRO_OK;
+    PYRO_TRY(pyro_reader_open(&load->log->parts[load->part], load->options->allocator, &part->reader, error));
+    part->index = load->part;
+    part->plain = pyro_reader_is_plain_file(part->reader, &part->fd, &part->size);
+    return PYRO_OK;
+}
+
+static void add_progress(struct load *load, const struct open_part *part)
+{
+    if (part->plain)
+        return;
+    uint64_t consumed, total;
+    pyro_reader_position(part->reader, &consumed, &total);
+    atomic_store_explicit(&load->bytes_done, load->bytes_before + consumed, memory_order_relaxed);
+}
+
+/* Counts ranges of a plain part that were handed out (1) or read (-1); closes the part behind its last one. */
+static void count_range(struct load *load, struct open_part *part, int change, bool last)
+{
+    pthread_mutex_lock(&load->mutex);
+    part->reading += (uint64_t)(int64_t)change;
+    part->taken |= last;
+    struct pyro_reader *done_with = part->taken && part->reading == 0 ? part->reader : NULL;
+    if (done_with)
+        part->reader = NULL;
+    pthread_mutex_unlock(&load->mutex);
+    pyro_reader_close(done_with);
+}
+
+/* Takes the next piece of the log; *ret_more false when there is none. */
+static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, struct piece *piece, bool *ret_more,
+                                   struct pyro_error *error)
+{
+    *piece = (struct piece){0};
+    *ret_more = load->part < load->log->part_count;
+    if (!*ret_more)
+        return PYRO_OK;
+    PYRO_TRY(open_part(load, error));
+    struct open_part *part = &load->parts[load->part];
+    bool end = false;
+    chunk->part = load->part;
+    if (part->plain) {
+        uint64_t left = part->size - part->next;
+        *piece = (struct piece){true, part->fd, part->next,
+                                part->next + (left < PYRO_CHUNK_BYTES ? left : PYRO_CHUNK_BYTES), part->size};
+        part->next = piece->to;
+        end = part->next >= part->size;
+        piece->deferred = piece->to > piece->from;
+        chunk->damage[0] = '\0';
+        if (!piece->deferred)
+            chunk->len = chunk->long_record = 0;
+        count_range(load, part, piece->deferred, end);
+    } else {
+        PYRO_TRY(
+            pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->options->max_record_bytes, &end, error));
+        add_progress(load, part);
+    }
+    if (end) {
+        if (!part->plain) {
+            load->bytes_before = atomic_load_explicit(&load->bytes_done, memory_order_relaxed);
+            pyro_reader_close(part->reader);
+            part->reader = NULL;
+        }
+        load->part++;
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status decode_piece(struct load *load, struct pyro_chunk *chunk, const struct piece *piece,
+                                     struct pyro_error *error)
+{
+    if (piece->deferred) {
+        PYRO_TRY(pyro_chunk_read_range(chunk, piece->fd, piece->from, piece->to, piece->size,
+                                       load->options->max_record_bytes, error));
+        count_range(load, &load->parts[chunk->part], -1, false);
+        atomic_fetch_add_explicit(&load->bytes_done, piece->to - piece->from, memory_order_relaxed);
+    }
+    pyro_batch_clear(&chunk->batch);
+    if (!pyro_batch_decode(&chunk->batch, chunk->text, chunk->len))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while decoding");
+    return PYRO_OK;
+}
+
+static void set_state(struct load *load, struct slot *slot, enum slot_state state)
+{
+    pthread_mutex_lock(&load->mutex);
+    slot->state = state;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->mutex);
+}
+
+/* The slot of the next piece once it is free, or NULL: stopped. */
+static struct slot *wait_for_free(struct load *load)
+{
+    pthread_mutex_lock(&load->mutex);
+    struct slot *slot = &load->slots[load->taken % load->slot_count];
+    while (!load->stop && slot->state != SLOT_FREE)
+        pthread_cond_wait(&load->changed, &load->mutex);
+    if (load->stop)
+        slot = NULL;
+    else
+        slot->state = SLOT_BUSY;
+    pthread_mutex_unlock(&load->mutex);
+    return slot;
+}
+
+/* The only thread that reads streams: a decompressor that moved from core to core would leave its window behind. */
+static void *read_pieces(void *context)
+{
+    struct load *load = context;
+    for (struct slot *slot; (slot = wait_for_free(load));) {
+        struct pyro_error error;
+        bool more = false;
+        enum pyro_status status = take_piece(load, &slot->chunk, &slot->piece, &more, &error);
+        if (status != PYRO_OK) {
+            pyro_error_at(&error, load->part < load->log->part_count ? load->log->parts[load->part].path.ptr : "",
+                          UINT64_MAX);
+            fail(load, status, &error);
+            break;
+        }
+        pthread_mutex_lock(&load->mutex);
+        slot->state = more ? SLOT_FILLED : SLOT_FREE;
+        slot->sequence = load->taken;
+        if (more)
+            load->taken++;
+        else
+            load->ended = load->taken;
+        pthread_cond_broadcast(&load->changed);
+        pthread_mutex_unlock(&load->mutex);
+        if (!more)
+            break;
+    }
+    return NULL;
+}
+
+/* The filled slot that is to be applied first, now the caller's to decode; NULL when there is none. Under `mutex`. */
+static struct slot *take_filled(struct load *load)
+{
+    struct slot *first = NULL;
+    for (size_t i = 0; i < load->slot_count; i++) {
+        struct slot *slot = &load->slots[i];
+        if (slot->state == SLOT_FILLED && (!first || slot->sequence < first->sequence))
+            first = slot;
+    }
+    if (first)
+        first->state = SLOT_BUSY;
+    return first;
+}
+
+static void decode_slot(struct load *load, struct slot *slot)
+{
+    struct pyro_error error;
+    enum pyro_status status = decode_piece(load, &slot->chunk, &slot->piece, &error);
+    if (status != PYRO_OK) {
+        pyro_error_at(&error, load->log->parts[slot->chunk.part].path.ptr, slot->piece.from);
+        fail(load, status, &error);
+        return;
+    }
+    set_state(load, slot, SLOT_READY);
+}
+
+static void *decode_pieces(void *context)
+{
+    struct load *load = context;
+    for (;;) {
+        struct slot *slot = NULL;
+        pthread_mutex_lock(&load->mutex);
+        while (!load->stop && !(slot = take_filled(load)) && load->ended == UINT64_MAX)
+            pthread_cond_wait(&load->changed, &load->mutex);
+        bool stop = load->stop;
+        pthread_mutex_unlock(&load->mutex);
+        if (stop || !slot)
+            return NULL;
+        decode_slot(load, slot);
+    }
+}
+
+/* ---- Applying, on the calling thread ---- */
+
+struct applier {
+    struct pyro_builder builder;
+    size_t part;
+    bool damaged;
+};
+
+static enum pyro_status apply_chunk(struct load *load, struct applier *applier, const struct pyro_chunk *chunk,
+                                    struct pyro_error *error)
+{
+    struct pyro_builder *builder = &applier->builder;
+    const struct pyro_log_part *part = &load->log->parts[chunk->part];
+    bool ok = true;
+    if (applier->part != chunk->part) {
+        applier->part = chunk->part;
+        ok = pyro_builder_begin_part(builder, part->member.ptr ? part->member : part->path);
+    }
+    ok = ok && pyro_builder_apply(builder, &chunk->batch);
+    if (ok && chunk->long_record)
+        ok = pyro_builder_reject_long(builder, chunk->long_record);
+    if (ok && chunk->damage[0]) {
+        applier->damaged = true;
+        char note[512];
+        snprintf(note, sizeof(note), "%s: %s after %llu bytes of text", builder->part_path.ptr, chunk->damage,
+                 (unsigned long long)builder->part_offset);
+        ok = pyro_builder_note(builder, pyro_slice_from(note));
+    }
+    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while building the application");
+}
+
+static enum pyro_status report_progress(struct load *load, struct pyro_progress_meter *meter, struct pyro_error *error)
+{
+    return pyro_progress_report(meter, atomic_load_explicit(&load->bytes_done, memory_order_relaxed), error);
+}
+
+/* Waits until a piece can be applied, decoding others meanwhile. *ret_end: there is none. */
+static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, struct pyro_progress_meter *meter,
+                                       bool *ret_end, struct pyro_error *error)
+{
+    struct slot *slot = &load->slots[sequence % load->slot_count];
+    pthread_mutex_lock(&load->mutex);
+    while (!load->stop && sequence != load->ended && !(slot->state == SLOT_READY && slot->sequence == sequence)) {
+        struct slot *filled = take_filled(load);
+        if (!filled) /* woken now and then though nothing is ready, so that a slow pipe can be cancelled */
+            pyro_progress_wait(&load->changed, &load->mutex);
+        pthread_mutex_unlock(&load->mutex);
+        if (filled)
+            decode_slot(load, filled);
+        PYRO_TRY(report_progress(load, meter, error));
+        pthread_mutex_lock(&load->mutex);
+    }
+    bool stop = load->stop;
+    *ret_end = sequence == load->ended;
+    pthread_mutex_unlock(&load->mutex);
+    if (!stop)
+        return PYRO_OK;
+    *error = load->error;
+    return load->status;
+}
+
+static enum pyro_status apply_all(struct load *load, struct applier *applier, struct pyro_progress_meter *meter,
+                                  struct pyro_error *error)
+{
+    for (uint64_t sequence = 0;; sequence++) {
+        struct slot *slot = &load->slots[sequence % load->slot_count];
+        bool end = false;
+        PYRO_TRY(wait_for_ready(load, sequence, meter, &end, error));
+        if (end)
+            return PYRO_OK;
+        PYRO_TRY(apply_chunk(load, applier, &slot->chunk, error));
+        set_state(load, slot, SLOT_FREE);
+        PYRO_TRY(report_progress(load, meter, error));
+    }
+}
+
+/* One thread: read, decode and apply in turn. */
+static enum pyro_status run_alone(struct load *load, struct applier *applier, struct pyro_progress_meter *meter,
+                                  struct pyro_error *error)
+{
+    struct pyro_chunk *chunk = &load->slots[0].chunk;
+    for (;;) {
+        struct piece piece;
+        bool more;
+        enum pyro_status status = take_piece(load, chunk, &piece, &more, error);
+        if (status != PYRO_OK) {
+            if (load->part < load->log->part_count)
+                pyro_error_at(error, load->log->parts[load->part].path.ptr, UINT64_MAX);
+            return status;
+        }
+        if (!more)
+            return PYRO_OK;
+        PYRO_TRY(decode_piece(load, chunk, &piece, error));
+        PYRO_TRY(apply_chunk(load, applier, chunk, error));
+        PYRO_TRY(report_progress(load, meter, error));
+    }
+}
+
+/* Decompressing keeps one thread busy, cutting a plain file into ranges does not. */
+static bool starts_with_stream(struct load *load)
+{
+    struct pyro_error ignored; /* reading will meet it again */
+    return load->log->part_count > 0 && open_part(load, &ignored) == PYRO_OK && !load->parts[0].plain;
+}
+
+static enum pyro_status run_threads(struct load *load, unsigned threads, struct applier *applier,
+                                    struct pyro_progress_meter *meter, struct pyro_error *error)
+{
+    pthread_t reader, decoders[MOST_THREADS];
+    unsigned wanted = threads - 1 - starts_with_stream(load), started = 0;
+    if (pthread_create(&reader, NULL, read_pieces, load) != 0)
+        return run_alone(load, applier, meter, error);
+    while (started < wanted && pthread_create(&decoders[started], NULL, decode_pieces, load) == 0)
+        started++;
+    enum pyro_status status = apply_all(load, applier, meter, error);
+    pthread_mutex_lock(&load->mutex);
+    load->stop = true;
+    pthread_cond_broadcast(&load->changed);
+    pthread_mutex_unlock(&load->mutex);
+    pthread_join(reader, NULL);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(decoders[i], NULL);
+    return status;
+}
+
+static enum pyro_status finish(struct load *load, struct applier *applier, struct pyro_app **ret,
+                               struct pyro_error *error)
+{
+    const struct pyro_log *log = load->log;
+    if (pyro_builder_known_events(&applier->builder) == 0) {
+        pyro_error_set(error, PYRO_ERROR_INPUT,
+                       applier->builder.app->integrity.bytes == 0
+                           ? "the file is empty: Spark has written no event yet, or this is no event log"
+                           : "this is no Spark event log: not one of its %llu lines holds a Spark event",
+                       (unsigned long long)applier->builder.app->integrity.lines);
+        pyro_error_at(error, log->path.ptr, UINT64_MAX);
+        return PYRO_ERROR_INPUT;
+    }
+    const struct pyro_log_facts facts = {
+        .in_progress = log->in_progress,
+        .compacted = log->compacted,
+        .damaged = applier->damaged,
+        .missing_parts = log->missing_parts,
+    };
+    return pyro_builder_finish(&applier->builder, &facts, false, ret, error);
+}
+
+static enum pyro_status prepare(struct load *load, size_t slot_count, struct pyro_error *error)
+{
+    const struct pyro_allocator *allocator = load->options->allocator;
+    const struct pyro_scan *scan = pyro_scan_best();
+    load->slots = pyro_allocate(allocator, slot_count * sizeof(*load->slots));
+    load->parts = pyro_allocate(allocator, load->log->part_count * sizeof(*load->parts));
+    if (!load->slots || !load->parts)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
+    for (; load->slot_count < slot_count; load->slot_count++) {
+        load->slots[load->slot_count].state = SLOT_FREE;
+        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes);
+    }
+    return PYRO_OK;
+}
+
+static void done(struct load *load)
+{
+    for (size_t i = 0; i < load->slot_count; i++)
+        pyro_chunk_done(&load->slots[i].chunk);
+    for (size_t i = 0; load->parts && i < load->log->part_count; i++)
+        pyro_reader_close(load->parts[i].reader);
+    pyro_release(load->options->allocator, load->slots);
+    pyro_release(load->options->allocator, load->parts);
+    pyro_carry_done(&load->carry);
+    pthread_cond_destroy(&load->changed);
+    pthread_mutex_destroy(&load->mutex);
+}
+
+enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
+                               struct pyro_error *error)
+{
+    struct load load = {.log = log, .options = options, .ended = UINT64_MAX};
+    struct applier applier = {.part = SIZE_MAX};
+    struct pyro_progress_meter meter;
+    unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
+    uint64_t bytes = pyro_progress_start(&meter, options, log);
+    if (bytes && bytes <= 2 * PYRO_CHUNK_BYTES)
+        threads = 1; /* starting threads would take longer than reading */
+    load.carry.allocator = options->allocator;
+    pthread_mutex_init(&load.mutex, NULL);
+    pthread_cond_init(&load.changed, NULL);
+    enum pyro_status status = pyro_builder_init(&applier.builder, options->allocator, options->wanted, error);
+    if (status == PYRO_OK) {
+        status = prepare(&load, threads > 1 ? 2 * threads + 1 : 1, error);
+        if (status == PYRO_OK)
+            status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)
+                                 : run_alone(&load, &applier, &meter, error);
+        if (status == PYRO_OK)
+            status = finish(&load, &applier, ret, error);
+        pyro_builder_done(&applier.builder);
+    }
+    done(&load);
+    return status;
+}

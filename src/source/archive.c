@@ -1,0 +1,219 @@
+/* Zip archives, by libarchive: which logs they hold, and the bytes of a member. Nothing is extracted to disk. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/discovery.h"
+#include "source/input.h"
+
+enum { READ_BYTES = 128 * 1024 };
+
+/* libarchive turns names into the locale's character set, and loses those that do not fit: while it reads headers, this
+ * thread's locale is a UTF-8 one. The process's locale is the caller's, and stays as it is. */
+struct utf8_scope {
+    locale_t own, previous; /* (locale_t)0 where the system has no such locale */
+};
+
+static struct utf8_scope enter_utf8(void)
+{
+    struct utf8_scope scope = {newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0};
+    if (scope.own)
+        scope.previous = uselocale(scope.own);
+    return scope;
+}
+
+static void leave_utf8(struct utf8_scope scope)
+{
+    if (!scope.own)
+        return;
+    uselocale(scope.previous);
+    freelocale(scope.own);
+}
+
+static const char *name_of(struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname_utf8(entry);
+    return name ? name : archive_entry_pathname(entry);
+}
+
+static const char *reason_of(struct archive *archive)
+{
+    const char *reason = archive_error_string(archive);
+    return reason ? reason : "damaged archive";
+}
+
+static struct archive *open_zip(int fd)
+{
+    struct archive *archive = archive_read_new();
+    if (!archive)
+        return NULL;
+    if (archive_read_support_format_zip(archive) >= ARCHIVE_WARN &&
+        archive_read_open_fd(archive, fd, READ_BYTES) >= ARCHIVE_WARN)
+        return archive;
+    archive_read_free(archive);
+    return NULL;
+}
+
+/* True when there is an entry; a warning (a name that this locale cannot show) is no obstacle. */
+static bool next_entry(struct archive *archive, struct archive_entry **ret, bool *ret_ended)
+{
+    int result;
+    do {
+        result = archive_read_next_header(archive, ret);
+    } while (result == ARCHIVE_RETRY);
+    *ret_ended = result == ARCHIVE_EOF;
+    return result == ARCHIVE_OK || result == ARCHIVE_WARN;
+}
+
+/* ---- Listing ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a component of the name is hidden ("__MACOSX/x", ".git/x"). */
+static bool is_hidden(struct pyro_slice member)
+{
+    for (size_t start = 0; start < member.len;) {
+        const char *slash = memchr(member.ptr + start, '/', member.len - start);
+        size_t end = slash ? (size_t)(slash - member.ptr) : member.len;
+        struct pyro_slice component = {member.ptr + start, end - start};
+        bool relative = pyro_slice_is(component, ".") || pyro_slice_is(component, "..");
+        if (component.len > 0 && !relative && pyro_name_of(component).kind == PYRO_NAME_IGNORED)
+            return true;
+        start = end + 1;
+    }
+    return false;
+}
+
+static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
+                                   struct archive_entry *entry)
+{
+    struct pyro_slice name = pyro_slice_from(name_of(entry));
+    if (archive_entry_filetype(entry) != AE_IFREG || is_hidden(name))
+        return PYRO_OK;
+    if (!name.ptr)
+        return pyro_add_unreadable(discovery, path,
+                                   PYRO_SLICE_LITERAL("has a member whose name is no valid text: unpack the archive"));
+    struct pyro_slice member = pyro_arena_copy(discovery->arena, name);
+    struct pyro_slice label = pyro_arena_printf(discovery->arena, "%s!%s", path.ptr, name.ptr);
+    if (!member.ptr || !label.ptr)
+        return PYRO_ERROR_MEMORY;
+    if (archive_entry_is_encrypted(entry))
+        return pyro_add_unreadable(discovery, label, PYRO_SLICE_LITERAL("is encrypted: unpack the archive first"));
+    struct pyro_found *file = pyro_vec_push(found, discovery->allocator);
+    if (!file)
+        return PYRO_ERROR_MEMORY;
+    *file = (struct pyro_found){
+        .path = path,
+        .member = member,
+        .label = label,
+        .name = pyro_name_of(pyro_base_name(member)),
+        .empty = archive_entry_size_is_set(entry) && archive_entry_size(entry) == 0,
+    };
+    return PYRO_OK;
+}
+
+static enum pyro_status list_members(struct pyro_discovery *discovery, struct pyro_slice path, struct archive *archive,
+                                     pyro_found_vec *found)
+{
+    struct archive_entry *entry = NULL;
+    size_t rows = discovery->unreadable.count;
+    bool ended = false;
+    while (next_entry(archive, &entry, &ended))
+        PYRO_TRY(add_member(discovery, found, path, entry));
+    /* A cut archive lists what it still holds: reading the last member will find the damage. */
+    if (found->count == 0 && rows == discovery->unreadable.count) {
+        struct pyro_slice message =
+            ended ? PYRO_SLICE_LITERAL("is a zip archive without event logs")
+                  : pyro_arena_printf(discovery->arena, "is a zip archive that cannot be read: %s", reason_of(archive));
+        return pyro_add_unreadable(discovery, path, message);
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path)
+{
+    int fd = pyro_open_regular(path.ptr);
+    if (fd < 0)
+        return pyro_add_unreadable(discovery, path,
+                                   pyro_arena_printf(discovery->arena, "cannot open: %s", strerror(errno)));
+    struct utf8_scope scope = enter_utf8();
+    struct archive *archive = open_zip(fd);
+    pyro_found_vec found = {0};
+    enum pyro_status status;
+    if (archive)
+        status = list_members(discovery, path, archive, &found);
+    else
+        status = pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
+    archive_read_free(archive);
+    leave_utf8(scope);
+    close(fd);
+    if (status == PYRO_OK)
+        status = pyro_group_found(discovery, found.items, found.count);
+    pyro_vec_done(&found, discovery->allocator);
+    return status;
+}
+
+/* ---- Reading a member -------------------------------------------------------------------------------------------- */
+
+static enum pyro_status seek_member(struct pyro_input *input, const struct pyro_log_part *part,
+                                    struct pyro_error *error)
+{
+    struct archive_entry *entry = NULL;
+    bool ended = false;
+    while (next_entry(input->archive, &entry, &ended)) {
+        const char *name = name_of(entry);
+        if (!name || !pyro_slice_is(part->member, name))
+            continue;
+        if (archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0)
+            input->total = (uint64_t)archive_entry_size(entry);
+        return PYRO_OK;
+    }
+    return pyro_error_set(error, PYRO_ERROR_INPUT, "the archive's member %s cannot be found: %s", part->member.ptr,
+                          ended ? "the archive has changed" : reason_of(input->archive));
+}
+
+enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error)
+{
+    enum pyro_status status;
+    struct utf8_scope scope = enter_utf8();
+    input->fd = pyro_open_regular(part->path.ptr);
+    input->owns_fd = input->fd >= 0;
+    if (!input->owns_fd)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
+    else if (!(input->archive = open_zip(input->fd)))
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "is a zip archive that cannot be opened");
+    else
+        status = seek_member(input, part, error);
+    leave_utf8(scope);
+    if (status == PYRO_OK)
+        return PYRO_OK;
+    pyro_error_at(error, part->path.ptr, UINT64_MAX);
+    pyro_input_close(input);
+    return status;
+}
+
+enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len)
+{
+    if (input->damage)
+        return PYRO_OK;
+    la_ssize_t got;
+    do {
+        got = archive_read_data(input->archive, buffer, capacity);
+    } while (got == ARCHIVE_RETRY);
+    if (got >= 0) {
+        *ret_len = (size_t)got;
+        return PYRO_OK;
+    }
+    /* A damaged member is an end, as damage inside a codec is. */
+    snprintf(input->text, sizeof(input->text), "zip archive is damaged: %s", reason_of(input->archive));
+    input->damage = input->text;
+    return PYRO_OK;
+}
+
+void pyro_member_close(struct pyro_input *input)
+{
+    archive_read_free(input->archive);
+    input->archive = NULL;
+}

@@ -1,0 +1,37 @@
+/* State of one pyro_source_discover(), shared by the files that look at folders, at archives and at names. */
+#ifndef PYRO_SOURCE_DISCOVERY_H
+#define PYRO_SOURCE_DISCOVERY_H
+
+#include "base/vec.h"
+#include "source/names.h"
+#include "source/source.h"
+
+/* A file, or a member of an archive, that may be a log or a part of one. Strings belong to the list's arena. */
+struct pyro_found {
+    struct pyro_slice path;
+    struct pyro_slice member; /* null ptr for files */
+    struct pyro_slice label;  /* `path`, or ARCHIVE!MEMBER */
+    struct pyro_name name;
+    bool empty;
+};
+
+typedef PYRO_VEC(struct pyro_found) pyro_found_vec;
+
+struct pyro_discovery {
+    const struct pyro_allocator *allocator;
+    struct pyro_arena *arena; /* the list's */
+    PYRO_VEC(struct pyro_log) logs;
+    PYRO_VEC(struct pyro_unreadable) unreadable;
+    bool stdin_taken; /* it can be read only once */
+};
+
+/* All of these fail with PYRO_ERROR_MEMORY only; pyro_source_discover() words that error. */
+
+enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
+                                     struct pyro_slice message);
+/* grouping.c: joins the files of one folder (with its subfolders) or of one archive into logs; reorders `found`. */
+enum pyro_status pyro_group_found(struct pyro_discovery *discovery, struct pyro_found *found, size_t count);
+/* archive.c: adds the logs inside a zip archive. */
+enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path);
+
+#endif

@@ -1,0 +1,101 @@
+#include "source/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Linux reads at most this much in one call; asking for more would only be cut. */
+#define READ_LIMIT ((size_t)0x7ffff000)
+
+int pyro_open_regular(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+static enum pyro_status open_path(struct pyro_input *input, const char *path, struct pyro_error *error)
+{
+    input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (input->fd >= 0) {
+        input->owns_fd = true;
+        return PYRO_OK;
+    }
+    pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
+    pyro_error_at(error, path, UINT64_MAX);
+    return PYRO_ERROR_INPUT;
+}
+
+static enum pyro_status open_file(struct pyro_input *input, const char *path, struct pyro_error *error)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    if (standard_input)
+        input->fd = STDIN_FILENO;
+    else
+        PYRO_TRY(open_path(input, path, error));
+    struct stat status;
+    if (fstat(input->fd, &status) != 0) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
+    } else if (S_ISDIR(status.st_mode)) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, "is a folder, not a file");
+    } else if (!standard_input && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, "is a device or socket: give a file or a pipe");
+    } else {
+        /* Standard input may be a file that someone has read from already: then only its rest is ours. */
+        input->regular = S_ISREG(status.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
+        input->total = input->regular && status.st_size > 0 ? (uint64_t)status.st_size : 0;
+        return PYRO_OK;
+    }
+    pyro_error_at(error, path, UINT64_MAX);
+    pyro_input_close(input);
+    return PYRO_ERROR_INPUT;
+}
+
+enum pyro_status pyro_input_open(struct pyro_input *input, const struct pyro_log_part *part,
+                                 const struct pyro_allocator *allocator, struct pyro_error *error)
+{
+    *input = (struct pyro_input){.allocator = allocator, .fd = -1};
+    return part->member.ptr ? pyro_member_open(input, part, error) : open_file(input, part->path.ptr, error);
+}
+
+/* Whoever handed down standard input may have made it non-blocking. */
+static bool wait_for_input(int fd)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    return poll(&waiting, 1, -1) >= 0 || errno == EINTR;
+}
+
+enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len,
+                                 struct pyro_error *error)
+{
+    *ret_len = 0;
+    if (input->archive)
+        return pyro_member_read(input, buffer, capacity, ret_len);
+    ssize_t got;
+    do {
+        got = read(input->fd, buffer, capacity < READ_LIMIT ? capacity : READ_LIMIT);
+    } while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_input(input->fd))));
+    if (got < 0)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
+    *ret_len = (size_t)got;
+    return PYRO_OK;
+}
+
+void pyro_input_close(struct pyro_input *input)
+{
+    if (input->archive)
+        pyro_member_close(input);
+    if (input->owns_fd)
+        close(input->fd);
+    input->fd = -1;
+    input->owns_fd = false;
+}

@@ -1,0 +1,34 @@
+/* The raw bytes of one part of a log, before any codec: a file, standard input, a FIFO, or a member of an archive. */
+#ifndef PYRO_SOURCE_INPUT_H
+#define PYRO_SOURCE_INPUT_H
+
+#include "source/source.h"
+
+struct pyro_input {
+    const struct pyro_allocator *allocator; /* borrowed */
+    int fd;                                 /* -1 for archive members */
+    bool owns_fd;
+    bool regular;       /* a regular file that stands at offset 0 */
+    uint64_t total;     /* size in bytes, 0 when unknown */
+    void *archive;      /* struct archive of libarchive, or NULL */
+    const char *damage; /* the archive was cut or damaged inside this member; points to `text` */
+    char text[160];
+};
+
+/* On failure nothing is left to close. */
+enum pyro_status pyro_input_open(struct pyro_input *input, const struct pyro_log_part *part,
+                                 const struct pyro_allocator *allocator, struct pyro_error *error);
+/* Gives 1..capacity bytes; *ret_len 0 is the end. */
+enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len,
+                                 struct pyro_error *error);
+void pyro_input_close(struct pyro_input *input);
+
+/* Opens a regular file (symbolic links followed), and never waits for the writer of a FIFO. Returns -1 and errno. */
+int pyro_open_regular(const char *path);
+
+/* archive.c: the same three for a member. */
+enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error);
+enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len);
+void pyro_member_close(struct pyro_input *input);
+
+#endif

@@ -1,0 +1,149 @@
+/* A part's reader: input -> codec -> the caller's buffer. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "source/codec.h"
+#include "source/input.h"
+
+struct pyro_reader {
+    const struct pyro_allocator *allocator;
+    struct pyro_input input;
+    const struct pyro_codec *codec; /* NULL: plain */
+    void *state;                    /* the codec's */
+    unsigned char
+        head[PYRO_SNIFF_BYTES]; /* what was read to recognise the codec; head[given..read) is still to be read */
+    size_t head_given, head_read;
+    uint64_t consumed;
+    const char *damage;
+    bool ended;
+    char path[sizeof(((struct pyro_error *)0)->path)]; /* for errors: the path as far as they can hold it */
+};
+
+/* The codec's view of the input: first the bytes that were looked at, then the rest. */
+static enum pyro_status read_stored(void *context, void *buffer, size_t capacity, size_t *ret_len,
+                                    struct pyro_error *error)
+{
+    struct pyro_reader *reader = context;
+    size_t waiting = reader->head_read - reader->head_given;
+    if (waiting > 0) {
+        *ret_len = waiting < capacity ? waiting : capacity;
+        memcpy(buffer, reader->head + reader->head_given, *ret_len);
+        reader->head_given += *ret_len;
+    } else {
+        PYRO_TRY(pyro_input_read(&reader->input, buffer, capacity, ret_len, error));
+    }
+    reader->consumed += *ret_len;
+    return PYRO_OK;
+}
+
+static enum pyro_status read_head(struct pyro_reader *reader, struct pyro_error *error)
+{
+    size_t got = 1;
+    while (got > 0 && reader->head_read < sizeof(reader->head)) {
+        PYRO_TRY(pyro_input_read(&reader->input, reader->head + reader->head_read,
+                                 sizeof(reader->head) - reader->head_read, &got, error));
+        reader->head_read += got;
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status begin(struct pyro_reader *reader, const struct pyro_log_part *part, struct pyro_error *error)
+{
+    PYRO_TRY(read_head(reader, error));
+    reader->codec = pyro_codec_recognise(reader->head, reader->head_read);
+    if (reader->codec) {
+        struct pyro_byte_input input = {read_stored, reader};
+        return reader->codec->open(reader->allocator, input, &reader->state, error);
+    }
+    /* Files are recognised as archives when they are listed; this one comes through a pipe, or from another archive. */
+    if (reader->head_read >= 4 && memcmp(reader->head, "PK\003\004", 4) == 0)
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              part->member.ptr
+                                  ? "is a zip archive inside an archive: unpack the outer one"
+                                  : "is a zip archive, which cannot be read from a pipe: save it to a file");
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
+                                  struct pyro_reader **ret, struct pyro_error *error)
+{
+    struct pyro_reader *reader = pyro_allocate(allocator, sizeof(*reader));
+    if (!reader)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a reader");
+    memset(reader, 0, sizeof(*reader));
+    reader->allocator = allocator;
+    size_t kept = part->path.len < sizeof(reader->path) ? part->path.len : sizeof(reader->path) - 1;
+    memcpy(reader->path, part->path.ptr, kept);
+    enum pyro_status status = pyro_input_open(&reader->input, part, allocator, error);
+    if (status != PYRO_OK) {
+        pyro_release(allocator, reader);
+        return status;
+    }
+    status = begin(reader, part, error);
+    if (status != PYRO_OK) {
+        pyro_error_at(error, reader->path, UINT64_MAX);
+        pyro_reader_close(reader);
+        return status;
+    }
+    *ret = reader;
+    return PYRO_OK;
+}
+
+void pyro_reader_close(struct pyro_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->codec)
+        reader->codec->close(reader->state);
+    pyro_input_close(&reader->input);
+    pyro_release(reader->allocator, reader);
+}
+
+enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+                                  struct pyro_error *error)
+{
+    *ret_len = 0;
+    if (reader->ended || capacity == 0)
+        return PYRO_OK;
+    enum pyro_status status =
+        reader->codec ? reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error)
+                      : read_stored(reader, buffer, capacity, ret_len, error);
+    if (status != PYRO_OK) {
+        *ret_len = 0;
+        reader->ended = true;
+        pyro_error_at(error, reader->path, UINT64_MAX);
+        return status;
+    }
+    if (*ret_len == 0) {
+        reader->ended = true;
+        /* A cut archive also cuts the stream inside it: name the cause, not the consequence. */
+        if (reader->input.damage)
+            reader->damage = reader->input.damage;
+    }
+    return PYRO_OK;
+}
+
+const char *pyro_reader_damage(const struct pyro_reader *reader)
+{
+    return reader->ended ? reader->damage : NULL;
+}
+
+const char *pyro_reader_codec(const struct pyro_reader *reader)
+{
+    return reader->codec ? reader->codec->name : "plain";
+}
+
+void pyro_reader_position(const struct pyro_reader *reader, uint64_t *ret_consumed, uint64_t *ret_total)
+{
+    *ret_consumed = reader->consumed;
+    *ret_total = reader->input.total;
+}
+
+bool pyro_reader_is_plain_file(const struct pyro_reader *reader, int *ret_fd, uint64_t *ret_size)
+{
+    if (reader->codec || !reader->input.regular || reader->input.total == 0)
+        return false;
+    *ret_fd = reader->input.fd;
+    *ret_size = reader->input.total;
+    return true;
+}

@@ -1,0 +1,91 @@
+/* Where bytes come from: paths to logs of applications, and a log's parts to readers of decompressed bytes.
+ *
+ *     path -> pyro_source_discover() -> pyro_log[] -> parts -> pyro_reader (codec inside) -> bytes
+ *
+ * A "log" is what one attempt of one application left behind: a single file, the parts of a rolling log in their
+ * order, or the files of the Databricks layout. Nothing here knows what an event is. */
+#ifndef PYRO_SOURCE_SOURCE_H
+#define PYRO_SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/slice.h"
+
+enum pyro_log_layout {
+    PYRO_LAYOUT_SINGLE,    /* one file, or standard input */
+    PYRO_LAYOUT_ROLLING,   /* eventlog_v2_APP[_ATTEMPT]/events_N_APP[_ATTEMPT][.CODEC], appstatus_APP[.inprogress] */
+    PYRO_LAYOUT_DATABRICKS /* eventlog-YYYY-MM-DD--HH-MM[.gz] in time order, then eventlog */
+};
+
+/* One file (or archive member, or standard input) of a log. Strings belong to the list's arena. */
+struct pyro_log_part {
+    struct pyro_slice path;   /* NUL-terminated; "-" is standard input */
+    struct pyro_slice member; /* name inside the archive at `path`; null ptr when `path` is no archive */
+    bool compacted;           /* the name ends in .compact (before a codec's suffix) */
+};
+
+struct pyro_log {
+    struct pyro_slice path; /* what a report calls this log: the file, the folder, or ARCHIVE!MEMBER */
+    enum pyro_log_layout layout;
+    struct pyro_log_part *parts; /* in the order they are to be read */
+    size_t part_count;
+    bool in_progress;       /* a name said so: .inprogress suffix, or appstatus_*.inprogress */
+    bool compacted;         /* at least one part is */
+    uint64_t missing_parts; /* gaps in the numbers of a rolling log's parts (events_1, events_3 -> 1); a log that starts
+                               at events_N without .compact counts N - 1 */
+};
+
+struct pyro_unreadable {
+    struct pyro_slice path;
+    struct pyro_slice message; /* one line: what, why, what to do */
+};
+
+struct pyro_log_list {
+    struct pyro_arena arena;
+    struct pyro_log *logs; /* ordered by the caller's paths, then by name inside a directory */
+    size_t count;
+    struct pyro_unreadable *unreadable; /* in the same order */
+    size_t unreadable_count;
+};
+
+/* Finds the logs at each path: a file, "-", a rolling or Databricks folder, a folder of many of these (searched one
+ * level deep, hidden names, appstatus files and Spark's *.crc left out), or a zip archive of any of these (recognised
+ * by content). Files are not opened beyond their first bytes. A path that is missing, not readable, or no kind of log
+ * (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the call. Fails
+ * only with PYRO_ERROR_MEMORY. `ret` is initialised here and released with pyro_log_list_done() in any case. */
+enum pyro_status pyro_source_discover(const char *const *paths, size_t path_count,
+                                      const struct pyro_allocator *allocator, struct pyro_log_list *ret,
+                                      struct pyro_error *error);
+void pyro_log_list_done(struct pyro_log_list *list);
+
+/* Decompressed bytes of one part. One thread at a time. */
+struct pyro_reader;
+
+/* Opens a part and recognises its codec by content. Waits for the writer of a FIFO, and for the first bytes of a pipe.
+ */
+enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
+                                  struct pyro_reader **ret, struct pyro_error *error);
+void pyro_reader_close(struct pyro_reader *reader);
+
+/* Reads up to `capacity` (> 0) bytes; *ret_len 0 is the end of the part. Short reads happen.
+ * Damage is an end, not a loss: bytes decoded before it are handed out first, then the end is reported and
+ * pyro_reader_damage() says what was wrong. Fails only on I/O errors (PYRO_ERROR_INPUT) and memory. */
+enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size_t capacity, size_t *ret_len,
+                                  struct pyro_error *error);
+
+/* After the end: NULL when the part was whole, else one line ("zstd frame ends early", ...). Owned by the reader. */
+const char *pyro_reader_damage(const struct pyro_reader *reader);
+/* "plain", "zstd", "lz4", "snappy", "lzf", "gzip". */
+const char *pyro_reader_codec(const struct pyro_reader *reader);
+/* Compressed bytes taken from the file so far, and its size where known (0 otherwise); for progress. Of an archive's
+ * member: bytes as they leave the archive. */
+void pyro_reader_position(const struct pyro_reader *reader, uint64_t *ret_consumed, uint64_t *ret_total);
+/* True when the part is an uncompressed regular file: the caller may pread() `*ret_fd` (owned by the reader) from
+ * offset 0 to `*ret_size` from several threads instead of calling pyro_reader_read(). */
+bool pyro_reader_is_plain_file(const struct pyro_reader *reader, int *ret_fd, uint64_t *ret_size);
+
+#endif

@@ -1,0 +1,62 @@
+"""The rules on recorded runs: each planted fault is found, and nothing else is called a fault."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "corpus"
+MANIFEST = CORPUS / "manifest.json"
+
+
+def entries() -> List[Any]:
+    """One parameter for each log of the corpus."""
+    if not MANIFEST.is_file():
+        return [pytest.param(None, id="corpus", marks=pytest.mark.skip(reason="corpus/manifest.json is missing"))]
+    content = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    logs = content["logs"] if isinstance(content, dict) else content
+    return [pytest.param(entry, id=Path(entry["file"]).stem) for entry in logs]
+
+
+def findings_of(log: Path) -> List[Dict[str, Any]]:
+    """The findings that the command reports for one log."""
+    command = os.environ.get("PYROMETER_BINARY") or str(ROOT / "build" / "pyrometer")
+    done = subprocess.run([command, "diagnose", "--format", "json", str(log)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)["findings"]
+
+
+def describe(findings: List[Dict[str, Any]]) -> str:
+    return "\n".join(f"{one['severity']} {one['id']}: {one['cause']}" for one in findings) or "no findings"
+
+
+@pytest.mark.parametrize("entry", entries())
+def test_corpus(entry: Dict[str, Any]) -> None:
+    findings = findings_of(CORPUS / entry["file"])
+    serious = {one["rule"] for one in findings if one["severity"] != "low"}
+    missed = set(entry["expected"]) - serious
+    assert not missed, f"missed {sorted(missed)}\n{describe(findings)}"
+    wrong = serious - set(entry["expected"]) - set(entry["allowed"])
+    assert not wrong, f"wrong {sorted(wrong)}\n{describe(findings)}"
+    if entry["healthy"]:
+        assert not serious, describe(findings)
+
+
+@pytest.mark.parametrize("entry", entries())
+def test_findings_are_whole(entry: Dict[str, Any]) -> None:
+    findings = findings_of(CORPUS / entry["file"])
+    assert len({one["id"] for one in findings}) == len(findings)
+    expected = [one["saves"]["wall_ms"]["expected"] for one in findings]
+    assert expected == sorted(expected, reverse=True)
+    for one in findings:
+        wall = one["saves"]["wall_ms"]
+        assert 0 <= wall["low"] <= wall["expected"] <= wall["high"]
+        assert 0 <= one["confidence"] <= 1
+        assert one["cause"] and one["evidence"] and one["advice"]
+        assert all(advice["text"] and advice["verify"] for advice in one["advice"])

@@ -1,0 +1,160 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/scan.h"
+
+/* Every variant must agree with a plain loop on random texts of the bytes that matter, wherever they start and end. */
+enum { TEXT = 700 };
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static const char *plain_array_end(const char *p, const char *end)
+{
+    int depth = 1, braces = 0, in_string = 0;
+    for (; p < end; p++) {
+        if (*p == '\n')
+            return NULL;
+        if (*p == '\\') { /* the next byte is escaped, inside strings and (in what is no JSON) outside */
+            p++;
+            if (p < end && *p == '\n')
+                return NULL;
+            if (p < end && *p != '"') {
+                if (!in_string) {
+                    depth += (*p == '[') - (*p == ']');
+                    braces += (*p == '{') - (*p == '}');
+                    if (*p == ']' && depth == 0)
+                        return braces == 0 ? p + 1 : NULL;
+                }
+            }
+            continue;
+        }
+        if (*p == '"')
+            in_string = !in_string;
+        if (in_string)
+            continue;
+        braces += (*p == '{') - (*p == '}');
+        if (*p == '[')
+            depth++;
+        if (*p == ']' && --depth == 0)
+            return braces == 0 ? p + 1 : NULL;
+    }
+    return NULL;
+}
+
+static const char *plain_container_end(const char *p, const char *end)
+{
+    int depth = 1, in_string = 0;
+    for (; p < end; p++) {
+        if (*p == '\n')
+            return NULL;
+        int escaped = *p == '\\';
+        if (escaped && ++p < end && *p == '\n')
+            return NULL;
+        if (p >= end)
+            return NULL;
+        if (*p == '"' && !escaped)
+            in_string = !in_string;
+        if (in_string || *p == '"')
+            continue;
+        depth += (*p == '{') + (*p == '[');
+        if ((*p == '}' || *p == ']') && --depth == 0)
+            return p + 1;
+    }
+    return NULL;
+}
+
+/* Only what is a string of JSON up to its end is compared: elsewhere escapes are judged differently. */
+static const char *plain_string_end(const char *p, const char *end, unsigned *flags)
+{
+    for (; p < end; p++) {
+        if (*p == '"' || (unsigned char)*p < 0x20)
+            return p;
+        *flags |= (unsigned char)*p >= 0x80 ? PYRO_SCAN_NON_ASCII : 0;
+        if (*p != '\\')
+            continue;
+        *flags |= PYRO_SCAN_ESCAPES;
+        if (end - p < 2 || !strchr("\"\\/bfnrt", p[1]) || !p[1]) {
+            *flags |= PYRO_SCAN_BAD_ESCAPE;
+            return p;
+        }
+        p++;
+    }
+    return end;
+}
+
+static void fill(char *text, uint64_t *random, const char *alphabet)
+{
+    size_t letters = strlen(alphabet);
+    for (size_t i = 0; i < TEXT; i++)
+        text[i] = alphabet[next_random(random) % letters];
+}
+
+static void test_variants_agree(void **state)
+{
+    (void)state;
+    static const char *const alphabets[] = {
+        "abcdefghijklmnopqrstuvwxyz0123456789,:{}\"",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+        "ab\\\\\\\"[]{}",
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[]",
+        "abc\xc3\xa9 \x1f\x7f\"",
+        "\\\\\\\\\\\\\\\\\\\\\\\\\"]",
+        "{}[]\"\n,::::::::::::::::::::::::::::::::",
+        "{{{{[[[[[[[[[[}}]]]]]]]\"abcdefghijklmnopqrstuvwxyz",
+        "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\\\\nnnnbt\xc3",
+    };
+    char *buffer = calloc(1, TEXT + PYRO_SCAN_PADDING);
+    uint64_t random = 88172645463325252ULL;
+    assert_non_null(pyro_scan_best());
+    for (int round = 0; round < 6000; round++) {
+        fill(buffer, &random, alphabets[round % 9]);
+        size_t from = next_random(&random) % 130, to = from + next_random(&random) % (TEXT - from);
+        const char *p = buffer + from, *end = buffer + to;
+        const char *close = plain_array_end(p, end);
+        for (size_t v = 0; pyro_scan_variant(v); v++) {
+            const struct pyro_scan *scan = pyro_scan_variant(v);
+            assert_ptr_equal(scan->array_end(p, end), close);
+            assert_ptr_equal(scan->container_end(p, end), plain_container_end(p, end));
+            unsigned flags = 0, expected_flags = 0;
+            const char *string_end = plain_string_end(p, end, &expected_flags);
+            assert_ptr_equal(scan->string_end(p, end, &flags), string_end);
+            assert_int_equal(flags & (PYRO_SCAN_ESCAPES | PYRO_SCAN_BAD_ESCAPE),
+                             expected_flags & (PYRO_SCAN_ESCAPES | PYRO_SCAN_BAD_ESCAPE));
+            if (!(flags & PYRO_SCAN_BAD_ESCAPE))
+                assert_int_equal(flags, expected_flags);
+        }
+    }
+    free(buffer);
+}
+
+static void test_last_variant_is_scalar(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    while (pyro_scan_variant(count))
+        count++;
+    assert_true(count > 0);
+    assert_string_equal(pyro_scan_variant(count - 1)->name, "scalar");
+    assert_ptr_equal(pyro_scan_best(), pyro_scan_variant(0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(test_last_variant_is_scalar),
+    };
+    return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* Plans of SQL executions: their trees, and what their metrics sum up to. */
+#include "kit.h"
+
+#define START(id, plan)                                                                                                \
+    "{'Event':'" SQL_UI "SparkListenerSQLExecutionStart','executionId':" #id ",'description':'d" #id                   \
+    "','details':'org.apache.spark.x\\nmain.py:5','physicalPlanDescription':'text','sparkPlanInfo':" plan              \
+    ",'time':5}\n"
+#define UPDATE(id, plan)                                                                                               \
+    "{'Event':'" SQL_UI "SparkListenerSQLAdaptiveExecutionUpdate','executionId':" #id                                  \
+    ",'physicalPlanDescription':'newer','sparkPlanInfo':" plan "}\n"
+#define METRIC(name, id) "{'name':'" name "','accumulatorId':" #id ",'metricType':'sum'}"
+
+/* With the texts of plans, and metrics that have no value. */
+static const struct pyro_app *decode_wanted(struct kit *kit, const char *text)
+{
+    kit_start(kit, PYRO_WANT_PLAN_TEXT);
+    kit_feed(kit, text);
+    return kit_finish(kit);
+}
+
+static void trees(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct pyro_app *app = decode_wanted(
+        &kit, START(7, "{'nodeName':'Join','simpleString':'Join [a]','children':[{'nodeName':'Sort','simpleString':'s',"
+                       "'children':[{'nodeName':'Scan','children':[],'metadata':{'Format':'x'},'metrics':[" METRIC(
+                           "rows", 1) "]}],'metrics':[]},{'nodeName':'Filter','children':[]}],'metadata':{},'metrics':"
+                                      "[" METRIC("time", 2) "," METRIC("size", 3) "]}") START(8, "null")
+                  START(9, "{'children':[null,{'nodeName':'only'}],'metrics':[null]}"));
+    static const int64_t parents[] = {PYRO_NONE, 0, 1, 0}, depths[] = {0, 1, 2, 1};
+    static const char *const names[] = {"Join", "Sort", "Scan", "Filter"};
+    assert_int_equal(app->integrity.bad_lines, 0);
+    assert_int_equal(app->sql_nodes.count, 6);
+    for (size_t i = 0; i < 4; i++) {
+        const struct pyro_sql_node *node = &app->sql_nodes.items[i];
+        assert_int_equal(node->sql, 7);
+        assert_int_equal(node->node, i);
+        assert_int_equal(node->parent, parents[i]);
+        assert_int_equal(node->depth, depths[i]);
+        assert_text(node->name, names[i]);
+    }
+    assert_text(app->sql_nodes.items[0].detail, "Join [a]");
+    assert_int_equal(app->sql_nodes.items[4].sql, 9);
+    assert_text(app->sql_nodes.items[5].name, "only");
+    assert_int_equal(app->sql_metrics.count, 4);         /* of which none has a value */
+    assert_int_equal(app->sql_metrics.items[0].node, 2); /* its node comes last, its text first */
+    assert_text(app->sql_metrics.items[1].name, "time");
+    assert_int_equal(app->sql.count, 3);
+    assert_text(app->sql.items[0].call_site, "main.py:5");
+    assert_text(app->sql.items[0].plan, "text");
+    kit_done(&kit);
+}
+
+static void totals_of_metrics(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct pyro_app *app = decode_wanted(
+        &kit,
+        START(0, "{'nodeName':'Scan','metrics':[" METRIC("a", 1) "," METRIC("b", 2) "," METRIC("c", 3) "," METRIC(
+                     "d",
+                     4) "," METRIC("e",
+                                   5) "," METRIC("f",
+                                                 6) "]}") "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage "
+                                                          "ID':0,'Accumulables':[{'ID':1,'Name':'a','Value':"
+                                                          "'10','Internal':false},{'ID':2,'Value':20},{'ID':3,'Value':-"
+                                                          "1},{'ID':6,'Value':'7','Internal':true},"
+                                                          "{'ID':99,'Value':{'x':1}},{'ID':98,'Value':'text'},null]}}\n"
+                                                          "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage "
+                                                          "ID':1,'Accumulables':[{'ID':1,'Value':'15'}]}}\n"
+                                                          "{'Event':'" SQL_UI
+                                                          "SparkListenerDriverAccumUpdates','executionId':0,'"
+                                                          "accumUpdates':[[1,100],[4,7],[4,2],"
+                                                          "[3,9],null,[5],[]]}\n");
+    static const int64_t values[] = {115, 20, 9, 9, PYRO_NONE, PYRO_NONE};
+    assert_int_equal(app->integrity.bad_lines, 0);
+    assert_int_equal(app->sql_metrics.count, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(app->sql_metrics.items[i].value, values[i]);
+    kit_done(&kit);
+}
+
+static void what_nobody_asked_for(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct pyro_app *app = kit_decode(
+        &kit, START(0, "{'nodeName':'Scan','simpleString':'Scan x','metrics':[" METRIC("a", 1) "," METRIC(
+                           "b", 2) "]}") "{'Event':'" SQL_UI
+                                         "SparkListenerDriverAccumUpdates','executionId':0,'accumUpdates':[[2,5]]}\n");
+    assert_null(app->sql.items[0].plan.ptr);
+    assert_null(app->sql_nodes.items[0].detail.ptr);
+    assert_text(app->sql_nodes.items[0].name, "Scan");
+    assert_int_equal(app->sql_metrics.count, 1); /* the one that has a value */
+    assert_text(app->sql_metrics.items[0].name, "b");
+    assert_int_equal(app->sql_metrics.items[0].value, 5);
+    kit_done(&kit);
+}
+
+static void adaptive_updates_replace(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_start(&kit, PYRO_WANT_PLAN_TEXT);
+    kit_feed(&kit, START(1, "{'nodeName':'A','children':[{'nodeName':'B','metrics':[" METRIC("x", 1) "]}]}"));
+    kit_feed(&kit, UPDATE(1, "{'nodeName':'C','simpleString':'C [c]','metrics':[" METRIC("y", 2) "]}"));
+    kit_feed(&kit, UPDATE(2, "{'nodeName':'D'}"));
+    kit_feed(&kit, START(2, "{'nodeName':'older'}"));
+    const struct pyro_app *app = kit_finish(&kit);
+    assert_int_equal(app->integrity.bad_lines, 0);
+    assert_int_equal(app->sql_nodes.count, 2);
+    assert_text(app->sql_nodes.items[0].name, "C");
+    assert_text(app->sql_nodes.items[0].detail, "C [c]");
+    assert_text(app->sql_nodes.items[1].name, "D");
+    assert_int_equal(app->sql_metrics.count, 1);
+    assert_text(app->sql_metrics.items[0].name, "y");
+    assert_int_equal(app->sql.items[0].plan_updates, 1);
+    assert_text(app->sql.items[0].plan, "newer");
+    assert_text(app->sql.items[1].plan, "newer");
+    assert_text(app->sql.items[1].description, "d2");
+    assert_false(app->sql.items[1].unstarted);
+    kit_done(&kit);
+}
+
+/* A plan of `depth` nodes, one below the other, as one line. */
+static char *deep_plan(size_t depth)
+{
+    static const char head[] =
+        "{\"Event\":\"" SQL_UI "SparkListenerSQLExecutionStart\",\"executionId\":1,\"sparkPlanInfo\":";
+    static const char open[] = "{\"nodeName\":\"N\",\"children\":[", close[] = "]}";
+    char *text = malloc(sizeof(head) + depth * (sizeof(open) + sizeof(close)) + 10), *at = text;
+    assert_non_null(text);
+    at = stpcpy(at, head);
+    for (size_t i = 0; i < depth; i++)
+        at = stpcpy(at, open);
+    for (size_t i = 0; i < depth; i++)
+        at = stpcpy(at, close);
+    strcpy(at, "}\n");
+    return text;
+}
+
+static void deep_plans(void **state)
+{
+    (void)state;
+    for (int too_deep = 0; too_deep < 2; too_deep++) {
+        struct kit kit;
+        /* Each node is an object and an array, within the record's own object. */
+        size_t depth = PYRO_JSON_DEPTH / 2 - 1 + 4 * (size_t)too_deep;
+        char *text = deep_plan(depth);
+        kit_start(&kit, 0);
+        kit_feed_raw(&kit, text, strlen(text));
+        const struct pyro_app *app = kit_finish(&kit);
+        assert_int_equal(app->integrity.bad_lines + app->integrity.notes.count, too_deep);
+        assert_int_equal(app->sql_nodes.count, too_deep ? 0 : depth);
+        if (!too_deep)
+            assert_int_equal(app->sql_nodes.items[depth - 1].depth, depth - 1);
+        kit_done(&kit);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees),
+        cmocka_unit_test(totals_of_metrics),
+        cmocka_unit_test(what_nobody_asked_for),
+        cmocka_unit_test(adaptive_updates_replace),
+        cmocka_unit_test(deep_plans),
+
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "model/app.h"
+
+/* An application with one property. */
+static struct pyro_app *app_with(const char *value)
+{
+    struct pyro_app *app = pyro_app_new(NULL);
+    assert_non_null(app);
+    struct pyro_property *property = pyro_vec_push(&app->properties, NULL);
+    assert_non_null(property);
+    *property = (struct pyro_property){PYRO_SLICE_LITERAL("spark"), PYRO_SLICE_LITERAL("k"), pyro_slice_from(value)};
+    return app;
+}
+
+static int64_t size_of(const char *value)
+{
+    struct pyro_app *app = app_with(value);
+    int64_t size = pyro_app_property_size(app, "k", 1024 * 1024, -7);
+    pyro_app_release(app);
+    return size;
+}
+
+static int64_t int_of(const char *value)
+{
+    struct pyro_app *app = app_with(value);
+    int64_t number = pyro_app_property_int(app, "k", -7);
+    pyro_app_release(app);
+    return number;
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    const int64_t kib = 1024;
+    assert_int_equal(size_of("1g"), kib * kib * kib);
+    assert_int_equal(size_of("512m"), 512 * kib * kib);
+    assert_int_equal(size_of("64k"), 64 * kib);
+    assert_int_equal(size_of("10t"), 10 * kib * kib * kib * kib);
+    assert_int_equal(size_of("2p"), 2 * kib * kib * kib * kib * kib);
+    assert_int_equal(size_of("100b"), 100);
+    assert_int_equal(size_of(" 3GB "), 3 * kib * kib * kib);
+    assert_int_equal(size_of("3Kb"), 3 * kib);
+    assert_int_equal(size_of("5"), 5 * kib * kib);
+    assert_int_equal(size_of("-1"), -kib * kib);
+    static const char *const malformed[] = {"1.5g", "", "g", "1x", "1 g", "9999999999p", "99999999999999999999", "--1"};
+    for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
+        assert_int_equal(size_of(malformed[i]), -7);
+}
+
+static void test_ints(void **state)
+{
+    (void)state;
+    assert_int_equal(int_of("12"), 12);
+    assert_int_equal(int_of(" -3 "), -3);
+    assert_int_equal(int_of("+4"), 4);
+    assert_int_equal(int_of("9223372036854775807"), INT64_MAX);
+    assert_int_equal(int_of("9223372036854775808"), -7);
+    assert_int_equal(int_of("1.0"), -7);
+    assert_int_equal(int_of(""), -7);
+}
+
+static void test_bools(void **state)
+{
+    (void)state;
+    struct pyro_app *app = app_with(" TRUE");
+    assert_true(pyro_app_property_bool(app, "k", false));
+    assert_true(pyro_app_property_bool(app, "absent", true));
+    pyro_app_release(app);
+    app = app_with("false");
+    assert_false(pyro_app_property_bool(app, "k", true));
+    pyro_app_release(app);
+    app = app_with("yes");
+    assert_true(pyro_app_property_bool(app, "k", true));
+    pyro_app_release(app);
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    static const char *const sorted[][2] = {{"hadoop", "a"}, {"metrics", "k"}, {"spark", "a"},
+                                            {"spark", "b"},  {"spark", "k"},   {"system", "k"}};
+    struct pyro_app *app = pyro_app_new(NULL);
+    for (size_t i = 0; i < sizeof(sorted) / sizeof(sorted[0]); i++) {
+        struct pyro_property *property = pyro_vec_push(&app->properties, NULL);
+        assert_non_null(property);
+        *property = (struct pyro_property){pyro_slice_from(sorted[i][0]), pyro_slice_from(sorted[i][1]),
+                                           pyro_slice_from(sorted[i][0])};
+    }
+    assert_true(pyro_slice_is(pyro_app_property(app, "k"), "spark"));
+    assert_true(pyro_slice_is(pyro_app_property(app, "a"), "spark"));
+    assert_true(pyro_slice_is(pyro_app_property_of(app, "metrics", "k"), "metrics"));
+    assert_null(pyro_app_property(app, "c").ptr);
+    assert_null(pyro_app_property_of(app, "jvm", "k").ptr);
+    pyro_app_release(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_ints),
+        cmocka_unit_test(test_bools),
+        cmocka_unit_test(test_kinds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model/column.h"
+#include "model/task_table.h"
+
+static void append(struct pyro_task_table *table, int64_t value)
+{
+    int64_t row[PYRO_TASK_COLUMN_COUNT];
+    for (unsigned i = 0; i < PYRO_TASK_COLUMN_COUNT; i++)
+        row[i] = (int64_t)((uint64_t)value + i); /* wraps where it has to */
+    row[PYRO_TASK_id] = value;
+    assert_true(pyro_task_table_append(table, row));
+}
+
+static void check(const struct pyro_task_table *table, const int64_t *values, size_t count)
+{
+    assert_int_equal(table->count, count);
+    int64_t *read = malloc((count + 1) * sizeof(*read));
+    assert_non_null(read);
+    pyro_task_read(table, PYRO_TASK_id, 0, count, read);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(read[i], values[i]);
+        assert_int_equal(pyro_task_get(table, PYRO_TASK_id, i), values[i]);
+        assert_int_equal(pyro_task_get(table, PYRO_TASK_index, i),
+                         (int64_t)((uint64_t)values[i] + (uint64_t)PYRO_TASK_index));
+    }
+    free(read);
+}
+
+/* Every set of values comes back, whatever width it needs. */
+static void test_widths(void **state)
+{
+    (void)state;
+    static const int64_t sets[][4] = {
+        {7, 7, 7, 7},
+        {0, 255, 1, 2},
+        {0, 256, 1, 2},
+        {-1, 65534, 0, 1},
+        {-1, 65535, 0, 1},
+        {5, 5 + (int64_t)UINT32_MAX, 6, 7},
+        {5, 6 + (int64_t)UINT32_MAX, 6, 7},
+        {INT64_MAX, INT64_MIN, 0, -1},
+        {INT64_MIN + 1, INT64_MAX, 0, -1},
+        {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN},
+        {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+        {PYRO_NONE, 0, 254, 1},
+        {PYRO_NONE, 0, 255, 1},
+        {PYRO_NONE, 0, 65534, 1},
+        {PYRO_NONE, 0, 65535, 1},
+        {PYRO_NONE, 0, (int64_t)UINT32_MAX - 1, 1},
+        {PYRO_NONE, 0, (int64_t)UINT32_MAX, 1},
+        {PYRO_NONE, INT64_MIN + 1, INT64_MAX, PYRO_NONE},
+    };
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct pyro_task_table table;
+        pyro_task_table_init(&table, NULL);
+        for (size_t k = 0; k < 4; k++)
+            append(&table, sets[i][k]);
+        assert_true(pyro_task_table_seal(&table));
+        check(&table, sets[i], 4);
+        pyro_task_table_done(&table);
+    }
+}
+
+static void test_chunk_boundaries(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {
+        0, 1, PYRO_TASK_CHUNK_ROWS - 1, PYRO_TASK_CHUNK_ROWS, PYRO_TASK_CHUNK_ROWS + 1, 3 * PYRO_TASK_CHUNK_ROWS};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        size_t count = counts[i];
+        struct pyro_task_table table;
+        int64_t *values = calloc(count + 1, sizeof(*values));
+        pyro_task_table_init(&table, NULL);
+        for (size_t k = 0; k < count; k++)
+            append(&table, values[k] = (int64_t)(k * k));
+        assert_true(pyro_task_table_seal(&table));
+        check(&table, values, count);
+        if (count > PYRO_TASK_CHUNK_ROWS) { /* a run over the boundary */
+            int64_t run[10];
+            pyro_task_read(&table, PYRO_TASK_id, PYRO_TASK_CHUNK_ROWS - 5, 6, run);
+            for (size_t k = 0; k < 6; k++)
+                assert_int_equal(run[k], values[PYRO_TASK_CHUNK_ROWS - 5 + k]);
+        }
+        free(values);
+        pyro_task_table_done(&table);
+    }
+}
+
+static void test_snapshot(void **state)
+{
+    (void)state;
+    enum { BEFORE = PYRO_TASK_CHUNK_ROWS + 10, AFTER = 2 * PYRO_TASK_CHUNK_ROWS + 3 };
+    struct pyro_task_table table, copy;
+    static int64_t values[AFTER];
+    pyro_task_table_init(&table, NULL);
+    for (int64_t i = 0; i < BEFORE; i++)
+        append(&table, values[i] = i);
+    assert_true(pyro_task_table_snapshot(&table, &copy));
+    for (int64_t i = BEFORE; i < AFTER; i++)
+        append(&table, values[i] = -i);
+    assert_ptr_equal(copy.chunks.items[0], table.chunks.items[0]); /* full chunks are shared */
+    check(&copy, values, BEFORE);
+    assert_true(pyro_task_table_seal(&table));
+    check(&table, values, AFTER);
+    pyro_task_table_done(&table);
+    check(&copy, values, BEFORE); /* and outlive the table */
+    pyro_task_table_done(&copy);
+}
+
+static void test_append_after_seal(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {1, 1000000, -3};
+    struct pyro_task_table table;
+    pyro_task_table_init(&table, NULL);
+    append(&table, values[0]);
+    assert_true(pyro_task_table_seal(&table));
+    append(&table, values[1]);
+    append(&table, values[2]);
+    assert_true(pyro_task_table_seal(&table));
+    check(&table, values, 3);
+    pyro_task_table_done(&table);
+}
+
+static void test_taken_rows(void **state)
+{
+    (void)state;
+    struct pyro_task_table table;
+    pyro_task_table_init(&table, NULL);
+    append(&table, 5);
+    assert_true(pyro_task_table_seal(&table));
+    int32_t *rows = malloc(sizeof(*rows));
+    assert_non_null(rows);
+    rows[0] = -1;
+    pyro_task_table_take_rows(&table, PYRO_TASK_executor_row, rows);
+    assert_int_equal(pyro_task_get(&table, PYRO_TASK_executor_row, 0), -1);
+    assert_int_equal(pyro_task_get(&table, PYRO_TASK_stage_row, 0), 5 + PYRO_TASK_stage_row);
+    pyro_task_table_done(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_widths),     cmocka_unit_test(test_chunk_boundaries),  cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_taken_rows), cmocka_unit_test(test_append_after_seal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,43 @@
+/* Applications for the rules: a cluster and stages whose tasks are placed on its slots as a scheduler would. */
+#ifndef PYRO_TEST_SCENE_H
+#define PYRO_TEST_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "rules/engine.h"
+#include "rules/finding.h"
+
+enum { SCENE_START = 1000000, SCENE_SLOTS_MAX = 64 };
+
+struct scene {
+    struct pyro_app *app;
+    unsigned executors, cores;
+    int64_t now;                      /* where the next stage begins */
+    int64_t free_at[SCENE_SLOTS_MAX]; /* of each slot */
+    struct pyro_diagnosis *diagnosis;
+};
+
+/* Spark 3.5 on a cluster whose executors are there after two seconds; the clock stands behind warm-up tasks, so that
+ * later tasks are not the first on their executors. */
+struct scene scene_new(unsigned executors, unsigned cores);
+/* A task as `change` makes it, `ms` long. */
+typedef void (*scene_change)(struct fixture_task *task, unsigned index, void *context);
+/* Adds a stage of `count` tasks of `ms[index % kinds]`, run on all slots; the next stage begins behind it. */
+struct pyro_stage *scene_stage(struct scene *scene, unsigned count, const int64_t *ms, unsigned kinds,
+                               scene_change change, void *context);
+/* Ends the application here and evaluates all rules. */
+void scene_end(struct scene *scene);
+void scene_free(struct scene *scene);
+/* The first finding of a rule, or NULL. */
+const struct pyro_finding *scene_finding(const struct scene *scene, const char *rule);
+enum pyro_verdict scene_verdict(const struct scene *scene, const char *rule);
+/* Value of a setting that a finding advises, or "". */
+const char *scene_setting(const struct pyro_finding *finding, const char *key);
+#define scene_quiet(scene, rule) assert_null(scene_finding((scene), (rule)))
+
+#endif

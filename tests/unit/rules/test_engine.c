@@ -1,0 +1,265 @@
+/* The engine: severity, order, stable ids, conflicting settings, numbers at their limits, no memory. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "rules/facts.h"
+#include "scene.h"
+
+static enum pyro_severity severity(int64_t wall_ms, int64_t core_ms, double risk, double harm)
+{
+    struct pyro_app app = {0};
+    app.numbers.wall_total_ms = 1000;
+    app.numbers.core_total_ms = 10000;
+    struct pyro_finding finding = {.failure_risk = risk, .harm = harm};
+    finding.saves.wall_expected_ms = wall_ms;
+    finding.saves.core_ms = core_ms;
+    return pyro_finding_severity(&app, &finding);
+}
+
+static void test_severity_is_the_largest_of_four(void **state)
+{
+    (void)state;
+    assert_int_equal(severity(29, 0, 0, 0), PYRO_SEVERITY_LOW);
+    assert_int_equal(severity(30, 0, 0, 0), PYRO_SEVERITY_MODERATE);
+    assert_int_equal(severity(100, 0, 0, 0), PYRO_SEVERITY_SEVERE);
+    assert_int_equal(severity(250, 0, 0, 0), PYRO_SEVERITY_CRITICAL);
+    assert_int_equal(severity(0, 2500, 0, 0), PYRO_SEVERITY_CRITICAL);
+    assert_int_equal(severity(0, PYRO_NONE, 0.5, 0), PYRO_SEVERITY_SEVERE);
+    assert_int_equal(severity(30, 0, 0.9, 0), PYRO_SEVERITY_CRITICAL);
+    assert_int_equal(severity(0, 0, 0, 0.2), PYRO_SEVERITY_MODERATE);
+    struct pyro_app empty = {0};
+    struct pyro_finding finding = {.saves = {.wall_expected_ms = 5, .core_ms = 5}};
+    assert_int_equal(pyro_finding_severity(&empty, &finding), PYRO_SEVERITY_LOW);
+}
+
+static void assert_id(const char *call_site, const char *expected)
+{
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    struct pyro_finding finding = {.rule = &pyro_rule_data_skew, .call_site = pyro_slice_from(call_site)};
+    assert_string_equal(pyro_finding_stable_id(&arena, &finding).ptr, expected);
+    pyro_arena_done(&arena);
+}
+
+static void test_ids_leave_out_what_changes(void **state)
+{
+    (void)state;
+    assert_id("join at etl.py:88", "data-skew:join-at-etl.py:88");
+    assert_id("Join  at Etl.scala:7", "data-skew:join-at-etl.scala:7");
+    assert_id("run 20260101 of batch-17", "data-skew:run-#-of-batch-#");
+    assert_id("q 0c9f3a7e-10ab-4b6e-bfcf-00aa11bb22cc end", "data-skew:q-#-end");
+    assert_id("", "data-skew");
+    assert_id(NULL, "data-skew");
+    assert_id("///", "data-skew");
+}
+
+static void test_long_ids_stay_different(void **state)
+{
+    (void)state;
+    char a[400], b[400];
+    memset(a, 'x', sizeof(a));
+    memset(b, 'x', sizeof(b));
+    a[398] = 'a';
+    b[398] = 'b';
+    a[399] = b[399] = '\0';
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    struct pyro_finding one = {.rule = &pyro_rule_data_skew, .call_site = pyro_slice_from(a)}, two = one;
+    two.call_site = pyro_slice_from(b);
+    struct pyro_slice id_a = pyro_finding_stable_id(&arena, &one), id_b = pyro_finding_stable_id(&arena, &two);
+    assert_true(id_a.len < 130);
+    assert_false(pyro_slice_eq(id_a, id_b));
+    pyro_arena_done(&arena);
+}
+
+static void test_equal_ids_are_numbered(void **state)
+{
+    (void)state;
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    struct pyro_finding findings[3] = {
+        {.id = PYRO_SLICE_LITERAL("a")}, {.id = PYRO_SLICE_LITERAL("a")}, {.id = PYRO_SLICE_LITERAL("a")}};
+    assert_true(pyro_findings_make_unique(&arena, findings, 3));
+    assert_string_equal(findings[0].id.ptr, "a");
+    assert_string_equal(findings[1].id.ptr, "a-2");
+    assert_string_equal(findings[2].id.ptr, "a-3");
+    pyro_arena_done(&arena);
+}
+
+static void test_order_is_by_saving_then_core_then_severity(void **state)
+{
+    (void)state;
+    struct pyro_finding findings[4] = {0};
+    for (int i = 0; i < 4; i++)
+        findings[i].rule = &pyro_rule_straggler;
+    findings[0].saves.wall_expected_ms = 5;
+    findings[1].saves.wall_expected_ms = 9;
+    findings[2].saves = (struct pyro_saving){.wall_expected_ms = 5, .core_ms = 8};
+    findings[3] = findings[0];
+    findings[3].severity = PYRO_SEVERITY_SEVERE;
+    qsort(findings, 4, sizeof(findings[0]), pyro_finding_compare);
+    assert_int_equal(findings[0].saves.wall_expected_ms, 9);
+    assert_int_equal(findings[1].saves.core_ms, 8);
+    assert_int_equal(findings[2].severity, PYRO_SEVERITY_SEVERE);
+}
+
+static void test_conflicting_settings_are_resolved(void **state)
+{
+    (void)state;
+    struct pyro_setting first[] = {{PYRO_SLICE_LITERAL("spark.sql.shuffle.partitions"), PYRO_SLICE_LITERAL("16")},
+                                   {PYRO_SLICE_LITERAL("spark.speculation"), PYRO_SLICE_LITERAL("true")},
+                                   {PYRO_SLICE_LITERAL("spark.executor.memory"), PYRO_SLICE_LITERAL("3g")}};
+    struct pyro_setting second[] = {{PYRO_SLICE_LITERAL("spark.executor.memory"), PYRO_SLICE_LITERAL("1536m")},
+                                    {PYRO_SLICE_LITERAL("spark.speculation"), PYRO_SLICE_LITERAL("false")},
+                                    {PYRO_SLICE_LITERAL("spark.sql.shuffle.partitions"), PYRO_SLICE_LITERAL("200")}};
+    struct pyro_setting third[] = {{PYRO_SLICE_LITERAL("spark.low"), PYRO_SLICE_LITERAL("1")}};
+    struct pyro_advice advice[] = {{.settings = first, .setting_count = 3},
+                                   {.settings = second, .setting_count = 3},
+                                   {.settings = third, .setting_count = 1}};
+    struct pyro_finding findings[3] = {{.advice = &advice[0], .advice_count = 1, .severity = PYRO_SEVERITY_SEVERE},
+                                       {.advice = &advice[1], .advice_count = 1, .severity = PYRO_SEVERITY_MODERATE},
+                                       {.advice = &advice[2], .advice_count = 1, .severity = PYRO_SEVERITY_LOW}};
+    struct pyro_diagnosis diagnosis = {.findings = findings, .finding_count = 3};
+    pyro_arena_init(&diagnosis.arena, NULL);
+    assert_true(pyro_settings_resolve(&diagnosis));
+    assert_int_equal(diagnosis.config_change_count, 3); /* sorted; what is low changes nothing */
+    assert_string_equal(diagnosis.config_changes[0].value.ptr, "3g");
+    assert_string_equal(diagnosis.config_changes[1].value.ptr, "true");
+    assert_string_equal(diagnosis.config_changes[2].value.ptr, "200");
+    pyro_arena_done(&diagnosis.arena);
+}
+
+static void extreme(struct fixture_task *task, unsigned index, void *context)
+{
+    int64_t value = *(int64_t *)context;
+    for (int column = PYRO_TASK_launch_ms; column <= PYRO_TASK_shuffle_write_records; column++)
+        if (index % 3 != 0)
+            task->row[column] = value;
+}
+
+static void test_extreme_numbers_do_not_overflow(void **state)
+{
+    (void)state;
+    int64_t values[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX / 2};
+    int64_t ms = 3000;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        scene_stage(&scene, 30, &ms, 1, extreme, &values[i]);
+        scene.app->executors.items[0].cores = values[i];
+        scene.app->stages.items[1].partitions = values[i];
+        scene.now = SCENE_START + 100000;
+        scene_end(&scene);
+        for (size_t k = 0; k < scene.diagnosis->finding_count; k++) {
+            const struct pyro_saving *saves = &scene.diagnosis->findings[k].saves;
+            assert_true(saves->wall_low_ms >= 0 && saves->wall_low_ms <= saves->wall_expected_ms);
+            assert_true(saves->wall_expected_ms <= saves->wall_high_ms && saves->wall_high_ms <= 100000);
+        }
+        scene_free(&scene);
+    }
+    assert_int_equal(pyro_whole(1e300), INT64_C(4611686018427387904));
+    assert_int_equal(pyro_whole((double)NAN), 0);
+    assert_true(pyro_span(INT64_MIN + 1, INT64_MAX) > 1e19);
+}
+
+static void test_an_empty_application_has_no_findings(void **state)
+{
+    (void)state;
+    struct scene scene = {.app = fixture_app(SCENE_START, SCENE_START + 1000), .now = SCENE_START + 1000};
+    scene_end(&scene);
+    assert_int_equal(scene.diagnosis->finding_count, 0);
+    assert_int_equal(pyro_diagnosis_finding_count(scene.diagnosis), 0);
+    assert_null(pyro_diagnosis_finding(scene.diagnosis, 0).id);
+    assert_int_equal(scene_verdict(&scene, "data-skew"), PYRO_VERDICT_NOT_APPLICABLE);
+    scene_free(&scene);
+}
+
+static void test_versions(void **state)
+{
+    (void)state;
+    struct pyro_app app = {0};
+    static const struct {
+        const char *version;
+        bool three, three_two;
+    } cases[] = {{"3.2.0", true, true}, {"3.1.9", true, false}, {"2.4.8", false, false}, {"4.0", true, true},
+                 {NULL, true, true},    {"3.10.1", true, true}, {"3", true, false},      {"preview", true, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        app.application.spark_version = pyro_slice_from(cases[i].version);
+        assert_int_equal(pyro_app_spark_at_least(&app, 3, 0), cases[i].three);
+        assert_int_equal(pyro_app_spark_at_least(&app, 3, 2), cases[i].three_two);
+    }
+}
+
+static void test_rules_describe_themselves(void **state)
+{
+    (void)state;
+    assert_int_equal(pyro_rules_count(), pyro_rule_count);
+    for (size_t i = 0; i < pyro_rules_count(); i++) {
+        struct pyro_rule_info info = pyro_rules_get(i);
+        assert_non_null(info.title);
+        assert_non_null(info.summary);
+        assert_ptr_equal(pyro_rule_find(info.id), pyro_rules[i]);
+    }
+    assert_null(pyro_rules_get(pyro_rules_count()).id);
+    assert_null(pyro_rule_find("none"));
+}
+
+/* An allocator that gives so many blocks and no more. */
+static void *limited(void *context, size_t size)
+{
+    int *left = context;
+    return (*left)-- > 0 ? malloc(size) : NULL;
+}
+
+static void *limited_again(void *context, void *memory, size_t size)
+{
+    int *left = context;
+    return (*left)-- > 0 ? realloc(memory, size) : NULL;
+}
+
+static void give_back(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    const int64_t ms[] = {2000, 2000, 2000, 2000, 30000, 2000};
+    scene_stage(&scene, 12, ms, 6, NULL, NULL);
+    scene_end(&scene);
+    assert_true(scene.diagnosis->finding_count > 0);
+    bool done = false;
+    for (int blocks = 0; !done && blocks < 200; blocks++) {
+        int left = blocks;
+        struct pyro_allocator allocator = {limited, limited_again, give_back, &left};
+        struct pyro_diagnosis *diagnosis = NULL;
+        struct pyro_error error;
+        enum pyro_status status = pyro_rules_evaluate(scene.app, &allocator, &diagnosis, &error);
+        assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
+        done = status == PYRO_OK;
+        if (done)
+            pyro_diagnosis_free(diagnosis);
+    }
+    assert_true(done);
+    scene_free(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_severity_is_the_largest_of_four),
+        cmocka_unit_test(test_ids_leave_out_what_changes),
+        cmocka_unit_test(test_long_ids_stay_different),
+        cmocka_unit_test(test_equal_ids_are_numbered),
+        cmocka_unit_test(test_order_is_by_saving_then_core_then_severity),
+        cmocka_unit_test(test_conflicting_settings_are_resolved),
+        cmocka_unit_test(test_extreme_numbers_do_not_overflow),
+        cmocka_unit_test(test_an_empty_application_has_no_findings),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_rules_describe_themselves),
+        cmocka_unit_test(test_no_memory_is_an_error_and_leaks_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

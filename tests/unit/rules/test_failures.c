@@ -1,0 +1,256 @@
+/* task-failures, executor-lost and resource-wait. */
+#include "base/intern.h"
+#include "scene.h"
+
+static const int64_t two_s = 2000;
+
+struct failing {
+    struct pyro_app *app;
+    const char *reason;
+    unsigned every;
+    int64_t attempt;
+};
+
+static void fails(struct fixture_task *task, unsigned index, void *context)
+{
+    const struct failing *failing = context;
+    if (index % failing->every != 0)
+        return;
+    task->row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+    task->row[PYRO_TASK_reason] = pyro_intern(failing->app->strings, pyro_slice_from(failing->reason));
+    task->row[PYRO_TASK_attempt] = failing->attempt;
+    struct pyro_failure *failure = pyro_vec_push(&failing->app->failures, failing->app->allocator);
+    assert_non_null(failure);
+    pyro_row_init(PYRO_TABLE_failures, failure);
+    failure->kind = PYRO_SLICE_LITERAL("task");
+    failure->stage = task->row[PYRO_TASK_stage];
+    failure->reason = pyro_slice_from(failing->reason);
+    failure->class_name = PYRO_SLICE_LITERAL("org.apache.spark.api.python.PythonException");
+    failure->message =
+        index % 2 ? PYRO_SLICE_LITERAL("Traceback (most recent call last):\n  File \"x.py\"\nValueError: row 7\n")
+                  : PYRO_SLICE_LITERAL("Traceback (most recent call last):\n  File \"y.py\"\nValueError: row 12\n");
+}
+
+static void test_task_failures_group_by_message(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, "ExceptionFailure", 5, 0};
+    scene_stage(&scene, 60, &two_s, 1, fails, &failing);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "12 task attempts failed"));
+    assert_non_null(pyro_slice_find(finding->cause, "ValueError: row 12"));
+    assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+    assert_int_equal(scene.diagnosis->finding_count, 1);
+    scene_free(&scene);
+}
+
+static void test_third_failure_of_four_is_near_the_end(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, "ExceptionFailure", 60, 2};
+    scene_stage(&scene, 60, &two_s, 1, fails, &failing);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, PYRO_SEVERITY_SEVERE);
+    scene_free(&scene);
+}
+
+static void test_one_failure_of_many_is_low(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, "ExceptionFailure", 400, 0};
+    scene_stage(&scene, 400, &two_s, 1, fails, &failing);
+    scene_end(&scene);
+    assert_int_equal(scene_finding(&scene, "task-failures")->severity, PYRO_SEVERITY_LOW);
+    assert_int_equal(scene.diagnosis->config_change_count, 0);
+    scene_free(&scene);
+}
+
+static void test_consequences_of_losses_are_no_task_failures(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, "ExecutorLostFailure", 10, 0};
+    scene_stage(&scene, 60, &two_s, 1, fails, &failing);
+    scene_end(&scene);
+    scene_quiet(&scene, "task-failures");
+    scene_free(&scene);
+}
+
+static void lose(struct scene *scene, const char *reason)
+{
+    struct failing failing = {scene->app, "ExecutorLostFailure", 30, 0};
+    scene_stage(scene, 60, &two_s, 1, fails, &failing);
+    scene->app->executors.items[0].removed_ms = scene->now - 10000;
+    scene->app->executors.items[0].remove_reason = pyro_slice_from(reason);
+    scene_end(scene);
+}
+
+static void test_executor_lost_knows_exit_codes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason, *meaning, *key;
+    } cases[] = {
+        {"Command exited with code 137", "SIGKILL", "spark.executor.memoryOverhead"},
+        {"Container from a bad node. Exit status: 143. Diagnostics", "SIGTERM", ""},
+        {"The executor with id 1 exited with exit code 52(JVM OOM).", "heap was exhausted", "spark.executor.memory"},
+        {"Container killed by YARN for exceeding memory limits. 5 GB used", "more memory than its container",
+         "spark.executor.memoryOverhead"},
+        {"Remote RPC client disassociated. Likely due to containers", "vanished", ""},
+        {"Something new", "no ordinary one", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        lose(&scene, cases[i].reason);
+        const struct pyro_finding *finding = scene_finding(&scene, "executor-lost");
+        assert_non_null(finding);
+        assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+        assert_non_null(pyro_slice_find(finding->cause, cases[i].meaning));
+        if (*cases[i].key)
+            assert_string_not_equal(scene_setting(finding, cases[i].key), "");
+        scene_free(&scene);
+    }
+}
+
+static void test_ordinary_removals_are_quiet(void **state)
+{
+    (void)state;
+    static const char *const reasons[] = {"Executor killed by driver.", "Executor decommission: node drained",
+                                          "Container container_1 exited from explicit termination request.",
+                                          "The executor with id 3 was deleted by a user or the framework."};
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct scene scene = scene_new(2, 2);
+        lose(&scene, reasons[i]);
+        scene_quiet(&scene, "executor-lost");
+        scene_free(&scene);
+    }
+}
+
+static void test_resource_wait_in_the_middle(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(1, 2);
+    scene_stage(&scene, 20, &two_s, 1, NULL, NULL);
+    scene.app->executors.items[0].removed_ms = scene.now;
+    scene.app->executors.items[0].remove_reason = PYRO_SLICE_LITERAL("Executor killed by driver.");
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.enabled", "true");
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.executorIdleTimeout", "2s");
+    int64_t submitted = scene.now;
+    scene.now += 20000; /* a stage waits so long for the next executor */
+    fixture_executor(scene.app, "1", 2, scene.now, PYRO_NONE);
+    scene_stage(&scene, 20, &two_s, 1, NULL, NULL)->submitted_ms = submitted;
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
+    assert_non_null(finding);
+    assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
+    assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.minExecutors"), "1");
+    assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.executorIdleTimeout"), "60s");
+    scene_free(&scene);
+}
+
+static void test_usual_start_is_at_most_low(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    scene_stage(&scene, 20, &two_s, 1, NULL, NULL);
+    scene.app->application.start_ms -= 10000;
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
+    assert_true(!finding || finding->severity == PYRO_SEVERITY_LOW);
+    scene_free(&scene);
+}
+
+static void test_slow_start_counts(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    scene_stage(&scene, 100, &two_s, 1, NULL, NULL);
+    scene.app->application.start_ms -= 120000;
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
+    assert_non_null(finding);
+    assert_int_equal(finding->saves.wall_expected_ms, 122000 - 30000);
+    assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
+    scene_free(&scene);
+}
+
+/* One executor works off many tasks; three more come `late` ms after it. */
+static void ramp(int64_t late, bool fires)
+{
+    struct scene scene = scene_new(1, 1);
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.enabled", "true");
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.schedulerBacklogTimeout", "60s");
+    int64_t begin = scene.now;
+    scene_stage(&scene, 60, &two_s, 1, NULL, NULL);
+    for (int i = 2; i <= 4; i++)
+        fixture_executor(scene.app, i == 2 ? "2" : i == 3 ? "3" : "4", 1, begin + late, PYRO_NONE);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
+    assert_int_equal(finding != NULL, fires);
+    if (finding) {
+        /* three quarters of the time beyond 15 s */
+        assert_in_range(finding->saves.wall_high_ms, (late - 15000) * 3 / 4 - 1000, (late - 15000) * 3 / 4 + 1000);
+        assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.initialExecutors"), "4");
+        assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.schedulerBacklogTimeout"), "1s");
+        assert_non_null(pyro_slice_find(finding->cause, "1 of 4 slots"));
+    }
+    scene_free(&scene);
+}
+
+static void test_slow_ramp(void **state)
+{
+    (void)state;
+    ramp(80000, true);
+    ramp(12000, false); /* as long as containers take */
+}
+
+static void test_shells_wait_from_their_first_work(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    scene_stage(&scene, 100, &two_s, 1, NULL, NULL);
+    scene.app->application.start_ms -= 120000;
+    scene.app->application.name = PYRO_SLICE_LITERAL("Spark shell");
+    scene_end(&scene);
+    scene_quiet(&scene, "resource-wait");
+    scene_free(&scene);
+}
+
+static void test_tasks_before_the_first_executor_deny_it(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    scene_stage(&scene, 100, &two_s, 1, NULL, NULL);
+    for (size_t i = 0; i < scene.app->executors.count; i++)
+        scene.app->executors.items[i].added_ms = scene.now + 60000; /* of another log */
+    scene.now += 70000;
+    scene_end(&scene);
+    assert_int_equal(scene_verdict(&scene, "resource-wait"), PYRO_VERDICT_NOT_APPLICABLE);
+    scene_free(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_task_failures_group_by_message),
+        cmocka_unit_test(test_third_failure_of_four_is_near_the_end),
+        cmocka_unit_test(test_one_failure_of_many_is_low),
+        cmocka_unit_test(test_consequences_of_losses_are_no_task_failures),
+        cmocka_unit_test(test_executor_lost_knows_exit_codes),
+        cmocka_unit_test(test_ordinary_removals_are_quiet),
+        cmocka_unit_test(test_resource_wait_in_the_middle),
+        cmocka_unit_test(test_usual_start_is_at_most_low),
+        cmocka_unit_test(test_slow_start_counts),
+        cmocka_unit_test(test_slow_ramp),
+        cmocka_unit_test(test_shells_wait_from_their_first_work),
+        cmocka_unit_test(test_tasks_before_the_first_executor_deny_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

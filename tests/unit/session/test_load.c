@@ -1,0 +1,249 @@
+/* Loading files with threads: their number, and where chunks end, do not show. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kit.h"
+
+enum { KIB = 1024, MIB = 1024 * KIB };
+
+/* Some 7 MiB: newlines at, before and behind multiples of 64 KiB and 1 MiB, short lines around them, long ones over
+ * several chunks, lines just within and just beyond `limit`. */
+static void make_awkward_log(struct pyro_strbuf *log, size_t limit, bool newline_at_end)
+{
+    int task = 100;
+    pyro_strbuf_add_text(log, kit_small_log);
+    for (size_t multiple = 64 * KIB; multiple <= 5 * MIB; multiple += multiple < MIB ? 64 * KIB : MIB)
+        for (int shift = -1; shift <= 1; shift++) {
+            size_t wanted = multiple + (size_t)(shift + 200 * shift);
+            while (log->len + 2000 < wanted)
+                kit_add_task(log, task++);
+            if (log->len + 100 < wanted)
+                kit_add_filler(log, wanted - log->len);
+            kit_add_task(log, task++);
+            pyro_strbuf_add_text(log, "\n\r\n");
+        }
+    for (int i = -1; i <= 2; i++) {
+        kit_add_filler(log, limit + (size_t)i); /* with its newline: i <= 1 is within */
+        kit_add_task(log, task++);
+    }
+    kit_add_filler(log, 2 * MIB + 77);
+    pyro_strbuf_add_text(log, "bad line\n");
+    kit_add_filler(log, 64 * KIB);
+    kit_add_task(log, task++);
+    if (newline_at_end)
+        kit_add_filler(log, 300 * KIB);
+    else
+        pyro_strbuf_add(log, log->data, 300);
+}
+
+static void compare(const char *path, const struct pyro_strbuf *log, uint64_t max_record)
+{
+    struct pyro_strbuf one, other;
+    struct pyro_options options = {.size = sizeof(options), .threads = 1, .max_record_bytes = max_record};
+    pyro_strbuf_init(&one, NULL);
+    pyro_strbuf_init(&other, NULL);
+    kit_report(kit_load(path, &options), &one);
+    for (options.threads = 2; options.threads <= 4; options.threads++) {
+        kit_report(kit_load(path, &options), &other);
+        assert_string_equal(other.data, one.data);
+    }
+    static const size_t pieces[] = {1000, 64 * KIB, MIB, 100 * MIB};
+    for (size_t i = 0; i < 4; i++) {
+        kit_report(kit_feed(path, log->data, log->len, pieces[i], &options), &other);
+        assert_string_equal(other.data, one.data);
+    }
+    pyro_strbuf_done(&one);
+    pyro_strbuf_done(&other);
+}
+
+static void threads_and_chunks_do_not_show(void **state)
+{
+    (void)state;
+    static const size_t limits[] = {0, 4096, 64 * KIB, 100000, MIB, MIB + 1};
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        struct pyro_strbuf log;
+        const char *path = kit_path("awkward");
+        pyro_strbuf_init(&log, NULL);
+        make_awkward_log(&log, limits[i] ? limits[i] : 5000, i % 2);
+        kit_write(path, log.data, log.len);
+        compare(path, &log, limits[i]);
+        pyro_strbuf_done(&log);
+    }
+}
+
+static void long_records_are_counted(void **state)
+{
+    (void)state;
+    for (int at_end = 0; at_end < 2; at_end++)
+        for (unsigned threads = 1; threads <= 4; threads += 3) {
+            struct pyro_strbuf log, report;
+            struct pyro_options options = {.size = sizeof(options), .threads = threads, .max_record_bytes = 70000};
+            const char *path = kit_path("long");
+            pyro_strbuf_init(&log, NULL);
+            pyro_strbuf_init(&report, NULL);
+            pyro_strbuf_add_text(&log, kit_small_log);
+            kit_add_filler(&log, 3 * MIB);
+            kit_add_task(&log, 50);
+            kit_add_filler(&log, 70002);
+            kit_add_filler(&log, 70001); /* this one is read */
+            if (at_end) {
+                kit_add_filler(&log, 200000);
+                log.len -= 3; /* and has no end */
+            }
+            kit_write(path, log.data, log.len);
+            kit_report(kit_load(path, &options), &report);
+            char expected[100];
+            snprintf(expected, sizeof(expected), "\"bad_lines\": %d,", 1 + 2 + at_end);
+            assert_non_null(strstr(report.data, expected));
+            snprintf(expected, sizeof(expected), "\"bytes\": %zu, \"lines\": %d,", log.len, 15 + 4 + at_end);
+            assert_non_null(strstr(report.data, expected));
+            pyro_strbuf_done(&log);
+            pyro_strbuf_done(&report);
+        }
+}
+
+static int refuse(void *context, const struct pyro_progress *progress)
+{
+    ++*(int *)context;
+    assert_true(progress->bytes_total > 2 * MIB);
+    return 1;
+}
+
+static void progress_cancels(void **state)
+{
+    (void)state;
+    struct pyro_strbuf log;
+    const char *path = kit_path("cancelled");
+    pyro_strbuf_init(&log, NULL);
+    make_awkward_log(&log, 5000, true);
+    kit_write(path, log.data, log.len);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct pyro_error error;
+        pyro_inputs *inputs = NULL;
+        pyro_app *app = NULL;
+        int calls = 0;
+        struct pyro_options options = {
+            .size = sizeof(options), .threads = threads, .progress = refuse, .progress_context = &calls};
+        assert_int_equal(pyro_inputs_open(&path, 1, &options, &inputs, &error), PYRO_OK);
+        assert_int_equal(pyro_app_load(inputs, 0, &options, &app, &error), PYRO_ERROR_CANCELLED);
+        assert_int_equal(calls, 1);
+        assert_null(app);
+        pyro_inputs_close(inputs);
+    }
+    pyro_strbuf_done(&log);
+}
+
+struct shrinking {
+    const char *path;
+    off_t to;
+};
+
+static int shrink(void *context, const struct pyro_progress *progress)
+{
+    const struct shrinking *shrinking = context;
+    if (progress->bytes_done > 0) /* something was read: there will be a report */
+        assert_int_equal(truncate(shrinking->path, shrinking->to), 0);
+    return 0;
+}
+
+static void file_that_shrinks(void **state)
+{
+    (void)state;
+    struct pyro_strbuf log;
+    const char *path = kit_path("shrinking");
+    static const off_t sizes[] = {0, 1, 64 * KIB, 2 * MIB, 2 * MIB + 333};
+    pyro_strbuf_init(&log, NULL);
+    make_awkward_log(&log, 5000, true);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            struct shrinking shrinking = {path, sizes[i]};
+            struct pyro_options options = {
+                .size = sizeof(options), .threads = threads, .progress = shrink, .progress_context = &shrinking};
+            struct pyro_strbuf report;
+            kit_write(path, log.data, log.len);
+            pyro_strbuf_init(&report, NULL);
+            kit_report(kit_load(path, &options), &report); /* what was there is read */
+            pyro_strbuf_done(&report);
+        }
+    pyro_strbuf_done(&log);
+}
+
+static void nothing_to_load(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"\n \n", "no log\n", "{\"Event\":\"Own\"}\n"};
+    for (size_t i = 0; i < 3; i++) {
+        struct pyro_error error;
+        pyro_inputs *inputs = NULL;
+        pyro_app *app = NULL;
+        const char *path = kit_path("empty");
+        kit_write(path, texts[i], strlen(texts[i]));
+        assert_int_equal(pyro_inputs_open(&path, 1, NULL, &inputs, &error), PYRO_OK);
+        if (pyro_inputs_count(inputs) == 1) {
+            assert_int_equal(pyro_app_load(inputs, 0, NULL, &app, &error), PYRO_ERROR_INPUT);
+            assert_string_equal(error.path, path);
+        } else {
+            assert_int_equal(pyro_inputs_unreadable_count(inputs), 1);
+        }
+        assert_int_equal(pyro_app_load(inputs, 7, NULL, &app, &error), PYRO_ERROR_ARGUMENT);
+        pyro_inputs_close(inputs);
+    }
+}
+
+/* More parts than a process may have files open; each holds a few lines, a line never crosses from one to the next. */
+static void thousands_of_parts(void **state)
+{
+    (void)state;
+    enum { PARTS = 3000 };
+    struct pyro_strbuf report;
+    char folder[300], path[400];
+    snprintf(folder, sizeof(folder), "%s", kit_path("eventlog_v2_app-1"));
+    assert_int_equal(mkdir(folder, 0700), 0);
+    pyro_strbuf_init(&report, NULL);
+    for (int i = 1; i <= PARTS; i++) {
+        struct pyro_strbuf text;
+        pyro_strbuf_init(&text, NULL);
+        snprintf(path, sizeof(path), "%s/events_%d_app-1", folder, i);
+        if (i == 1)
+            pyro_strbuf_add_text(&text, kit_small_log);
+        kit_add_task(&text, 100 + i);
+        if (i % 1000 == 0)
+            pyro_strbuf_add_text(&text, "{\"Event\":"); /* cut: what follows is another part's first line */
+        if (i % 7 == 0 && i % 1000 != 0)
+            kit_add_filler(&text, 1500);
+        kit_write(path, text.data, text.len);
+        pyro_strbuf_done(&text);
+    }
+    struct pyro_strbuf first;
+    pyro_strbuf_init(&first, NULL);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct pyro_options options = {.size = sizeof(options), .threads = threads};
+        kit_report(kit_load(folder, &options), threads == 1 ? &first : &report);
+        if (threads > 1)
+            assert_string_equal(report.data, first.data);
+    }
+    assert_non_null(strstr(first.data, "\"bad_lines\": 4,"));
+    assert_non_null(strstr(first.data, "\"tasks_ended\": 3002,"));
+    pyro_strbuf_done(&first);
+    pyro_strbuf_done(&report);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    kit_clean();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_chunks_do_not_show),
+        cmocka_unit_test(long_records_are_counted),
+        cmocka_unit_test(progress_cancels),
+        cmocka_unit_test(file_that_shrinks),
+        cmocka_unit_test(nothing_to_load),
+        cmocka_unit_test(thousands_of_parts),
+    };
+    return cmocka_run_group_tests_name("load", tests, NULL, clean);
+}

@@ -1,0 +1,227 @@
+#include "log_kit.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENT "{\"Event\":\"SparkListenerLogStart\"}\n"
+
+typedef const char *const member[2];
+
+static void test_single_members(void **state)
+{
+    static member MEMBERS[] = {{"local-1_2", EVENT "b\n"},  {"local-1_1", EVENT "a\n"}, {"sub/local-3", EVENT},
+                               {"__MACOSX/local-3", EVENT}, {"sub/.hidden", EVENT},     {NULL, NULL}};
+    kit_write_zip(*state, "logs", MEMBERS); /* recognised by content, not by name */
+    kit_expect_logs(*state, "logs",
+                    "logs!local-1_1: local-1_1 | logs!local-1_2: local-1_2 | logs!sub/local-3: local-3");
+    struct pyro_log_list list;
+    kit_discover(*state, "logs", &list);
+    char *text = kit_read(&list.logs[1].parts[0], NULL, NULL, 0);
+    assert_string_equal(text, EVENT "b\n");
+    free(text);
+    pyro_log_list_done(&list);
+}
+
+static void test_rolling_folders(void **state)
+{
+    static member MEMBERS[] = {{"eventlog_v2_a_1/", NULL},
+                               {"eventlog_v2_a_1/events_10_a_1", EVENT},
+                               {"eventlog_v2_a_1/events_9_a_1.compact", EVENT},
+                               {"eventlog_v2_a_1/events_8_a_1", EVENT},
+                               {"eventlog_v2_a_1/appstatus_a_1", ""},
+                               {"x/eventlog_v2_a_2/events_1_a_2", EVENT},
+                               {"x/eventlog_v2_a_2/appstatus_a_2.inprogress", ""},
+                               {NULL, NULL}};
+    kit_write_zip(*state, "logs.zip", MEMBERS);
+    kit_expect_logs(*state, "logs.zip",
+                    "logs.zip!eventlog_v2_a_1~: events_9_a_1.compact events_10_a_1 | "
+                    "logs.zip!x/eventlog_v2_a_2*: events_1_a_2");
+}
+
+static void test_rolling_parts_at_the_root(void **state)
+{
+    static member MEMBERS[] = {
+        {"events_2_a", EVENT}, {"appstatus_a.inprogress", ""},           {"events_1_a", EVENT}, {"events_1_b", EVENT},
+        {"eventlog", EVENT},   {"eventlog-2024-01-01--00-00.gz", EVENT}, {NULL, NULL}};
+    kit_write(*state, "eventlog_v2_b/x", "", 0); /* a folder with a misleading name */
+    kit_write_zip(*state, "eventlog_v2_b/l.zip", MEMBERS);
+    kit_expect_logs(*state, "eventlog_v2_b/l.zip",
+                    "eventlog_v2_b/l.zip: eventlog-2024-01-01--00-00.gz eventlog | "
+                    "eventlog_v2_b/l.zip!events_1_a*: events_1_a events_2_a | "
+                    "eventlog_v2_b/l.zip!events_1_b: events_1_b");
+}
+
+static void test_archives_in_a_folder(void **state)
+{
+    static member MEMBERS[] = {{"local-1", EVENT}, {NULL, NULL}};
+    kit_write_zip(*state, "b.zip", MEMBERS);
+    kit_write_text(*state, "a", EVENT);
+    kit_expect_logs(*state, "", "a: a | b.zip!local-1: local-1");
+}
+
+static void test_without_logs(void **state)
+{
+    static member NOTHING[] = {{NULL, NULL}}, EMPTY[] = {{"local-1", ""}, {NULL, NULL}};
+    kit_write_zip(*state, "nothing.zip", NOTHING);
+    kit_expect_unreadable(*state, "nothing.zip", "without event logs");
+    kit_write_zip(*state, "empty.zip", EMPTY);
+    kit_expect_unreadable(*state, "empty.zip", "is empty");
+    kit_write_text(*state, "false.zip", "PK\003\004 and then something else");
+    kit_expect_unreadable(*state, "false.zip", "cannot be read");
+}
+
+static void test_archive_inside_archive(void **state)
+{
+    static member MEMBERS[] = {{"inner.zip", "PK\003\004"}, {NULL, NULL}};
+    kit_write_zip(*state, "outer.zip", MEMBERS);
+    struct pyro_log_list list;
+    struct pyro_reader *reader = NULL;
+    struct pyro_error error;
+    kit_discover(*state, "outer.zip", &list);
+    assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "inside an archive"));
+    pyro_log_list_done(&list);
+}
+
+static void test_vanished(void **state)
+{
+    static member MEMBERS[] = {{"local-1", EVENT}, {NULL, NULL}}, OTHERS[] = {{"local-2", EVENT}, {NULL, NULL}};
+    struct pyro_log_list list;
+    struct pyro_reader *reader = NULL;
+    struct pyro_error error;
+    kit_write_zip(*state, "a.zip", MEMBERS);
+    kit_discover(*state, "a.zip", &list);
+    kit_write_zip(*state, "a.zip", OTHERS);
+    assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "cannot be found"));
+    assert_string_equal(error.path, kit_path(*state, "a.zip"));
+    unlink(kit_path(*state, "a.zip"));
+    assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
+    pyro_log_list_done(&list);
+}
+
+/* Whatever is left of an archive: no crash, what is read is a prefix, and a cut member says so. */
+static void test_cut_archive(void **state)
+{
+    char text[3000];
+    size_t len = 0;
+    for (unsigned i = 0; len + 40 < sizeof(text); i++)
+        len += (size_t)sprintf(text + len, "{\"Event\":\"%u\"}\n", i * 2654435761u);
+    member members[] = {{"local-1", text}, {NULL, NULL}};
+    kit_write_zip(*state, "whole.zip", members);
+    FILE *file = fopen(kit_path(*state, "whole.zip"), "rb");
+    char bytes[8000];
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    for (size_t cut = 4; cut < size; cut++) {
+        kit_write(*state, "cut.zip", bytes, cut);
+        struct pyro_log_list list;
+        kit_discover(*state, "cut.zip", &list);
+        assert_int_equal(list.count + list.unreadable_count, 1);
+        if (list.count) {
+            char damage[200];
+            char *read = kit_read(&list.logs[0].parts[0], NULL, damage, sizeof(damage));
+            assert_memory_equal(read, text, strlen(read));
+            assert_true(damage[0] || strlen(read) == len);
+            free(read);
+        }
+        pyro_log_list_done(&list);
+    }
+}
+
+/* Any bit flipped: no crash, no endless loop; the sanitizers look on. */
+static void test_flipped_bits(void **state)
+{
+    static member MEMBERS[] = {{"eventlog_v2_a/events_1_a", EVENT EVENT}, {"b", EVENT}, {NULL, NULL}};
+    kit_write_zip(*state, "whole.zip", MEMBERS);
+    FILE *file = fopen(kit_path(*state, "whole.zip"), "rb");
+    char bytes[2000];
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        kit_write(*state, "flipped.zip", bytes, size);
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        struct pyro_log_list list;
+        kit_discover(*state, "flipped.zip", &list);
+        for (size_t i = 0; i < list.count; i++) {
+            struct pyro_reader *reader = NULL;
+            char buffer[100];
+            size_t got = 1, total = 0;
+            if (pyro_reader_open(&list.logs[i].parts[0], NULL, &reader, NULL) != PYRO_OK)
+                continue;
+            for (; got > 0; total += got)
+                assert_int_equal(pyro_reader_read(reader, buffer, sizeof(buffer), &got, NULL), PYRO_OK);
+            assert_true(total < 100000);
+            pyro_reader_close(reader);
+        }
+        pyro_log_list_done(&list);
+    }
+}
+
+static void test_encrypted(void **state)
+{
+    struct archive *zip = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    archive_write_set_format_zip(zip);
+    if (archive_write_set_options(zip, "zip:encryption=traditional") != ARCHIVE_OK) /* libarchive without it */
+        skip();
+    archive_write_set_passphrase(zip, "secret");
+    assert_int_equal(archive_write_open_filename(zip, kit_path(*state, "locked.zip")), ARCHIVE_OK);
+    archive_entry_set_pathname(entry, "local-1");
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_size(entry, sizeof(EVENT) - 1);
+    assert_int_equal(archive_write_header(zip, entry), ARCHIVE_OK);
+    archive_write_data(zip, EVENT, sizeof(EVENT) - 1);
+    archive_entry_free(entry);
+    archive_write_free(zip);
+    kit_expect_unreadable(*state, "locked.zip", "is encrypted");
+}
+
+/* The process runs in the C locale here. libarchive marks names as UTF-8 when it writes in such a locale; the other
+ * kind of archive has the bytes only. */
+static void test_names_beyond_ascii(void **state)
+{
+    static member MEMBERS[] = {{"logs-\xc3\xa9t\xc3\xa9/local-1", EVENT}, {NULL, NULL}};
+    for (int marked = 0; marked < 2; marked++) {
+        locale_t own = marked ? newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0) : (locale_t)0;
+        locale_t previous = own ? uselocale(own) : (locale_t)0;
+        kit_write_zip(*state, "a.zip", MEMBERS);
+        if (own) {
+            uselocale(previous);
+            freelocale(own);
+        }
+        kit_expect_logs(*state, "a.zip", "a.zip!logs-\xc3\xa9t\xc3\xa9/local-1: local-1");
+        struct pyro_log_list list;
+        kit_discover(*state, "a.zip", &list);
+        char *text = kit_read(&list.logs[0].parts[0], NULL, NULL, 0);
+        assert_string_equal(text, EVENT);
+        free(text);
+        pyro_log_list_done(&list);
+    }
+}
+
+#define FOLDER_TEST(function) cmocka_unit_test_setup_teardown(function, kit_folder_setup, kit_folder_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_single_members),
+        FOLDER_TEST(test_rolling_folders),
+        FOLDER_TEST(test_rolling_parts_at_the_root),
+        FOLDER_TEST(test_archives_in_a_folder),
+        FOLDER_TEST(test_without_logs),
+        FOLDER_TEST(test_archive_inside_archive),
+        FOLDER_TEST(test_vanished),
+        FOLDER_TEST(test_cut_archive),
+        FOLDER_TEST(test_flipped_bits),
+        FOLDER_TEST(test_encrypted),
+        FOLDER_TEST(test_names_beyond_ascii),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
