@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""Measure Pyrometer beside other programs, all in one run on one machine.
+
+See docs/benchmarks.md for what each row does. Everything is kept in .cache/bench
+(or PYROMETER_CACHE/bench).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+import amplify
+import inputs
+import measuring
+import peers
+from inputs import CannotRun, Log
+from measuring import Cost
+from peers import Bench, Row
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ("pyrometer", "wc", "grep", "zstd", "simdjson", "orjson", "duckdb", "history", "rapids")
+
+CPU_SHARE = 0.4
+WALL_S_PER_GB = 0.3
+ZSTD_SHARE = 1.1
+MEMORY_BYTES = 64_000_000
+MEMORY_BYTES_A_TASK = 200
+GROWTH = 10.5
+
+BUSY = 0.5  # load above which times by the clock are not trusted
+DOCS = ROOT / "docs" / "benchmarks.md"
+DOCS_MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
+
+
+HEADINGS = ("what", "log", "does", "wall s", "user + system s", "peak memory", "wall ratio", "CPU ratio", "runs")
+
+
+@dataclass
+class Results:
+    """What was measured, and what could not be."""
+
+    rows: list[tuple[Row, Cost, int]] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+
+    def cost(self, key: str, log: str, name: str = "") -> Optional[Cost]:
+        for row, cost, _ in self.rows:
+            if row.key == key and row.log.name == log and (not name or row.name == name):
+                return cost
+        return None
+
+    def log(self, name: str) -> Optional[Log]:
+        return next((row.log for row, _, _ in self.rows if row.log.name == name), None)
+
+
+@dataclass
+class Aim:
+    """One aim of the project, and how near it is."""
+
+    text: str
+    measured: str
+    met: Optional[bool]
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+# ---- Which rows -----------------------------------------------------------------------------------------------------
+
+Maker = Callable[[], Row]
+
+
+def row_makers(bench: Bench, quick: bool) -> list[tuple[str, Maker]]:
+    """The rows that can be asked for, with the name each goes by in --only."""
+    main = "100 MB" if quick else "1 GB"
+    logs = bench.logs
+
+    def plain() -> Log:
+        return logs.plain(main)
+
+    def zstd() -> Log:
+        return logs.zstd(main)
+
+    makers: list[tuple[str, Maker]] = [
+        ("pyrometer", lambda: peers.pyrometer_row(bench, plain())),
+        ("pyrometer", lambda: peers.pyrometer_row(bench, plain(), 1)),
+        ("wc", lambda: peers.wc_row(bench, plain())),
+        ("grep", lambda: peers.grep_row(bench, plain())),
+        ("simdjson", lambda: peers.simdjson_row(bench, plain())),
+        ("orjson", lambda: peers.python_row(bench, "orjson", "orjson", "reads one field of every line", plain())),
+        ("duckdb", lambda: peers.python_row(bench, "duckdb", "DuckDB", "reads one field of every line", plain())),
+        ("history", lambda: peers.history_row(bench, plain())),
+        ("rapids", lambda: peers.rapids_row(bench, plain())),
+        ("pyrometer", lambda: peers.pyrometer_row(bench, zstd())),
+        ("zstd", lambda: peers.zstd_row(bench, zstd())),
+    ]
+    if quick:
+        return [(key, maker) for key, maker in makers if key not in ("history", "rapids")]
+    return makers + [
+        ("pyrometer", lambda: peers.pyrometer_row(bench, logs.plain("100 MB"))),
+        ("pyrometer", lambda: peers.pyrometer_row(bench, logs.plain("4 GB"))),
+    ]
+
+
+def make_rows(makers: Sequence[tuple[str, Maker]], only: Sequence[str], results: Results) -> list[Row]:
+    rows: list[Row] = []
+    for key, maker in makers:
+        if only and key not in only:
+            continue
+        try:
+            rows.append(maker())
+        except (CannotRun, measuring.RunFailed) as error:
+            results.missing.append((key, str(error)))
+            say(f"{key}: {error}")
+    return rows
+
+
+# ---- Measuring ------------------------------------------------------------------------------------------------------
+
+
+def measure_rows(rows: Sequence[Row], runs: int, slow_runs: int, results: Results) -> None:
+    """Runs alternate, so that whatever else the machine does falls on all alike. Slow rows come last.
+
+    The first round of the fast rows is not counted: it warms programs, pages and the memory of a virtual machine.
+    """
+    costs: dict[int, list[Cost]] = {}
+    broken: set[int] = set()
+    for slow, rounds in ((False, runs + 1), (True, slow_runs)):
+        for number in range(rounds):
+            counted = slow or number > 0
+            chosen = [(place, row) for place, row in enumerate(rows) if row.slow == slow and place not in broken]
+            if chosen:
+                say(f"{'slow ' if slow else ''}round {number + 1} of {rounds}")
+            for place, row in chosen:
+                try:
+                    cost = row.run()
+                    if counted:
+                        costs.setdefault(place, []).append(cost)
+                except measuring.RunFailed as error:
+                    broken.add(place)
+                    results.missing.append((row.key, str(error)))
+                    say(f"{row.key}: {error}")
+    for place, row in enumerate(rows):
+        if place not in broken and costs.get(place):
+            results.rows.append((row, measuring.median(costs[place]), len(costs[place])))
+
+
+# ---- Aims -----------------------------------------------------------------------------------------------------------
+
+
+def ratio_aim(text: str, mine: Optional[float], other: Optional[float], limit: float) -> Aim:
+    if mine is None or not other:
+        return Aim(text, "not measured", None)
+    ratio = mine / other
+    return Aim(text, f"{ratio:.2f} x ({mine:.2f} s to {other:.2f} s)", ratio <= limit)
+
+
+def cpu_aim(results: Results, main: str) -> Aim:
+    mine, other = results.cost("pyrometer", main), results.cost("simdjson", main)
+    text = f"CPU time at most {CPU_SHARE} x that of simdjson reading one field a line"
+    return ratio_aim(text, mine and mine.cpu_s, other and other.cpu_s, CPU_SHARE)
+
+
+def wall_aim(results: Results, main: str) -> Aim:
+    mine, log = results.cost("pyrometer", main), results.log(main)
+    text = f"{WALL_S_PER_GB} s by the clock for 1 GB"
+    if mine is None or log is None:
+        return Aim(text, "not measured", None)
+    per_gb = mine.wall_s / (log.plain_bytes / 1e9)
+    return Aim(text, f"{per_gb:.2f} s", per_gb <= WALL_S_PER_GB)
+
+
+def zstd_aim(results: Results, main: str) -> Aim:
+    name = f"{main}, zstd"
+    mine, other = results.cost("pyrometer", name), results.cost("zstd", name)
+    text = f"compressed, at most {ZSTD_SHARE} x `zstd -dc` by the clock"
+    return ratio_aim(text, mine and mine.wall_s, other and other.wall_s, ZSTD_SHARE)
+
+
+def memory_aim(results: Results, name: str) -> Aim:
+    mine, log = results.cost("pyrometer", name), results.log(name)
+    text = f"anonymous memory at most 64 MB + {MEMORY_BYTES_A_TASK} bytes a task ({name})"
+    if mine is None or log is None or mine.anonymous_bytes is None:
+        return Aim(text, "not measured", None)
+    limit = MEMORY_BYTES + MEMORY_BYTES_A_TASK * log.tasks
+    return Aim(
+        text, f"{mine.anonymous_bytes / 1e6:.0f} MB; allowed {limit / 1e6:.0f} MB", mine.anonymous_bytes <= limit
+    )
+
+
+def growth_aim(results: Results, small: str, large: str) -> Aim:
+    text = f"10 x the log, at most {GROWTH} x the time ({small} to {large})"
+    costs = results.cost("pyrometer", small), results.cost("pyrometer", large)
+    logs = results.log(small), results.log(large)
+    if not (costs[0] and costs[1] and logs[0] and logs[1]):
+        return Aim(text, "not measured", None)
+    bytes_ratio = logs[1].plain_bytes / logs[0].plain_bytes
+    time_ratio = costs[1].wall_s / costs[0].wall_s
+    scaled = 10 * time_ratio / bytes_ratio
+    return Aim(text, f"{scaled:.1f} x ({bytes_ratio:.2f} x the bytes, {time_ratio:.2f} x the time)", scaled <= GROWTH)
+
+
+def all_aims(results: Results, quick: bool) -> list[Aim]:
+    main = "100 MB" if quick else "1 GB"
+    aims = [cpu_aim(results, main), wall_aim(results, main), zstd_aim(results, main)]
+    if quick:
+        return aims + [memory_aim(results, main)]
+    aims += [memory_aim(results, name) for name in ("1 GB", "1 GB, zstd", "4 GB")]
+    return aims + [growth_aim(results, "100 MB", "1 GB"), growth_aim(results, "1 GB", "4 GB")]
+
+
+# ---- Writing --------------------------------------------------------------------------------------------------------
+
+
+def seconds(value: float) -> str:
+    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def ratios(cost: Cost, mine: Optional[Cost]) -> tuple[str, str]:
+    """Wall and CPU time as multiples of Pyrometer's on the same log."""
+    if mine is None:
+        return "", ""
+    return times(cost.wall_s / mine.wall_s), times(cost.cpu_s / mine.cpu_s)
+
+
+def memory_text(cost: Cost) -> str:
+    text = f"{cost.peak_bytes / 1e6:.0f} MB"
+    return text if cost.anonymous_bytes is None else f"{text} ({cost.anonymous_bytes / 1e6:.0f} anonymous)"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, aligned so that it can be read as text."""
+    cells = [list(headings), *map(list, rows)]
+    widths = [max(3, *(len(row[column]) for row in cells)) for column in range(len(headings))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def results_table(results: Results) -> str:
+    rows = []
+    for row, cost, runs in results.rows:
+        wall, cpu = ratios(cost, results.cost("pyrometer", row.log.name))
+        rows.append(
+            [
+                *(row.name, row.log.name, row.does, seconds(cost.wall_s)),
+                f"{seconds(cost.user_s)} + {seconds(cost.system_s)}",
+                *(memory_text(cost), wall, cpu, str(runs)),
+            ]
+        )
+    return table(HEADINGS, rows)
+
+
+def aims_table(aims: Sequence[Aim]) -> str:
+    words = {True: "met", False: "**not met**", None: "not measured"}
+    return table(["aim", "measured", "met"], [[aim.text, aim.measured, words[aim.met]] for aim in aims])
+
+
+def logs_table(results: Results) -> str:
+    seen: dict[str, list[str]] = {}
+    for row, _, _ in results.rows:
+        log = row.log
+        numbers = (log.path.stat().st_size, log.plain_bytes, log.lines, log.tasks)
+        seen[log.name] = [log.name, *(f"{number:,}" for number in numbers)]
+    return table(["log", "bytes", "bytes, plain", "lines", "tasks"], list(seen.values()))
+
+
+def versions(results: Results) -> str:
+    return "; ".join(dict.fromkeys(row.version for row, _, _ in results.rows if row.version))
+
+
+def document(results: Results, aims: Sequence[Aim], load: float) -> str:
+    """All that is known, as Markdown."""
+    facts = [*measuring.machine(), ("versions", versions(results)), ("load at the start", f"{load:.2f}")]
+    facts.append(("day", time.strftime("%Y-%m-%d", time.gmtime())))
+    parts = [results_table(results), aims_table(aims), logs_table(results)]
+    if load > BUSY:
+        warning = f"Measured on a busy machine (load {load:.1f}): times by the clock are too long. Repeat it."
+        parts.insert(0, f"**{warning}**")
+    parts.append("\n".join(f"- {name}: {value}" for name, value in facts))
+    if results.missing:
+        parts.append("\n".join(f"- not measured: {name}: {reason}" for name, reason in results.missing))
+    return "\n\n".join(parts) + "\n"
+
+
+def update_docs(text: str) -> None:
+    """Put the results into docs/benchmarks.md, in place of those that are there."""
+    page = DOCS.read_text()
+    before, begin, rest = page.partition(DOCS_MARKS[0])
+    _, end, after = rest.partition(DOCS_MARKS[1])
+    if not (begin and end):
+        raise OSError(f"{DOCS} has no place for results")
+    DOCS.write_text(f"{before}{begin}{text}{end}{after}")
+
+
+# ---- The command ----------------------------------------------------------------------------------------------------
+
+
+def chosen_peers(text: str) -> list[str]:
+    names = [name for name in text.split(",") if name]
+    unknown = [name for name in names if name not in PEERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(PEERS)}")
+    return names
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", type=chosen_peers, default=[], metavar="NAME,...", help=", ".join(PEERS))
+    parser.add_argument("--quick", action="store_true", help="only 100 MB logs, no peers on the JVM")
+    parser.add_argument("--runs", type=int, default=7, help="runs of each row (default 7)")
+    parser.add_argument("--slow-runs", type=int, default=3, help="runs of the JVM peers (default 3)")
+    parser.add_argument("--base", type=Path, default=amplify.BASE, help="the real log to multiply")
+    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "pyrometer", help="pyrometer to measure")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the result there, as Markdown")
+    parser.add_argument("--update-docs", action="store_true", help="put the result into docs/benchmarks.md")
+    options = parser.parse_args(argv)
+    if options.runs < 1 or options.slow_runs < 1:
+        parser.error("there must be at least one run")
+    return options
+
+
+def check_quiet() -> float:
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        say(f"the machine is busy (load {load:.1f}): these numbers will not be good ones")
+    return load
+
+
+def main(argv: Sequence[str]) -> int:
+    options = parse_arguments(argv)
+    cache = inputs.cache_folder(ROOT)
+    cache.mkdir(parents=True, exist_ok=True)
+    results = Results()
+    try:
+        logs = inputs.Inputs(cache, options.base.absolute(), say)
+        bench = Bench(cache, logs, measuring.Meter(cache), options.binary.absolute(), say)
+        rows = make_rows(row_makers(bench, options.quick), options.only, results)
+        for path in {row.log.path for row in rows}:
+            inputs.warm(path)
+        load = check_quiet()
+        measure_rows(rows, options.runs, options.slow_runs, results)
+    except (amplify.AmplifyError, measuring.RunFailed, OSError) as error:
+        print(f"bench.py: {error}", file=sys.stderr)
+        return 1
+    text = document(results, all_aims(results, options.quick), load)
+    print(text, end="")
+    if options.output:
+        options.output.write_text(text)
+    if options.update_docs:
+        update_docs(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
