@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "rules/facts.h"
+#include "rules/remedy.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
 static const double share_borders[] = {0.25, 0.10, 0.03};
@@ -78,6 +79,11 @@ static bool run_rules(struct pyro_rule_context *context, struct pyro_diagnosis *
         return false;
     for (size_t i = 0; i < pyro_rule_count; i++) {
         size_t before = context->findings.count;
+        double limits[PYRO_THRESHOLDS_MAX];
+        for (size_t k = 0; k < pyro_rules[i]->threshold_count; k++)
+            limits[k] = pyro_rules[i]->thresholds[k].value;
+        context->rule = pyro_rules[i];
+        context->limits = limits;
         enum pyro_verdict verdict = pyro_rules[i]->evaluate(context);
         if (context->findings.count > before)
             verdict = PYRO_VERDICT_FINDING;
@@ -99,6 +105,7 @@ static bool finish(struct pyro_rule_context *context, struct pyro_diagnosis *dia
     if (count > 0)
         memcpy(findings, context->findings.items, count * sizeof(*findings));
     for (size_t i = 0; i < count; i++) {
+        pyro_remedy_price(context, &findings[i]);
         make_valid(&findings[i]);
         findings[i].severity = pyro_finding_severity(context->app, &findings[i]);
         if (!findings[i].id.ptr)

@@ -16,6 +16,9 @@ struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const s
     finding->rule = rule;
     finding->confidence = context->app->integrity.confidence;
     finding->title = pyro_slice_from(rule->title);
+    finding->sure[0] = 0.5;
+    finding->sure[1] = 0.8;
+    finding->sure[2] = 1;
     finding->job = finding->stage = finding->attempt = finding->sql = PYRO_NONE;
     finding->saves = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE};
     return finding;

@@ -6,6 +6,7 @@
 #define PYRO_RULES_RULE_H
 
 #include "analyze/analyze.h"
+#include "analyze/replay.h"
 #include "base/arena.h"
 #include "model/app.h"
 
@@ -53,12 +54,26 @@ struct pyro_finding {
     struct pyro_saving saves;
     double failure_risk; /* 0..1: chance that this run or the next fails of it; enters the severity */
     double harm;         /* 0..1: harm to those who read the output */
+    /* The run without the fault, and how much of that to count on: see remedy.h. */
+    struct pyro_edit *edits;
+    size_t edit_count, edit_room;
+    double sure[3];
+};
+
+/* A number that a rule judges by. Users may set it in a configuration file as rules.<id>.<name>. */
+struct pyro_threshold {
+    const char *name; /* "task_ms_min" */
+    double value;     /* unless the user says otherwise; 0 or more */
+    const char *unit; /* as in evidence */
+    const char *doc;  /* one line: what it limits, and where the number comes from */
 };
 
 /* What a rule writes to. */
 struct pyro_rule_context {
     const struct pyro_app *app;
-    struct pyro_arena *arena; /* findings and their texts */
+    const struct pyro_rule *rule; /* the one that runs */
+    const double *limits;         /* of its thresholds: see pyro_limit() */
+    struct pyro_arena *arena;     /* findings and their texts */
     PYRO_VEC(struct pyro_finding) findings;
     bool failed;                    /* out of memory */
     struct pyro_activity *activity; /* made when first asked for: see pyro_alone_ms() */
@@ -68,14 +83,25 @@ struct pyro_rule {
     const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
     const char
         *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources, streaming */
-    const char *title;   /* "Data skew" */
-    const char *summary; /* one sentence: what it means */
+    const char *title;                       /* "Data skew" */
+    const char *summary;                     /* one sentence: what it means */
+    const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */
+    size_t threshold_count;
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };
 
 extern const struct pyro_rule *const pyro_rules[];
 extern const size_t pyro_rule_count;
 const struct pyro_rule *pyro_rule_find(const char *id);
+
+enum { PYRO_THRESHOLDS_MAX = 24 };
+
+/* The value of threshold `index` of the rule that runs. */
+static inline double pyro_limit(const struct pyro_rule_context *context, size_t index)
+{
+    return context->limits[index];
+}
+#define PYRO_THRESHOLDS(table) .thresholds = (table), .threshold_count = sizeof(table) / sizeof((table)[0])
 
 /* Adds a finding with the rule, empty places and confidence of the log's integrity; NULL when there is no memory.
  * Severity and id are set by pyro_rules_evaluate() afterwards (docs/severity.md); an id that the rule set itself,

@@ -36,7 +36,7 @@ def is_streaming_well(numbers: Numbers) -> bool:
     )
 
 
-HELD_OUT = (
+JOBS = (
     held_out(
         "skew_rdd",
         "RDD API in Python: half of all records have one key, groupByKey over 12 partitions.",
