@@ -49,7 +49,7 @@ JOBS = (
         "Twelve gzipped CSV files, one eleven times as large as each other one.",
         is_skewed,
         ("data-skew",),
-        ("unsplittable-input", "row-format", "idle-executors"),
+        ("unsplittable-input", "row-format", "idle-executors", "driver-bound"),  # 12 s of 34 before the first job
         master="local[4]",
         version=SPARK_4,
         conf={"spark.sql.files.openCostInBytes": "128m"},
