@@ -6,34 +6,49 @@
 #include "rules/finding.h"
 #include "rules/stage_tasks.h"
 
-/* A task counts as heavy from twice its peers' time and data on: below that, ordinary hashing of some hundred keys
- * varies as much. */
-#define HEAVY_RATIO 2.0
-/* Data explains time when it grew by at least a quarter as much: hot join keys cost more than their share (both sides
- * multiply), warm-up and reading cost less. */
-#define FOLLOWS 0.25
-/* With so many times the data nothing else needs to explain a slow task. */
-#define PLAIN_RATIO 4.0
-/* Python's RDDs ship pickled batches: a hot key's equal values compress well, and records are batches, so that half as
- * much again in the fullest task, when it computed three times as long, is a hot key too. */
-#define BATCH_RATIO      1.5
-#define BATCH_TIME_RATIO 3.0
-/* Two partitions always differ; three are the least that have a middle. */
-#define TASKS_MIN 3
-/* Quiet below a second and below 1 % of the application: nobody would act on it. */
-#define SAVING_MIN_MS    1000.0
-#define SAVING_MIN_SHARE 0.01
 /* Advice to salt assumes that spreading is not perfect. */
 #define SPREAD_WELL 0.85
+
+enum {
+    HEAVY_RATIO,
+    FOLLOWS,
+    PLAIN_RATIO,
+    BATCH_RATIO,
+    BATCH_TIME_RATIO,
+    TASKS_MIN,
+    MIXED_SHARE,
+    SAVING_MIN_MS,
+    SAVING_MIN_SHARE
+};
+static const struct pyro_threshold thresholds[] = {
+    [HEAVY_RATIO] = {"ratio_min", 2, "ratio",
+                     "A task is heavy from so many times its peers' time and data on; below that, ordinary hashing of "
+                     "some hundred keys varies as much"},
+    [FOLLOWS] = {"follows_min", 0.25, "ratio",
+                 "Data explains time when it grew by so much of it; hot join keys cost more than their share (both "
+                 "sides multiply), warm-up and reading cost less"},
+    [PLAIN_RATIO] = {"plain_ratio_min", 4, "ratio",
+                     "With so many times the data nothing else needs to explain a slow task"},
+    [BATCH_RATIO] = {"batch_ratio_min", 1.5, "ratio",
+                     "The fullest task of an RDD stage is heavy from here on: Python ships compressed batches, so that "
+                     "a hot key shows less"},
+    [BATCH_TIME_RATIO] = {"batch_time_ratio_min", 3, "ratio", "... when it computed for so many times the median"},
+    [TASKS_MIN] = {"tasks_min", 3, "count", "Two partitions always differ; three are the least that have a middle"},
+    [MIXED_SHARE] = {"heavy_share_max", 0.4, "share",
+                     "More tasks heavy than this are a mixture of two kinds of input, not skew"},
+    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below: nobody would act on it"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
+};
 
 enum { SLOWEST_MS, MEDIAN_MS, DATA_RATIO, HEAVY, HEAVY_SHARE, SLOWEST_BYTES, MEDIAN_BYTES, SLOWEST_RECORDS };
 
 /* The fullest task of an RDD stage, slow by computing. */
-static bool is_heavy_batch(const struct pyro_app *app, const struct pyro_stage_tasks *tasks,
+static bool is_heavy_batch(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
                            const struct pyro_stage_task *task, double data)
 {
-    if (data < BATCH_RATIO || task->duration < BATCH_TIME_RATIO * tasks->median_ms ||
-        pyro_real(pyro_task_split(app, task->row).compute) * 2 < task->duration)
+    if (data < pyro_limit(context, BATCH_RATIO) ||
+        task->duration < pyro_limit(context, BATCH_TIME_RATIO) * tasks->median_ms ||
+        pyro_real(pyro_task_split(context->app, task->row).compute) * 2 < task->duration)
         return false;
     for (size_t i = 0; i < tasks->count; i++)
         if (tasks->items[i].read_bytes > task->read_bytes)
@@ -41,12 +56,14 @@ static bool is_heavy_batch(const struct pyro_app *app, const struct pyro_stage_t
     return task->read_bytes > 0;
 }
 
-static bool is_heavy(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task, double data)
+static bool is_heavy(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
+                     const struct pyro_stage_task *task, double data)
 {
     double usual = fmax(tasks->median_ms, 1), time = task->duration / usual;
-    if (time < HEAVY_RATIO || data < HEAVY_RATIO || task->duration - usual < SAVING_MIN_MS)
+    if (time < pyro_limit(context, HEAVY_RATIO) || data < pyro_limit(context, HEAVY_RATIO) ||
+        task->duration - usual < pyro_limit(context, SAVING_MIN_MS))
         return false;
-    return data >= PLAIN_RATIO || data - 1 >= FOLLOWS * (time - 1);
+    return data >= pyro_limit(context, PLAIN_RATIO) || data - 1 >= pyro_limit(context, FOLLOWS) * (time - 1);
 }
 
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
@@ -62,8 +79,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         all_bytes += task->read_bytes;
         all_records += task->read_records;
         double data = pyro_stage_task_data_ratio(&tasks, task);
-        if (!is_heavy(&tasks, task, data) &&
-            (pyro_stage_is_sql(stage) || !is_heavy_batch(context->app, &tasks, task, data)))
+        if (!is_heavy(context, &tasks, task, data) &&
+            (pyro_stage_is_sql(stage) || !is_heavy_batch(context, &tasks, task, data)))
             continue;
         heavy++;
         heavy_bytes += task->read_bytes;
@@ -72,8 +89,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         if (!slowest || task->duration > slowest->duration)
             slowest = task;
     }
-    /* More than two fifths heavy is a mixture of two kinds of input, not skew. */
-    if (slowest && heavy * 5 <= 2 * (double)tasks.count) {
+    if (slowest && heavy <= pyro_limit(context, MIXED_SHARE) * (double)tasks.count) {
         /* The work stays: it spreads over the slots, so that the stage cannot end before work / slots. */
         double slots = pyro_stage_slots(context->app, stage);
         double end = fmax(pyro_stage_tasks_capped_end(&tasks), tasks.begin + tasks.work_ms / slots);
@@ -242,8 +258,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                               pyro_say_stage(context, found->stage), share, value[HEAVY], (long long)stage->tasks,
                               pyro_say_ms(context, value[SLOWEST_MS]), time, value[DATA_RATIO], more);
     pyro_finding_evidence(context, finding, "slowest_task_ms", value[SLOWEST_MS], value[MEDIAN_MS], "ms");
-    pyro_finding_evidence(context, finding, "slowest_to_median_time", time, HEAVY_RATIO, "ratio");
-    pyro_finding_evidence(context, finding, "slowest_to_median_data", value[DATA_RATIO], HEAVY_RATIO, "ratio");
+    pyro_finding_evidence(context, finding, "slowest_to_median_time", time, pyro_limit(context, HEAVY_RATIO), "ratio");
+    pyro_finding_evidence(context, finding, "slowest_to_median_data", value[DATA_RATIO],
+                          pyro_limit(context, HEAVY_RATIO), "ratio");
     pyro_finding_evidence(context, finding, "slowest_task_read_bytes", value[SLOWEST_BYTES], value[MEDIAN_BYTES],
                           "bytes");
     pyro_finding_evidence(context, finding, "heavy_tasks", value[HEAVY], 0, "count");
@@ -257,7 +274,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     else
         advise_rdd(context, finding, found);
     /* Surer the clearer time follows data. */
-    finding->confidence *= value[DATA_RATIO] >= PLAIN_RATIO ? 0.95 : value[DATA_RATIO] >= HEAVY_RATIO ? 0.8 : 0.65;
+    finding->confidence *= value[DATA_RATIO] >= pyro_limit(context, PLAIN_RATIO)   ? 0.95
+                           : value[DATA_RATIO] >= pyro_limit(context, HEAVY_RATIO) ? 0.8
+                                                                                   : 0.65;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
 
@@ -267,12 +286,13 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
-    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         double spread = pyro_real(stage->duration_max) - pyro_real(stage->duration_median);
-        if (stage->tasks - stage->failed_tasks >= TASKS_MIN && spread >= SAVING_MIN_MS &&
-            pyro_real(stage->duration_max) >= HEAVY_RATIO * pyro_real(stage->duration_median))
+        if ((double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
+            spread >= pyro_limit(context, SAVING_MIN_MS) &&
+            pyro_real(stage->duration_max) >= pyro_limit(context, HEAVY_RATIO) * pyro_real(stage->duration_median))
             examine(context, &cases, i);
     }
     pyro_cases_merge(context, &cases);
@@ -288,5 +308,6 @@ const struct pyro_rule pyro_rule_data_skew = {
     .category = "skew",
     .title = "Data skew",
     .summary = "A few tasks of a stage get much more data than the others, and the stage waits for them.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -7,25 +7,27 @@
 #include "rules/stage_tasks.h"
 
 #define MIB (1024.0 * 1024)
-/* Quiet below 32 MiB a stage: such spills cost fractions of a second. */
-#define SPILL_MIN_BYTES (32 * MIB)
-/* Spilling a twentieth of what a stage moves is the tail of a distribution, not a fault. */
-#define SPILL_MIN_SHARE 0.05
-/* A fifth and more says that tasks do not fit: with growing data they spill several times, then run out of memory. */
-#define RISK_SHARE 0.2
 /* Spilled bytes are written and read again; disks of executors give 200 MB/s to one task, 100 when they are shared and
  * 1,000 when the page cache takes them. What was in memory is serialised and read back at 400 MB/s. */
 #define DISK_BYTES_PER_MS      200e3
 #define DISK_SLOW_BYTES_PER_MS 100e3
 #define DISK_FAST_BYTES_PER_MS 1000e3
 #define SERIAL_BYTES_PER_MS    400e3
-/* Aim at 80 % of a slot's memory: tasks differ. */
-#define FILL 0.8
-/* When one task needs so many times the median, more partitions will not help. */
-#define SKEW_RATIO 3.0
-/* spark.memory.fraction far below Spark's default makes spills by itself. */
-#define FRACTION_USUAL 0.6
-#define FRACTION_LOW   0.35
+
+enum { SPILL_MIN_BYTES, SPILL_MIN_SHARE, RISK_SHARE, FILL, SKEW_RATIO, FRACTION_LOW, FRACTION_USUAL };
+static const struct pyro_threshold thresholds[] = {
+    [SPILL_MIN_BYTES] = {"spill_bytes_min", 32.0 * 1024 * 1024, "bytes",
+                         "Quiet below, a stage: such spills cost fractions of a second"},
+    [SPILL_MIN_SHARE] = {"spill_share_min", 0.05, "share",
+                         "Spilling less of what a stage moves is the tail of a distribution, not a fault"},
+    [RISK_SHARE] = {"risk_share_min", 0.2, "share",
+                    "Spilling so much says that tasks do not fit: with growing data they run out of memory"},
+    [FILL] = {"fill_share", 0.8, "share", "Advice fills so much of a slot's memory: tasks differ"},
+    [SKEW_RATIO] = {"skew_ratio_min", 3, "ratio",
+                    "When one task needs so many times the median, more partitions will not help"},
+    [FRACTION_LOW] = {"fraction_low", 0.35, "share", "spark.memory.fraction below this makes spills by itself"},
+    [FRACTION_USUAL] = {"fraction_usual", 0.6, "share", "What is advised then: Spark's default"},
+};
 
 enum { DISK, MEMORY, MOVED, NEED, NEED_MEDIAN, SPILLING };
 
@@ -93,9 +95,10 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     double partitions = fmax(pyro_real(stage->partitions), 1), slots = pyro_stage_slots(app, stage);
-    double wanted = ceil(partitions * found->value[NEED] / (slot_memory * FILL));
+    double wanted = ceil(partitions * found->value[NEED] / (slot_memory * pyro_limit(context, FILL)));
     wanted = fmin(ceil(wanted / ceil(slots)) * ceil(slots), 100000); /* whole waves */
-    if (wanted <= partitions || found->value[NEED] > SKEW_RATIO * fmax(found->value[NEED_MEDIAN], 1))
+    if (wanted <= partitions ||
+        found->value[NEED] > pyro_limit(context, SKEW_RATIO) * fmax(found->value[NEED_MEDIAN], 1))
         return;
     const char *need = pyro_say_bytes(context, found->value[NEED]), *has = pyro_say_bytes(context, slot_memory);
     if (stage->shuffle_read_bytes <= 0) {
@@ -142,15 +145,15 @@ static double advise_fraction(struct pyro_rule_context *context, struct pyro_fin
 {
     const struct pyro_app *app = context->app;
     double fraction = pyro_app_memory_fraction(app);
-    if (fraction > FRACTION_LOW)
+    if (fraction > pyro_limit(context, FRACTION_LOW))
         return fraction;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context, "Set spark.memory.fraction back to Spark's %.1f: at %.2f a task has only %s of the heap.",
-                 FRACTION_USUAL, fraction, pyro_say_bytes(context, pyro_app_slot_memory(app))),
+                 pyro_limit(context, FRACTION_USUAL), fraction, pyro_say_bytes(context, pyro_app_slot_memory(app))),
         verify_text);
     pyro_advice_set(context, advice, "spark.memory.fraction", PYRO_SLICE_LITERAL("0.6"));
-    return FRACTION_USUAL;
+    return pyro_limit(context, FRACTION_USUAL);
 }
 
 static void advise_memory(struct pyro_rule_context *context, struct pyro_finding *finding,
@@ -158,7 +161,7 @@ static void advise_memory(struct pyro_rule_context *context, struct pyro_finding
 {
     const struct pyro_app *app = context->app;
     double slots = pyro_app_slots_per_executor(app), heap = pyro_app_heap_bytes(app);
-    double wanted = found->value[NEED] * slots / (fraction * FILL) + 300 * MIB;
+    double wanted = found->value[NEED] * slots / (fraction * pyro_limit(context, FILL)) + 300 * MIB;
     if (wanted <= heap * 1.1 || wanted > heap * 4)
         return;
     struct pyro_slice size = pyro_say_memory(context, wanted);
@@ -199,7 +202,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_merged(context, finding, "stages", found->merged);
     double fraction = advise_fraction(context, finding);
     slot_memory *= fraction / pyro_app_memory_fraction(app);
-    if (value[NEED] > slot_memory * FILL) {
+    if (value[NEED] > slot_memory * pyro_limit(context, FILL)) {
         advise_partitions(context, finding, found, slot_memory);
         advise_memory(context, finding, found, fraction);
     }
@@ -208,7 +211,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                             PYRO_SLICE_LITERAL("One task needs far more than the others: mend the skew of this stage "
                                                "first (see data-skew); more partitions will not split one key."),
                             verify_text);
-    finding->failure_risk = value[MOVED] >= RISK_SHARE ? 0.25 : 0.1;
+    finding->failure_risk = value[MOVED] >= pyro_limit(context, RISK_SHARE) ? 0.25 : 0.1;
     finding->confidence *= 0.95;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
@@ -221,8 +224,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     struct pyro_cases cases = {0};
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
-        if (pyro_real(stage->disk_spill_bytes) >= SPILL_MIN_BYTES && spill_share(stage) >= SPILL_MIN_SHARE &&
-            stage->completed_ms != PYRO_NONE)
+        if (pyro_real(stage->disk_spill_bytes) >= pyro_limit(context, SPILL_MIN_BYTES) &&
+            spill_share(stage) >= pyro_limit(context, SPILL_MIN_SHARE) && stage->completed_ms != PYRO_NONE)
             examine(context, &cases, i);
     }
     pyro_cases_merge(context, &cases);
@@ -237,5 +240,6 @@ const struct pyro_rule pyro_rule_disk_spill = {
     .category = "memory",
     .title = "Spill to disk",
     .summary = "Tasks sort or aggregate more than fits into their share of memory and write it to disk.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

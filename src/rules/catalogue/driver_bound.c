@@ -5,19 +5,21 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* A session plans, lists files and commits between stages; up to a sixth of the run is usual for short jobs. */
-#define FIRE_SHARE 0.15
-#define FIRE_MS    5000.0
-/* Starting and stopping a session: imports, catalogue, first plan. Not counted as saving. */
-#define SESSION_MS 8000.0
-/* Where executors, which start a JVM and load classes too, took longer than that, the driver's first plan did as well.
- */
-#define SESSION_MAX_MS 30000.0
-/* Gaps shorter than this are scheduling. */
-#define GAP_MIN_MS 250.0
 /* Half of the driver's own time can usually be moved to executors or done while they work. */
 #define MOVABLE    0.5
 #define GAPS_SHOWN 3
+
+enum { FIRE_SHARE, FIRE_MS, SESSION_MS, SESSION_MAX_MS, GAP_MIN_MS };
+static const struct pyro_threshold thresholds[] = {
+    [FIRE_SHARE] = {"driver_share_min", 0.15, "share", "Quiet while the driver works alone for less of the run"},
+    [FIRE_MS] = {"driver_ms_min", 5000, "ms", "Quiet below, in sum of the gaps"},
+    [SESSION_MS] = {"session_ms", 8000, "ms",
+                    "Starting and stopping a session (imports, catalogue, first plan) is not counted as saving"},
+    [SESSION_MAX_MS] =
+        {"session_ms_max", 30000, "ms",
+         "Where executors took longer than that to start, the driver's first plan did as well: at most so long"},
+    [GAP_MIN_MS] = {"gap_ms_min", 250, "ms", "Shorter gaps are scheduling"},
+};
 
 struct gap {
     double from, to;
@@ -44,14 +46,14 @@ static double open_sql_ms(const struct pyro_app *app, double from, double to)
     return fmax(most, 0);
 }
 
-static void add_gap(const struct pyro_app *app, struct gaps *gaps, struct gap gap)
+static void add_gap(struct pyro_rule_context *context, struct gaps *gaps, struct gap gap)
 {
     double length = gap.to - gap.from;
-    if (length < GAP_MIN_MS)
+    if (length < pyro_limit(context, GAP_MIN_MS))
         return;
     gaps->count++;
     gaps->total_ms += length;
-    gaps->in_sql_ms += open_sql_ms(app, gap.from, gap.to);
+    gaps->in_sql_ms += open_sql_ms(context->app, gap.from, gap.to);
     gaps->edges_ms += gap.before < 0 || gap.after < 0 ? length : 0;
     for (size_t i = 0; i < GAPS_SHOWN; i++) {
         struct gap held = gaps->largest[i];
@@ -90,19 +92,19 @@ static bool find_gaps(struct pyro_rule_context *context, struct gaps *gaps)
             order[count++] = (struct begin){(double)app->stages.items[i].submitted_ms, i};
     if (count > 1)
         qsort(order, count, sizeof(*order), by_begin);
-    double begin = pyro_real(app->application.start_ms) + pyro_real(app->numbers.phase_wait_ms);
+    double begin = pyro_real(app->application.start_ms) + pyro_real(context->app->numbers.phase_wait_ms);
     double end = pyro_real(app->application.end_ms), busy_until = begin;
     ptrdiff_t before = -1;
     for (size_t i = 0; i < count; i++) {
         const struct pyro_stage *stage = &app->stages.items[order[i].row];
-        add_gap(app, gaps, (struct gap){busy_until, order[i].at, before, (ptrdiff_t)order[i].row});
+        add_gap(context, gaps, (struct gap){busy_until, order[i].at, before, (ptrdiff_t)order[i].row});
         double done = stage->completed_ms == PYRO_NONE ? end : (double)stage->completed_ms;
         if (done >= busy_until) {
             busy_until = done;
             before = (ptrdiff_t)order[i].row;
         }
     }
-    add_gap(app, gaps, (struct gap){busy_until, end, before, -1});
+    add_gap(context, gaps, (struct gap){busy_until, end, before, -1});
     return true;
 }
 
@@ -154,10 +156,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             verify);
 }
 
-static double session_ms(const struct pyro_app *app, const struct gaps *gaps)
+static double session_ms(struct pyro_rule_context *context, const struct gaps *gaps)
 {
-    double executors = fmin(pyro_real(app->numbers.phase_wait_ms), SESSION_MAX_MS);
-    return fmax(SESSION_MS, fmin(executors, gaps->edges_ms));
+    double executors = fmin(pyro_real(context->app->numbers.phase_wait_ms), pyro_limit(context, SESSION_MAX_MS));
+    return fmax(pyro_limit(context, SESSION_MS), fmin(executors, gaps->edges_ms));
 }
 
 static void report(struct pyro_rule_context *context, const struct gaps *gaps)
@@ -168,7 +170,7 @@ static void report(struct pyro_rule_context *context, const struct gaps *gaps)
         return;
     finding->id = pyro_slice_from(pyro_rule_driver_bound.id); /* one finding for the whole application */
     double wall = pyro_app_wall(app), driver = pyro_real(app->numbers.wall_ms[PYRO_WALL_DRIVER]);
-    double session = session_ms(app, gaps);
+    double session = session_ms(context, gaps);
     const struct gap *gap = &gaps->largest[0];
     if (gap->before >= 0)
         pyro_finding_at_stage(context, finding, (size_t)gap->before);
@@ -183,7 +185,8 @@ static void report(struct pyro_rule_context *context, const struct gaps *gaps)
         pyro_say_ms(context, driver), 100 * driver / fmax(wall, 1), pyro_say_count(context, gaps->count, "gap", "gaps"),
         gaps->count > GAPS_SHOWN ? "the largest " : "", list.ptr);
     pyro_finding_evidence(context, finding, "driver_ms", driver, fmin(driver, session), "ms");
-    pyro_finding_evidence(context, finding, "driver_share", driver / fmax(wall, 1), FIRE_SHARE, "share");
+    pyro_finding_evidence(context, finding, "driver_share", driver / fmax(wall, 1), pyro_limit(context, FIRE_SHARE),
+                          "share");
     pyro_finding_evidence(context, finding, "gaps", gaps->count, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "largest_gap_ms", gap->to - gap->from, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "gaps_in_sql_ms", gaps->in_sql_ms, (double)NAN, "ms");
@@ -200,10 +203,11 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         app->integrity.compacted)
         return PYRO_VERDICT_NOT_APPLICABLE;
     double wall = pyro_app_wall(app), driver = pyro_real(app->numbers.wall_ms[PYRO_WALL_DRIVER]);
-    if (driver < FIRE_SHARE * wall || driver < FIRE_MS + SESSION_MS / 2)
+    if (driver < pyro_limit(context, FIRE_SHARE) * wall ||
+        driver < pyro_limit(context, FIRE_MS) + pyro_limit(context, SESSION_MS) / 2)
         return PYRO_VERDICT_QUIET;
     struct gaps gaps = {0};
-    if (!find_gaps(context, &gaps) || gaps.count < 1 || gaps.total_ms < FIRE_MS)
+    if (!find_gaps(context, &gaps) || gaps.count < 1 || gaps.total_ms < pyro_limit(context, FIRE_MS))
         return PYRO_VERDICT_QUIET;
     report(context, &gaps);
     return PYRO_VERDICT_FINDING;
@@ -214,5 +218,6 @@ const struct pyro_rule pyro_rule_driver_bound = {
     .category = "parallelism",
     .title = "Driver works alone",
     .summary = "Executors are there but no stage runs: the driver computes, collects, plans or commits alone.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -6,12 +6,16 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* A loss in the last two seconds is part of shutting down, unless a task was lost with it. */
-#define ENDING_MS 2000.0
-/* Two losses, or a fifth of all executors, are no accident. */
-#define LOST_SHARE 0.2
 /* So many are named. */
 #define NAMED_MAX 8
+
+enum { ENDING_MS, OFTEN, LOST_SHARE };
+static const struct pyro_threshold thresholds[] = {
+    [ENDING_MS] = {"ending_ms", 2000, "ms",
+                   "A loss so shortly before the end is part of shutting down, unless a task was lost with it"},
+    [OFTEN] = {"lost_min", 2, "count", "So many losses are no accident: a real risk"},
+    [LOST_SHARE] = {"lost_share_min", 0.2, "share", "... and so much of all executors"},
+};
 
 struct exits {
     const char *pattern; /* in the reason, any case; NULL for any reason */
@@ -190,7 +194,7 @@ static struct losses measure(struct pyro_rule_context *context)
             context->failed = true;
             return losses;
         }
-        if (pyro_span(executor->removed_ms, last) < ENDING_MS && !losers[i])
+        if (pyro_span(executor->removed_ms, last) < pyro_limit(context, ENDING_MS) && !losers[i])
             continue;
         const struct exits *exit = exits;
         int code = exit_code(executor->remove_reason);
@@ -276,7 +280,8 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     advise(context, finding, losses);
     double work = losses->lost_ms + losses->repeated_ms;
     /* Nothing lost with it: the cluster only gave less. Else what killed it can kill the next: surely so for memory. */
-    bool often = losses->executors >= 2 || losses->executors / all >= LOST_SHARE;
+    bool often =
+        losses->executors >= pyro_limit(context, OFTEN) || losses->executors / all >= pyro_limit(context, LOST_SHARE);
     finding->failure_risk = work <= 0 ? 0.1 : losses->exit->memory && often ? 0.5 : 0.3;
     if (pyro_app_failed(app) && work > 0)
         finding->failure_risk = fmax(finding->failure_risk, 0.6);
@@ -303,5 +308,6 @@ const struct pyro_rule pyro_rule_executor_lost = {
     .category = "failures",
     .title = "Executors lost",
     .summary = "Executors died while they were needed; their tasks and shuffle files had to be made again.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

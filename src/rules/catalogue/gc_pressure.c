@@ -4,21 +4,34 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* Healthy executors collect for 1-5 % of their run time, 8 % while a small application warms up. */
-#define HEALTHY_SHARE 0.05
-#define FIRE_SHARE    0.10
-/* One stage may suffer while the application as a whole does not. */
-#define STAGE_FIRE_SHARE 0.20
-/* Quiet below three seconds of excess, summed over all tasks, and below 1 % of the wall time. */
-#define EXCESS_MIN_MS    3000.0
-#define SAVING_MIN_SHARE 0.01
-/* A heap this full between collections is too small; one below half is a matter of collector or young generation. */
-#define HEAP_FULL 0.8
-#define HEAP_FREE 0.5
-/* Collecting a third of the time is the way to "GC overhead limit exceeded". */
-#define RISK_SHARE 0.33
-/* After mending, a heap is filled to two thirds. */
-#define HEAP_FILL 0.67
+enum {
+    HEALTHY_SHARE,
+    FIRE_SHARE,
+    STAGE_FIRE_SHARE,
+    EXCESS_MIN_MS,
+    SAVING_MIN_SHARE,
+    HEAP_FULL,
+    HEAP_FREE,
+    RISK_SHARE,
+    HEAP_FILL
+};
+static const struct pyro_threshold thresholds[] = {
+    [HEALTHY_SHARE] = {"healthy_share", 0.05, "share",
+                       "Healthy executors collect for 1-5 % of their run time; what is beyond is excess"},
+    [FIRE_SHARE] =
+        {"share_min", 0.10, "share",
+         "Garbage collection of the whole application from here on is pressure (8 % while a small one warms up)"},
+    [STAGE_FIRE_SHARE] = {"stage_share_min", 0.20, "share",
+                          "... and of one stage while the application as a whole does not suffer"},
+    [EXCESS_MIN_MS] = {"excess_ms_min", 3000, "ms", "Quiet below, summed over all tasks"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the wall time"},
+    [HEAP_FULL] = {"heap_full_share", 0.8, "share", "A heap this full between collections is too small"},
+    [HEAP_FREE] = {"heap_free_share", 0.5, "share",
+                   "... and one below this is a matter of the collector or the young generation"},
+    [RISK_SHARE] = {"risk_share_min", 0.33, "share",
+                    "Collecting so much of the time is the way to 'GC overhead limit exceeded'"},
+    [HEAP_FILL] = {"heap_fill_share", 0.67, "share", "Advice fills a heap to so much"},
+};
 
 struct pressure {
     double run, gc, excess; /* ms of task time; of stages above the border where not all are */
@@ -27,30 +40,31 @@ struct pressure {
     bool everywhere;
 };
 
-static struct pressure measure(const struct pyro_app *app)
+static struct pressure measure(struct pyro_rule_context *context)
 {
+    const struct pyro_app *app = context->app;
     struct pressure all = {0}, some = {0};
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         double run = pyro_real(stage->run_ms), gc = fmin(pyro_real(stage->gc_ms), run);
-        double excess = fmax(0, gc - HEALTHY_SHARE * run);
+        double excess = fmax(0, gc - pyro_limit(context, HEALTHY_SHARE) * run);
         all.run += run;
         all.gc += gc;
         if (excess > all.worst_excess) {
             all.worst = i;
             all.worst_excess = excess;
         }
-        if (gc >= STAGE_FIRE_SHARE * run) {
+        if (gc >= pyro_limit(context, STAGE_FIRE_SHARE) * run) {
             some.run += run;
             some.gc += gc;
         }
     }
-    all.everywhere = all.gc >= FIRE_SHARE * all.run;
+    all.everywhere = all.gc >= pyro_limit(context, FIRE_SHARE) * all.run;
     if (!all.everywhere) {
         all.run = some.run;
         all.gc = some.gc;
     }
-    all.excess = fmax(0, all.gc - HEALTHY_SHARE * all.run);
+    all.excess = fmax(0, all.gc - pyro_limit(context, HEALTHY_SHARE) * all.run);
     return all;
 }
 
@@ -67,10 +81,10 @@ static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *
     const struct pyro_app *app = context->app;
     double heap = pyro_app_heap_bytes(app), peak = pyro_real(app->numbers.executor_heap_peak_bytes);
     double used = app->numbers.executor_heap_used_share;
-    if (isfinite(used) && used < HEAP_FREE)
+    if (isfinite(used) && used < pyro_limit(context, HEAP_FREE))
         return;
     /* Without heap metrics, half as much again is the usual step. */
-    double wanted = peak > 0 && isfinite(used) ? fmax(peak / HEAP_FILL, heap * 1.25) : heap * 1.5;
+    double wanted = peak > 0 && isfinite(used) ? fmax(peak / pyro_limit(context, HEAP_FILL), heap * 1.25) : heap * 1.5;
     struct pyro_slice size = pyro_say_memory(context, fmin(wanted, heap * 3));
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
@@ -176,9 +190,9 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                  found->everywhere ? "All stages together" : "Some stages", pyro_say_ms(context, found->gc),
                  pyro_say_ms(context, found->run), 100 * share, pyro_say_stage(context, found->worst),
                  100 * pyro_real(worst->gc_ms) / fmax(pyro_real(worst->run_ms), 1), heap);
-    pyro_finding_evidence(context, finding, "gc_ms", found->gc, HEALTHY_SHARE * found->run, "ms");
-    pyro_finding_evidence(context, finding, "gc_share", share, HEALTHY_SHARE, "share");
-    pyro_finding_evidence(context, finding, "heap_used_share", used, HEAP_FILL, "share");
+    pyro_finding_evidence(context, finding, "gc_ms", found->gc, pyro_limit(context, HEALTHY_SHARE) * found->run, "ms");
+    pyro_finding_evidence(context, finding, "gc_share", share, pyro_limit(context, HEALTHY_SHARE), "share");
+    pyro_finding_evidence(context, finding, "heap_used_share", used, pyro_limit(context, HEAP_FILL), "share");
     pyro_finding_evidence(context, finding, "heap_peak_bytes", pyro_real(app->numbers.executor_heap_peak_bytes),
                           (double)NAN, "bytes");
     advise_collector(context, finding);
@@ -189,8 +203,11 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                            "primitive arrays instead of collections, serialised instead of plain cache "
                            "levels."),
         verify_text);
-    finding->failure_risk = share >= RISK_SHARE ? (used >= HEAP_FULL ? 0.5 : 0.3) : used >= HEAP_FULL ? 0.2 : 0.1;
-    finding->confidence *= share >= 2 * FIRE_SHARE ? 0.95 : 0.85;
+    finding->failure_risk = share >= pyro_limit(context, RISK_SHARE)
+                                ? (used >= pyro_limit(context, HEAP_FULL) ? 0.5 : 0.3)
+                            : used >= pyro_limit(context, HEAP_FULL) ? 0.2
+                                                                     : 0.1;
+    finding->confidence *= share >= 2 * pyro_limit(context, FIRE_SHARE) ? 0.95 : 0.85;
     pyro_finding_saves(context, finding, wall / 2, wall, wall * 1.3);
 }
 
@@ -199,11 +216,12 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     const struct pyro_app *app = context->app;
     if (app->tasks.count == 0 || app->numbers.run_ms <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    struct pressure found = measure(app);
+    struct pressure found = measure(context);
     /* The wall account says what garbage collection cost by the clock; the excess is that part of it. */
     double gc = pyro_real(app->numbers.gc_ms), wall_gc = pyro_real(app->numbers.wall_ms[PYRO_WALL_GC]);
     double wall = gc > 0 ? wall_gc * fmin(1, found.excess / gc) : 0;
-    if (found.excess < EXCESS_MIN_MS || wall < SAVING_MIN_SHARE * pyro_app_wall(app))
+    if (found.excess < pyro_limit(context, EXCESS_MIN_MS) ||
+        wall < pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app))
         return PYRO_VERDICT_QUIET;
     report(context, &found, wall);
     return PYRO_VERDICT_FINDING;
@@ -214,5 +232,6 @@ const struct pyro_rule pyro_rule_gc_pressure = {
     .category = "memory",
     .title = "Garbage collection",
     .summary = "Executors spend a large part of their tasks' time collecting garbage.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

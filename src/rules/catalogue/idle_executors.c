@@ -5,17 +5,20 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* Stages always have tails and first waves: up to a quarter of the slots idle during stages is usual. */
-#define IDLE_SHARE 0.25
-/* Worth a change from a tenth of the allocated core time on, and not for less than a core minute in all. */
-#define SAVED_SHARE 0.10
-#define CORE_MIN_MS 60000.0
-/* Fewer executors may make the run at most this much longer: nobody trades more than noise. */
-#define LONGER_MAX 0.03
-/* Where no smaller number serves, executors could still be given back while a narrow stage runs: stretches of at least
- * 20 s, less the 10 s after which dynamic allocation lets an idle executor go. */
-#define STRETCH_MIN_MS 20000.0
-#define RELEASE_MS     10000.0
+enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };
+static const struct pyro_threshold thresholds[] = {
+    [IDLE_SHARE] = {"idle_share_min", 0.25, "share",
+                    "Stages always have tails and first waves: less of the slots idle during stages is usual"},
+    [SAVED_SHARE] = {"saved_share_min", 0.10, "share",
+                     "Worth a change when so much of the allocated core time is saved"},
+    [CORE_MIN_MS] = {"core_ms_min", 60000, "ms", "Quiet for less allocated core time in all"},
+    [LONGER_MAX] = {"longer_share_max", 0.03, "share",
+                    "Fewer executors may make the run at most this much longer: nobody trades more than noise"},
+    [STRETCH_MIN_MS] = {"stretch_ms_min", 20000, "ms",
+                        "Executors could be given back during narrow stretches of at least this length"},
+    [RELEASE_MS] = {"release_ms", 10000, "ms",
+                    "... less the time after which dynamic allocation lets an idle executor go"},
+};
 /* Usage is looked at in so many slices of the run. */
 enum { SLICES = 1024, READ_ROWS = 4096 };
 
@@ -84,8 +87,9 @@ struct verdict {
 };
 
 /* Core time of executors that stood empty for long stretches while others worked. */
-static void measure_stretches(const struct pyro_app *app, const struct usage *usage, struct verdict *verdict)
+static void measure_stretches(struct pyro_rule_context *context, const struct usage *usage, struct verdict *verdict)
 {
+    const struct pyro_app *app = context->app;
     double begin = pyro_real(app->application.start_ms);
     for (size_t i = 0, end; i < SLICES; i = end) {
         end = i + 1;
@@ -98,20 +102,22 @@ static void measure_stretches(const struct pyro_app *app, const struct usage *us
             end++;
         }
         double length = (double)(end - i) * usage->width_ms;
-        if (length < STRETCH_MIN_MS)
+        if (length < pyro_limit(context, STRETCH_MIN_MS))
             continue;
         double from = begin + (double)i * usage->width_ms;
         double alive = pyro_slots_between(app, pyro_whole(from), pyro_whole(from + length));
         double needed = fmax(1, ceil(most / verdict->slots_each - 0.1)) * verdict->slots_each;
         if (alive - needed < verdict->slots_each * 0.9)
             continue;
-        verdict->released_core += (alive - needed) * (length - RELEASE_MS) * pyro_app_task_cpus(app);
+        verdict->released_core +=
+            (alive - needed) * (length - pyro_limit(context, RELEASE_MS)) * pyro_app_task_cpus(app);
         verdict->stretch_ms += length;
     }
 }
 
-static struct verdict suggest(const struct pyro_app *app, const struct usage *usage)
+static struct verdict suggest(struct pyro_rule_context *context, const struct usage *usage)
 {
+    const struct pyro_app *app = context->app;
     struct verdict verdict = {.slots_each = pyro_app_slots_per_executor(app)};
     double wall = fmax(pyro_app_wall(app), 1), core = pyro_real(app->numbers.core_total_ms), cores_each = 0;
     for (size_t i = 0; i < app->executors.count; i++)
@@ -121,7 +127,7 @@ static struct verdict suggest(const struct pyro_app *app, const struct usage *us
     for (int64_t count = 1; (double)count < verdict.executors; count++) {
         double n = (double)count;
         double longer = longer_ms(usage, n * verdict.slots_each);
-        if (longer > LONGER_MAX * wall)
+        if (longer > pyro_limit(context, LONGER_MAX) * wall)
             continue;
         verdict.wanted = n;
         verdict.longer = longer;
@@ -129,7 +135,7 @@ static struct verdict suggest(const struct pyro_app *app, const struct usage *us
     }
     double used = verdict.wanted / fmax(verdict.executors, 1) * core * (1 + verdict.longer / wall);
     verdict.saved_core = fmax(0, core - used);
-    measure_stretches(app, usage, &verdict);
+    measure_stretches(context, usage, &verdict);
     if (verdict.released_core > 1.5 * verdict.saved_core) {
         verdict.release = true;
         verdict.saved_core = verdict.released_core;
@@ -219,8 +225,8 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
     finding->cause = pyro_say(
         context, "While stages ran, slots without a task made up %.0f %% of the allocated core time (%s of %s). %s",
         100 * idle / core, pyro_say_ms(context, idle), pyro_say_ms(context, core), remedy);
-    pyro_finding_evidence(context, finding, "idle_core_ms", idle, IDLE_SHARE * core, "ms");
-    pyro_finding_evidence(context, finding, "idle_share", idle / core, IDLE_SHARE, "share");
+    pyro_finding_evidence(context, finding, "idle_core_ms", idle, pyro_limit(context, IDLE_SHARE) * core, "ms");
+    pyro_finding_evidence(context, finding, "idle_share", idle / core, pyro_limit(context, IDLE_SHARE), "share");
     if (!verdict->release)
         pyro_finding_evidence(context, finding, "executors", verdict->executors, verdict->wanted, "count");
     if (verdict->release)
@@ -241,16 +247,17 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         pyro_app_is_interactive(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
     double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
-    if (core < CORE_MIN_MS || idle < IDLE_SHARE * core || app->numbers.executors < 2)
+    if (core < pyro_limit(context, CORE_MIN_MS) || idle < pyro_limit(context, IDLE_SHARE) * core ||
+        app->numbers.executors < 2)
         return PYRO_VERDICT_QUIET;
     struct usage *usage = pyro_arena_alloc(context->arena, sizeof(*usage));
     if (!usage || !measure(context, usage)) {
         context->failed = true;
         return PYRO_VERDICT_QUIET;
     }
-    struct verdict verdict = suggest(app, usage);
+    struct verdict verdict = suggest(context, usage);
     double saved = fmin(verdict.saved_core, idle) - promised_elsewhere(context);
-    if ((verdict.wanted >= verdict.executors && !verdict.release) || saved < SAVED_SHARE * core)
+    if ((verdict.wanted >= verdict.executors && !verdict.release) || saved < pyro_limit(context, SAVED_SHARE) * core)
         return PYRO_VERDICT_QUIET;
     report(context, &verdict, saved);
     return PYRO_VERDICT_FINDING;
@@ -261,5 +268,6 @@ const struct pyro_rule pyro_rule_idle_executors = {
     .category = "parallelism",
     .title = "Idle executors",
     .summary = "Slots stand empty while stages run: fewer executors would do the same work in the same time.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

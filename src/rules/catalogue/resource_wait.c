@@ -5,17 +5,20 @@
 #include "rules/finding.h"
 #include "rules/ramp.h"
 
-/* Containers, JVM and registration take 8-12 s on a quiet cluster and up to 40 s on a busy one; nothing of that can be
- * saved by whoever owns the job. Only the wait beyond half a minute counts as saving. */
-#define START_ALLOWANCE_MS 30000.0
-/* Mentioned (low) when a short run spends so much of its time on starting. */
-#define START_MENTION_SHARE 0.25
-#define START_MENTION_MS    5000.0
-/* Later waits have no excuse: quiet below two seconds and 2 % in sum. */
-#define LATER_MIN_MS    2000.0
-#define LATER_MIN_SHARE 0.02
 /* Keeping one executor, or asking for them at once, saves most of a later wait; the JVM's own start remains. */
 #define LATER_SAVED 0.8
+
+enum { START_ALLOWANCE_MS, START_MENTION_SHARE, START_MENTION_MS, LATER_MIN_MS, LATER_MIN_SHARE };
+static const struct pyro_threshold thresholds[] = {
+    [START_ALLOWANCE_MS] = {"start_allowance_ms", 30000, "ms",
+                            "Containers, JVM and registration take 8-40 s and cannot be saved by the job's owner: only "
+                            "the wait beyond counts"},
+    [START_MENTION_SHARE] = {"start_share_min", 0.25, "share",
+                             "Mentioned (low) when a short run spends so much of its time on starting"},
+    [START_MENTION_MS] = {"start_ms_min", 5000, "ms", "... and at least so long"},
+    [LATER_MIN_MS] = {"later_ms_min", 2000, "ms", "Later waits have no excuse: quiet below, in sum"},
+    [LATER_MIN_SHARE] = {"later_share_min", 0.02, "share", "... and below this share of the application"},
+};
 
 static const char *const verify_text =
     "In the next run the wall part resource_wait is smaller; the Executors page shows when each one was added.";
@@ -58,7 +61,7 @@ static void advise_later(struct pyro_rule_context *context, struct pyro_finding 
 
 static void advise_start(struct pyro_rule_context *context, struct pyro_finding *finding, double start)
 {
-    if (start > START_ALLOWANCE_MS)
+    if (start > pyro_limit(context, START_ALLOWANCE_MS))
         pyro_finding_advise(context, finding,
                             pyro_say(context,
                                      "Look at the cluster manager for these %s: queue full, no free nodes, slow image "
@@ -105,11 +108,11 @@ static bool measure(struct pyro_rule_context *context, struct waits *waits)
     /* A log without ApplicationStart, or compacted, may begin anywhere. */
     if (app->integrity.compacted)
         waits->start = 0;
-    if (waits->later < fmax(LATER_MIN_MS, LATER_MIN_SHARE * wall))
+    if (waits->later < fmax(pyro_limit(context, LATER_MIN_MS), pyro_limit(context, LATER_MIN_SHARE) * wall))
         waits->later = 0;
     if (!pyro_ramp_measure(context, &waits->ramp))
         return false;
-    if (waits->ramp.lost_ms < fmax(LATER_MIN_MS, LATER_MIN_SHARE * wall))
+    if (waits->ramp.lost_ms < fmax(pyro_limit(context, LATER_MIN_MS), pyro_limit(context, LATER_MIN_SHARE) * wall))
         waits->ramp.lost_ms = 0;
     return true;
 }
@@ -119,7 +122,7 @@ static struct pyro_slice describe(struct pyro_rule_context *context, const struc
     const struct pyro_app *app = context->app;
     double wall = fmax(pyro_app_wall(app), 1);
     struct pyro_slice text = PYRO_SLICE_LITERAL("");
-    if (waits->start >= START_MENTION_MS)
+    if (waits->start >= pyro_limit(context, START_MENTION_MS))
         text = pyro_say(context, "%s passed until the first executor was there (%.0f %% of the run).",
                         pyro_say_ms(context, waits->start), 100 * waits->start / wall);
     if (waits->later > 0)
@@ -173,10 +176,11 @@ static void report(struct pyro_rule_context *context, const struct waits *waits)
         return;
     finding->id = pyro_slice_from(pyro_rule_resource_wait.id); /* one finding for the whole application */
     double start = waits->start, later = waits->later, ramp = waits->ramp.lost_ms;
-    double slow_start = fmax(0, start - START_ALLOWANCE_MS);
+    double slow_start = fmax(0, start - pyro_limit(context, START_ALLOWANCE_MS));
     finding->cause = describe(context, waits);
     if (start >= 1)
-        pyro_finding_evidence(context, finding, "first_executor_wait_ms", start, fmin(start, START_ALLOWANCE_MS), "ms");
+        pyro_finding_evidence(context, finding, "first_executor_wait_ms", start,
+                              fmin(start, pyro_limit(context, START_ALLOWANCE_MS)), "ms");
     if (later > 0)
         pyro_finding_evidence(context, finding, "later_wait_ms", later, 0, "ms");
     pyro_finding_evidence(context, finding, "wait_share", (start + later) / fmax(pyro_app_wall(app), 1), (double)NAN,
@@ -212,8 +216,10 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (!waits.start_known)
         return PYRO_VERDICT_NOT_APPLICABLE;
     double wall = pyro_app_wall(app), start = waits.start;
-    bool slow = start > START_ALLOWANCE_MS && start - START_ALLOWANCE_MS >= LATER_MIN_SHARE * wall;
-    bool dear = start >= START_MENTION_MS && start >= START_MENTION_SHARE * wall;
+    bool slow = start > pyro_limit(context, START_ALLOWANCE_MS) &&
+                start - pyro_limit(context, START_ALLOWANCE_MS) >= pyro_limit(context, LATER_MIN_SHARE) * wall;
+    bool dear =
+        start >= pyro_limit(context, START_MENTION_MS) && start >= pyro_limit(context, START_MENTION_SHARE) * wall;
     if (waits.later <= 0 && waits.ramp.lost_ms <= 0 && !slow && !dear)
         return PYRO_VERDICT_QUIET;
     report(context, &waits);
@@ -225,5 +231,6 @@ const struct pyro_rule pyro_rule_resource_wait = {
     .category = "resources",
     .title = "Waiting for executors",
     .summary = "Work was there but no executor: the cluster or dynamic allocation gave them late.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -6,19 +6,22 @@
 #include "rules/finding.h"
 
 #define MIB (1024.0 * 1024)
-/* Spark's own estimate makes opening a file as dear as reading 4 MiB (openCostInBytes); below that files cost more to
- * open than to read. A hundred of them are noticed by nobody. */
-#define SMALL_BYTES (4 * MIB)
-#define FILES_MIN   100.0
 /* Opening a small file and reading its footer: some 10 ms on HDFS and local disks, 50 ms and more on object stores. */
 #define OPEN_MS      10.0
 #define OPEN_FAST_MS 3.0
 #define OPEN_SLOW_MS 50.0
-/* A thousand small files a scan trouble the file system and everybody who reads them. */
-#define HARM_FILES 1000.0
-/* Quiet below 2 % of the application, unless there are thousands. */
-#define SAVING_MIN_SHARE  0.02
-#define TARGET_FILE_BYTES (128 * MIB)
+
+enum { SMALL_BYTES, FILES_MIN, HARM_FILES, SAVING_MIN_SHARE, TARGET_FILE_BYTES };
+static const struct pyro_threshold thresholds[] = {
+    [SMALL_BYTES] = {"mean_bytes_max", 4.0 * 1024 * 1024, "bytes",
+                     "Files below this mean cost more to open than to read: Spark's own estimate (openCostInBytes)"},
+    [FILES_MIN] = {"files_min", 100, "count", "Fewer small files are noticed by nobody"},
+    [HARM_FILES] = {"harm_files_min", 1000, "count",
+                    "So many small files a scan trouble the file system and everybody who reads them"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share",
+                          "Quiet below this share of the application, unless the files do harm"},
+    [TARGET_FILE_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Advice: files of this size"},
+};
 
 enum { FILES, BYTES, SCANS, TASKS_EACH };
 
@@ -44,7 +47,7 @@ static void price(struct pyro_rule_context *context, struct pyro_case *found, do
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
-    double needless = fmax(0, files - ceil(bytes / TARGET_FILE_BYTES));
+    double needless = fmax(0, files - ceil(bytes / pyro_limit(context, TARGET_FILE_BYTES)));
     double run = fmax(pyro_real(stage->run_ms), 1), begin = (double)pyro_stage_begin(stage);
     double end = stage->completed_ms == PYRO_NONE ? begin : (double)stage->completed_ms;
     pyro_case_saves(context, found, begin, end, 1);
@@ -71,7 +74,7 @@ static void examine_sql(struct pyro_rule_context *context, struct pyro_cases *ca
             end++;
         double files = metric(app, i, end, "number of files read");
         double bytes = metric(app, i, end, "size of files read");
-        if (files < FILES_MIN || bytes / files >= SMALL_BYTES)
+        if (files < pyro_limit(context, FILES_MIN) || bytes / files >= pyro_limit(context, SMALL_BYTES))
             continue;
         ptrdiff_t row = reading_stage(app, metrics[i].sql);
         struct pyro_case *found = row >= 0 ? pyro_cases_add(context, cases, (size_t)row) : NULL;
@@ -98,8 +101,10 @@ static void examine_rdds(struct pyro_rule_context *context, struct pyro_cases *c
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         double tasks = pyro_real(stage->tasks);
-        if (stage->sql != PYRO_NONE || tasks < FILES_MIN || pyro_real(stage->input_bytes) < tasks ||
-            pyro_real(stage->input_bytes) / tasks >= SMALL_BYTES || tasks < 4 * pyro_stage_slots(app, stage))
+        if (stage->sql != PYRO_NONE || tasks < pyro_limit(context, FILES_MIN) ||
+            pyro_real(stage->input_bytes) < tasks ||
+            pyro_real(stage->input_bytes) / tasks >= pyro_limit(context, SMALL_BYTES) ||
+            tasks < 4 * pyro_stage_slots(app, stage))
             continue;
         struct pyro_case *found = pyro_cases_add(context, cases, i);
         if (found)
@@ -113,7 +118,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const char *verify =
         "In the next run \"number of files read\" of the scan (Spark UI, SQL page), or the tasks of this "
         "stage, are far fewer.";
-    double wanted = fmax(ceil(found->value[BYTES] / TARGET_FILE_BYTES), 1);
+    double wanted = fmax(ceil(found->value[BYTES] / pyro_limit(context, TARGET_FILE_BYTES)), 1);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
@@ -156,13 +161,13 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                               pyro_say_stage(context, found->stage), value[FILES],
                               sql ? "files were read" : "tasks read one small piece of a file each",
                               pyro_say_bytes(context, mean), pyro_say_bytes(context, value[BYTES]), more);
-    pyro_finding_evidence(context, finding, "files", value[FILES], fmax(ceil(value[BYTES] / TARGET_FILE_BYTES), 1),
-                          "count");
-    pyro_finding_evidence(context, finding, "mean_file_bytes", mean, TARGET_FILE_BYTES, "bytes");
+    pyro_finding_evidence(context, finding, "files", value[FILES],
+                          fmax(ceil(value[BYTES] / pyro_limit(context, TARGET_FILE_BYTES)), 1), "count");
+    pyro_finding_evidence(context, finding, "mean_file_bytes", mean, pyro_limit(context, TARGET_FILE_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "read_bytes", value[BYTES], (double)NAN, "bytes");
     pyro_finding_merged(context, finding, "scans", found->merged);
     advise(context, finding, found);
-    finding->harm = value[FILES] >= HARM_FILES ? 0.2 : 0.1;
+    finding->harm = value[FILES] >= pyro_limit(context, HARM_FILES) ? 0.2 : 0.1;
     finding->confidence *= sql ? 0.95 : 0.75;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
@@ -173,12 +178,13 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->numbers.input_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
-    double least = SAVING_MIN_SHARE * pyro_app_wall(app);
+    double least = pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app);
     examine_sql(context, &cases);
     examine_rdds(context, &cases);
     pyro_cases_merge(context, &cases);
     for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].sum_expected >= least || cases.list.items[i].value[FILES] >= HARM_FILES)
+        if (cases.list.items[i].sum_expected >= least ||
+            cases.list.items[i].value[FILES] >= pyro_limit(context, HARM_FILES))
             report(context, &cases.list.items[i]);
     pyro_cases_done(context, &cases);
     return PYRO_VERDICT_QUIET;
@@ -189,5 +195,6 @@ const struct pyro_rule pyro_rule_small_input_files = {
     .category = "io",
     .title = "Small input files",
     .summary = "The input lies in so many small files that opening them costs more than reading.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -6,37 +6,52 @@
 #include "rules/finding.h"
 #include "rules/stage_tasks.h"
 
-/* Slow from three times what its peers in the same state of warmth take per data: queueing on a shared machine and GC
- * make factors above two on healthy runs. */
-#define SLOW_RATIO 3.0
-/* The first task of each slot of an executor loads classes, compiles and starts Python workers, which took up to some
- * ten seconds on healthy runs; only what is beyond counts. */
-#define COLD_ALLOWANCE_MS 10000.0
-/* The first task of each slot in a stage compiles its code and starts its Python worker. */
-#define OPENER_ALLOWANCE_MS 3000.0
-#define SLOW_MIN_MS         3000.0
-/* More than a fifth of the tasks slow (and more than one) is two kinds of partitions, not stragglers. */
-#define SLOW_SHARE_MAX 0.2
-#define TASKS_MIN      4
-/* Quiet below a second and below 1 % of the application. */
-#define SAVING_MIN_MS    1000.0
-#define SAVING_MIN_SHARE 0.01
-/* A cause is named when it makes up half of the excess time. */
-#define CAUSE_SHARE 0.5
 /* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
 #define SURE 0.85
+
+enum {
+    SLOW_RATIO,
+    COLD_ALLOWANCE_MS,
+    OPENER_ALLOWANCE_MS,
+    SLOW_MIN_MS,
+    SLOW_SHARE_MAX,
+    TASKS_MIN,
+    SAVING_MIN_MS,
+    SAVING_MIN_SHARE,
+    CAUSE_SHARE
+};
+static const struct pyro_threshold thresholds[] = {
+    [SLOW_RATIO] = {"ratio_min", 3, "ratio",
+                    "A task is slow from so many times what its peers take per data; queueing and GC make factors "
+                    "above two on healthy runs"},
+    [COLD_ALLOWANCE_MS] = {"cold_allowance_ms", 10000, "ms",
+                           "The first task of each slot of an executor loads classes and starts Python workers: only "
+                           "what is beyond counts"},
+    [OPENER_ALLOWANCE_MS] = {"opener_allowance_ms", 3000, "ms",
+                             "The first task of each slot in a stage compiles its code: only what is beyond counts"},
+    [SLOW_MIN_MS] = {"slow_ms_min", 3000, "ms", "A slow task takes at least so much longer than usual"},
+    [SLOW_SHARE_MAX] = {"slow_share_max", 0.2, "share",
+                        "More tasks slow than this (and more than one) are two kinds of partitions, not stragglers"},
+    [TASKS_MIN] = {"tasks_min", 4, "count", "Fewer tasks have no usual time"},
+    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
+    [CAUSE_SHARE] = {"cause_share_min", 0.5, "share", "A cause is named when it makes up so much of the excess time"},
+};
 
 enum { SLOWEST_MS, USUAL_MS, DATA_RATIO, SLOW, TASK_ROW, CAUSE, CAUSE_MS };
 
 enum cause { UNKNOWN, GC, FETCH, DELAY, WRITE, RESULT, SPILL, WAITING, COMPUTING, HOST };
 
-static bool is_slow(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task)
+static bool is_slow(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
+                    const struct pyro_stage_task *task)
 {
     double usual = fmax(pyro_stage_task_usual_ms(tasks, task), 1);
-    double allowed = usual * SLOW_RATIO * fmax(1, pyro_stage_task_data_ratio(tasks, task));
-    double allowance = task->cold ? COLD_ALLOWANCE_MS : task->opener ? OPENER_ALLOWANCE_MS : 0;
+    double allowed = usual * pyro_limit(context, SLOW_RATIO) * fmax(1, pyro_stage_task_data_ratio(tasks, task));
+    double allowance = task->cold     ? pyro_limit(context, COLD_ALLOWANCE_MS)
+                       : task->opener ? pyro_limit(context, OPENER_ALLOWANCE_MS)
+                                      : 0;
     double excess = task->duration - usual - allowance;
-    return task->duration > allowed && excess >= SLOW_MIN_MS;
+    return task->duration > allowed && excess >= pyro_limit(context, SLOW_MIN_MS);
 }
 
 /* A task that ran beside the slow one in the middle of its stage, to compare parts with. */
@@ -50,13 +65,14 @@ static struct pyro_task_split usual_split(const struct pyro_app *app, const stru
 }
 
 /* All slow tasks on one host while others ran elsewhere. */
-static bool on_one_host(const struct pyro_app *app, const struct pyro_stage_tasks *tasks, double slow)
+static bool on_one_host(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks, double slow)
 {
+    const struct pyro_app *app = context->app;
     int64_t host = PYRO_NONE;
     bool elsewhere = false;
     for (size_t i = 0; i < tasks->count; i++) {
         int64_t at = pyro_task_get(&app->tasks, PYRO_TASK_host, tasks->items[i].row);
-        if (!is_slow(tasks, &tasks->items[i]))
+        if (!is_slow(context, tasks, &tasks->items[i]))
             continue;
         if (host != PYRO_NONE && at != host)
             return false;
@@ -72,11 +88,12 @@ static bool on_one_host(const struct pyro_app *app, const struct pyro_stage_task
     return elsewhere && slow >= 2 && slow * 2 >= there;
 }
 
-static enum cause find_cause(const struct pyro_app *app, const struct pyro_stage_tasks *tasks,
+static enum cause find_cause(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
                              const struct pyro_stage_task *slowest, double slow, double *cause_ms)
 {
+    const struct pyro_app *app = context->app;
     struct pyro_task_split a = pyro_task_split(app, slowest->row), b = usual_split(app, tasks);
-    double excess = fmax(slowest->duration - tasks->median_ms, 1), need = CAUSE_SHARE * excess;
+    double excess = fmax(slowest->duration - tasks->median_ms, 1), need = pyro_limit(context, CAUSE_SHARE) * excess;
     const struct {
         enum cause cause;
         double more;
@@ -96,7 +113,7 @@ static enum cause find_cause(const struct pyro_app *app, const struct pyro_stage
             return parts[i].cause;
         }
     }
-    if (on_one_host(app, tasks, slow))
+    if (on_one_host(context, tasks, slow))
         return HOST;
     if (pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, slowest->row) > 0)
         return SPILL;
@@ -119,7 +136,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage_task *slowest = NULL;
     for (size_t i = 0; i < tasks.count; i++) {
         struct pyro_stage_task *task = &tasks.items[i];
-        if (!is_slow(&tasks, task))
+        if (!is_slow(context, &tasks, task))
             continue;
         slow++;
         task->cap = pyro_stage_task_usual_ms(&tasks, task) * fmax(1, pyro_stage_task_data_ratio(&tasks, task));
@@ -127,13 +144,13 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         if (!slowest || task->duration > slowest->duration)
             slowest = task;
     }
-    if (slowest && (slow <= 1 || slow <= SLOW_SHARE_MAX * (double)tasks.count)) {
+    if (slowest && (slow <= 1 || slow <= pyro_limit(context, SLOW_SHARE_MAX) * (double)tasks.count)) {
         double slots = pyro_stage_slots(app, &app->stages.items[row]);
         double end = fmax(pyro_stage_tasks_capped_end(&tasks), tasks.begin + (tasks.work_ms - excess) / slots);
         struct pyro_case *found = end < tasks.end ? pyro_cases_add(context, cases, row) : NULL;
         if (found) {
             double cause_ms;
-            enum cause cause = find_cause(app, &tasks, slowest, slow, &cause_ms);
+            enum cause cause = find_cause(context, &tasks, slowest, slow, &cause_ms);
             pyro_case_saves(context, found, end, tasks.end, SURE);
             found->value[SLOWEST_MS] = slowest->duration;
             found->value[USUAL_MS] = pyro_stage_task_usual_ms(&tasks, slowest);
@@ -279,11 +296,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
 
-static bool is_candidate(const struct pyro_stage *stage)
+static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)
 {
     double longest = pyro_real(stage->duration_max), median = pyro_real(stage->duration_median);
-    return stage->tasks - stage->failed_tasks >= TASKS_MIN && longest >= SLOW_RATIO * median &&
-           longest - median >= SLOW_MIN_MS;
+    return (double)(stage->tasks - stage->failed_tasks) >= pyro_limit(context, TASKS_MIN) &&
+           longest >= pyro_limit(context, SLOW_RATIO) * median && longest - median >= pyro_limit(context, SLOW_MIN_MS);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -293,9 +310,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
     struct pyro_cold cold = {0};
-    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
-        if (!is_candidate(&app->stages.items[i]) || (!cold.until && !pyro_cold_load(context, &cold)))
+        if (!is_candidate(context, &app->stages.items[i]) || (!cold.until && !pyro_cold_load(context, &cold)))
             continue;
         examine(context, &cases, &cold, i);
     }
@@ -313,5 +330,6 @@ const struct pyro_rule pyro_rule_straggler = {
     .category = "skew",
     .title = "Straggling tasks",
     .summary = "A few tasks are much slower than their peers although they have no more data.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

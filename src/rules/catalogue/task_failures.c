@@ -5,13 +5,17 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* Distinct causes reported apart; the rest is in the failures table. */
-#define CAUSES_MAX  5
 #define CAUSES_KEPT 64
-/* Two percent of all tasks, or a second failure of one task, is more than bad luck. */
-#define SHARE_REAL 0.02
 /* Parts of the message that make up a cause. */
 #define MESSAGE_PART 160
+
+enum { CAUSES_MAX, SHARE_REAL, COUNT_REAL };
+static const struct pyro_threshold thresholds[] = {
+    [CAUSES_MAX] = {"causes_max", 5, "count",
+                    "So many distinct causes are reported apart; the rest is in the failures table"},
+    [SHARE_REAL] = {"share_min", 0.02, "share", "Failing so many of all tasks is more than bad luck: a real risk"},
+    [COUNT_REAL] = {"failed_tasks_min", 10, "count", "... and so many failed tasks as well, however many ran"},
+};
 /* So many of the failed tasks are named. */
 enum { NAMED_MAX = 5, IDS_MAX = 16 };
 
@@ -269,11 +273,13 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     pyro_finding_evidence(context, finding, "failures_of_one_task", (double)losses->worst_attempt + 1, 0, "count");
     pyro_finding_advise(context, finding, pyro_slice_from(remedy_for(cause)), verify_text);
     double near = limit > 0 ? (double)(losses->worst_attempt + 1) / (double)limit : 0;
-    finding->failure_risk = losses->ended_there                                         ? 0.9
-                            : losses->failed_stage                                      ? 0.6
-                            : near >= 0.75                                              ? 0.6
-                            : near >= 0.5 || count / tasks >= SHARE_REAL || count >= 10 ? 0.3
-                                                                                        : 0.1;
+    finding->failure_risk =
+        losses->ended_there    ? 0.9
+        : losses->failed_stage ? 0.6
+        : near >= 0.75         ? 0.6
+        : near >= 0.5 || count / tasks >= pyro_limit(context, SHARE_REAL) || count >= pyro_limit(context, COUNT_REAL)
+            ? 0.3
+            : 0.1;
     finding->confidence *= 0.98;
     /* Lost work occupied slots that other tasks wanted: by the clock it costs its share of them. With idle slots it
      * costs less (low), at the end of a stage all of a task's time (high). */
@@ -305,7 +311,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"), .stage = PYRO_NONE, .count = 1};
         count = 1;
     }
-    for (size_t i = 0; i < count && i < CAUSES_MAX; i++)
+    for (size_t i = 0; i < count && (double)i < pyro_limit(context, CAUSES_MAX); i++)
         report(context, &losses, &causes[i], known);
     return PYRO_VERDICT_FINDING;
 }
@@ -315,5 +321,6 @@ const struct pyro_rule pyro_rule_task_failures = {
     .category = "failures",
     .title = "Failed tasks",
     .summary = "Tasks failed and were run again, or failed their job.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

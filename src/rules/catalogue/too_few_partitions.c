@@ -5,21 +5,24 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* Long tasks are worth cutting; a stage of a few seconds is not. */
-#define LONG_TASK_MS 5000.0
-/* Tasks of more than 1 GiB spill, collect garbage and cost much when they fail, however many slots there are. */
-#define LARGE_BYTES (1024.0 * 1024 * 1024)
-/* Fewer than three quarters of the slots used: below that the gain is noise. */
-#define USED_SHARE 0.75
-/* When one task is far longer than the median, cutting evenly will not help: that is skew's matter. */
-#define EVEN 0.3
-/* Aim at pieces of 128 MiB, Spark's own measure, in two waves at least. */
-#define TARGET_BYTES (128.0 * 1024 * 1024)
-#define TARGET_WAVES 2.0
 /* Cutting finer is nearly but not wholly free. */
-#define SURE             0.8
-#define SAVING_MIN_MS    1000.0
-#define SAVING_MIN_SHARE 0.02
+#define SURE 0.8
+
+enum { LONG_TASK_MS, LARGE_BYTES, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
+static const struct pyro_threshold thresholds[] = {
+    [LONG_TASK_MS] = {"task_ms_min", 5000, "ms",
+                      "Tasks of this median are worth cutting; a stage of a few seconds is not"},
+    [LARGE_BYTES] = {"large_bytes", 1024.0 * 1024 * 1024, "bytes",
+                     "Tasks of more spill, collect garbage and cost much when they fail, however many slots there are"},
+    [USED_SHARE] = {"used_share_max", 0.75, "share",
+                    "Fires when at most so many of the slots have a task: above that the gain is noise"},
+    [EVEN] = {"even_ratio_min", 0.3, "ratio",
+              "Median to longest task: below this, cutting evenly will not help, that is skew's matter"},
+    [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Advice: pieces of this size, Spark's own measure"},
+    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least so many waves over the slots"},
+    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+};
 
 enum { SLOTS, WANTED, BYTES, LARGE };
 
@@ -29,12 +32,13 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage *stage = &app->stages.items[row];
     double partitions = fmax(pyro_real(stage->partitions), 1), tasks = fmax(pyro_real(stage->tasks), 1);
     double bytes = pyro_stage_read_bytes(stage) / partitions, median = pyro_real(stage->duration_median);
-    bool even = median >= LONG_TASK_MS && median >= EVEN * pyro_real(stage->duration_max);
-    bool large = bytes > LARGE_BYTES && partitions > 1;
+    bool even = median >= pyro_limit(context, LONG_TASK_MS) &&
+                median >= pyro_limit(context, EVEN) * pyro_real(stage->duration_max);
+    bool large = bytes > pyro_limit(context, LARGE_BYTES) && partitions > 1;
     if (!even && !large)
         return;
     double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
-    bool few = even && partitions <= USED_SHARE * slots;
+    bool few = even && partitions <= pyro_limit(context, USED_SHARE) * slots;
     if (!few && !large)
         return;
     struct pyro_case *found = pyro_cases_add(context, cases, row);
@@ -45,7 +49,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     if (few)
         pyro_case_saves(context, found, fmin(end, begin + fmax(work / fmax(slots, used), 1)), end, SURE);
     found->value[SLOTS] = slots;
-    double wanted = fmax(TARGET_WAVES * slots, ceil(pyro_stage_read_bytes(stage) / TARGET_BYTES));
+    double wanted = fmax(pyro_limit(context, TARGET_WAVES) * slots,
+                         ceil(pyro_stage_read_bytes(stage) / pyro_limit(context, TARGET_BYTES)));
     /* Not finer than a second a task. */
     if (!large)
         wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
@@ -134,7 +139,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "slots", value[SLOTS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "median_task_ms", median, (double)NAN, "ms");
     if (value[BYTES] > 0)
-        pyro_finding_evidence(context, finding, "bytes_per_task", value[BYTES], TARGET_BYTES, "bytes");
+        pyro_finding_evidence(context, finding, "bytes_per_task", value[BYTES], pyro_limit(context, TARGET_BYTES),
+                              "bytes");
     pyro_finding_merged(context, finding, "stages", found->merged);
     advise(context, finding, found);
     finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
@@ -149,7 +155,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0 || app->executors.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE; /* without executors nobody knows how many slots there were */
     struct pyro_cases cases = {0};
-    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         if (stage->partitions > 0 && stage->tasks > 0 && stage->completed_ms != PYRO_NONE &&
@@ -169,5 +175,6 @@ const struct pyro_rule pyro_rule_too_few_partitions = {
     .category = "parallelism",
     .title = "Too few partitions",
     .summary = "A stage has fewer tasks than there are slots, or tasks of more than a gibibyte.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

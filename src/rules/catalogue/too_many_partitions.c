@@ -5,37 +5,53 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 
-/* Starting and ending a task costs some 5-20 ms on driver and executor; below 100 ms a task that is a good part. */
-#define TINY_MS 100.0
-/* On a busy host, and with Python workers, the same costs 250 ms: taken for overhead only where a task reads next to
- * nothing. Of such a task at most TINY_MS count as needless. */
-#define SLOW_TINY_MS    250.0
-#define SLOW_TINY_BYTES (64.0 * 1024)
-/* Without a shuffle to read, so many tasks that hardly use the CPU are overhead as well. */
-#define MANY_TASKS 1000.0
-/* Up to a few waves and some hundred tasks nothing is lost by tiny ones. */
-#define TASKS_MIN 100.0
-#define WAVES_MIN 4.0
-/* A task should work at least for a second, or hold 64 MiB; fewer than two waves would leave slots empty at the end. */
-#define TARGET_MS    1000.0
-#define TARGET_BYTES (64.0 * 1024 * 1024)
-#define TARGET_WAVES 2.0
-/* Quiet below a second and 2 % of the application. */
-#define SAVING_MIN_MS    1000.0
-#define SAVING_MIN_SHARE 0.02
+enum {
+    TINY_MS,
+    SLOW_TINY_MS,
+    SLOW_TINY_BYTES,
+    MANY_TASKS,
+    TASKS_MIN,
+    WAVES_MIN,
+    TARGET_MS,
+    TARGET_BYTES,
+    TARGET_WAVES,
+    SAVING_MIN_MS,
+    SAVING_MIN_SHARE
+};
+static const struct pyro_threshold thresholds[] = {
+    [TINY_MS] = {"tiny_ms", 100, "ms",
+                 "Starting and ending a task costs some 5-20 ms; below this median that is a good part"},
+    [SLOW_TINY_MS] = {"slow_tiny_ms", 250, "ms",
+                      "On a busy host, and with Python workers, the same may take so long: overhead only where a task "
+                      "reads next to nothing"},
+    [SLOW_TINY_BYTES] = {"slow_tiny_bytes", 64.0 * 1024, "bytes", "Next to nothing"},
+    [MANY_TASKS] = {"many_tasks", 1000, "count",
+                    "Without a shuffle to read, so many tasks that hardly use the CPU are overhead as well"},
+    [TASKS_MIN] = {"tasks_min", 100, "count", "Up to so many tasks nothing is lost by tiny ones"},
+    [WAVES_MIN] = {"waves_min", 4, "ratio", "... and up to so many waves of them over the slots"},
+    [TARGET_MS] = {"target_ms", 1000, "ms", "Advice: a task works at least so long"},
+    [TARGET_BYTES] = {"target_bytes", 64.0 * 1024 * 1024, "bytes",
+                      "... or holds so much; stages whose tasks read more are left alone"},
+    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least so many waves: fewer leave slots empty at the end"},
+    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+};
 
 enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS };
 
 /* Input of many small files is the matter of small-input-files. */
-static bool is_candidate(const struct pyro_app *app, const struct pyro_stage *stage)
+static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)
 {
     double tasks = pyro_real(stage->tasks) - pyro_real(stage->failed_tasks), bytes = pyro_stage_read_bytes(stage);
     double median = pyro_real(stage->duration_median), shuffled = pyro_real(stage->shuffle_read_bytes);
     bool computes = pyro_real(stage->cpu_ms) * 2 >= pyro_real(stage->run_ms);
-    if (median >= TINY_MS && (median >= SLOW_TINY_MS || bytes / tasks >= SLOW_TINY_BYTES ||
-                              (shuffled <= 0 && (computes || tasks < MANY_TASKS))))
+    if (median >= pyro_limit(context, TINY_MS) &&
+        (median >= pyro_limit(context, SLOW_TINY_MS) || bytes / tasks >= pyro_limit(context, SLOW_TINY_BYTES) ||
+         (shuffled <= 0 && (computes || tasks < pyro_limit(context, MANY_TASKS)))))
         return false;
-    return tasks >= TASKS_MIN && tasks >= WAVES_MIN * pyro_stage_slots(app, stage) && bytes / tasks < TARGET_BYTES &&
+    return tasks >= pyro_limit(context, TASKS_MIN) &&
+           tasks >= pyro_limit(context, WAVES_MIN) * pyro_stage_slots(context->app, stage) &&
+           bytes / tasks < pyro_limit(context, TARGET_BYTES) &&
            pyro_real(stage->input_bytes) <= pyro_real(stage->shuffle_read_bytes) && stage->completed_ms != PYRO_NONE;
 }
 
@@ -45,15 +61,17 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage *stage = &app->stages.items[row];
     double tasks = pyro_real(stage->tasks), slots = pyro_stage_slots(app, stage);
     double work = fmax(pyro_real(stage->task_ms), 1), run = pyro_real(stage->run_ms);
-    double wanted = fmax(ceil(fmax(run / TARGET_MS, pyro_stage_read_bytes(stage) / TARGET_BYTES)), 1);
-    wanted = fmax(wanted, ceil(TARGET_WAVES * slots));
+    double wanted = fmax(ceil(fmax(run / pyro_limit(context, TARGET_MS),
+                                   pyro_stage_read_bytes(stage) / pyro_limit(context, TARGET_BYTES))),
+                         1);
+    wanted = fmax(wanted, ceil(pyro_limit(context, TARGET_WAVES) * slots));
     if (wanted >= tasks / 2)
         return;
     struct pyro_case *found = pyro_cases_add(context, cases, row);
     if (!found)
         return;
     /* What a task costs that does nothing: the fastest ones of this stage are nearly that. */
-    double fixed = fmin(fmin(pyro_real(stage->duration_p25), work / tasks), TINY_MS);
+    double fixed = fmin(fmin(pyro_real(stage->duration_p25), work / tasks), pyro_limit(context, TINY_MS));
     double least = fmin(pyro_real(stage->duration_min), fixed);
     double begin = (double)pyro_stage_begin(stage), end = (double)stage->completed_ms;
     double fewer = (tasks - wanted) / tasks;
@@ -89,7 +107,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         context, finding,
         pyro_say(context,
                  "%s %s partitions instead of %lld (at least %.0f waves, and a second of work or 64 MiB each).",
-                 sql ? "Use" : "Make", number.ptr, (long long)stage->partitions, TARGET_WAVES),
+                 sql ? "Use" : "Make", number.ptr, (long long)stage->partitions, pyro_limit(context, TARGET_WAVES)),
         verify);
     if (sql)
         pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
@@ -118,13 +136,13 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
         pyro_say_stage(context, found->stage), tasks, pyro_say_ms(context, value[MEDIAN_MS]), reads,
         pyro_say_ms(context, value[FIXED_MS]), more);
     pyro_finding_evidence(context, finding, "tasks", tasks, value[WANTED], "count");
-    pyro_finding_evidence(context, finding, "median_task_ms", value[MEDIAN_MS], TARGET_MS, "ms");
+    pyro_finding_evidence(context, finding, "median_task_ms", value[MEDIAN_MS], pyro_limit(context, TARGET_MS), "ms");
     if (bytes > 0)
-        pyro_finding_evidence(context, finding, "bytes_per_task", bytes, TARGET_BYTES, "bytes");
+        pyro_finding_evidence(context, finding, "bytes_per_task", bytes, pyro_limit(context, TARGET_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "overhead_share", value[OVERHEAD_SHARE], (double)NAN, "share");
     pyro_finding_merged(context, finding, "stages", found->merged);
     advise(context, finding, found);
-    finding->confidence *= value[MEDIAN_MS] < TINY_MS ? 0.9 : 0.75;
+    finding->confidence *= value[MEDIAN_MS] < pyro_limit(context, TINY_MS) ? 0.9 : 0.75;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
 
@@ -134,9 +152,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
-    double least = fmax(SAVING_MIN_MS, SAVING_MIN_SHARE * pyro_app_wall(app));
+    double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
-        if (is_candidate(app, &app->stages.items[i]))
+        if (is_candidate(context, &app->stages.items[i]))
             examine(context, &cases, i);
     pyro_cases_merge(context, &cases);
     for (size_t i = 0; i < cases.list.count && !context->failed; i++)
@@ -151,5 +169,6 @@ const struct pyro_rule pyro_rule_too_many_partitions = {
     .category = "parallelism",
     .title = "Too many partitions",
     .summary = "So many tiny tasks that starting them costs more than their work.",
+    PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };
