@@ -1,0 +1,254 @@
+/* Events of libyaml to a tree; what the values mean is in settings_value.c. */
+#include "base/settings_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+#include <yaml.h>
+
+#include "base/vec.h"
+
+struct reader {
+    yaml_parser_t parser;
+    yaml_event_t event; /* the newest one; empty when `pending` is false */
+    bool pending;
+    struct pyro_arena *arena;
+    const char *path;
+    struct pyro_error *error;
+};
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory to read settings");
+}
+
+static enum pyro_status refuse(struct reader *reader, size_t line, const char *why)
+{
+    pyro_error_set(reader->error, PYRO_ERROR_INPUT, "line %zu: %s", line + 1, why);
+    pyro_error_at(reader->error, reader->path, UINT64_MAX);
+    return PYRO_ERROR_INPUT;
+}
+
+static enum pyro_status next_event(struct reader *reader)
+{
+    if (reader->pending)
+        yaml_event_delete(&reader->event);
+    reader->pending = false;
+    if (yaml_parser_parse(&reader->parser, &reader->event)) {
+        reader->pending = true;
+        return PYRO_OK;
+    }
+    if (reader->parser.error == YAML_MEMORY_ERROR)
+        return no_memory(reader->error);
+    const char *problem = reader->parser.problem ? reader->parser.problem : "this is no YAML and no JSON";
+    return refuse(reader, reader->parser.problem_mark.line, problem);
+}
+
+static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_settings **ret);
+
+static bool repeats(const struct pyro_settings_entry *entries, size_t count, struct pyro_slice key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_eq(entries[i].key, key))
+            return true;
+    return false;
+}
+
+static enum pyro_status read_scalar(struct reader *reader, struct pyro_settings *node)
+{
+    const yaml_event_t *event = &reader->event;
+    struct pyro_slice text = {(const char *)event->data.scalar.value, event->data.scalar.length};
+    if (memchr(text.ptr, '\0', text.len))
+        return refuse(reader, event->start_mark.line, "a text has a NUL character");
+    node->text = pyro_arena_copy(reader->arena, text);
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    return node->text.ptr ? PYRO_OK : no_memory(reader->error);
+}
+
+/* The rest of a map or list whose start is the current event. */
+static enum pyro_status read_entries(struct reader *reader, unsigned depth, struct pyro_settings *node)
+{
+    yaml_event_type_t end = node->kind == PYRO_SETTINGS_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
+    PYRO_VEC(struct pyro_settings_entry) entries = {0};
+    enum pyro_status status;
+    while ((status = next_event(reader)) == PYRO_OK && reader->event.type != end) {
+        struct pyro_settings_entry entry = {.key = PYRO_SLICE_NULL};
+        size_t line = reader->event.start_mark.line;
+        if (entries.count == PYRO_SETTINGS_MAX_ENTRIES) {
+            status = refuse(reader, line, "too many entries");
+            break;
+        }
+        if (node->kind == PYRO_SETTINGS_MAP) {
+            const struct pyro_settings *key;
+            if ((status = read_node(reader, depth, &key)) != PYRO_OK)
+                break;
+            if (key->kind != PYRO_SETTINGS_SCALAR || repeats(entries.items, entries.count, key->text)) {
+                status = refuse(reader, line,
+                                key->kind != PYRO_SETTINGS_SCALAR ? "a key is no text" : "this key was there before");
+                break;
+            }
+            entry.key = key->text;
+            if ((status = next_event(reader)) != PYRO_OK)
+                break;
+        }
+        if ((status = read_node(reader, depth, &entry.value)) != PYRO_OK)
+            break;
+        if (!pyro_vec_reserve(&entries, 1, reader->arena->allocator)) {
+            status = no_memory(reader->error);
+            break;
+        }
+        entries.items[entries.count++] = entry;
+    }
+    if (status == PYRO_OK && entries.count) {
+        struct pyro_settings_entry *kept = pyro_arena_array(reader->arena, entries.count, sizeof(*kept));
+        if (kept) {
+            memcpy(kept, entries.items, entries.count * sizeof(*kept));
+            node->entries = kept;
+            node->count = entries.count;
+        } else {
+            status = no_memory(reader->error);
+        }
+    }
+    pyro_vec_done(&entries, reader->arena->allocator);
+    return status;
+}
+
+static const char *forbidden(const yaml_event_t *event)
+{
+    const yaml_char_t *anchor = NULL, *tag = NULL;
+    switch (event->type) {
+    case YAML_ALIAS_EVENT:
+        return "aliases (*name) are not supported";
+    case YAML_SCALAR_EVENT:
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        anchor = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+        break;
+    case YAML_MAPPING_START_EVENT:
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+        break;
+    default:
+        return "a value is missing";
+    }
+    return anchor ? "anchors (&name) are not supported" : tag ? "tags (!name) are not supported" : NULL;
+}
+
+/* The node that begins with the current event. */
+static enum pyro_status read_node(struct reader *reader, unsigned depth, const struct pyro_settings **ret)
+{
+    const yaml_event_t *event = &reader->event;
+    size_t line = event->start_mark.line;
+    const char *why = depth > PYRO_SETTINGS_MAX_DEPTH ? "nested too deep" : forbidden(event);
+    if (why)
+        return refuse(reader, line, why);
+    struct pyro_settings *node = pyro_arena_alloc(reader->arena, sizeof(*node));
+    if (!node)
+        return no_memory(reader->error);
+    node->line = (unsigned)line + 1; /* of a file of at most a mebibyte */
+    *ret = node;
+    if (event->type == YAML_SCALAR_EVENT)
+        return read_scalar(reader, node);
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? PYRO_SETTINGS_MAP : PYRO_SETTINGS_LIST;
+    return read_entries(reader, depth + 1, node);
+}
+
+static enum pyro_status read_document(struct reader *reader, const struct pyro_settings **ret)
+{
+    PYRO_TRY(next_event(reader)); /* start of the stream */
+    PYRO_TRY(next_event(reader));
+    if (reader->event.type == YAML_STREAM_END_EVENT) {
+        struct pyro_settings *empty = pyro_arena_alloc(reader->arena, sizeof(*empty));
+        if (!empty)
+            return no_memory(reader->error);
+        *empty = (struct pyro_settings){.kind = PYRO_SETTINGS_MAP, .line = 1};
+        *ret = empty;
+        return PYRO_OK;
+    }
+    PYRO_TRY(next_event(reader));
+    PYRO_TRY(read_node(reader, 0, ret));
+    PYRO_TRY(next_event(reader)); /* end of the document */
+    PYRO_TRY(next_event(reader));
+    if (reader->event.type != YAML_STREAM_END_EVENT)
+        return refuse(reader, reader->event.start_mark.line, "a second document begins");
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path, const void *text, size_t len,
+                                     const struct pyro_settings **ret, struct pyro_error *error)
+{
+    struct reader reader = {.arena = arena, .path = path, .error = error};
+    if (len > PYRO_SETTINGS_MAX_BYTES) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB: that is no settings file");
+        pyro_error_at(error, path, UINT64_MAX);
+        return PYRO_ERROR_INPUT;
+    }
+    if (!yaml_parser_initialize(&reader.parser))
+        return no_memory(error);
+    yaml_parser_set_input_string(&reader.parser, text, len);
+    const struct pyro_settings *root = NULL;
+    enum pyro_status status = read_document(&reader, &root);
+    if (reader.pending)
+        yaml_event_delete(&reader.event);
+    yaml_parser_delete(&reader.parser);
+    if (status == PYRO_OK)
+        *ret = root;
+    return status;
+}
+
+static enum pyro_status cannot_read(const char *path, int number, struct pyro_error *error)
+{
+    pyro_error_set(error, PYRO_ERROR_INPUT, "%s", strerror(number));
+    pyro_error_at(error, path, UINT64_MAX);
+    return PYRO_ERROR_INPUT;
+}
+
+enum pyro_status pyro_settings_load(struct pyro_arena *arena, const char *path, const struct pyro_settings **ret,
+                                    struct pyro_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return cannot_read(path, errno, error);
+    char *text = pyro_arena_alloc(arena, PYRO_SETTINGS_MAX_BYTES + 1);
+    size_t len = 0;
+    ssize_t got = text ? 1 : 0;
+    while (got > 0 && len <= PYRO_SETTINGS_MAX_BYTES) {
+        got = read(file, text + len, PYRO_SETTINGS_MAX_BYTES + 1 - len);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            len += (size_t)got;
+    }
+    int number = errno;
+    close(file);
+    if (!text)
+        return no_memory(error);
+    if (got < 0)
+        return cannot_read(path, number, error);
+    return pyro_settings_parse(arena, path, text, len, ret, error);
+}
+
+const struct pyro_settings *pyro_settings_get(const struct pyro_settings *map, const char *key)
+{
+    if (!map || map->kind != PYRO_SETTINGS_MAP)
+        return NULL;
+    for (size_t i = 0; i < map->count; i++)
+        if (pyro_slice_is(map->entries[i].key, key))
+            return map->entries[i].value;
+    return NULL;
+}
+
+enum pyro_status pyro_settings_refuse(const struct pyro_settings *node, const char *path, struct pyro_error *error,
+                                      const char *wanted)
+{
+    static const char *const kinds[] = {"", "a list", "a map"};
+    bool scalar = node->kind == PYRO_SETTINGS_SCALAR;
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: %s%.60s%s is not %s", path, node->line,
+                          scalar ? "'" : "", scalar ? node->text.ptr : kinds[node->kind], scalar ? "'" : "", wanted);
+}
