@@ -111,5 +111,7 @@ def test_plans(query: Callable[[Path, str], List[Dict[str, Any]]]) -> None:
     assert row["n"] == row["details"] > 5 and row["roots"] == 1
     (row,) = query(log, "select sum(value is null) unknown, sum(value > 0) known from sql_metrics")
     assert row["unknown"] > 0 and row["known"] > 0
+    (row,) = query(log, "select max(value) n from sql_metrics where name = 'shuffle records written'")
+    assert row["n"] > 0  # from the stages, where Spark calls it internal
     (row,) = query(log, "select plan from sql")
     assert row["plan"].startswith("== Physical Plan ==")

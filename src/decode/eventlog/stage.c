@@ -20,6 +20,7 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
         struct pyro_json_object object;
         int64_t id = PYRO_NONE, value = PYRO_NONE;
         bool internal = false;
+        struct pyro_slice metadata = PYRO_SLICE_NULL;
         if (!pyro_json_enter_object(json, &object))
             continue;
         for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
@@ -30,9 +31,13 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
                 pyro_json_take_loose_int(json, &value);
             else if (key == 4)
                 pyro_json_take_bool(json, &internal);
+            else if (key == 6)
+                pyro_json_take_raw(json, &metadata);
             else
                 pyro_json_skip(json);
         }
+        /* Spark calls the metrics of SQL internal as well, but says what they are. */
+        internal = internal && !pyro_slice_is(metadata, "\"sql\"");
         if (json->error || internal || id == PYRO_NONE || value == PYRO_NONE)
             continue;
         int64_t *place = pyro_value_map_put(&builder->accumulators, id);

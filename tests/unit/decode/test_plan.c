@@ -64,7 +64,8 @@ static void totals_of_metrics(void **state)
                                    5) "," METRIC("f",
                                                  6) "]}") "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage "
                                                           "ID':0,'Accumulables':[{'ID':1,'Name':'a','Value':"
-                                                          "'10','Internal':false},{'ID':2,'Value':20},{'ID':3,'Value':-"
+                                                          "'10','Internal':false},{'ID':2,'Value':'20',"
+                                                          "'Internal':true,'Metadata':'sql'},{'ID':3,'Value':-"
                                                           "1},{'ID':6,'Value':'7','Internal':true},"
                                                           "{'ID':99,'Value':{'x':1}},{'ID':98,'Value':'text'},null]}}\n"
                                                           "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage "
