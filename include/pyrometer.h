@@ -132,6 +132,8 @@ typedef struct pyro_app pyro_app;
  * is missing. PYRO_ERROR_INPUT: it cannot be opened or read, or holds not one Spark event. */
 PYRO_API enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
                                         pyro_app **ret, struct pyro_error *error);
+/* What names the application from run to run: its name, else its id, else the log's path. */
+PYRO_API const char *pyro_app_name(const pyro_app *app);
 PYRO_API pyro_app *pyro_app_retain(pyro_app *app);
 PYRO_API void pyro_app_release(pyro_app *app);
 
@@ -174,6 +176,7 @@ struct pyro_finding_info {
     enum pyro_severity severity;
     double confidence;
     int64_t saves_ms; /* expected wall time */
+    int folded;       /* 1: marked false for this application (pyro_store_apply_feedback()) */
 };
 /* `index` < pyro_diagnosis_finding_count(); most saved first. */
 PYRO_API struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index);
@@ -197,6 +200,7 @@ struct pyro_report_options {
     unsigned width;       /* columns of text output; 0: 80 */
     int64_t utc_offset_s; /* for times in text and markdown; 0: UTC */
     int details;          /* 1: text and markdown also list every stage and executor, not only the important ones */
+    int ids;              /* 1: text shows the id of each finding (as details does) */
 };
 
 /* Writes the report of one application. */
@@ -226,6 +230,59 @@ struct pyro_rule_info {
 PYRO_API size_t pyro_rules_count(void);
 /* `index` < pyro_rules_count(). */
 PYRO_API struct pyro_rule_info pyro_rules_get(size_t index);
+
+/* ---- Stores ------------------------------------------------------------------------------------------------------ */
+
+/* Runs, their findings and what people said of them, kept over time (docs/store.md). Several processes may use one
+ * store at a time. */
+typedef struct pyro_store pyro_store;
+
+/* "sqlite:FILE"; a file that does not exist is made. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT: it
+ * cannot be opened, or is no store of this library. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_store_close(pyro_store *store);
+/* Keeps a run: its report, aggregates and findings. What was kept of the same application and attempt is replaced.
+ * `baseline`: a name that this run shall bear from now on, or NULL. PYRO_ERROR_OUTPUT: nothing was kept. */
+PYRO_API enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
+                                            struct pyro_error *error);
+/* Keeps what went wrong with an input: application (or path), step ("read"), type, message, raw text (may be NULL). */
+PYRO_API enum pyro_status pyro_store_record_error(pyro_store *store, const char *application, const char *step,
+                                                  const char *type, const char *message, const char *raw,
+                                                  struct pyro_error *error);
+/* The JSON report of the run that bears the name; NULL when none does. Lives until the store is closed. */
+PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, const char **ret,
+                                              struct pyro_error *error);
+
+enum pyro_feedback_verdict {
+    PYRO_FEEDBACK_CONFIRMED = 0,      /* the finding is right */
+    PYRO_FEEDBACK_FALSE_POSITIVE = 1, /* it is wrong */
+    PYRO_FEEDBACK_FIXED = 2,          /* it was right, and what it advised helped */
+    PYRO_FEEDBACK_MISSED = 3          /* there was something that no finding told */
+};
+/* Name of a verdict as the command line spells it; NULL beyond the last one. */
+PYRO_API const char *pyro_feedback_name(unsigned verdict);
+
+struct pyro_feedback {
+    size_t size;
+    enum pyro_feedback_verdict verdict;
+    const char *application; /* its name or id. NULL: the only one of the store that has the finding */
+    const char *finding;     /* id of a finding of a run in the store; not for missed ones */
+    const char *rule;        /* of a missed one: the rule that should have spoken, or NULL */
+    const char *note;        /* free text, or NULL; of a missed one without rule: what was missed */
+};
+/* Keeps a verdict; a later one on the same finding of the same application replaces it. PYRO_ERROR_ARGUMENT: the store
+ * has no such finding, or several applications have it; the message says what to do. */
+PYRO_API enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *feedback,
+                                                  struct pyro_error *error);
+/* Calls `take` for every verdict, oldest first; a result other than 0 stops. `take`'s strings live during the call. */
+PYRO_API enum pyro_status pyro_store_each_feedback(pyro_store *store,
+                                                   int (*take)(void *context, const struct pyro_feedback *feedback),
+                                                   void *context, struct pyro_error *error);
+/* Changes a diagnosis by what was said before: confidences are calibrated, findings marked false for this application
+ * are folded (docs/feedback.md). */
+PYRO_API enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis,
+                                                    struct pyro_error *error);
 
 /* ---- SQL --------------------------------------------------------------------------------------------------------- */
 

@@ -29,6 +29,7 @@ TABLES = [
     Table("src/source/codecs.def", prefix="pyro_codec_"),
     Table("src/decode/eventlog/events.def", counted="none"),
     Table("src/report/formats.def", prefix="pyro_format_"),
+    Table("src/store/backends.def"),
 ]
 
 

@@ -79,6 +79,12 @@ const struct cli_verb *cli_verb_find(const char *name);
         "max-record-size", 0, "SIZE", NULL, "256M",                                                                    \
             "Skip and count records (lines of the log) longer than SIZE: bytes, or a number with K, M or G."           \
     }
+#define CLI_OPTION_STORE                                                                                               \
+    {                                                                                                                  \
+        "store", 's', "URL", NULL, NULL,                                                                               \
+            "Keep runs and what was said of findings in this store (sqlite:FILE), and use what it holds. The "         \
+            "environment variable PYROMETER_STORE stands in for it."                                                   \
+    }
 
 /* Parses `arguments` by the verb's table. False: the mistake was reported and the exit status is CLI_EXIT_USAGE. */
 bool cli_parse(const struct cli_verb *verb, int count, char **arguments, struct cli_call *ret);
@@ -90,6 +96,9 @@ bool cli_unsigned_value(const struct cli_call *call, const char *name, unsigned 
 bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret);
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
+
+/* --store, or PYROMETER_STORE where it is set; NULL: neither. */
+const char *cli_store_url(const struct cli_call *call);
 
 /* One line on standard error, control characters made visible, so that it is one line whatever a path contains. */
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

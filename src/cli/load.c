@@ -17,6 +17,41 @@ bool cli_load_options(const struct cli_call *call, struct cli_progress *progress
     return true;
 }
 
+/* Exit status when a path does not lead to exactly one log. */
+static int check_inputs(const struct cli_call *call, const char *path, const pyro_inputs *inputs)
+{
+    size_t found = pyro_inputs_count(inputs);
+    if (found == 1)
+        return CLI_EXIT_OK;
+    if (found > 1)
+        return cli_usage_error(call->verb, "%s holds %zu logs; name one of them, such as %s", path, found,
+                               pyro_inputs_path(inputs, 0));
+    if (pyro_inputs_unreadable_count(inputs) > 0)
+        cli_complain_unreadable(pyro_inputs_unreadable_path(inputs, 0), pyro_inputs_unreadable_reason(inputs, 0));
+    else
+        cli_complain("cannot read %s: no event log in it; name a log", path);
+    return CLI_EXIT_INPUT;
+}
+
+int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+                 struct cli_progress *progress, pyro_app **ret)
+{
+    struct pyro_error error = {0};
+    pyro_inputs *inputs = NULL;
+    cli_progress_start(progress, 0, 1);
+    enum pyro_status opened = pyro_inputs_open(&path, 1, options, &inputs, &error);
+    cli_progress_erase(progress);
+    int status = opened == PYRO_OK ? check_inputs(call, path, inputs) : cli_failure(&error);
+    if (status == CLI_EXIT_OK) {
+        opened = pyro_app_load(inputs, 0, options, ret, &error);
+        cli_progress_erase(progress);
+        if (opened != PYRO_OK)
+            status = cli_failure(&error);
+    }
+    pyro_inputs_close(inputs);
+    return status;
+}
+
 int cli_failure(const struct pyro_error *error)
 {
     switch (error->code) {

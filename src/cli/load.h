@@ -8,6 +8,11 @@
  * as wrong usage. */
 bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret);
 
+/* Loads the one log at `path`, with progress. CLI_EXIT_OK, or the exit status after a complaint: nothing readable
+ * there, or more than one log. */
+int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+                 struct cli_progress *progress, pyro_app **ret);
+
 /* Exit status for a failure that is not of one input: no memory, an internal error, Ctrl-C. Reports it. */
 int cli_failure(const struct pyro_error *error);
 

@@ -1,6 +1,7 @@
 /* Values of options: numbers, sizes, offsets from UTC, formats. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -94,4 +95,12 @@ bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_f
     }
     cli_usage_error(call->verb, "this build cannot write '%s'", text);
     return false;
+}
+
+const char *cli_store_url(const struct cli_call *call)
+{
+    const char *url = cli_value(call, "store"), *environment = getenv("PYROMETER_STORE");
+    if (url != NULL)
+        return url;
+    return environment != NULL && *environment != '\0' ? environment : NULL;
 }

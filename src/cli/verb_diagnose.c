@@ -19,6 +19,7 @@ struct diagnose {
     struct pyro_report_options report;
     enum pyro_format format;
     pyro_inputs *inputs;
+    pyro_store *store;     /* NULL: none was asked for */
     pyro_reports *reports; /* NULL until the first report of a document of several */
     struct unreadable *unreadable;
     size_t unreadable_count;
@@ -53,6 +54,10 @@ static bool parse(struct diagnose *state)
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
         return false;
     state->report.details = cli_value(call, "details") != NULL;
+    if (cli_value(call, "name") != NULL && cli_store_url(call) == NULL) {
+        cli_usage_error(call->verb, "--name names a run in a store; give --store as well");
+        return false;
+    }
     size_t from_stdin = 0;
     for (size_t i = 0; i < call->argument_count; i++)
         from_stdin += strcmp(call->arguments[i], "-") == 0;
@@ -75,6 +80,21 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
     struct pyro_options options = {.size = sizeof(options)};
     status = pyro_diagnose(app, &options, ret, &state->error);
     pyro_app_release(app);
+    if (status == PYRO_OK && state->store != NULL) {
+        status = pyro_store_apply_feedback(state->store, *ret, &state->error);
+        if (status == PYRO_OK)
+            status = pyro_store_record(state->store, *ret, cli_value(state->call, "name"), &state->error);
+    }
+    return status;
+}
+
+/* An input that could not be read is part of the store's history too. */
+static enum pyro_status store_unreadable(struct diagnose *state)
+{
+    enum pyro_status status = PYRO_OK;
+    for (size_t i = 0; i < state->unreadable_count && status == PYRO_OK && state->store != NULL; i++)
+        status = pyro_store_record_error(state->store, state->unreadable[i].path, "read", "unreadable",
+                                         state->unreadable[i].reason, NULL, &state->error);
     return status;
 }
 
@@ -163,6 +183,8 @@ static int diagnose_all(struct diagnose *state)
     size_t found = pyro_inputs_count(state->inputs);
     bool alone = call->argument_count == 1 && found + bad <= 1;
     enum pyro_status status = diagnose_each(state, alone);
+    if (status == PYRO_OK)
+        status = store_unreadable(state);
     if (status == PYRO_OK && !alone)
         status = finish_reports(state);
     return status == PYRO_OK ? complain_unreadable(state) : cli_failure(&state->error);
@@ -177,6 +199,12 @@ static int run(const struct cli_call *call)
     if (status != CLI_EXIT_OK)
         return status;
     cli_catch_signals();
+    const char *store = cli_store_url(call);
+    if (store != NULL && pyro_store_open(store, NULL, &state.store, &state.error) != PYRO_OK) {
+        cli_output_close(&state.output, false);
+        return cli_failure(&state.error);
+    }
+    state.report.ids = store != NULL;
     state.writer = cli_output_writer(&state.output);
     state.report.color = cli_wants_color(&state.output, cli_value(call, "color"));
     if (state.report.width == 0)
@@ -187,6 +215,7 @@ static int run(const struct cli_call *call)
     bool keep = status == CLI_EXIT_OK || (status == CLI_EXIT_INPUT && state.reports != NULL);
     int closed = cli_output_close(&state.output, keep);
     pyro_reports_free(state.reports);
+    pyro_store_close(state.store);
     pyro_inputs_close(state.inputs);
     for (size_t i = 0; i < state.unreadable_count; i++) {
         free(state.unreadable[i].path);
@@ -207,6 +236,8 @@ static const struct cli_option options[] = {
     {"color", 0, "WHEN", "auto always never", "auto",
      "Colour the text report. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     {"details", 'd', NULL, NULL, NULL, "List every stage and executor in the text and Markdown reports."},
+    CLI_OPTION_STORE,
+    {"name", 0, "NAME", NULL, NULL, "Call the run NAME in the store, for 'pyrometer gate --baseline NAME'."},
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_HELP,
     {0},

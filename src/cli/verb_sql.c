@@ -25,44 +25,17 @@ static char *read_statement(const struct cli_call *call)
     return text;
 }
 
-/* Exit status when the argument does not lead to exactly one log. */
-static int check_inputs(const struct cli_call *call, const pyro_inputs *inputs)
-{
-    size_t found = pyro_inputs_count(inputs);
-    if (found == 1)
-        return CLI_EXIT_OK;
-    if (found > 1)
-        return cli_usage_error(call->verb, "%s holds %zu logs; name one of them, such as %s", call->arguments[0], found,
-                               pyro_inputs_path(inputs, 0));
-    if (pyro_inputs_unreadable_count(inputs) > 0)
-        cli_complain_unreadable(pyro_inputs_unreadable_path(inputs, 0), pyro_inputs_unreadable_reason(inputs, 0));
-    else
-        cli_complain("cannot read %s: no event log in it; name a log", call->arguments[0]);
-    return CLI_EXIT_INPUT;
-}
-
 static int query(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
                  const char *statement, enum pyro_format format, struct cli_output *output)
 {
     struct pyro_error error = {0};
-    pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
-    cli_progress_start(progress, 0, 1);
-    enum pyro_status status = pyro_inputs_open(call->arguments, 1, options, &inputs, &error);
-    int exit_status = status == PYRO_OK ? check_inputs(call, inputs) : cli_failure(&error);
-    if (exit_status == CLI_EXIT_OK) {
-        status = pyro_app_load(inputs, 0, options, &app, &error);
-        cli_progress_erase(progress);
-        struct pyro_writer writer = cli_output_writer(output);
-        if (status == PYRO_OK)
-            status = pyro_sql_query(app, statement, format, options, &writer, &error);
-        if (status != PYRO_OK)
-            exit_status = cli_failure(&error);
-    }
-    cli_progress_erase(progress);
+    int status = cli_load_one(call, call->arguments[0], options, progress, &app);
+    struct pyro_writer writer = cli_output_writer(output);
+    if (status == CLI_EXIT_OK && pyro_sql_query(app, statement, format, options, &writer, &error) != PYRO_OK)
+        status = cli_failure(&error);
     pyro_app_release(app);
-    pyro_inputs_close(inputs);
-    return exit_status;
+    return status;
 }
 
 static int run(const struct cli_call *call)

@@ -68,6 +68,16 @@ static void free_app(struct pyro_app *app)
     pyro_release(allocator, app);
 }
 
+const char *pyro_app_name(const pyro_app *app)
+{
+    const struct pyro_application_row *row = &app->application;
+    if (row->name.len > 0)
+        return row->name.ptr; /* texts of the pool end in NUL */
+    if (row->id.len > 0)
+        return row->id.ptr;
+    return app->path.ptr ? app->path.ptr : "";
+}
+
 pyro_app *pyro_app_retain(pyro_app *app)
 {
     if (app)

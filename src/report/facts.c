@@ -170,6 +170,18 @@ void pyro_fact_improvement(struct pyro_strbuf *buffer, const struct pyro_app *ap
     }
 }
 
+void pyro_fact_judgement(struct pyro_strbuf *buffer, const struct pyro_finding *finding)
+{
+    if (!finding->judged || finding->folded)
+        return;
+    pyro_strbuf_add_text(buffer, finding->judgement == PYRO_FEEDBACK_FIXED ? "Said to be fixed in an earlier run"
+                                                                           : "Confirmed in an earlier run");
+    if (finding->note.len) {
+        pyro_strbuf_add_text(buffer, ": ");
+        pyro_strbuf_add_slice(buffer, finding->note);
+    }
+}
+
 void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)
 {
     size_t counts[4] = {0};

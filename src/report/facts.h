@@ -20,6 +20,8 @@ void pyro_fact_cause(struct pyro_strbuf *buffer, const struct pyro_finding *find
 void pyro_fact_evidence(struct pyro_strbuf *buffer, const struct pyro_finding *finding);
 /* "60 % faster stage, 11 min (24 %) off the run" */
 void pyro_fact_improvement(struct pyro_strbuf *buffer, const struct pyro_app *app, const struct pyro_finding *finding);
+/* What people said of this finding in an earlier run, or nothing. */
+void pyro_fact_judgement(struct pyro_strbuf *buffer, const struct pyro_finding *finding);
 /* One sentence that says how the application is. */
 void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 /* "12 rules: 2 with findings, 7 quiet, 3 not applicable" */

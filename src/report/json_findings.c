@@ -90,6 +90,15 @@ static void write_finding(struct pyro_json *json, const struct pyro_finding *fin
     write_evidence(json, finding);
     write_advice(json, finding);
     write_saving(json, &finding->saves);
+    if (finding->judged) {
+        pyro_json_line(json);
+        pyro_json_bool(json, "folded", finding->folded);
+        pyro_json_begin(json, "feedback", '{');
+        pyro_json_string(json, "verdict", pyro_feedback_name(finding->judgement));
+        pyro_json_text(json, "note", finding->note);
+        pyro_json_int(json, "time_ms", finding->judged_ms);
+        pyro_json_end(json, '}');
+    }
     pyro_json_end(json, '}');
 }
 

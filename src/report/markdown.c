@@ -106,6 +106,31 @@ static void write_finding(struct pyro_strbuf *out, const struct pyro_app *app, c
     pyro_fact_improvement(line, app, finding);
     if (line->len)
         add_line(out, "   - Expected improvement: ", line);
+    pyro_strbuf_clear(line);
+    pyro_fact_judgement(line, finding);
+    if (line->len)
+        add_line(out, "   - ", line);
+}
+
+/* Findings that people called false for this application: named, not explained again. */
+static void write_folded(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    bool first = true;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        if (!finding->folded)
+            continue;
+        if (first)
+            pyro_strbuf_add_text(out, "\n## Marked false before\n\n");
+        first = false;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, finding->id);
+        if (finding->note.len) {
+            pyro_strbuf_add_text(line, ": ");
+            pyro_strbuf_add_slice(line, finding->note);
+        }
+        add_line(out, "- ", line);
+    }
 }
 
 static void write_findings(struct pyro_output *output, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
@@ -116,7 +141,7 @@ static void write_findings(struct pyro_output *output, const struct pyro_diagnos
     for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--) {
         bool first = true;
         for (size_t i = 0; i < diagnosis->finding_count; i++) {
-            if ((int)diagnosis->findings[i].severity != severity)
+            if ((int)diagnosis->findings[i].severity != severity || diagnosis->findings[i].folded)
                 continue;
             if (first)
                 pyro_strbuf_printf(out, "\n## %s\n", headings[severity]);
@@ -125,6 +150,7 @@ static void write_findings(struct pyro_output *output, const struct pyro_diagnos
             pyro_output_flush(output, false);
         }
     }
+    write_folded(out, diagnosis, line);
     if (!diagnosis->config_change_count)
         return;
     pyro_strbuf_add_text(out, "\n## Configuration changes\n\n");

@@ -94,7 +94,7 @@ static void write_advice(struct pyro_page *page, const struct pyro_advice *advic
 }
 
 static void write_finding(struct pyro_page *page, const struct pyro_app *app, const struct pyro_finding *finding,
-                          size_t number, struct pyro_strbuf *line)
+                          size_t number, const struct pyro_report_options *options, struct pyro_strbuf *line)
 {
     struct pyro_strbuf right;
     pyro_strbuf_init(&right, line->allocator);
@@ -126,6 +126,39 @@ static void write_finding(struct pyro_page *page, const struct pyro_app *app, co
     pyro_fact_improvement(line, app, finding);
     if (line->len > from)
         pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    pyro_strbuf_clear(line);
+    pyro_fact_judgement(line, finding);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    if (options->ids || options->details) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, "Id: ");
+        pyro_strbuf_add_slice(line, finding->id);
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    }
+}
+
+/* Findings that people called false for this application: named, not explained again. */
+static void write_folded(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    bool first = true;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        if (!finding->folded)
+            continue;
+        if (first) {
+            pyro_page_blank(page);
+            pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("MARKED FALSE BEFORE:"));
+        }
+        first = false;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, finding->id);
+        if (finding->note.len) {
+            pyro_strbuf_add_text(line, ": ");
+            pyro_strbuf_add_slice(line, finding->note);
+        }
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    }
 }
 
 static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
@@ -136,7 +169,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
         size_t count = 0, hidden = 0;
         for (size_t i = 0; i < diagnosis->finding_count; i++) {
             const struct pyro_finding *finding = &diagnosis->findings[i];
-            if ((int)finding->severity != severity)
+            if ((int)finding->severity != severity || finding->folded)
                 continue;
             if (severity == PYRO_SEVERITY_LOW && count >= LOW_SHOWN && !options->details) {
                 hidden++;
@@ -149,7 +182,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
                 pyro_strbuf_add_char(line, ':');
                 pyro_page_wrap(page, PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
             }
-            write_finding(page, diagnosis->app, finding, ++number, line);
+            write_finding(page, diagnosis->app, finding, ++number, options, line);
         }
         if (hidden) {
             pyro_strbuf_clear(line);
@@ -157,6 +190,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
             pyro_page_wrap(page, PYRO_STYLE_NONE, "   ", pyro_strbuf_slice(line));
         }
     }
+    write_folded(page, diagnosis, line);
     if (!diagnosis->config_change_count)
         return;
     pyro_page_blank(page);

@@ -38,6 +38,7 @@ struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis,
         .severity = finding->severity,
         .confidence = finding->confidence,
         .saves_ms = finding->saves.wall_expected_ms,
+        .folded = finding->folded,
     };
 }
 

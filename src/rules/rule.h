@@ -58,6 +58,11 @@ struct pyro_finding {
     struct pyro_edit *edits;
     size_t edit_count, edit_room;
     double sure[3];
+    /* What people said of it in earlier runs: see feedback.h. */
+    bool judged, folded; /* folded: marked false for this application */
+    enum pyro_feedback_verdict judgement;
+    int64_t judged_ms;
+    struct pyro_slice note;
 };
 
 /* A number that a rule judges by. Users may set it in a configuration file as rules.<id>.<name>. */

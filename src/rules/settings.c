@@ -71,7 +71,7 @@ bool pyro_settings_resolve(struct pyro_diagnosis *diagnosis)
     /* Findings come in their final order, so that the first to name a property is the one that saves most. */
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (finding->severity == PYRO_SEVERITY_LOW)
+        if (finding->severity == PYRO_SEVERITY_LOW || finding->folded)
             continue;
         for (size_t k = 0; k < finding->advice_count; k++)
             for (size_t s = 0; s < finding->advice[k].setting_count; s++)

@@ -1,0 +1,116 @@
+/* pyrometer feedback FINDING --verdict VERDICT, pyrometer feedback LOG --missed RULE|TEXT */
+#include "load.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_rule(const char *text)
+{
+    for (size_t i = 0; i < pyro_rules_count(); i++)
+        if (strcmp(pyro_rules_get(i).id, text) == 0)
+            return true;
+    return false;
+}
+
+/* Verdict on a finding that the store holds. */
+static int judge(const struct cli_call *call, pyro_store *store, struct pyro_feedback *feedback)
+{
+    struct pyro_error error = {0};
+    feedback->finding = call->arguments[0];
+    feedback->application = cli_value(call, "app");
+    for (unsigned i = 0; pyro_feedback_name(i) != NULL; i++)
+        if (strcmp(pyro_feedback_name(i), cli_value(call, "verdict")) == 0)
+            feedback->verdict = (enum pyro_feedback_verdict)i;
+    return pyro_store_add_feedback(store, feedback, &error) == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+/* The log names the application; the run itself is recorded as well, since a miss counts against a run. */
+static int report_missed(const struct cli_call *call, pyro_store *store, const struct pyro_feedback *feedback)
+{
+    struct pyro_error error = {0};
+    struct cli_progress progress;
+    struct pyro_options options;
+    pyro_app *app = NULL;
+    pyro_diagnosis *diagnosis = NULL;
+    if (!cli_load_options(call, &progress, &options))
+        return CLI_EXIT_USAGE;
+    int status = cli_load_one(call, call->arguments[0], &options, &progress, &app);
+    if (status != CLI_EXIT_OK)
+        return status;
+    struct pyro_feedback kept = *feedback;
+    const char *missed = cli_value(call, "missed");
+    char text[1024];
+    kept.verdict = PYRO_FEEDBACK_MISSED;
+    if (is_rule(missed)) {
+        kept.rule = missed;
+    } else {
+        snprintf(text, sizeof(text), "%s%s%s", missed, kept.note != NULL ? ": " : "",
+                 kept.note != NULL ? kept.note : "");
+        kept.note = text;
+    }
+    kept.application = pyro_app_name(app);
+    bool ok = pyro_diagnose(app, NULL, &diagnosis, &error) == PYRO_OK &&
+              pyro_store_record(store, diagnosis, NULL, &error) == PYRO_OK &&
+              pyro_store_add_feedback(store, &kept, &error) == PYRO_OK;
+    pyro_diagnosis_free(diagnosis);
+    pyro_app_release(app);
+    return ok ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+static int run(const struct cli_call *call)
+{
+    const char *url = cli_store_url(call), *verdict = cli_value(call, "verdict"), *missed = cli_value(call, "missed");
+    if (url == NULL)
+        return cli_usage_error(call->verb, "feedback is kept in a store; give --store sqlite:FILE");
+    if ((verdict == NULL) == (missed == NULL))
+        return cli_usage_error(call->verb, "say either --verdict (of a finding) or --missed (of a log)");
+    if (missed != NULL && (*missed == '\0' || cli_value(call, "app") != NULL))
+        return cli_usage_error(call->verb, *missed == '\0' ? "--missed needs a rule or a text"
+                                                           : "--app goes with --verdict; a log names its application");
+    struct pyro_feedback feedback = {.size = sizeof(feedback), .note = cli_value(call, "note")};
+    struct pyro_error error = {0};
+    pyro_store *store = NULL;
+    cli_catch_signals();
+    if (pyro_store_open(url, NULL, &store, &error) != PYRO_OK)
+        return cli_failure(&error);
+    int status = missed != NULL ? report_missed(call, store, &feedback) : judge(call, store, &feedback);
+    pyro_store_close(store);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {"verdict", 0, "VERDICT", "confirmed false-positive fixed", NULL,
+     "What is true of the finding: it is right, it is wrong, or it was right and its advice helped."},
+    {"missed", 0, "RULE|TEXT", NULL, NULL,
+     "A problem of this log that no finding told: the rule that should have spoken, or what it was."},
+    {"note", 0, "TEXT", NULL, NULL, "Why; later reports show it."},
+    {"app", 0, "NAME|ID", NULL, NULL, "The application, where several have the finding."},
+    CLI_OPTION_STORE,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer diagnose LOG -s sqlite:runs.db", "Record a run; the report shows the ids of its findings."},
+    {"pyrometer feedback straggler:etl.py:88 --verdict false-positive --note 'known' -s sqlite:runs.db",
+     "From now on this finding of this application is folded."},
+    {"pyrometer feedback LOG --missed disk-spill -s sqlite:runs.db", "A rule should have spoken and did not."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_feedback = {
+    .run = run,
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .choices = "@files",
+    .description =
+        "Keeps what you know of a finding, or of a problem that was not found. Later reports with the same store use "
+        "it: the confidence of a rule follows the verdicts on it, here and elsewhere, and a finding marked false for "
+        "an application stays folded with its note. 'pyrometer evaluate' counts verdicts as labels.\n\n"
+        "FINDING is the id of a finding of a run in the store; LOG any event log.",
+    .examples = examples,
+};

@@ -1,0 +1,65 @@
+#include "rules/feedback.h"
+
+#include <math.h>
+
+#include "rules/engine.h"
+
+/* A rule's own confidence weighs as much as so many verdicts: of other applications, and of this one. What happened
+ * here says more about here, so that fewer verdicts suffice. */
+#define PRIOR_ELSEWHERE 4.0
+#define PRIOR_HERE      2.0
+
+const char *pyro_feedback_name(unsigned verdict)
+{
+    static const char *const names[] = {"confirmed", "false-positive", "fixed", "missed"};
+    return verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : NULL;
+}
+
+double pyro_calibrated(double prior, const struct pyro_votes *votes)
+{
+    double elsewhere = votes->right_elsewhere + votes->wrong_elsewhere, here = votes->right_here + votes->wrong_here;
+    double all = (PRIOR_ELSEWHERE * prior + votes->right_elsewhere) / (PRIOR_ELSEWHERE + elsewhere);
+    return (PRIOR_HERE * all + votes->right_here) / (PRIOR_HERE + here);
+}
+
+static struct pyro_slice keep(struct pyro_arena *arena, struct pyro_slice text)
+{
+    char *copy = pyro_arena_alloc(arena, text.len + 1);
+    if (!copy)
+        return PYRO_SLICE_NULL;
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return (struct pyro_slice){copy, text.len};
+}
+
+static void calibrate(struct pyro_diagnosis *diagnosis, struct pyro_finding *finding, const struct pyro_votes *votes,
+                      size_t vote_count)
+{
+    /* What the log is missing lowers every confidence, whatever people say of the rule. */
+    double integrity = diagnosis->app->integrity.confidence;
+    for (size_t i = 0; i < vote_count; i++)
+        if (votes[i].rule == finding->rule && integrity > 0)
+            finding->confidence = integrity * pyro_calibrated(fmin(finding->confidence / integrity, 1), &votes[i]);
+}
+
+bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes, size_t vote_count,
+                          const struct pyro_judged *judged, size_t judged_count)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct pyro_finding *finding = &diagnosis->findings[i];
+        calibrate(diagnosis, finding, votes, vote_count);
+        for (size_t k = 0; k < judged_count; k++) {
+            if (!pyro_slice_eq(judged[k].finding, finding->id))
+                continue;
+            finding->judged = true;
+            finding->folded = judged[k].verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
+            finding->judgement = judged[k].verdict;
+            finding->judged_ms = judged[k].time_ms;
+            finding->note = keep(&diagnosis->arena, judged[k].note);
+            if (!finding->note.ptr)
+                return false;
+        }
+    }
+    return pyro_settings_resolve(diagnosis);
+}

@@ -1,0 +1,218 @@
+/* The store functions of pyrometer.h: which backend, and what verdicts mean for a diagnosis. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+
+static const struct pyro_backend *const backends[] = {
+#define PYRO_BACKEND(name) &pyro_backend_##name,
+#include "store/backends.def"
+#undef PYRO_BACKEND
+};
+
+struct pyro_store {
+    const struct pyro_allocator *allocator;
+    const struct pyro_backend *backend;
+    void *state;
+    struct pyro_arena arena; /* what callers were handed */
+};
+
+enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
+                                 struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    const struct pyro_allocator *allocator = NULL;
+    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
+        allocator = options->allocator;
+    const char *colon = url ? strchr(url, ':') : NULL;
+    const struct pyro_backend *backend = NULL;
+    for (size_t i = 0; colon && i < sizeof(backends) / sizeof(backends[0]); i++)
+        if (pyro_slice_is((struct pyro_slice){url, (size_t)(colon - url)}, backends[i]->scheme))
+            backend = backends[i];
+    if (!backend || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' names no store; give sqlite:FILE", url ? url : "");
+    struct pyro_store *store = pyro_allocate(allocator, sizeof(*store));
+    if (!store)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
+    *store = (struct pyro_store){.allocator = allocator, .backend = backend};
+    enum pyro_status status = backend->open(colon + 1, allocator, &store->state, error);
+    if (status != PYRO_OK) {
+        pyro_release(allocator, store);
+        return status;
+    }
+    pyro_arena_init(&store->arena, allocator);
+    *ret = store;
+    return PYRO_OK;
+}
+
+void pyro_store_close(pyro_store *store)
+{
+    if (!store)
+        return;
+    store->backend->close(store->state);
+    pyro_arena_done(&store->arena);
+    pyro_release(store->allocator, store);
+}
+
+enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
+                                   struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !diagnosis || (baseline && !*baseline))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a diagnosis are needed, and no empty name");
+    struct pyro_run run;
+    enum pyro_status status = pyro_run_make(diagnosis, baseline, &run, error);
+    if (status == PYRO_OK)
+        status = store->backend->record(store->state, &run, error);
+    pyro_run_done(&run);
+    return status;
+}
+
+enum pyro_status pyro_store_record_error(pyro_store *store, const char *application, const char *step, const char *type,
+                                         const char *message, const char *raw, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !application || !step || !type || !message)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only the raw text may be left out");
+    struct pyro_store_error_row row = {pyro_store_now_ms(), application, step, type, message, raw};
+    return store->backend->record_error(store->state, &row, error);
+}
+
+enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, const char **ret, struct pyro_error *error)
+{
+    struct pyro_slice report;
+    pyro_error_clear(error);
+    if (!store || !name || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a name are needed");
+    PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, &report, error));
+    *ret = report.ptr;
+    return PYRO_OK;
+}
+
+/* ---- Feedback ---------------------------------------------------------------------------------------------------- */
+
+enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *feedback,
+                                         struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !feedback || feedback->size < sizeof(*feedback) || !pyro_feedback_name(feedback->verdict))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a whole feedback are needed");
+    bool missed = feedback->verdict == PYRO_FEEDBACK_MISSED;
+    if (missed ? !feedback->application || (!feedback->rule && !feedback->note) : !feedback->finding)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "a missed problem needs its application and a rule or a note, other verdicts a finding");
+    if (feedback->rule && !pyro_rule_find(feedback->rule))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no rule '%.100s'", feedback->rule);
+    struct pyro_verdict_row row = {
+        .time_ms = pyro_store_now_ms(),
+        .verdict = feedback->verdict,
+        .application = feedback->application,
+        .finding = missed ? "" : feedback->finding,
+        .rule = feedback->rule ? feedback->rule : "",
+        .note = feedback->note ? feedback->note : "",
+    };
+    if (!missed)
+        PYRO_TRY(store->backend->find_finding(store->state, feedback->application, feedback->finding, &store->arena,
+                                              &row, error));
+    return store->backend->add_verdict(store->state, &row, error);
+}
+
+struct visit {
+    int (*take)(void *context, const struct pyro_feedback *feedback);
+    void *context;
+};
+
+static int visit(void *context, const struct pyro_verdict_row *row)
+{
+    const struct visit *to = context;
+    struct pyro_feedback feedback = {
+        .size = sizeof(feedback),
+        .verdict = row->verdict,
+        .application = row->application,
+        .finding = *row->finding ? row->finding : NULL,
+        .rule = *row->rule ? row->rule : NULL,
+        .note = *row->note ? row->note : NULL,
+    };
+    return to->take(to->context, &feedback);
+}
+
+enum pyro_status pyro_store_each_feedback(pyro_store *store,
+                                          int (*take)(void *context, const struct pyro_feedback *feedback),
+                                          void *context, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !take)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
+    struct visit to = {take, context};
+    return store->backend->each_verdict(store->state, visit, &to, error);
+}
+
+/* What earlier verdicts say for one application. */
+struct gathered {
+    const struct pyro_allocator *allocator;
+    struct pyro_slice application;
+    struct pyro_arena arena;
+    PYRO_VEC(struct pyro_votes) votes;
+    PYRO_VEC(struct pyro_judged) judged;
+    bool failed;
+};
+
+static struct pyro_votes *votes_of(struct gathered *all, const struct pyro_rule *rule)
+{
+    for (size_t i = 0; i < all->votes.count; i++)
+        if (all->votes.items[i].rule == rule)
+            return &all->votes.items[i];
+    struct pyro_votes *votes = pyro_vec_push(&all->votes, all->allocator);
+    if (votes)
+        votes->rule = rule;
+    return votes;
+}
+
+static struct pyro_slice kept(struct gathered *all, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = pyro_arena_alloc(&all->arena, size);
+    all->failed |= !copy;
+    return copy ? (struct pyro_slice){memcpy(copy, text, size), size - 1} : PYRO_SLICE_NULL;
+}
+
+static int gather(void *context, const struct pyro_verdict_row *row)
+{
+    struct gathered *all = context;
+    const struct pyro_rule *rule = pyro_rule_find(row->rule);
+    if (!rule || row->verdict == PYRO_FEEDBACK_MISSED)
+        return 0; /* a miss says nothing of findings that were made */
+    struct pyro_votes *votes = votes_of(all, rule);
+    if (!votes) {
+        all->failed = true;
+        return 1;
+    }
+    bool here = pyro_slice_is(all->application, row->application), wrong = row->verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
+    if (here)
+        *(wrong ? &votes->wrong_here : &votes->right_here) += 1;
+    else
+        *(wrong ? &votes->wrong_elsewhere : &votes->right_elsewhere) += 1;
+    struct pyro_judged *judged = here ? pyro_vec_push(&all->judged, all->allocator) : NULL;
+    if (judged)
+        *judged = (struct pyro_judged){kept(all, row->finding), row->verdict, kept(all, row->note), row->time_ms};
+    all->failed |= here && !judged;
+    return all->failed;
+}
+
+enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !diagnosis)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a diagnosis are needed");
+    struct gathered all = {.allocator = store->allocator,
+                           .application = pyro_slice_from(pyro_app_name(diagnosis->app))};
+    pyro_arena_init(&all.arena, store->allocator);
+    enum pyro_status status = store->backend->each_verdict(store->state, gather, &all, error);
+    if (status == PYRO_OK && (all.failed || !pyro_diagnosis_judge(diagnosis, all.votes.items, all.votes.count,
+                                                                  all.judged.items, all.judged.count)))
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for what was said of earlier findings");
+    pyro_vec_done(&all.votes, store->allocator);
+    pyro_vec_done(&all.judged, store->allocator);
+    pyro_arena_done(&all.arena);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* What a store keeps of a diagnosis. */
+#include <time.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+
+static int append(void *context, const void *data, size_t len)
+{
+    struct pyro_strbuf *text = context;
+    pyro_strbuf_add(text, data, len);
+    return text->failed;
+}
+
+int64_t pyro_store_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
+                               struct pyro_error *error)
+{
+    const struct pyro_app *app = diagnosis->app;
+    const struct pyro_allocator *allocator = diagnosis->arena.allocator;
+    *ret = (struct pyro_run){.diagnosis = diagnosis, .baseline = baseline};
+    pyro_arena_init(&ret->arena, allocator);
+    pyro_strbuf_init(&ret->text, allocator);
+    ret->recorded_ms = pyro_store_now_ms();
+    ret->name = pyro_slice_from(pyro_app_name(app));
+    /* Without an identity the log's own name must do. */
+    ret->app_id = app->application.id.len > 0 ? app->application.id : app->path;
+    ret->attempt = app->application.attempt;
+    if (!ret->app_id.ptr)
+        ret->app_id = PYRO_SLICE_LITERAL("");
+    if (!ret->attempt.ptr)
+        ret->attempt = PYRO_SLICE_LITERAL("");
+    struct pyro_writer writer = {append, &ret->text};
+    PYRO_TRY(pyro_report_write(diagnosis, PYRO_FORMAT_JSON, NULL, &writer, error));
+    ret->report = pyro_strbuf_slice(&ret->text);
+    if (!pyro_run_aggregate(ret))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for what a store keeps of a run");
+    return PYRO_OK;
+}
+
+void pyro_run_done(struct pyro_run *run)
+{
+    pyro_vec_done(&run->aggregates, run->arena.allocator);
+    pyro_strbuf_done(&run->text);
+    pyro_arena_done(&run->arena);
+}

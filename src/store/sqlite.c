@@ -1,0 +1,438 @@
+/* A store in one SQLite file. Tables are ours to change; the views are a contract (docs/store.md). */
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "store/store.h"
+
+enum { APPLICATION_ID = 0x5059524f, VERSION = 1, PATIENCE_MS = 10000 };
+
+static const char schema[] =
+    "CREATE TABLE run (key INTEGER PRIMARY KEY, app_id TEXT NOT NULL, attempt TEXT NOT NULL, name TEXT NOT NULL,"
+    " user TEXT, spark_version TEXT, master TEXT, status TEXT, start_ms INTEGER, end_ms INTEGER, duration_ms INTEGER,"
+    " core_ms INTEGER, confidence REAL, recorded_ms INTEGER NOT NULL, path TEXT, json TEXT NOT NULL,"
+    " UNIQUE (app_id, attempt));"
+    "CREATE INDEX run_by_name ON run (name, start_ms);"
+    "CREATE TABLE run_finding (run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " id TEXT NOT NULL, rule TEXT NOT NULL, category TEXT NOT NULL, severity TEXT NOT NULL, confidence REAL,"
+    " title TEXT, cause TEXT, job INTEGER, stage INTEGER, stage_attempt INTEGER, sql INTEGER, executor TEXT, host TEXT,"
+    " call_site TEXT, saves_low_ms INTEGER, saves_ms INTEGER, saves_high_ms INTEGER, saves_core_ms INTEGER,"
+    " folded INTEGER NOT NULL, PRIMARY KEY (run, position)) WITHOUT ROWID;"
+    "CREATE INDEX run_finding_by_id ON run_finding (id);"
+    "CREATE TABLE run_aggregate (run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE, name TEXT NOT NULL,"
+    " value REAL NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;"
+    "CREATE TABLE verdict (key INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, application TEXT NOT NULL,"
+    " finding TEXT NOT NULL, rule TEXT NOT NULL, verdict TEXT NOT NULL, note TEXT NOT NULL);"
+    "CREATE TABLE baseline (name TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE);"
+    "CREATE TABLE error (key INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, app_id TEXT NOT NULL, step TEXT NOT NULL,"
+    " type TEXT NOT NULL, message TEXT NOT NULL, raw TEXT);"
+    "CREATE VIEW runs AS SELECT app_id, attempt, name, user, start_ms, end_ms, duration_ms, spark_version, master,"
+    " status, core_ms, confidence, recorded_ms, path FROM run;"
+    "CREATE VIEW raw AS SELECT app_id, attempt, json FROM run;"
+    "CREATE VIEW aggregates AS SELECT app_id, attempt, a.name AS name, value FROM run JOIN run_aggregate a ON run = "
+    "key;"
+    "CREATE VIEW findings AS SELECT app_id, attempt, id, rule, severity, category, f.confidence AS confidence, title,"
+    " cause, job, stage, stage_attempt, sql, executor, host, call_site, saves_low_ms, saves_ms, saves_high_ms,"
+    " saves_core_ms, folded FROM run JOIN run_finding f ON run = key;"
+    "CREATE VIEW errors AS SELECT app_id, step, type, message, raw, time_ms FROM error;"
+    "CREATE VIEW feedback AS SELECT application, finding, rule, verdict, note, time_ms FROM verdict;"
+    "CREATE VIEW baselines AS SELECT b.name AS name, app_id, attempt FROM baseline b JOIN run ON run = key;";
+
+struct store {
+    const struct pyro_allocator *allocator;
+    sqlite3 *db;
+};
+
+static enum pyro_status fail(const struct store *store, enum pyro_status code, const char *what,
+                             struct pyro_error *error)
+{
+    if (sqlite3_errcode(store->db) == SQLITE_NOMEM)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+    return pyro_error_set(error, code, "the store %s: %s", what, sqlite3_errmsg(store->db));
+}
+
+static void close_store(void *state)
+{
+    struct store *store = state;
+    if (!store)
+        return;
+    sqlite3_close(store->db);
+    pyro_release(store->allocator, store);
+}
+
+static bool run_text(struct store *store, const char *text)
+{
+    return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static int64_t pragma(struct store *store, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = -1;
+    if (sqlite3_prepare_v2(store->db, text, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* Makes the tables in an empty file; refuses what is no store, or one of a later version. */
+static enum pyro_status prepare(struct store *store, struct pyro_error *error)
+{
+    char stamp[96];
+    /* One writer at a time: two processes that open a new file must not both make the tables. */
+    if (!run_text(store, "BEGIN IMMEDIATE"))
+        return fail(store, PYRO_ERROR_INPUT, "cannot be used", error);
+    int64_t tables = pragma(store, "SELECT count(*) FROM sqlite_schema");
+    int64_t id = pragma(store, "PRAGMA application_id"), version = pragma(store, "PRAGMA user_version");
+    enum pyro_status status = PYRO_OK;
+    if (tables > 0 && id != APPLICATION_ID)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT,
+                                "it is an SQLite file, but no store of Pyrometer's; name another file");
+    else if (tables > 0 && version != VERSION)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT,
+                                "it is a store of version %lld, and this build knows version %d; use a newer build",
+                                (long long)version, VERSION);
+    snprintf(stamp, sizeof(stamp), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID, VERSION);
+    if (status == PYRO_OK && tables == 0 && (!run_text(store, schema) || !run_text(store, stamp)))
+        status = fail(store, PYRO_ERROR_OUTPUT, "could not be made", error);
+    if (!run_text(store, status == PYRO_OK ? "COMMIT" : "ROLLBACK") && status == PYRO_OK)
+        status = fail(store, PYRO_ERROR_OUTPUT, "could not be made", error);
+    return status;
+}
+
+static enum pyro_status open_store(const char *place, const struct pyro_allocator *allocator, void **ret,
+                                   struct pyro_error *error)
+{
+    if (!*place)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store needs a file: sqlite:FILE");
+    struct store *store = pyro_allocate(allocator, sizeof(*store));
+    if (!store)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
+    *store = (struct store){.allocator = allocator};
+    enum pyro_status status = PYRO_OK;
+    if (sqlite3_open_v2(place, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "the store cannot be opened: %s",
+                                store->db ? sqlite3_errmsg(store->db) : "no memory");
+    if (status == PYRO_OK) {
+        sqlite3_busy_timeout(store->db, PATIENCE_MS);
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+        run_text(store, "PRAGMA foreign_keys = ON");
+        status = prepare(store, error);
+    }
+    if (status != PYRO_OK) {
+        pyro_error_at(error, place, UINT64_MAX);
+        close_store(store);
+        return status;
+    }
+    *ret = store;
+    return PYRO_OK;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)
+{
+    if (text.ptr)
+        sqlite3_bind_text64(statement, at, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    bind_slice(statement, at, pyro_slice_from(text));
+}
+
+static void bind_int(sqlite3_stmt *statement, int at, int64_t value)
+{
+    if (value != PYRO_NONE)
+        sqlite3_bind_int64(statement, at, value);
+}
+
+static sqlite3_stmt *prepared(struct store *store, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3_prepare_v2(store->db, text, -1, &statement, NULL);
+    return statement; /* NULL: later calls with it fail, and the error is the database's */
+}
+
+static bool put(sqlite3_stmt *statement)
+{
+    bool done = statement && sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return done;
+}
+
+/* Key of the run's row; a run that was there keeps its own, and with it its names as a baseline. */
+static int64_t put_run(struct store *store, const struct pyro_run *run)
+{
+    const struct pyro_app *app = run->diagnosis->app;
+    const struct pyro_application_row *row = &app->application;
+    sqlite3_stmt *s = prepared(
+        store,
+        "INSERT INTO run (app_id, attempt, name, user, spark_version, master, status, start_ms, end_ms, duration_ms,"
+        " core_ms, confidence, recorded_ms, path, json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " ON CONFLICT (app_id, attempt) DO UPDATE SET name = excluded.name, user = excluded.user,"
+        " spark_version = excluded.spark_version, master = excluded.master, status = excluded.status,"
+        " start_ms = excluded.start_ms, end_ms = excluded.end_ms, duration_ms = excluded.duration_ms,"
+        " core_ms = excluded.core_ms, confidence = excluded.confidence, recorded_ms = excluded.recorded_ms,"
+        " path = excluded.path, json = excluded.json RETURNING key");
+    if (!s)
+        return -1;
+    bind_slice(s, 1, run->app_id);
+    bind_slice(s, 2, run->attempt);
+    bind_slice(s, 3, run->name);
+    bind_slice(s, 4, row->user);
+    bind_slice(s, 5, row->spark_version);
+    bind_slice(s, 6, row->master);
+    bind_slice(s, 7, row->status);
+    bind_int(s, 8, row->start_ms);
+    bind_int(s, 9, row->end_ms);
+    bind_int(s, 10, row->duration_ms);
+    bind_int(s, 11, app->numbers.core_total_ms);
+    sqlite3_bind_double(s, 12, app->integrity.confidence);
+    sqlite3_bind_int64(s, 13, run->recorded_ms);
+    bind_slice(s, 14, app->path);
+    bind_slice(s, 15, run->report);
+    int64_t key = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
+    if (key >= 0 && sqlite3_step(s) != SQLITE_DONE)
+        key = -1;
+    sqlite3_finalize(s);
+    return key;
+}
+
+static bool put_findings(struct store *store, int64_t key, const struct pyro_diagnosis *diagnosis)
+{
+    static const char *const severities[] = {"low", "moderate", "severe", "critical"};
+    sqlite3_stmt *s = prepared(store, "INSERT INTO run_finding VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    bool ok = s != NULL;
+    for (size_t i = 0; i < diagnosis->finding_count && ok; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        sqlite3_bind_int64(s, 1, key);
+        sqlite3_bind_int64(s, 2, (int64_t)i);
+        bind_slice(s, 3, finding->id);
+        bind_text(s, 4, finding->rule->id);
+        bind_text(s, 5, finding->rule->category);
+        bind_text(s, 6, severities[finding->severity]);
+        sqlite3_bind_double(s, 7, finding->confidence);
+        bind_slice(s, 8, finding->title);
+        bind_slice(s, 9, finding->cause);
+        bind_int(s, 10, finding->job);
+        bind_int(s, 11, finding->stage);
+        bind_int(s, 12, finding->attempt);
+        bind_int(s, 13, finding->sql);
+        bind_slice(s, 14, finding->executor);
+        bind_slice(s, 15, finding->host);
+        bind_slice(s, 16, finding->call_site);
+        bind_int(s, 17, finding->saves.wall_low_ms);
+        bind_int(s, 18, finding->saves.wall_expected_ms);
+        bind_int(s, 19, finding->saves.wall_high_ms);
+        bind_int(s, 20, finding->saves.core_ms);
+        sqlite3_bind_int(s, 21, finding->folded);
+        ok = put(s);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
+static bool put_aggregates(struct store *store, int64_t key, const struct pyro_run *run)
+{
+    sqlite3_stmt *s = prepared(store, "INSERT INTO run_aggregate VALUES (?,?,?)");
+    bool ok = s != NULL;
+    for (size_t i = 0; i < run->aggregates.count && ok; i++) {
+        sqlite3_bind_int64(s, 1, key);
+        bind_text(s, 2, run->aggregates.items[i].name);
+        sqlite3_bind_double(s, 3, run->aggregates.items[i].value);
+        ok = put(s);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
+/* Runs one statement with the run's key as ?1 and, where given, a text as ?2. */
+static bool with_key(struct store *store, const char *text, int64_t key, const char *name)
+{
+    sqlite3_stmt *s = prepared(store, text);
+    if (s) {
+        sqlite3_bind_int64(s, 1, key);
+        if (name)
+            bind_text(s, 2, name);
+    }
+    bool ok = put(s);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+static enum pyro_status sqlite_record(void *state, const struct pyro_run *run, struct pyro_error *error)
+{
+    struct store *store = state;
+    if (!run_text(store, "BEGIN IMMEDIATE"))
+        return fail(store, PYRO_ERROR_OUTPUT, "cannot be written", error);
+    int64_t key = put_run(store, run);
+    bool ok = key >= 0 && with_key(store, "DELETE FROM run_finding WHERE run = ?1", key, NULL) &&
+              with_key(store, "DELETE FROM run_aggregate WHERE run = ?1", key, NULL) &&
+              put_findings(store, key, run->diagnosis) && put_aggregates(store, key, run) &&
+              (!run->baseline || with_key(store,
+                                          "INSERT INTO baseline (name, run) VALUES (?2, ?1)"
+                                          " ON CONFLICT (name) DO UPDATE SET run = excluded.run",
+                                          key, run->baseline)) &&
+              run_text(store, "COMMIT");
+    if (ok)
+        return PYRO_OK;
+    enum pyro_status status = fail(store, PYRO_ERROR_OUTPUT, "cannot be written", error);
+    run_text(store, "ROLLBACK");
+    return status;
+}
+
+static enum pyro_status finish_insert(struct store *store, sqlite3_stmt *statement, struct pyro_error *error)
+{
+    bool ok = put(statement);
+    enum pyro_status status = ok ? PYRO_OK : fail(store, PYRO_ERROR_OUTPUT, "cannot be written", error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum pyro_status sqlite_record_error(void *state, const struct pyro_store_error_row *row,
+                                            struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s =
+        prepared(store, "INSERT INTO error (time_ms, app_id, step, type, message, raw) VALUES (?,?,?,?,?,?)");
+    if (s) {
+        sqlite3_bind_int64(s, 1, row->time_ms);
+        bind_text(s, 2, row->application);
+        bind_text(s, 3, row->step);
+        bind_text(s, 4, row->type);
+        bind_text(s, 5, row->message);
+        bind_text(s, 6, row->raw);
+    }
+    return finish_insert(store, s, error);
+}
+
+static enum pyro_status sqlite_add_verdict(void *state, const struct pyro_verdict_row *row, struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s = prepared(
+        store, "INSERT INTO verdict (time_ms, application, finding, rule, verdict, note) VALUES (?,?,?,?,?,?)");
+    if (s) {
+        sqlite3_bind_int64(s, 1, row->time_ms);
+        bind_text(s, 2, row->application);
+        bind_text(s, 3, row->finding);
+        bind_text(s, 4, row->rule);
+        bind_text(s, 5, pyro_feedback_name(row->verdict));
+        bind_text(s, 6, row->note);
+    }
+    return finish_insert(store, s, error);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static const char *column_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text ? text : "";
+}
+
+static char *keep(struct pyro_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = pyro_arena_alloc(arena, size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static enum pyro_status sqlite_find_finding(void *state, const char *application, const char *finding,
+                                            struct pyro_arena *arena, struct pyro_verdict_row *row,
+                                            struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s = prepared(store, "SELECT name, max(f.rule) FROM run JOIN run_finding f ON run = key WHERE id = ?1"
+                                      " AND (?2 IS NULL OR name = ?2 OR app_id = ?2) GROUP BY name"
+                                      " ORDER BY max(start_ms) DESC, name LIMIT 2");
+    if (!s)
+        return fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    bind_text(s, 1, finding);
+    bind_text(s, 2, application);
+    int step = sqlite3_step(s);
+    enum pyro_status status = PYRO_OK;
+    if (step == SQLITE_ROW) {
+        row->application = keep(arena, column_text(s, 0));
+        row->rule = keep(arena, column_text(s, 1));
+        if (!row->application || !row->rule)
+            status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+        else if (sqlite3_step(s) == SQLITE_ROW)
+            status = pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                                    "several applications have the finding '%.200s', such as '%.200s' and '%.200s'; "
+                                    "say which with --app",
+                                    finding, row->application, column_text(s, 0));
+    } else if (step == SQLITE_DONE) {
+        status =
+            pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                           "no run%s%.200s%s in the store has the finding '%.200s'; record one with 'pyrometer "
+                           "diagnose LOG --store ...', which prints its ids",
+                           application ? " of '" : "", application ? application : "", application ? "'" : "", finding);
+    } else {
+        status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+static enum pyro_status sqlite_each_verdict(void *state, int (*take)(void *context, const struct pyro_verdict_row *row),
+                                            void *context, struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s =
+        prepared(store, "SELECT time_ms, application, finding, rule, verdict, note FROM verdict WHERE verdict ="
+                        " 'missed' OR key IN (SELECT max(key) FROM verdict WHERE verdict <> 'missed'"
+                        " GROUP BY application, finding) ORDER BY key");
+    int step = s ? SQLITE_ROW : SQLITE_ERROR;
+    while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct pyro_verdict_row row = {
+            sqlite3_column_int64(s, 0), 0, column_text(s, 1), column_text(s, 2), column_text(s, 3), column_text(s, 5)};
+        unsigned verdict = 0;
+        while (pyro_feedback_name(verdict) && strcmp(pyro_feedback_name(verdict), column_text(s, 4)) != 0)
+            verdict++;
+        if (!pyro_feedback_name(verdict))
+            continue; /* written by a later build */
+        row.verdict = (enum pyro_feedback_verdict)verdict;
+        if (take(context, &row) != 0)
+            step = SQLITE_DONE;
+    }
+    enum pyro_status status = step == SQLITE_DONE ? PYRO_OK : fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena, struct pyro_slice *ret,
+                                        struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s = prepared(store, "SELECT json FROM baseline b JOIN run ON run = key WHERE b.name = ?");
+    if (!s)
+        return fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    bind_text(s, 1, name);
+    int step = sqlite3_step(s);
+    enum pyro_status status = PYRO_OK;
+    *ret = PYRO_SLICE_NULL;
+    if (step == SQLITE_ROW) {
+        *ret = pyro_slice_from(keep(arena, column_text(s, 0)));
+        if (!ret->ptr)
+            status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+    } else if (step != SQLITE_DONE) {
+        status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+const struct pyro_backend pyro_backend_sqlite = {
+    .scheme = "sqlite",
+    .open = open_store,
+    .close = close_store,
+    .record = sqlite_record,
+    .record_error = sqlite_record_error,
+    .find_finding = sqlite_find_finding,
+    .add_verdict = sqlite_add_verdict,
+    .each_verdict = sqlite_each_verdict,
+    .baseline = sqlite_baseline,
+};

@@ -1,0 +1,201 @@
+/* Stores: what is kept of a run, verdicts, and what they do to a later diagnosis. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "fixture.h"
+#include "store/store.h"
+
+static char folder[] = "/tmp/pyrometer-store-XXXXXX";
+static char url[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(url, sizeof(url), "sqlite:%s/runs.db", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(url + 7);
+    return rmdir(folder);
+}
+
+/* An application of one stage whose last task takes twenty times as long as the others, with as much data. */
+static struct pyro_diagnosis *diagnose(void)
+{
+    struct pyro_app *app = fixture_app(0, 100000);
+    struct pyro_diagnosis *diagnosis = NULL;
+    app->application.name = PYRO_SLICE_LITERAL("nightly");
+    app->application.id = PYRO_SLICE_LITERAL("app-1");
+    fixture_executor(app, "1", 4, 0, PYRO_NONE);
+    static const int64_t stages[] = {0, 1};
+    fixture_job(app, 0, 1000, 60000, stages, 2);
+    fixture_stage(app, 0, 1000, 3000);
+    fixture_stage(app, 1, 3000, 60000);
+    for (int i = 0; i < 4; i++)
+        fixture_run(app, 0, "1", 1000, 3000);
+    for (int i = 0; i < 39; i++)
+        fixture_run(app, 1, "1", 3000 + i / 4 * 2000, 5000 + i / 4 * 2000);
+    fixture_run(app, 1, "1", 21000, 60000);
+    fixture_analyze(app);
+    assert_int_equal(pyro_rules_evaluate(app, NULL, &diagnosis, NULL), PYRO_OK);
+    pyro_app_release(app);
+    assert_true(diagnosis->finding_count > 0);
+    return diagnosis;
+}
+
+static pyro_store *open_store(void)
+{
+    pyro_store *store = NULL;
+    struct pyro_error error;
+    if (pyro_store_open(url, NULL, &store, &error) != PYRO_OK)
+        fail_msg("%s", error.message);
+    return store;
+}
+
+static const struct pyro_finding *slow_task(const struct pyro_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (strcmp(diagnosis->findings[i].rule->id, "straggler") == 0)
+            return &diagnosis->findings[i];
+    fail_msg("no straggler");
+    return NULL;
+}
+
+static double aggregate(const struct pyro_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->aggregates.count; i++)
+        if (strcmp(run->aggregates.items[i].name, name) == 0)
+            return run->aggregates.items[i].value;
+    return (double)NAN;
+}
+
+static void test_aggregates(void **state)
+{
+    (void)state;
+    struct pyro_diagnosis *diagnosis = diagnose();
+    struct pyro_run run;
+    assert_int_equal(pyro_run_make(diagnosis, NULL, &run, NULL), PYRO_OK);
+    assert_true(aggregate(&run, "executors.totalCores.sum") == 4);
+    assert_true(aggregate(&run, "executors.durationMilliseconds.max") == 100000);
+    assert_true(aggregate(&run, "executors.isActive.all") == 1);
+    assert_true(aggregate(&run, "stages.numCompleteTasks.sum") == 44);
+    assert_true(aggregate(&run, "stages.inputBytes.count_zeroes") == 2);
+    assert_true(isnan(aggregate(&run, "executors.totalCores.std")));
+    assert_true(aggregate(&run, "summary.parallel_part") == 59000);
+    assert_true(aggregate(&run, "summary.seq_part") == 41000);
+    assert_true(aggregate(&run, "summary.core_cost") == 400000);
+    double work = 4 * 2000 + 39 * 2000 + 39000;
+    assert_true(aggregate(&run, "summary.parallel_work") == work);
+    assert_true(fabs(aggregate(&run, "summary.estimated_speedup") - (41000 + work) / 100000) < 1e-9);
+    pyro_run_done(&run);
+    pyro_diagnosis_free(diagnosis);
+}
+
+static void test_calibration(void **state)
+{
+    (void)state;
+    struct pyro_votes none = {0}, right = {.right_here = 8}, wrong = {.wrong_elsewhere = 4},
+                      both = {.right_here = 1, .wrong_elsewhere = 4};
+    assert_true(fabs(pyro_calibrated(0.8, &none) - 0.8) < 1e-12);
+    assert_true(fabs(pyro_calibrated(0.8, &right) - (1.6 + 8) / 10) < 1e-12);
+    assert_true(fabs(pyro_calibrated(0.8, &wrong) - 0.4) < 1e-12);
+    assert_true(fabs(pyro_calibrated(0.8, &both) - (0.8 + 1) / 3) < 1e-12);
+}
+
+static void judge(pyro_store *store, enum pyro_feedback_verdict verdict, const char *finding, enum pyro_status expected)
+{
+    struct pyro_feedback feedback = {.size = sizeof(feedback), .verdict = verdict, .finding = finding, .note = "known"};
+    struct pyro_error error;
+    assert_int_equal(pyro_store_add_feedback(store, &feedback, &error), expected);
+}
+
+static int count_verdicts(void *context, const struct pyro_feedback *feedback)
+{
+    int *counts = context;
+    counts[feedback->verdict]++;
+    return 0;
+}
+
+static void test_feedback_returns(void **state)
+{
+    (void)state;
+    struct pyro_diagnosis *first = diagnose();
+    char id[256];
+    snprintf(id, sizeof(id), "%s", slow_task(first)->id.ptr);
+    double confidence = slow_task(first)->confidence;
+    pyro_store *store = open_store();
+    judge(store, PYRO_FEEDBACK_CONFIRMED, id, PYRO_ERROR_ARGUMENT); /* no run is recorded yet */
+    assert_int_equal(pyro_store_record(store, first, "good", NULL), PYRO_OK);
+    assert_int_equal(pyro_store_record(store, first, NULL, NULL), PYRO_OK);
+    judge(store, PYRO_FEEDBACK_CONFIRMED, id, PYRO_OK);
+    judge(store, PYRO_FEEDBACK_FALSE_POSITIVE, id, PYRO_OK); /* replaces it */
+    struct pyro_feedback missed = {
+        .size = sizeof(missed), .verdict = PYRO_FEEDBACK_MISSED, .application = "nightly", .rule = "disk-spill"};
+    assert_int_equal(pyro_store_add_feedback(store, &missed, NULL), PYRO_OK);
+    pyro_store_close(store);
+    pyro_diagnosis_free(first);
+
+    store = open_store();
+    int counts[4] = {0};
+    assert_int_equal(pyro_store_each_feedback(store, count_verdicts, counts, NULL), PYRO_OK);
+    assert_int_equal(counts[PYRO_FEEDBACK_CONFIRMED], 0);
+    assert_int_equal(counts[PYRO_FEEDBACK_FALSE_POSITIVE], 1);
+    assert_int_equal(counts[PYRO_FEEDBACK_MISSED], 1);
+    struct pyro_diagnosis *second = diagnose();
+    assert_int_equal(pyro_store_apply_feedback(store, second, NULL), PYRO_OK);
+    const struct pyro_finding *finding = slow_task(second);
+    assert_true(finding->folded);
+    assert_string_equal(finding->note.ptr, "known");
+    double integrity = second->app->integrity.confidence, prior = confidence / integrity;
+    assert_true(fabs(finding->confidence - integrity * 2 * prior / 3) < 1e-9);
+    const char *report = NULL;
+    assert_int_equal(pyro_store_baseline(store, "good", &report, NULL), PYRO_OK);
+    assert_non_null(strstr(report, "\"pyrometer.report/1\""));
+    assert_int_equal(pyro_store_baseline(store, "none", &report, NULL), PYRO_OK);
+    assert_null(report);
+    pyro_store_close(store);
+    pyro_diagnosis_free(second);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    char other[160];
+    pyro_store *store = NULL;
+    struct pyro_error error;
+    assert_int_equal(pyro_store_open("opensearch:http://localhost", NULL, &store, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_store_open("sqlite:", NULL, &store, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_store_open("sqlite:/nonexistent/folder/x.db", NULL, &store, &error), PYRO_ERROR_INPUT);
+    snprintf(other, sizeof(other), "%s/text", folder);
+    FILE *file = fopen(other, "w");
+    fputs("this is not a database, but it is long enough to be looked at as one", file);
+    fclose(file);
+    snprintf(other, sizeof(other), "sqlite:%s/text", folder);
+    assert_int_equal(pyro_store_open(other, NULL, &store, &error), PYRO_ERROR_INPUT);
+    unlink(other + 7);
+    assert_null(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_aggregates),
+        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_feedback_returns),
+        cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
