@@ -25,7 +25,8 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
     struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
                                &builder->rdds,           &builder->executors,     &builder->properties,
                                &builder->operations,     &builder->cached_memory, &builder->cached_disk,
-                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows};
+                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows,
+                               &builder->operators};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         pyro_map_init(maps[i], allocator);
     pyro_value_map_init(&builder->accumulators, allocator);
@@ -55,7 +56,8 @@ void pyro_builder_done(struct pyro_builder *builder)
     struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
                                &builder->rdds,           &builder->executors,     &builder->properties,
                                &builder->operations,     &builder->cached_memory, &builder->cached_disk,
-                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows};
+                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows,
+                               &builder->operators};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         pyro_map_done(maps[i]);
     pyro_value_map_done(&builder->accumulators);

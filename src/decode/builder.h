@@ -20,8 +20,9 @@ struct pyro_metric_kind {
 
 /* An operator; texts are numbers of the pool. */
 struct pyro_plan_node {
-    uint32_t name, detail; /* UINT32_MAX: unknown */
-    int32_t parent;        /* -1: the root */
+    const struct pyro_operator *known;
+    uint32_t name, detail, metadata; /* UINT32_MAX: unknown */
+    int32_t parent;                  /* -1: the root */
     uint32_t depth;
 };
 
@@ -85,7 +86,8 @@ struct pyro_builder {
     PYRO_VEC(struct pyro_cached) cached;                /* by RDD row: bytes there now */
     struct pyro_map properties;                         /* text numbers of kind and key -> row + 1 */
     struct pyro_value_map accumulators, driver_updates; /* accumulator id -> value */
-    struct pyro_map metric_kind_rows;                   /* name << 32 | type -> row + 1 */
+    struct pyro_map operators;        /* text number of a name -> row of pyro_operators + 1, 0: none */
+    struct pyro_map metric_kind_rows; /* name << 32 | type -> row + 1 */
     PYRO_VEC(struct pyro_metric_kind) metric_kinds;
     size_t plan_text_bytes;           /* of all plans that are not decoded yet */
     PYRO_VEC(struct pyro_plan) plans; /* by SQL row */

@@ -102,7 +102,11 @@ static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *ap
             .parent = node->parent >= 0 ? node->parent : PYRO_NONE,
             .depth = node->depth,
             .name = pyro_string_pool_text(app->strings, node->name),
+            .class = pyro_slice_from(pyro_operator_class_names[node->known ? node->known->operator_class : 0]),
+            .engine = pyro_slice_from(node->known ? pyro_engine_names[node->known->engine] : NULL),
             .detail = pyro_string_pool_text(app->strings, node->detail),
+            .metadata = pyro_string_pool_text(app->strings, node->metadata),
+            .known = node->known,
         };
     }
     return true;

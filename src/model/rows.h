@@ -6,6 +6,10 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "model/operators.h"
+
+/* Joins by class, from PYRO_OPERATOR_SORT_MERGE_JOIN on. */
+enum { PYRO_JOIN_KINDS = PYRO_OPERATOR_CARTESIAN - PYRO_OPERATOR_SORT_MERGE_JOIN + 1 };
 
 #define PYRO_FIELD_INT                     int64_t
 #define PYRO_FIELD_REAL                    double
@@ -27,8 +31,9 @@ struct pyro_stage {
     /* Not columns: */
     const int64_t *parent_ids; /* in the application's arena */
     uint32_t parent_count;
-    uint32_t first_task; /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
-    bool unsubmitted;    /* no StageSubmitted event names it: it does not count as a stage */
+    uint32_t first_task;            /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
+    bool unsubmitted;               /* no StageSubmitted event names it: it does not count as a stage */
+    struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/varint.h */
 };
 struct pyro_executor {
 #include "model/tables/executors.def"
@@ -36,10 +41,13 @@ struct pyro_executor {
 struct pyro_sql_execution {
 #include "model/tables/sql.def"
     /* Not a column: */
-    bool unstarted; /* only later events name it: it does not count as an execution */
+    bool unstarted;                        /* only later events name it: it does not count as an execution */
+    uint16_t first_joins[PYRO_JOIN_KINDS]; /* joins of the plan that it started with, before AQE changed it */
 };
 struct pyro_sql_node {
 #include "model/tables/sql_nodes.def"
+    /* Not a column: */
+    const struct pyro_operator *known; /* NULL: an unknown operator */
 };
 struct pyro_sql_metric {
 #include "model/tables/sql_metrics.def"

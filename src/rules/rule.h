@@ -73,6 +73,8 @@ struct pyro_threshold {
     const char *doc;  /* one line: what it limits, and where the number comes from */
 };
 
+struct pyro_plans;
+
 /* What a rule writes to. */
 struct pyro_rule_context {
     const struct pyro_app *app;
@@ -82,6 +84,7 @@ struct pyro_rule_context {
     PYRO_VEC(struct pyro_finding) findings;
     bool failed;                    /* out of memory */
     struct pyro_activity *activity; /* made when first asked for: see pyro_alone_ms() */
+    const struct pyro_plans *plans; /* made when first asked for: see pyro_rule_plans() */
 };
 
 struct pyro_rule {

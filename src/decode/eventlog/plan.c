@@ -1,8 +1,12 @@
 #include "decode/eventlog/plan.h"
 
 #include "base/intern.h"
+#include "base/text.h"
 
 #define KEY PYRO_JSON_KEY
+
+/* Of an operator's text, and of one value of its metadata, this much is kept unless plans are wanted whole. */
+enum { PYRO_DETAIL_BYTES = 400, PYRO_METADATA_BYTES = 600 };
 
 enum { MOST_TEXT_BYTES = 16 << 20 };
 
@@ -66,13 +70,122 @@ static void decode_metrics(struct pyro_json *json, struct pyro_builder *builder,
     }
 }
 
-/* Texts of operators differ from plan to plan and make up most of their bytes: they are kept only when asked for. */
-static void decode_detail(struct pyro_json *json, struct pyro_builder *builder, uint32_t *detail)
+/* What the operator of this name is; found once a name. */
+static const struct pyro_operator *find_operator(struct pyro_builder *builder, uint32_t name)
 {
-    if (builder->wanted & PYRO_WANT_PLAN_TEXT)
-        *detail = decode_text(json, builder);
-    else
-        pyro_json_skip(json);
+    bool added = false;
+    uint64_t *place = pyro_map_put(&builder->operators, name, &added);
+    if (!place) {
+        builder->failed = true;
+        return NULL;
+    }
+    if (added) {
+        const struct pyro_operator *found = pyro_operator_find(pyro_string_pool_text(builder->app->strings, name));
+        *place = found ? (uint64_t)(found - pyro_operators) + 1 : 0;
+    }
+    return *place ? &pyro_operators[*place - 1] : NULL;
+}
+
+/* Operators whose arguments rules read. */
+static bool is_asked_for(const struct pyro_operator *known)
+{
+    switch (known ? known->operator_class : PYRO_OPERATOR_UNKNOWN) {
+    case PYRO_OPERATOR_SCAN:
+    case PYRO_OPERATOR_SHUFFLE:
+    case PYRO_OPERATOR_BROADCAST:
+    case PYRO_OPERATOR_SORT_MERGE_JOIN:
+    case PYRO_OPERATOR_SHUFFLED_HASH_JOIN:
+    case PYRO_OPERATOR_BROADCAST_HASH_JOIN:
+    case PYRO_OPERATOR_NESTED_LOOP_JOIN:
+    case PYRO_OPERATOR_CARTESIAN:
+    case PYRO_OPERATOR_WINDOW:
+    case PYRO_OPERATOR_GENERATE:
+    case PYRO_OPERATOR_PYTHON:
+    case PYRO_OPERATOR_CACHE:
+    case PYRO_OPERATOR_AQE_READER:
+    case PYRO_OPERATOR_WRITE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Members of a node that are read when it is known what the node is. */
+struct node_texts {
+    struct pyro_slice detail; /* as between its quotes */
+    struct pyro_slice metadata;
+};
+
+static uint32_t keep_text(struct pyro_builder *builder, struct pyro_slice text)
+{
+    uint32_t kept = pyro_intern(builder->app->strings, text);
+    builder->failed |= kept == UINT32_MAX;
+    return kept;
+}
+
+/* Shortens what the scratch buffer holds from `begin` on, unless plans are wanted whole. */
+static void cut_text(struct pyro_builder *builder, size_t begin, size_t limit)
+{
+    struct pyro_strbuf *scratch = &builder->scratch;
+    if (!scratch->failed && scratch->len > begin && !(builder->wanted & PYRO_WANT_PLAN_TEXT))
+        scratch->len =
+            begin + pyro_build_cut((struct pyro_slice){scratch->data + begin, scratch->len - begin}, limit).len;
+}
+
+/* Texts of operators differ from plan to plan and make up most of their bytes: all of them are kept only when asked
+ * for, else the beginning of those that rules read. */
+static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
+{
+    pyro_strbuf_clear(&builder->scratch);
+    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
+    cut_text(builder, 0, PYRO_DETAIL_BYTES);
+    builder->failed |= builder->scratch.failed;
+    return builder->failed ? UINT32_MAX : keep_text(builder, pyro_strbuf_slice(&builder->scratch));
+}
+
+/* "KEY: VALUE" of each text member, one a line. */
+static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
+{
+    struct pyro_json json;
+    struct pyro_json_object object;
+    struct pyro_slice value;
+    pyro_strbuf_clear(&builder->scratch);
+    pyro_json_start(&json, raw.ptr, raw.ptr + raw.len, outer->scan);
+    if (pyro_json_enter_object(&json, &object))
+        while (pyro_json_next(&json, &object, NULL, 0) != PYRO_JSON_END) {
+            struct pyro_slice key = object.name;
+            if (pyro_json_peek(&json) != '"') {
+                pyro_json_skip(&json);
+                continue;
+            }
+            if (!pyro_json_take_string(&json, &value, NULL))
+                break;
+            if (builder->scratch.len > 0)
+                pyro_strbuf_add_char(&builder->scratch, '\n');
+            pyro_text_decode(&builder->scratch, key, NULL);
+            pyro_strbuf_add_text(&builder->scratch, ": ");
+            size_t begin = builder->scratch.len;
+            pyro_text_decode(&builder->scratch, value, &builder->app->integrity.replaced_characters);
+            cut_text(builder, begin, PYRO_METADATA_BYTES);
+        }
+    if (json.error)
+        pyro_json_fail(outer, json.error);
+    builder->failed |= builder->scratch.failed;
+    if (builder->failed || json.error || builder->scratch.len == 0)
+        return UINT32_MAX;
+    return keep_text(builder, pyro_strbuf_slice(&builder->scratch));
+}
+
+static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_node *node,
+                       const struct node_texts *texts)
+{
+    node->known = node->name == UINT32_MAX ? NULL : find_operator(builder, node->name);
+    if (!(builder->wanted & PYRO_WANT_PLAN_TEXT) && !is_asked_for(node->known))
+        return;
+    if (texts->detail.ptr)
+        node->detail = keep_detail(builder, texts->detail);
+    if (texts->metadata.ptr && !json->error && !builder->failed)
+        node->metadata = keep_metadata(json, builder, texts->metadata);
 }
 
 static void decode_node(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan *plan, int32_t parent,
@@ -90,24 +203,30 @@ static void decode_node(struct pyro_json *json, struct pyro_builder *builder, st
         return;
     }
     size_t row = plan->nodes.count - 1;
-    *node = (struct pyro_plan_node){.name = UINT32_MAX, .detail = UINT32_MAX, .parent = parent, .depth = depth};
+    struct node_texts texts = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};
+    *node = (struct pyro_plan_node){
+        .name = UINT32_MAX, .detail = UINT32_MAX, .metadata = UINT32_MAX, .parent = parent, .depth = depth};
     for (int key; (key = pyro_json_next(json, &object, keys, 5)) != PYRO_JSON_END && !builder->failed;) {
         node = &plan->nodes.items[row]; /* children may have moved it */
         if (key == 0) {
             node->name = decode_text(json, builder);
         } else if (key == 1) {
-            decode_detail(json, builder, &node->detail);
+            pyro_json_take_string(json, &texts.detail, NULL);
         } else if (key == 2) {
             /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
             if (pyro_json_enter_array(json))
                 for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;)
                     decode_node(json, builder, plan, (int32_t)row, depth + 1);
+        } else if (key == 3 && pyro_json_peek(json) == '{') {
+            pyro_json_take_raw_fast(json, &texts.metadata);
         } else if (key == 4) {
             decode_metrics(json, builder, plan, row);
         } else {
             pyro_json_skip(json);
         }
     }
+    if (!json->error && !builder->failed)
+        keep_texts(json, builder, &plan->nodes.items[row], &texts);
 }
 
 static void drop_text(struct pyro_builder *builder, struct pyro_plan *plan)

@@ -1,5 +1,6 @@
 /* SparkListenerStageSubmitted, StageCompleted, and the StageInfo inside them. */
 #include "base/intern.h"
+#include "base/varint.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/rdd_info.h"
@@ -7,20 +8,23 @@
 
 #define KEY PYRO_JSON_KEY
 
-/* Totals of SQL metrics: the driver's sum over the tasks so far, so that the newest value counts. */
+/* Totals of SQL metrics: the driver's sum over the tasks so far, so that the newest value counts. Spark calls them
+ * internal, as it does the task metrics, which the tasks' own records give. Their ids go to the scratch buffer. */
 static void decode_accumulables(struct pyro_json *json, struct pyro_builder *builder)
 {
     static const struct pyro_json_key keys[] = {
         KEY("ID"),       KEY("Name"), KEY("Update"), KEY("Value"), KEY("Internal"), KEY("Count Failed Values"),
         KEY("Metadata"),
     };
+    int64_t last = 0;
+    pyro_strbuf_clear(&builder->scratch);
     if (!pyro_json_enter_array(json))
         return;
     for (bool first = true; pyro_json_next_element(json, &first);) {
         struct pyro_json_object object;
+        struct pyro_slice metadata = PYRO_SLICE_NULL;
         int64_t id = PYRO_NONE, value = PYRO_NONE;
         bool internal = false;
-        struct pyro_slice metadata = PYRO_SLICE_NULL;
         if (!pyro_json_enter_object(json, &object))
             continue;
         for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
@@ -31,20 +35,18 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
                 pyro_json_take_loose_int(json, &value);
             else if (key == 4)
                 pyro_json_take_bool(json, &internal);
-            else if (key == 6)
-                pyro_json_take_raw(json, &metadata);
+            else if (key == 6 && next == '"')
+                pyro_json_take_string(json, &metadata, NULL);
             else
                 pyro_json_skip(json);
         }
-        /* Spark calls the metrics of SQL internal as well, but says what they are. */
-        internal = internal && !pyro_slice_is(metadata, "\"sql\"");
-        if (json->error || internal || id == PYRO_NONE || value == PYRO_NONE)
+        if (json->error || (internal && !pyro_slice_is(metadata, "sql")) || id == PYRO_NONE || value == PYRO_NONE)
             continue;
         int64_t *place = pyro_value_map_put(&builder->accumulators, id);
         if (place)
             *place = value;
-        else
-            builder->failed = true;
+        pyro_varint_put(&builder->scratch, &last, id);
+        builder->failed |= !place || builder->scratch.failed;
     }
 }
 
@@ -171,6 +173,20 @@ static void merge(struct pyro_stage *stage, const struct pyro_stage *found)
     }
 }
 
+/* What the scratch buffer holds after decode_accumulables(). */
+static bool keep_accumulators(struct pyro_builder *builder, struct pyro_stage *stage)
+{
+    size_t len = builder->scratch.len;
+    if (len == 0)
+        return true;
+    char *kept = pyro_string_pool_alloc(builder->app->strings, len);
+    if (!kept)
+        return !(builder->failed = true);
+    memcpy(kept, builder->scratch.data, len);
+    stage->accumulators = (struct pyro_slice){kept, len};
+    return true;
+}
+
 /* The stage's row after a whole record; NULL and an error when the record or one of its arrays is bad. */
 static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder *builder,
                                      const struct stage_info *info, bool submission)
@@ -196,7 +212,7 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
         decode_accumulables(&inside, builder);
     if (inside.error)
         pyro_json_fail(json, inside.error);
-    if (json->error || builder->failed)
+    if (json->error || builder->failed || (info->accumulables.ptr && !keep_accumulators(builder, stage)))
         return NULL;
     merge(stage, &info->row);
     if (first || !stage->call_site.ptr)

@@ -1,4 +1,5 @@
 /* Plans of SQL executions: their trees, and what their metrics sum up to. */
+#include "base/varint.h"
 #include "kit.h"
 
 #define START(id, plan)                                                                                                \
@@ -87,15 +88,69 @@ static void what_nobody_asked_for(void **state)
     (void)state;
     struct kit kit;
     const struct pyro_app *app = kit_decode(
-        &kit, START(0, "{'nodeName':'Scan','simpleString':'Scan x','metrics':[" METRIC("a", 1) "," METRIC(
+        &kit, START(0, "{'nodeName':'Project','simpleString':'Project [x]','metrics':[" METRIC("a", 1) "," METRIC(
                            "b", 2) "]}") "{'Event':'" SQL_UI
                                          "SparkListenerDriverAccumUpdates','executionId':0,'accumUpdates':[[2,5]]}\n");
     assert_null(app->sql.items[0].plan.ptr);
     assert_null(app->sql_nodes.items[0].detail.ptr);
-    assert_text(app->sql_nodes.items[0].name, "Scan");
+    assert_text(app->sql_nodes.items[0].name, "Project");
+    assert_text(app->sql_nodes.items[0].class, "project");
     assert_int_equal(app->sql_metrics.count, 1); /* the one that has a value */
     assert_text(app->sql_metrics.items[0].name, "b");
     assert_int_equal(app->sql_metrics.items[0].value, 5);
+    kit_done(&kit);
+}
+
+/* What rules read of operators: of scans, joins and so on the text and the metadata, not without end. */
+static void what_rules_ask_for(void **state)
+{
+    (void)state;
+    struct kit kit;
+    char text[3000], key[801], name[1001];
+    memset(key, 'x', sizeof(key) - 1);
+    memset(name, 'y', sizeof(name) - 1);
+    key[sizeof(key) - 1] = name[sizeof(name) - 1] = '\0';
+    snprintf(text, sizeof(text),
+             START(0, "{'metadata':{'Location':'a\\n[b]','n':[1],'Long':'%s'},'simpleString':'Scan %s','children':["
+                      "{'nodeName':'Martian'}],'nodeName':'Scan parquet db.t'}"),
+             key, name);
+    const struct pyro_app *app = kit_decode(&kit, text);
+    const struct pyro_sql_node *scan = &app->sql_nodes.items[0];
+    assert_int_equal(app->integrity.bad_lines, 0);
+    assert_text(scan->class, "scan");
+    assert_text(scan->engine, "spark");
+    assert_int_equal(scan->detail.len, 400);
+    assert_true(pyro_slice_starts_with(scan->detail, "Scan yyy"));
+    assert_int_equal(scan->metadata.len, strlen("Location: a\n[b]\nLong: ") + 600);
+    assert_text(app->sql_nodes.items[1].class, "unknown");
+    assert_null(app->sql_nodes.items[1].engine.ptr);
+    kit_done(&kit);
+}
+
+/* Spark calls SQL metrics internal and says "sql" beside; task metrics are internal too. */
+static void accumulators_of_stages(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct pyro_app *app = kit_decode(
+        &kit,
+        START(0,
+              "{'nodeName':'Scan','metrics':[" METRIC("a", 7) "," METRIC(
+                  "b", 900) "]}") "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':0,'Accumulables':["
+                                  "{'ID':7,'Name':'a','Value':'10','Internal':true,'Count Failed "
+                                  "Values':true,'Metadata':'sql'},"
+                                  "{'ID':8,'Name':'internal.metrics.resultSize','Value':5,'Internal':true},"
+                                  "{'ID':900,'Value':'-1','Internal':true,'Metadata':'sql'},{'ID':3,'Value':4,'"
+                                  "Metadata':'sql'}]}}\n");
+    struct pyro_slice ids = app->stages.items[0].accumulators;
+    int64_t id = 0, expected[] = {7, 900, 3};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(pyro_varint_take(&ids, &id));
+        assert_int_equal(id, expected[i]);
+    }
+    assert_false(pyro_varint_take(&ids, &id));
+    assert_int_equal(app->sql_metrics.items[0].value, 10);
+    assert_int_equal(app->sql_metrics.items[1].value, 0);
     kit_done(&kit);
 }
 
@@ -167,6 +222,8 @@ int main(void)
         cmocka_unit_test(trees),
         cmocka_unit_test(totals_of_metrics),
         cmocka_unit_test(what_nobody_asked_for),
+        cmocka_unit_test(what_rules_ask_for),
+        cmocka_unit_test(accumulators_of_stages),
         cmocka_unit_test(adaptive_updates_replace),
         cmocka_unit_test(deep_plans),
 
