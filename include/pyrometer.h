@@ -96,7 +96,8 @@ struct pyro_options {
      * PYRO_ERROR_CANCELLED. */
     int (*progress)(void *context, const struct pyro_progress *progress);
     void *progress_context;
-    uint32_t wanted; /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
+    uint32_t wanted;                  /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
+    const struct pyro_config *config; /* thresholds and suppressions for pyro_diagnose(); NULL: none */
 };
 
 enum pyro_wanted {
@@ -154,6 +155,31 @@ PYRO_API enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app 
 PYRO_API enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
 PYRO_API void pyro_decoder_free(pyro_decoder *decoder);
 
+/* ---- Configuration ----------------------------------------------------------------------------------------------- */
+
+/* What a user changes of the rules: thresholds, and findings that are not wanted. */
+typedef struct pyro_config pyro_config;
+
+/* An empty one: every threshold has its default. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_config_new(const struct pyro_options *options, pyro_config **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_config_free(pyro_config *config);
+/* Adds what a YAML file says (docs/configuration.md); what it does not name stays. PYRO_ERROR_INPUT: it cannot be
+ * read, or is not well-formed. PYRO_ERROR_ARGUMENT: something in it is wrong; the message says file, line and what,
+ * with the nearest name where one is unknown. After a failure the configuration may hold a part of the file. */
+PYRO_API enum pyro_status pyro_config_read(pyro_config *config, const char *path, struct pyro_error *error);
+/* The same of a text of at most 1 MiB; `name` stands for the file in messages. */
+PYRO_API enum pyro_status pyro_config_parse(pyro_config *config, const char *name, const char *text, size_t len,
+                                            struct pyro_error *error);
+/* Sets one threshold: pyro_config_set(config, "data-skew", "ratio_min", "4", &error). Sizes, times and shares may have
+ * units ("64m", "5s", "20%"). */
+PYRO_API enum pyro_status pyro_config_set(pyro_config *config, const char *rule, const char *threshold,
+                                          const char *value, struct pyro_error *error);
+/* Findings of a rule ("data-skew") or with an id ("data-skew:join at etl.py:88", where '*' stands for any text and '?'
+ * for one byte) are listed as suppressed instead of told. `reason` may be NULL. */
+PYRO_API enum pyro_status pyro_config_suppress(pyro_config *config, const char *what, const char *reason,
+                                               struct pyro_error *error);
+
 /* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
 
 typedef struct pyro_diagnosis pyro_diagnosis;
@@ -165,10 +191,12 @@ enum pyro_severity {
     PYRO_SEVERITY_CRITICAL = 3
 };
 
-/* Runs every rule. The diagnosis keeps a reference to the application. `options`: allocator only. */
+/* Runs every rule. The diagnosis keeps a reference to the application, and copies what it needs of the configuration.
+ * `options`: allocator and config only. */
 PYRO_API enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
                                         struct pyro_error *error);
 PYRO_API void pyro_diagnosis_free(pyro_diagnosis *diagnosis);
+/* Without those that are suppressed. */
 PYRO_API size_t pyro_diagnosis_finding_count(const pyro_diagnosis *diagnosis);
 
 struct pyro_finding_info {
@@ -230,6 +258,15 @@ struct pyro_rule_info {
 PYRO_API size_t pyro_rules_count(void);
 /* `index` < pyro_rules_count(). */
 PYRO_API struct pyro_rule_info pyro_rules_get(size_t index);
+
+/* A number that a rule judges by; pyro_config_set() changes it. */
+struct pyro_threshold_info {
+    const char *name, *unit, *doc; /* "ratio_min", "ratio", one line: what it limits and where it comes from */
+    double value;                  /* unless it is changed */
+};
+PYRO_API size_t pyro_rules_threshold_count(size_t rule);
+/* `rule` < pyro_rules_count(), `index` < pyro_rules_threshold_count(rule). */
+PYRO_API struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index);
 
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
@@ -294,6 +331,9 @@ PYRO_API enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, e
                                          struct pyro_error *error);
 
 /* ---- This build -------------------------------------------------------------------------------------------------- */
+
+/* The candidate that `word` was probably meant to be ("did you mean"), or NULL. */
+PYRO_API const char *pyro_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* "0.1.0" */
 PYRO_API const char *pyro_version(void);

@@ -77,6 +77,7 @@ static enum pyro_status read_entries(struct reader *reader, unsigned depth, stru
     while ((status = next_event(reader)) == PYRO_OK && reader->event.type != end) {
         struct pyro_settings_entry entry = {.key = PYRO_SLICE_NULL};
         size_t line = reader->event.start_mark.line;
+        entry.line = (unsigned)line + 1;
         if (entries.count == PYRO_SETTINGS_MAX_ENTRIES) {
             status = refuse(reader, line, "too many entries");
             break;

@@ -26,6 +26,7 @@ struct pyro_settings;
 struct pyro_settings_entry {
     struct pyro_slice key; /* null in a list; NUL-terminated otherwise */
     const struct pyro_settings *value;
+    unsigned line; /* where the key (in a list, the value) stands */
 };
 
 struct pyro_settings {

@@ -21,8 +21,8 @@ enum cli_exit {
 struct cli_option {
     const char *name;     /* without the dashes; NULL ends a table */
     char letter;          /* the one-letter form, or 0 */
-    const char *argument; /* "FILE"; NULL: a switch */
-    const char *choices;  /* allowed values, separated by spaces; NULL: any */
+    const char *argument; /* "FILE"; NULL: a switch; "RULE...": may be given several times */
+    const char *choices;  /* allowed values, separated by spaces; NULL: any; "@rules": any, rules are offered */
     const char *fallback; /* value when the option is not given, or NULL */
     const char *help;     /* one or more sentences, unwrapped */
 };
@@ -31,12 +31,20 @@ struct cli_example {
     const char *command, *what; /* a command of NULL ends a list */
 };
 
-enum { CLI_OPTIONS_MAX = 16 };
+enum { CLI_OPTIONS_MAX = 24, CLI_REPEATED_MAX = 256 };
+
+/* One occurrence of an option that may be given several times. */
+struct cli_repeated {
+    const struct cli_option *option;
+    const char *value;
+};
 
 /* A parsed command line. `values` stand in the order of the verb's table; a switch that was given is "". */
 struct cli_call {
     const struct cli_verb *verb;
     const char *values[CLI_OPTIONS_MAX];
+    struct cli_repeated repeated[CLI_REPEATED_MAX];
+    size_t repeated_count;
     const char *const *arguments;
     size_t argument_count;
 };
@@ -91,6 +99,10 @@ bool cli_parse(const struct cli_verb *verb, int count, char **arguments, struct 
 /* The option's value, its fallback, or NULL. `name` must be in the verb's table. */
 const char *cli_value(const struct cli_call *call, const char *name);
 
+/* The value of occurrence `index` (from 0) of an option that may be given several times, or NULL. */
+const char *cli_repeated_value(const struct cli_call *call, const char *name, size_t index);
+bool cli_option_repeats(const struct cli_option *option);
+
 /* Values of options and arguments. False: reported. */
 bool cli_unsigned_value(const struct cli_call *call, const char *name, unsigned least, unsigned most, unsigned *ret);
 bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret);
@@ -104,8 +116,5 @@ const char *cli_store_url(const struct cli_call *call);
 void cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a wrong command line, then a pointer to the help. Gives CLI_EXIT_USAGE. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The candidate that `word` was probably meant to be, or NULL. */
-const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -57,7 +57,7 @@ static void put_option(struct cli_output *output, const struct cli_option *optio
     cli_option_label(option, label, sizeof(label));
     cli_putf(output, "    %s\n", label);
     size_t len = (size_t)snprintf(text, sizeof(text), "%s", option->help);
-    if (option->choices != NULL && len < sizeof(text))
+    if (option->choices != NULL && option->choices[0] != '@' && len < sizeof(text))
         len += (size_t)snprintf(text + len, sizeof(text) - len, " One of: %s.", option->choices);
     if (option->fallback != NULL && len < sizeof(text))
         snprintf(text + len, sizeof(text) - len, " Default: %s.", option->fallback);

@@ -51,7 +51,7 @@ static int unknown_verb(const char *word)
     size_t count = 0;
     for (; count < cli_verb_count && count < sizeof(names) / sizeof(names[0]); count++)
         names[count] = cli_verbs[count].name;
-    const char *nearest = cli_nearest(word, names, count);
+    const char *nearest = pyro_nearest(word, names, count);
     if (nearest != NULL)
         return cli_usage_error(NULL, "unknown verb '%s'; did you mean '%s'?", word, nearest);
     return cli_usage_error(NULL, "unknown verb '%s'", word);

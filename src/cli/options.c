@@ -29,7 +29,7 @@ static bool unknown_option(const struct cli_verb *verb, const char *word, size_t
         names[count++] = option->name;
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)(name_len < 63 ? name_len : 63), word + 2);
-    const char *nearest = cli_nearest(name, names, count);
+    const char *nearest = pyro_nearest(name, names, count);
     if (nearest != NULL)
         cli_usage_error(verb, "unknown option '--%s'; did you mean '--%s'?", name, nearest);
     else
@@ -50,9 +50,16 @@ static bool is_choice(const char *choices, const char *value)
     return false;
 }
 
+bool cli_option_repeats(const struct cli_option *option)
+{
+    size_t len = option->argument != NULL ? strlen(option->argument) : 0;
+    return len > 3 && strcmp(option->argument + len - 3, "...") == 0;
+}
+
 static bool take_value(struct cli_call *call, const struct cli_option *option, const char *value)
 {
-    if (option->choices != NULL && option->argument != NULL && !is_choice(option->choices, value)) {
+    bool free_choice = option->choices == NULL || option->choices[0] == '@';
+    if (!free_choice && option->argument != NULL && !is_choice(option->choices, value)) {
         char choices[160];
         size_t len = 0;
         for (const char *at = option->choices; *at != '\0' && len + 3 < sizeof(choices); at++) {
@@ -66,6 +73,13 @@ static bool take_value(struct cli_call *call, const struct cli_option *option, c
         choices[len] = '\0';
         cli_usage_error(call->verb, "--%s cannot be '%s'; it is one of %s", option->name, value, choices);
         return false;
+    }
+    if (cli_option_repeats(option)) {
+        if (call->repeated_count == CLI_REPEATED_MAX) {
+            cli_usage_error(call->verb, "--%s is there too often: at most %d times", option->name, CLI_REPEATED_MAX);
+            return false;
+        }
+        call->repeated[call->repeated_count++] = (struct cli_repeated){option, value};
     }
     call->values[option - call->verb->body->options] = value;
     return true;
@@ -138,4 +152,12 @@ const char *cli_value(const struct cli_call *call, const char *name)
     assert(option != NULL);
     const char *value = call->values[option - call->verb->body->options];
     return value != NULL ? value : option->fallback;
+}
+
+const char *cli_repeated_value(const struct cli_call *call, const char *name, size_t index)
+{
+    for (size_t i = 0; i < call->repeated_count; i++)
+        if (strcmp(call->repeated[i].option->name, name) == 0 && index-- == 0)
+            return call->repeated[i].value;
+    return NULL;
 }

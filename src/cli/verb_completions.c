@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-/* Calls `put` for every word that can be the first argument of the verb. */
-static void put_choices(struct cli_output *output, const struct cli_verb *verb, const char *before, const char *after)
+/* Writes every word of `choices`, which may name a table. */
+static void put_words(struct cli_output *output, const char *choices, const char *before, const char *after)
 {
-    const char *choices = verb->body->choices;
     if (choices == NULL || strcmp(choices, "@files") == 0)
         return;
     if (strcmp(choices, "@verbs") == 0) {
@@ -21,6 +20,12 @@ static void put_choices(struct cli_output *output, const struct cli_verb *verb, 
             cli_putf(output, "%s%.*s%s", before, (int)len, choices, after);
         }
     }
+}
+
+/* Every word that can be the first argument of the verb. */
+static void put_choices(struct cli_output *output, const struct cli_verb *verb, const char *before, const char *after)
+{
+    put_words(output, verb->body->choices, before, after);
 }
 
 static bool takes_files(const struct cli_verb *verb)
@@ -47,9 +52,11 @@ static void put_bash_values(struct cli_output *output, const struct cli_verb *ve
         cli_putf(output, "    %s:--%s", verb->name, option->name);
         if (option->letter != 0)
             cli_putf(output, " | %s:-%c", verb->name, option->letter);
-        if (option->choices != NULL)
-            cli_putf(output, ") mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\"); return ;;\n", option->choices);
-        else if (strcmp(option->argument, "FILE") == 0)
+        if (option->choices != NULL) {
+            cli_puts(output, ") mapfile -t COMPREPLY < <(compgen -W '");
+            put_words(output, option->choices, "", " ");
+            cli_puts(output, "' -- \"$word\"); return ;;\n");
+        } else if (strcmp(option->argument, "FILE") == 0)
             cli_puts(output, ") mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); return ;;\n");
         else
             cli_puts(output, ") return ;;\n");
@@ -93,7 +100,7 @@ static void put_bash(struct cli_output *output)
 
 static void put_zsh_option(struct cli_output *output, const struct cli_option *option)
 {
-    cli_puts(output, "        '");
+    cli_puts(output, cli_option_repeats(option) ? "        '*" : "        '");
     if (option->letter != 0)
         cli_putf(output, "(-%c --%s)'{-%c,--%s}'", option->letter, option->name, option->letter, option->name);
     else
@@ -106,9 +113,11 @@ static void put_zsh_option(struct cli_output *output, const struct cli_option *o
         put_quoted(output, letter);
     }
     cli_puts(output, "]");
-    if (option->choices != NULL)
-        cli_putf(output, ":%s:(%s)", option->argument, option->choices);
-    else if (option->argument != NULL)
+    if (option->choices != NULL) {
+        cli_putf(output, ":%s:(", option->argument);
+        put_words(output, option->choices, " ", "");
+        cli_puts(output, ")");
+    } else if (option->argument != NULL)
         cli_putf(output, ":%s:%s", option->argument, strcmp(option->argument, "FILE") == 0 ? "_files" : "");
     cli_puts(output, "' \\\n");
 }
@@ -155,9 +164,11 @@ static void put_fish(struct cli_output *output)
                      option->name);
             if (option->letter != 0)
                 cli_putf(output, " -s %c", option->letter);
-            if (option->choices != NULL)
-                cli_putf(output, " -x -a '%s'", option->choices);
-            else if (option->argument != NULL)
+            if (option->choices != NULL) {
+                cli_puts(output, " -x -a '");
+                put_words(output, option->choices, "", " ");
+                cli_puts(output, "'");
+            } else if (option->argument != NULL)
                 cli_puts(output, strcmp(option->argument, "FILE") == 0 ? " -r -F" : " -x");
             cli_putf(output, " -d '%s'\n", option->argument != NULL ? option->argument : "");
         }

@@ -1,4 +1,5 @@
 /* pyrometer diagnose PATH... */
+#include "config.h"
 #include "load.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct diagnose {
     struct pyro_writer writer;
     struct pyro_options options;
     struct pyro_report_options report;
+    pyro_config *config;
     enum pyro_format format;
     pyro_inputs *inputs;
     pyro_store *store;     /* NULL: none was asked for */
@@ -77,7 +79,7 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
     cli_progress_erase(&state->progress);
     if (status != PYRO_OK)
         return status;
-    struct pyro_options options = {.size = sizeof(options)};
+    struct pyro_options options = {.size = sizeof(options), .config = state->config};
     status = pyro_diagnose(app, &options, ret, &state->error);
     pyro_app_release(app);
     if (status == PYRO_OK && state->store != NULL) {
@@ -195,9 +197,13 @@ static int run(const struct cli_call *call)
     struct diagnose state = {.call = call};
     if (!parse(&state))
         return CLI_EXIT_USAGE;
-    int status = cli_output_open(&state.output, cli_value(call, "output"));
-    if (status != CLI_EXIT_OK)
+    int status = cli_config_open(call, &state.config);
+    if (status == CLI_EXIT_OK)
+        status = cli_output_open(&state.output, cli_value(call, "output"));
+    if (status != CLI_EXIT_OK) {
+        pyro_config_free(state.config);
         return status;
+    }
     cli_catch_signals();
     const char *store = cli_store_url(call);
     if (store != NULL && pyro_store_open(store, NULL, &state.store, &state.error) != PYRO_OK) {
@@ -217,6 +223,7 @@ static int run(const struct cli_call *call)
     pyro_reports_free(state.reports);
     pyro_store_close(state.store);
     pyro_inputs_close(state.inputs);
+    pyro_config_free(state.config);
     for (size_t i = 0; i < state.unreadable_count; i++) {
         free(state.unreadable[i].path);
         free(state.unreadable[i].reason);
@@ -229,6 +236,8 @@ static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json markdown csv", "text",
      "What to write. JSON is one document, schema pyrometer.report/1; of several logs pyrometer.reports/1."},
     CLI_OPTION_OUTPUT,
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SUPPRESS,
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON and CSV are always UTC."},
@@ -251,6 +260,8 @@ static const struct cli_example examples[] = {
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
     {"pyrometer diagnose --details --tz local application_1700000000000_0042.zip",
      "The archive that a History Server hands out, with every stage and executor."},
+    {"pyrometer diagnose --suppress idle-executors --suppress 'data-skew:join at etl.py:*' app.zst",
+     "Without findings that are known and accepted."},
     {0},
 };
 

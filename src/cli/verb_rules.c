@@ -26,28 +26,101 @@ static void put_rule_json(struct cli_output *output, const struct pyro_rule_info
     put_member(output, ", ", "summary", rule->summary);
 }
 
+/* The index of a rule, by its id. */
+static size_t index_of(const char *id)
+{
+    size_t index = 0;
+    while (index < pyro_rules_count() && strcmp(pyro_rules_get(index).id, id) != 0)
+        index++;
+    return index;
+}
+
+static void put_thresholds_json(struct cli_output *output, size_t rule)
+{
+    cli_puts(output, ", \"thresholds\": [");
+    for (size_t i = 0; i < pyro_rules_threshold_count(rule); i++) {
+        struct pyro_threshold_info threshold = pyro_rules_threshold(rule, i);
+        put_member(output, i == 0 ? "\n    {" : ",\n    {", "name", threshold.name);
+        cli_putf(output, ", \"value\": %.15g", threshold.value);
+        put_member(output, ", ", "unit", threshold.unit);
+        put_member(output, ", ", "meaning", threshold.doc);
+        cli_puts(output, "}");
+    }
+    cli_puts(output, "]");
+}
+
+/* As people read it: 67108864 bytes are 64 MiB. */
+static void put_value(struct cli_output *output, const struct pyro_threshold_info *threshold)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double value = threshold->value;
+    if (strcmp(threshold->unit, "bytes") == 0 && value >= 1024) {
+        size_t unit = 0;
+        for (value /= 1024; value >= 1024 && unit < 3; unit++)
+            value /= 1024;
+        cli_putf(output, "%.6g %s", value, units[unit]);
+    } else if (strcmp(threshold->unit, "share") == 0) {
+        cli_putf(output, "%.6g %%", 100 * value);
+    } else if (strcmp(threshold->unit, "ratio") == 0) {
+        cli_putf(output, "%.6g x", value);
+    } else {
+        cli_putf(output, "%.15g%s", value, strcmp(threshold->unit, "ms") == 0 ? " ms" : "");
+    }
+}
+
+static void put_thresholds(struct cli_output *output, size_t rule, const char *id)
+{
+    size_t count = pyro_rules_threshold_count(rule);
+    if (count == 0)
+        return;
+    cli_putf(output,
+             "\n## Thresholds\n\nAs they are in this build; a configuration file changes them (rules: {%s: "
+             "{%s: ...}}).\n\n",
+             id, pyro_rules_threshold(rule, 0).name);
+    for (size_t i = 0; i < count; i++) {
+        struct pyro_threshold_info threshold = pyro_rules_threshold(rule, i);
+        cli_putf(output, "- `%s`: ", threshold.name);
+        put_value(output, &threshold);
+        cli_puts(output, "\n");
+        cli_puts(output, "  ");
+        cli_put_wrapped(output, threshold.doc, 2, 2, 100);
+    }
+}
+
 static void list_json(struct cli_output *output)
 {
     cli_puts(output, "{\"schema\": \"pyrometer.rules/1\", \"rules\": [");
     for (size_t i = 0; i < pyro_rules_count(); i++) {
         struct pyro_rule_info rule = pyro_rules_get(i);
         put_rule_json(output, &rule, i == 0 ? "\n  {" : ",\n  {");
+        put_thresholds_json(output, i);
         cli_puts(output, "}");
     }
     cli_puts(output, "\n]}\n");
 }
 
+static bool category_was_before(size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(pyro_rules_get(i).category, pyro_rules_get(index).category) == 0)
+            return true;
+    return false;
+}
+
 static void list_text(struct cli_output *output)
 {
-    const char *category = "";
     for (size_t i = 0; i < pyro_rules_count(); i++) {
-        struct pyro_rule_info rule = pyro_rules_get(i);
-        if (strcmp(category, rule.category) != 0) {
-            cli_putf(output, "%s%s:\n", i == 0 ? "" : "\n", rule.category);
-            category = rule.category;
+        const char *category = pyro_rules_get(i).category;
+        if (category_was_before(i))
+            continue;
+        cli_putf(output, "%s%s:\n", i == 0 ? "" : "\n", category);
+        for (size_t k = i; k < pyro_rules_count(); k++) {
+            struct pyro_rule_info rule = pyro_rules_get(k);
+            if (strcmp(rule.category, category) != 0)
+                continue;
+            cli_putf(output, "    %-22s ", rule.id);
+            cli_put_wrapped(output, rule.summary, 27, 27, 80);
         }
-        cli_putf(output, "    %-22s ", rule.id);
-        cli_put_wrapped(output, rule.summary, 27, 27, 80);
     }
     cli_puts(output, "\n'pyrometer rules ID' explains one of them.\n");
 }
@@ -58,12 +131,15 @@ static void explain(struct cli_output *output, const struct pyro_rule_info *rule
     if (json) {
         put_rule_json(output, rule, "{\"schema\": \"pyrometer.rule/1\", ");
         put_member(output, ", ", "page", page != NULL ? page : "");
+        put_thresholds_json(output, index_of(rule->id));
         cli_puts(output, "}\n");
     } else if (page != NULL) {
         cli_puts(output, page);
     } else {
         cli_putf(output, "# %s\n\n%s\n", rule->title, rule->summary);
     }
+    if (!json)
+        put_thresholds(output, index_of(rule->id), rule->id);
 }
 
 static int unknown_rule(const struct cli_call *call)
@@ -72,7 +148,7 @@ static int unknown_rule(const struct cli_call *call)
     size_t count = 0;
     for (; count < pyro_rules_count() && count < sizeof(ids) / sizeof(ids[0]); count++)
         ids[count] = pyro_rules_get(count).id;
-    const char *nearest = cli_nearest(call->arguments[0], ids, count);
+    const char *nearest = pyro_nearest(call->arguments[0], ids, count);
     if (nearest != NULL)
         return cli_usage_error(call->verb, "there is no rule '%s'; did you mean '%s'?", call->arguments[0], nearest);
     return cli_usage_error(call->verb, "there is no rule '%s'; 'pyrometer rules' lists them", call->arguments[0]);

@@ -223,6 +223,35 @@ void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *di
                        counts[PYRO_VERDICT_NOT_APPLICABLE]);
 }
 
+void pyro_fact_configured(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)
+{
+    enum { NAMED_MAX = 5 };
+    size_t count = diagnosis->suppressed_count, named = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_rule *rule = diagnosis->suppressed[i].rule;
+        bool had = false;
+        for (size_t k = 0; k < i && !had; k++)
+            had = diagnosis->suppressed[k].rule == rule;
+        if (i == 0)
+            pyro_strbuf_printf(buffer, "%zu finding%s suppressed (%s", count, count == 1 ? "" : "s", rule->id);
+        else if (!had && ++named < NAMED_MAX)
+            pyro_strbuf_printf(buffer, ", %s", rule->id);
+    }
+    if (count > 0)
+        pyro_strbuf_add_text(buffer, named >= NAMED_MAX ? ", ...)." : ").");
+    count = diagnosis->changed_count;
+    for (size_t i = 0; i < count && i < NAMED_MAX; i++) {
+        const struct pyro_changed_limit *changed = &diagnosis->changed[i];
+        if (i == 0)
+            pyro_strbuf_printf(buffer, "%s%zu threshold%s changed (", buffer->len > 0 ? " " : "", count,
+                               count == 1 ? "" : "s");
+        pyro_strbuf_printf(buffer, "%s%s.%s=%.10g", i > 0 ? ", " : "", changed->rule->id, changed->threshold->name,
+                           changed->value);
+    }
+    if (count > 0)
+        pyro_strbuf_add_text(buffer, count > NAMED_MAX ? ", ...)." : ").");
+}
+
 struct pyro_slice pyro_fact_name(const struct pyro_app *app)
 {
     if (app->application.name.len)

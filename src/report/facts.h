@@ -26,6 +26,8 @@ void pyro_fact_judgement(struct pyro_strbuf *buffer, const struct pyro_finding *
 void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 /* "12 rules: 2 with findings, 7 quiet, 3 not applicable" */
 void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
+/* "2 findings suppressed (data-skew, gc-pressure). 1 threshold changed (data-skew.ratio_min=4).", or nothing. */
+void pyro_fact_configured(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 /* The application's name, or its id, or "(unknown)". */
 struct pyro_slice pyro_fact_name(const struct pyro_app *app);
 

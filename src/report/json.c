@@ -203,6 +203,8 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_sql(json, app);
     pyro_json_rules(json, diagnosis);
     pyro_json_rejects(json, app);
+    pyro_json_suppressed(json, diagnosis);
+    pyro_json_thresholds(json, diagnosis);
     pyro_json_end(json, '}');
 }
 

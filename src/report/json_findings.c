@@ -128,3 +128,38 @@ void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagno
         pyro_json_string(json, diagnosis->outcomes[i].rule->id, names[diagnosis->outcomes[i].verdict]);
     pyro_json_end(json, '}');
 }
+
+void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "suppressed", '[');
+    for (size_t i = 0; i < diagnosis->suppressed_count; i++) {
+        const struct pyro_suppressed *finding = &diagnosis->suppressed[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "id", finding->id);
+        pyro_json_string(json, "rule", finding->rule->id);
+        pyro_json_string(json, "severity", pyro_severity_name(finding->severity));
+        pyro_json_text(json, "reason", finding->reason);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "thresholds", '[');
+    for (size_t i = 0; i < diagnosis->changed_count; i++) {
+        const struct pyro_changed_limit *changed = &diagnosis->changed[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_string(json, "rule", changed->rule->id);
+        pyro_json_string(json, "name", changed->threshold->name);
+        pyro_json_real(json, "value", changed->value);
+        pyro_json_real(json, "default", changed->threshold->value);
+        pyro_json_string(json, "unit", changed->threshold->unit);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}

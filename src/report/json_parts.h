@@ -11,6 +11,8 @@ void pyro_json_sql(struct pyro_json *json, const struct pyro_app *app);
 void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app);
 void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 
 #endif

@@ -45,6 +45,10 @@ static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *di
     pyro_strbuf_add_text(out, "** Checked ");
     pyro_fact_rules(out, diagnosis);
     pyro_strbuf_add_text(out, ".\n");
+    pyro_strbuf_clear(line);
+    pyro_fact_configured(line, diagnosis);
+    if (line->len)
+        add_line(out, "\n", line);
 }
 
 /* A fenced block whose fence is longer than any run of backticks in it. */

@@ -245,6 +245,10 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_fact_rules(&line, diagnosis);
     pyro_strbuf_add_char(&line, '.');
     pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
+    pyro_strbuf_clear(&line);
+    pyro_fact_configured(&line, diagnosis);
+    if (line.len)
+        pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
     write_findings(&page, diagnosis, options, &line);
     for (size_t i = 0; i < pyro_section_count; i++) {
         struct pyro_section section;

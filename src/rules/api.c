@@ -6,9 +6,12 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
                                struct pyro_error *error)
 {
     const struct pyro_allocator *allocator = NULL;
+    const struct pyro_config *config = NULL;
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
         allocator = options->allocator;
-    return pyro_rules_evaluate(app, allocator, ret, error);
+    if (options && options->size >= offsetof(struct pyro_options, config) + sizeof(options->config))
+        config = options->config;
+    return pyro_rules_evaluate(app, config, allocator, ret, error);
 }
 
 void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
@@ -53,4 +56,17 @@ struct pyro_rule_info pyro_rules_get(size_t index)
         return (struct pyro_rule_info){0};
     const struct pyro_rule *rule = pyro_rules[index];
     return (struct pyro_rule_info){rule->id, rule->category, rule->title, rule->summary};
+}
+
+size_t pyro_rules_threshold_count(size_t rule)
+{
+    return rule < pyro_rule_count ? pyro_rules[rule]->threshold_count : 0;
+}
+
+struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index)
+{
+    if (index >= pyro_rules_threshold_count(rule))
+        return (struct pyro_threshold_info){0};
+    const struct pyro_threshold *threshold = &pyro_rules[rule]->thresholds[index];
+    return (struct pyro_threshold_info){threshold->name, threshold->unit, threshold->doc, threshold->value};
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "rules/config.h"
 #include "rules/facts.h"
 #include "rules/remedy.h"
 
@@ -72,7 +73,8 @@ static void make_valid(struct pyro_finding *finding)
         saves->wall_high_ms = saves->wall_expected_ms;
 }
 
-static bool run_rules(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)
+static bool run_rules(struct pyro_rule_context *context, const struct pyro_config *config,
+                      struct pyro_diagnosis *diagnosis)
 {
     diagnosis->outcomes = pyro_arena_array(context->arena, pyro_rule_count, sizeof(*diagnosis->outcomes));
     if (!diagnosis->outcomes)
@@ -80,8 +82,7 @@ static bool run_rules(struct pyro_rule_context *context, struct pyro_diagnosis *
     for (size_t i = 0; i < pyro_rule_count; i++) {
         size_t before = context->findings.count;
         double limits[PYRO_THRESHOLDS_MAX];
-        for (size_t k = 0; k < pyro_rules[i]->threshold_count; k++)
-            limits[k] = pyro_rules[i]->thresholds[k].value;
+        pyro_config_limits(config, i, limits);
         context->rule = pyro_rules[i];
         context->limits = limits;
         enum pyro_verdict verdict = pyro_rules[i]->evaluate(context);
@@ -96,7 +97,55 @@ static bool run_rules(struct pyro_rule_context *context, struct pyro_diagnosis *
     return true;
 }
 
-static bool finish(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)
+/* Says which thresholds are not at their defaults. */
+static bool note_limits(const struct pyro_config *config, struct pyro_diagnosis *diagnosis)
+{
+    size_t most = config ? config->limits.count : 0;
+    if (most == 0)
+        return true;
+    diagnosis->changed = pyro_arena_array(&diagnosis->arena, most, sizeof(*diagnosis->changed));
+    if (!diagnosis->changed)
+        return false;
+    for (size_t i = 0; i < pyro_rule_count; i++) {
+        double limits[PYRO_THRESHOLDS_MAX];
+        pyro_config_limits(config, i, limits);
+        for (size_t k = 0; k < pyro_rules[i]->threshold_count; k++)
+            if (limits[k] != pyro_rules[i]->thresholds[k].value)
+                diagnosis->changed[diagnosis->changed_count++] =
+                    (struct pyro_changed_limit){pyro_rules[i], &pyro_rules[i]->thresholds[k], limits[k]};
+    }
+    return true;
+}
+
+/* Takes out what the user does not want; ids are those that the findings have without that. */
+static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *diagnosis)
+{
+    if (!config || config->suppressions.count == 0 || diagnosis->finding_count == 0)
+        return true;
+    struct pyro_arena *arena = &diagnosis->arena;
+    diagnosis->suppressed = pyro_arena_array(arena, diagnosis->finding_count, sizeof(*diagnosis->suppressed));
+    if (!diagnosis->suppressed)
+        return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        const struct pyro_config_suppression *by = pyro_config_suppresses(config, finding->rule->id, finding->id);
+        if (!by) {
+            diagnosis->findings[kept++] = *finding;
+            continue;
+        }
+        struct pyro_slice reason = pyro_arena_copy(arena, by->reason);
+        if (!reason.ptr)
+            return false;
+        diagnosis->suppressed[diagnosis->suppressed_count++] =
+            (struct pyro_suppressed){finding->rule, finding->id, reason, finding->severity};
+    }
+    diagnosis->finding_count = kept;
+    return true;
+}
+
+static bool finish(struct pyro_rule_context *context, const struct pyro_config *config,
+                   struct pyro_diagnosis *diagnosis)
 {
     size_t count = context->findings.count;
     struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
@@ -117,11 +166,13 @@ static bool finish(struct pyro_rule_context *context, struct pyro_diagnosis *dia
         qsort(findings, count, sizeof(*findings), pyro_finding_compare);
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
-    return pyro_findings_make_unique(context->arena, findings, count) && pyro_settings_resolve(diagnosis);
+    return pyro_findings_make_unique(context->arena, findings, count) && suppress(config, diagnosis) &&
+           note_limits(config, diagnosis) && pyro_settings_resolve(diagnosis);
 }
 
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_allocator *allocator,
-                                     struct pyro_diagnosis **ret, struct pyro_error *error)
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
+                                     const struct pyro_allocator *allocator, struct pyro_diagnosis **ret,
+                                     struct pyro_error *error)
 {
     if (!app || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application and a place for the diagnosis are needed");
@@ -133,7 +184,7 @@ enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_all
     *diagnosis = (struct pyro_diagnosis){.app = pyro_app_retain(app)};
     pyro_arena_init(&diagnosis->arena, allocator);
     struct pyro_rule_context context = {.app = app, .arena = &diagnosis->arena};
-    bool ok = run_rules(&context, diagnosis) && finish(&context, diagnosis);
+    bool ok = run_rules(&context, config, diagnosis) && finish(&context, config, diagnosis);
     pyro_vec_done(&context.findings, allocator);
     if (!ok || context.failed) {
         pyro_diagnosis_free(diagnosis);

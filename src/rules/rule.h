@@ -65,7 +65,8 @@ struct pyro_finding {
     struct pyro_slice note;
 };
 
-/* A number that a rule judges by. Users may set it in a configuration file as rules.<id>.<name>. */
+/* A number that a rule judges by. Users may set it in a configuration file as rules.<id>.<name>: 0 to 1 where the unit
+ * is "share", else 0 to 10^15. Those called target_... are what advice aims at; they are more than 0. */
 struct pyro_threshold {
     const char *name; /* "task_ms_min" */
     double value;     /* unless the user says otherwise; 0 or more */
@@ -121,18 +122,37 @@ struct pyro_rule_outcome {
     enum pyro_verdict verdict;
 };
 
+/* A finding that the user does not want to see. */
+struct pyro_suppressed {
+    const struct pyro_rule *rule;
+    struct pyro_slice id, reason;
+    enum pyro_severity severity;
+};
+
+struct pyro_changed_limit {
+    const struct pyro_rule *rule;
+    const struct pyro_threshold *threshold;
+    double value;
+};
+
 struct pyro_diagnosis {
     const struct pyro_app *app; /* a reference is held */
     struct pyro_arena arena;
     struct pyro_finding *findings; /* sorted: severity's inputs decide, most saved first, then rule, then id */
     size_t finding_count;
+    struct pyro_suppressed *suppressed; /* findings that the user does not want, in the same order */
+    size_t suppressed_count;
+    struct pyro_changed_limit *changed; /* thresholds that are not at their defaults, in the order of the catalogue */
+    size_t changed_count;
     struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
     size_t config_change_count;
 };
 
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_allocator *allocator,
-                                     struct pyro_diagnosis **ret, struct pyro_error *error);
+/* `config` may be NULL. */
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
+                                     const struct pyro_allocator *allocator, struct pyro_diagnosis **ret,
+                                     struct pyro_error *error);
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);
 
 #endif

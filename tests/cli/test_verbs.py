@@ -152,11 +152,11 @@ def test_rules(pyrometer: Command) -> None:
     for name in ids:
         assert name in listed
         page = pyrometer("rules", name).stdout
-        assert page == (ROOT / "docs" / "rules" / f"{name}.md").read_text(encoding="utf-8")
+        assert page.startswith((ROOT / "docs" / "rules" / f"{name}.md").read_text(encoding="utf-8"))
     one = json.loads(pyrometer("rules", "data-skew", "-f", "json").stdout)
     validate(one, "rule")
     assert (one["schema"], one["id"]) == ("pyrometer.rule/1", "data-skew")
-    assert one["page"] == pyrometer("rules", "data-skew").stdout
+    assert one["page"] == (ROOT / "docs" / "rules" / "data-skew.md").read_text(encoding="utf-8")
 
 
 def test_doctor(pyrometer: Command) -> None:

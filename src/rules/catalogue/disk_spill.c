@@ -22,7 +22,7 @@ static const struct pyro_threshold thresholds[] = {
                          "Spilling less of what a stage moves is the tail of a distribution, not a fault"},
     [RISK_SHARE] = {"risk_share_min", 0.2, "share",
                     "Spilling so much says that tasks do not fit: with growing data they run out of memory"},
-    [FILL] = {"fill_share", 0.8, "share", "Advice fills so much of a slot's memory: tasks differ"},
+    [FILL] = {"target_fill_share", 0.8, "share", "Advice fills so much of a slot's memory: tasks differ"},
     [SKEW_RATIO] = {"skew_ratio_min", 3, "ratio",
                     "When one task needs so many times the median, more partitions will not help"},
     [FRACTION_LOW] = {"fraction_low", 0.35, "share", "spark.memory.fraction below this makes spills by itself"},

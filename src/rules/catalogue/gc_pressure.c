@@ -30,7 +30,7 @@ static const struct pyro_threshold thresholds[] = {
                    "... and one below this is a matter of the collector or the young generation"},
     [RISK_SHARE] = {"risk_share_min", 0.33, "share",
                     "Collecting so much of the time is the way to 'GC overhead limit exceeded'"},
-    [HEAP_FILL] = {"heap_fill_share", 0.67, "share", "Advice fills a heap to so much"},
+    [HEAP_FILL] = {"target_heap_share", 0.67, "share", "Advice fills a heap to so much"},
 };
 
 struct pressure {

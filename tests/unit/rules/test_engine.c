@@ -236,7 +236,7 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
         struct pyro_allocator allocator = {limited, limited_again, give_back, &left};
         struct pyro_diagnosis *diagnosis = NULL;
         struct pyro_error error;
-        enum pyro_status status = pyro_rules_evaluate(scene.app, &allocator, &diagnosis, &error);
+        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, &allocator, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
         done = status == PYRO_OK;
         if (done)

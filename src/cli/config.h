@@ -1,0 +1,23 @@
+/* --config and --suppress, for verbs that apply rules. */
+#ifndef PYROMETER_CLI_CONFIG_H
+#define PYROMETER_CLI_CONFIG_H
+
+#include "cli.h"
+
+#define CLI_OPTION_CONFIG                                                                                              \
+    {                                                                                                                  \
+        "config", 0, "FILE", NULL, NULL,                                                                               \
+            "Thresholds and suppressions from FILE (YAML) instead of the configuration files in their usual places; "  \
+            "none: from no file."                                                                                      \
+    }
+#define CLI_OPTION_SUPPRESS                                                                                            \
+    {                                                                                                                  \
+        "suppress", 0, "RULE...", "@rules", NULL,                                                                      \
+            "Do not tell findings of this rule, or with this id (* stands for any text); they are listed as "          \
+            "suppressed. May be given several times."                                                                  \
+    }
+
+/* Reads the configuration files and --suppress of a call. CLI_EXIT_OK, or the exit status after a complaint. */
+int cli_config_open(const struct cli_call *call, pyro_config **ret);
+
+#endif
