@@ -22,6 +22,7 @@ class Job:
     master: str = "local-cluster[2,2,1024]"
     version: str = SPARK_3
     conf: dict[str, str] = field(default_factory=dict)
+    repaired: str | None = None  # name of the job without the fault
     split: str = "development"  # or "held-out": recorded when the rules were written already
 
 

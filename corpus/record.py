@@ -73,6 +73,7 @@ def entry(job: Job) -> tuple[dict[str, Any], bool]:
         "allowed": list(job.allowed),
         "healthy": not job.expected,
         "split": job.split,
+        **({"repaired": f"logs/{job.repaired}.zst"} if job.repaired else {}),
         "notes": job.notes,
         "measured": numbers,
     }

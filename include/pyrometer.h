@@ -321,6 +321,21 @@ PYRO_API enum pyro_status pyro_store_each_feedback(pyro_store *store,
 PYRO_API enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis,
                                                     struct pyro_error *error);
 
+/* ---- Evaluation -------------------------------------------------------------------------------------------------- */
+
+struct pyro_evaluate_options {
+    size_t size;
+    const char *split; /* only runs of this split; NULL: all */
+    pyro_store *store; /* its verdicts count as labels; NULL: none */
+};
+
+/* Diagnoses every run of a corpus (a folder with manifest.json: docs/accuracy.md) and writes how often each rule was
+ * right: text, json (pyrometer.evaluation/1) or markdown. Runs that cannot be read are listed, and are no error.
+ * PYRO_ERROR_INPUT: there is no manifest, or it is none. */
+PYRO_API enum pyro_status pyro_evaluate(const char *corpus, const struct pyro_evaluate_options *wanted,
+                                        const struct pyro_options *options, enum pyro_format format,
+                                        const struct pyro_writer *writer, struct pyro_error *error);
+
 /* ---- SQL --------------------------------------------------------------------------------------------------------- */
 
 /* Runs one statement over the application's tables (docs/tables.md) and writes its rows: text (aligned columns), json
