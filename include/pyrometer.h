@@ -209,6 +209,32 @@ struct pyro_finding_info {
 /* `index` < pyro_diagnosis_finding_count(); most saved first. */
 PYRO_API struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index);
 
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
+
+/* Two runs side by side: what differs, and what the difference in wall time is put down to (docs/compare.md). */
+typedef struct pyro_comparison pyro_comparison;
+
+/* Both diagnoses must outlive the comparison. Any two applications can be compared; pyro_comparison_info.matched_share
+ * says how much of them is the same work. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_compare(const pyro_diagnosis *before, const pyro_diagnosis *after,
+                                       const struct pyro_options *options, pyro_comparison **ret,
+                                       struct pyro_error *error);
+PYRO_API void pyro_comparison_free(pyro_comparison *comparison);
+
+struct pyro_comparison_info {
+    int64_t before_ms, after_ms; /* wall time */
+    double matched_share;        /* 0..1: of both runs' wall time in stages, in stages that both have; NaN: no stages */
+};
+PYRO_API struct pyro_comparison_info pyro_comparison_summary(const pyro_comparison *comparison);
+
+struct pyro_cause_info {
+    const char *name, *words;
+    int64_t ms; /* of the difference in wall time; all causes add up to it exactly */
+};
+PYRO_API size_t pyro_comparison_cause_count(const pyro_comparison *comparison);
+/* `index` < pyro_comparison_cause_count(). */
+PYRO_API struct pyro_cause_info pyro_comparison_cause(const pyro_comparison *comparison, size_t index);
+
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
 enum pyro_format { PYRO_FORMAT_TEXT, PYRO_FORMAT_JSON, PYRO_FORMAT_MARKDOWN, PYRO_FORMAT_CSV };
@@ -249,6 +275,11 @@ PYRO_API enum pyro_status pyro_reports_add_unreadable(pyro_reports *reports, con
 /* Writes the end of the document. */
 PYRO_API enum pyro_status pyro_reports_finish(pyro_reports *reports, struct pyro_error *error);
 PYRO_API void pyro_reports_free(pyro_reports *reports);
+
+/* Writes a comparison as text, JSON (pyrometer.comparison/1) or Markdown. */
+PYRO_API enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum pyro_format format,
+                                                const struct pyro_report_options *options,
+                                                const struct pyro_writer *writer, struct pyro_error *error);
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

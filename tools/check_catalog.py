@@ -30,6 +30,7 @@ TABLES = [
     Table("src/decode/eventlog/events.def", counted="none"),
     Table("src/report/formats.def", prefix="pyro_format_"),
     Table("src/store/backends.def"),
+    Table("src/compare/causes.def"),
 ]
 
 

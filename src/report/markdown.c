@@ -1,9 +1,9 @@
 /* The same report as GitHub-flavoured Markdown. */
+#include "report/draw.h"
 #include "report/escape.h"
 #include "report/facts.h"
 #include "report/humanize.h"
 #include "report/renderers.h"
-#include "report/sections.h"
 
 static void add_line(struct pyro_strbuf *out, const char *first, const struct pyro_strbuf *text)
 {
@@ -197,7 +197,7 @@ static void write_grid(struct pyro_output *output, const struct pyro_grid *grid)
     }
 }
 
-static void write_section(struct pyro_output *output, const struct pyro_section *section)
+void pyro_markdown_section(struct pyro_output *output, const struct pyro_section *section)
 {
     struct pyro_strbuf *out = &output->buffer;
     pyro_strbuf_printf(out, "\n## %s\n", section->title);
@@ -239,7 +239,7 @@ static void markdown_report(struct pyro_output *output, const struct pyro_diagno
         pyro_section_init(&section, output->buffer.allocator);
         pyro_section_builders[i](&section, diagnosis, options);
         if (section.title)
-            write_section(output, &section);
+            pyro_markdown_section(output, &section);
         pyro_section_done(&section);
         pyro_output_flush(output, false);
     }

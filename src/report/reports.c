@@ -1,11 +1,10 @@
 /* The public report functions: one report, or many as one document. */
 #include "base/arena.h"
 #include "base/memory.h"
-#include "report/report.h"
+#include "report/draw.h"
 
-/* The caller's options in the size it was compiled with, the rest at their defaults. */
-static enum pyro_status read_options(const struct pyro_report_options *given, struct pyro_report_options *ret,
-                                     struct pyro_error *error)
+enum pyro_status pyro_report_options_read(const struct pyro_report_options *given, struct pyro_report_options *ret,
+                                          struct pyro_error *error)
 {
     struct pyro_report_options options = {.size = sizeof(options)};
     if (given) {
@@ -45,7 +44,7 @@ enum pyro_status pyro_report_write(const pyro_diagnosis *diagnosis, enum pyro_fo
         return PYRO_ERROR_ARGUMENT;
     if (!diagnosis || !writer || !writer->write)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis and a writer are needed");
-    PYRO_TRY(read_options(options, &own, error));
+    PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, diagnosis->arena.allocator);
     renderer->report(&output, diagnosis, &own, 0, false);
     return pyro_output_done(&output, error);
@@ -73,7 +72,7 @@ enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_re
         return PYRO_ERROR_ARGUMENT;
     if (!writer || !writer->write || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a writer is needed");
-    PYRO_TRY(read_options(options, &own, error));
+    PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_reports *reports = pyro_allocate(NULL, sizeof(*reports));
     if (!reports)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");

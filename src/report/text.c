@@ -1,10 +1,9 @@
 /* The report for people. */
+#include "report/draw.h"
 #include "report/escape.h"
 #include "report/facts.h"
 #include "report/humanize.h"
-#include "report/page.h"
 #include "report/renderers.h"
-#include "report/sections.h"
 
 enum { LOW_SHOWN = 10 };
 
@@ -204,7 +203,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
     }
 }
 
-static void write_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line)
+void pyro_text_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line)
 {
     pyro_strbuf_clear(line);
     for (const char *p = section->title; *p; p++)
@@ -255,7 +254,7 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
         pyro_section_init(&section, output->buffer.allocator);
         pyro_section_builders[i](&section, diagnosis, options);
         if (section.title)
-            write_section(&page, &section, &line);
+            pyro_text_section(&page, &section, &line);
         line.failed |= pyro_section_failed(&section);
         pyro_section_done(&section);
         /* Clearing the line would forget a failure. */

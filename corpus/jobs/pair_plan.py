@@ -1,0 +1,6 @@
+"""The work of pair_base with another plan: see its row in planted/pairs.py."""
+
+from pair_work import report
+
+if __name__ == "__main__":
+    report(months=1)

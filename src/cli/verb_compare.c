@@ -1,0 +1,94 @@
+/* pyrometer compare BEFORE AFTER */
+#include "one_log.h"
+
+#include <string.h>
+
+static int compare(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
+                   enum pyro_format format, const struct pyro_report_options *report, struct cli_output *output)
+{
+    struct cli_log logs[2] = {{0}};
+    struct pyro_error error = {0};
+    pyro_comparison *comparison = NULL;
+    int status = CLI_EXIT_OK;
+    for (size_t i = 0; i < 2 && status == CLI_EXIT_OK; i++)
+        status = cli_log_open(call, call->arguments[i], options, progress, i, 2, &logs[i]);
+    cli_progress_erase(progress);
+    if (status == CLI_EXIT_OK) {
+        struct pyro_writer writer = cli_output_writer(output);
+        enum pyro_status done = pyro_compare(logs[0].diagnosis, logs[1].diagnosis, NULL, &comparison, &error);
+        if (done == PYRO_OK)
+            done = pyro_comparison_write(comparison, format, report, &writer, &error);
+        if (done != PYRO_OK)
+            status = cli_failure(&error);
+    }
+    pyro_comparison_free(comparison);
+    cli_log_close(&logs[0]);
+    cli_log_close(&logs[1]);
+    return status;
+}
+
+static int run(const struct cli_call *call)
+{
+    enum pyro_format format;
+    struct cli_progress progress;
+    struct pyro_options options;
+    struct cli_output output;
+    struct pyro_report_options report = {.size = sizeof(report)};
+    if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options) ||
+        !cli_offset_value(call, "tz", &report.utc_offset_s))
+        return CLI_EXIT_USAGE;
+    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+        return CLI_EXIT_USAGE;
+    if (strcmp(call->arguments[0], "-") == 0 && strcmp(call->arguments[1], "-") == 0)
+        return cli_usage_error(call->verb, "standard input ('-') can be read once only");
+    report.details = cli_value(call, "details") != NULL;
+    int status = cli_output_open(&output, cli_value(call, "output"));
+    if (status != CLI_EXIT_OK)
+        return status;
+    cli_catch_signals();
+    report.color = cli_wants_color(&output, cli_value(call, "color"));
+    if (report.width == 0)
+        report.width = cli_text_width(&output);
+    status = compare(call, &options, &progress, format, &report, &output);
+    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+    return status == CLI_EXIT_OK ? closed : status;
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json markdown", "text",
+     "What to write. JSON is one document, schema pyrometer.comparison/1."},
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_THREADS,
+    {"tz", 0, "OFFSET", NULL, "UTC",
+     "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON is always UTC."},
+    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+    {"color", 0, "WHEN", "auto always never", "auto",
+     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    {"details", 'd', NULL, NULL, NULL, "List every stage, query and setting that differs."},
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer compare yesterday.zst today.zst", "What changed since yesterday, and why it takes longer."},
+    {"pyrometer compare --format markdown main.zst branch.zst", "The same for a pull request."},
+    {"pyrometer compare -f json before after | jq '.causes[:3]'", "The three largest causes, for a program."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_compare = {
+    .run = run,
+    .least = 2,
+    .most = 2,
+    .options = options,
+    .choices = "@files",
+    .description =
+        "Compares two runs of one application and says why the second took longer, or less: the difference in wall "
+        "time is put down to causes that add up to it exactly (the amount of data, slots, garbage collection, the "
+        "driver, waiting for executors, new stages, ...), each with the place where most of it happened. Then come "
+        "the time account, amounts, stages, findings, plans and settings side by side.\n\n"
+        "BEFORE and AFTER are what 'pyrometer diagnose' reads, each holding one application; one of them may be '-'. "
+        "A slower run is no error: the exit status is 0. To fail on it, use 'pyrometer gate --baseline'.",
+    .examples = examples,
+};
