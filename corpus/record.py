@@ -71,7 +71,7 @@ def entry(job: Job) -> tuple[dict[str, Any], bool]:
         "master": job.master,
         "expected": list(job.expected),
         "allowed": list(job.allowed),
-        "healthy": not job.expected,
+        "healthy": job.healthy and not job.expected,
         "split": job.split,
         **({"repaired": f"logs/{job.repaired}.zst"} if job.repaired else {}),
         "notes": job.notes,

@@ -16,6 +16,7 @@ JOBS: Sequence[Job] = (
         lambda n: n["tasks"] > 24 and n["slots_busy_share"] > 0.6 and n["disk_spill_bytes"] == 0,
         # the customers are two files: two tasks of some seconds, the first ones on their executors
         allowed=(*SHORT, "too-few-partitions"),
+        healthy=False,  # nothing is planted, but the machine was busy
         conf=FILE_PER_TASK,
     ),
     Job(
@@ -23,6 +24,7 @@ JOBS: Sequence[Job] = (
         "The same over 24 files, twice the data.",
         lambda n: n["tasks"] > 48 and n["slots_busy_share"] > 0.6,
         allowed=SHORT,
+        healthy=False,  # nothing is planted, but the machine was busy
         conf=FILE_PER_TASK,
     ),
     Job(
@@ -31,6 +33,7 @@ JOBS: Sequence[Job] = (
         lambda n: n["executors_added"] == 1 and n["slots_busy_share"] > 0.6,
         allowed=SHORT,
         master="local-cluster[1,2,1024]",
+        healthy=False,  # nothing is planted, but the machine was busy
         conf=FILE_PER_TASK,
     ),
     Job(
@@ -38,6 +41,7 @@ JOBS: Sequence[Job] = (
         "The same without broadcasts: both sides are shuffled, sorted and merged.",
         lambda n: n["shuffle_read_bytes"] > 20_000_000,
         allowed=(*SHORT, "missed-broadcast-join", "shuffle-heavy", "config-risk"),
+        healthy=False,  # nothing is planted, but the machine was busy
         conf={**FILE_PER_TASK, "spark.sql.autoBroadcastJoinThreshold": "-1"},
     ),
 )

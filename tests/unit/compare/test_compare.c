@@ -57,6 +57,21 @@ static void test_one_factor_alone(void **state)
     only(causes, PYRO_CAUSE_CPU, 500);
 }
 
+static void test_parts_of_the_task_time(void **state)
+{
+    (void)state;
+    static const int parts[] = {PYRO_CAUSE_SPILL, PYRO_CAUSE_FETCH_WAIT, PYRO_CAUSE_SHUFFLE_WRITE, PYRO_CAUSE_OFF_CPU,
+                                PYRO_CAUSE_TASK_OVERHEAD};
+    int64_t causes[PYRO_CAUSES];
+    for (int i = 0; i < 5; i++) {
+        struct pyro_stage_side after = side(1500, 4, 50, 4000, 0);
+        after.parts[parts[i]] = 2000;
+        after.task_ms = 6000;
+        split(side(1000, 4, 50, 4000, 0), after, causes);
+        only(causes, parts[i], 500);
+    }
+}
+
 static void test_factors_that_cancel_out(void **state)
 {
     (void)state;
@@ -262,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_factor_alone),
+        cmocka_unit_test(test_parts_of_the_task_time),
         cmocka_unit_test(test_factors_that_cancel_out),
         cmocka_unit_test(test_unknown_data_and_slots),
         cmocka_unit_test(test_absurd_numbers_still_add_up),
