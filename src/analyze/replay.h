@@ -1,7 +1,15 @@
 /* The scheduler replayed: what a run would have taken had it been different.
  *
  * From the log come the stage graph, task durations, driver gaps and executors' comings and goings; never a launch
- * time: when tasks start is what a replay finds out. docs/simulator.md has the model and its error on recorded runs. */
+ * time: when tasks start is what a replay finds out. docs/simulator.md has the model and its error on recorded runs.
+ *
+ * A replay is prepared once from a sealed application, which must outlive it, and then run as often as there are
+ * questions. One thread uses it at a time. All times of results are milliseconds since the application's start. Same
+ * application and edits, same numbers: the arithmetic is on integers (microseconds).
+ *
+ * Limits. Nothing in a log makes a run endless: work without an executor, or that waits for itself, goes on when
+ * everything else is done. A stage cut into more than PYRO_REPLAY_PARTITIONS tasks is run as that many longer ones.
+ * Edits of rows that do not exist are passed over; factors and durations are clamped to what 64 bits hold. */
 #ifndef PYRO_ANALYZE_REPLAY_H
 #define PYRO_ANALYZE_REPLAY_H
 
@@ -25,5 +33,56 @@ struct pyro_edit {
     double ms, factor;      /* factor >= 0 */
     int64_t from_ms, to_ms; /* epoch */
 };
+
+enum { PYRO_REPLAY_PARTITIONS = 1 << 16 };
+
+/* An executor that takes part: for runs with others than the log's. */
+struct pyro_replay_executor {
+    int64_t added_ms, removed_ms; /* since the application's start; removed: PYRO_NONE stays to the end */
+    int64_t cores;
+    int64_t resource_profile;
+};
+
+struct pyro_replay_span {
+    int64_t start_ms, end_ms;
+};
+
+struct pyro_replay_result {
+    int64_t wall_ms;
+    int64_t busy_ms;    /* tasks on slots */
+    int64_t core_ms;    /* allocated: executors' lifetimes x cores */
+    double utilization; /* share of allocated core time with a task; NaN without executors */
+};
+
+struct pyro_replay;
+
+/* Prepares: sorts tasks by stage, finds what waited for what, estimates what starting a stage and a task cost this
+ * run, and replays it unchanged. */
+enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay **ret, struct pyro_error *error);
+/* Accepts NULL. */
+void pyro_replay_free(struct pyro_replay *replay);
+
+/* The run replayed unchanged. */
+struct pyro_replay_result pyro_replay_base(const struct pyro_replay *replay);
+
+/* What differs from the recorded run. Zeroed: nothing. */
+struct pyro_replay_change {
+    const struct pyro_edit *edits;
+    size_t edit_count;
+    const struct pyro_replay_executor *executors; /* instead of the log's; NULL: the log's */
+    size_t executor_count;
+    struct pyro_replay_span *jobs; /* gets one entry for each of app->jobs, -1 for those unknown to it; or NULL */
+};
+/* `change` may be NULL: unchanged. Only memory can fail. */
+enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_replay_change *change,
+                                 struct pyro_replay_result *ret, struct pyro_error *error);
+
+/* How the unchanged replay compares with the record; for reports. */
+struct pyro_replay_check {
+    int64_t measured_ms, replayed_ms;
+    double error_share;   /* |replayed - measured| / measured; NaN for a run of no length */
+    int64_t worst_job_ms; /* largest distance of a job's end from the recorded one */
+};
+struct pyro_replay_check pyro_replay_check(const struct pyro_replay *replay);
 
 #endif

@@ -153,6 +153,8 @@ struct pyro_slice pyro_app_property_of(const struct pyro_app *app, const char *k
  * of `unit` bytes without suffix. */
 int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64_t fallback);
 int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
+/* A time in ms: "3s", "500ms", "2min", or a number of `unit` ms without suffix. */
+int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
 
 /* Row number, or -1. */

@@ -114,6 +114,28 @@ int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int6
     return negative ? -value : value;
 }
 
+int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
+{
+    static const struct {
+        const char *suffix;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+    struct pyro_slice text = trim(pyro_app_property(app, key));
+    bool negative = take_sign(&text, false);
+    int64_t value;
+    if (!take_digits(&text, &value))
+        return fallback;
+    if (same_letters(text, "us"))
+        return negative ? -(value / 1000) : value / 1000;
+    int64_t ms = text.len == 0 ? unit : 0;
+    for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (same_letters(text, units[i].suffix))
+            ms = units[i].ms;
+    if (ms == 0 || __builtin_mul_overflow(value, ms, &value))
+        return fallback;
+    return negative ? -value : value;
+}
+
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback)
 {
     struct pyro_slice text = trim(pyro_app_property(app, key));

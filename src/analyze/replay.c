@@ -1,0 +1,178 @@
+#include "analyze/replay.h"
+
+#include <math.h>
+
+#include "analyze/replay_edits.h"
+
+void pyro_replay_free(struct pyro_replay *replay)
+{
+    if (!replay)
+        return;
+    const struct pyro_allocator *allocator = replay->allocator;
+    for (uint32_t i = 0; replay->groups && i < replay->group_count; i++)
+        pyro_release(allocator, replay->groups[i].ready);
+    void *const parts[] = {replay->runs,        replay->run_of_task,  replay->stages,       replay->stage_of_row,
+                           replay->jobs,        replay->lists.items,  replay->executors,    replay->by_last_stage,
+                           replay->groups,      replay->stage_states, replay->job_states,   replay->executor_states,
+                           replay->stage_edits, replay->job_gaps,     replay->job_windows,  replay->pool_running,
+                           replay->retry_next,  replay->run_done,     replay->events.items, replay->running.items};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        pyro_release(allocator, parts[i]);
+    pyro_release(allocator, replay);
+}
+
+static bool make_states(struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    replay->stage_states = pyro_scratch(app, replay->stage_count, sizeof(*replay->stage_states));
+    replay->job_states = pyro_scratch(app, replay->job_count, sizeof(*replay->job_states));
+    replay->executor_states = pyro_scratch(app, replay->executor_count, sizeof(*replay->executor_states));
+    replay->job_gaps = pyro_scratch(app, replay->job_count, sizeof(*replay->job_gaps));
+    replay->pool_running = pyro_scratch(app, replay->pool_count, sizeof(*replay->pool_running));
+    replay->retry_next = pyro_scratch(app, replay->run_count, sizeof(*replay->retry_next));
+    replay->run_done = pyro_scratch(app, replay->run_count, 1);
+    return replay->stage_states && replay->job_states && replay->executor_states && replay->job_gaps &&
+           replay->pool_running && replay->retry_next && replay->run_done;
+}
+
+static struct pyro_replay_result result_of(const struct pyro_replay *replay)
+{
+    int64_t wall = replay->job_count + replay->stage_count > 0 ? replay_later(replay->last, replay->tail_now)
+                                                               : replay_us((int64_t)replay->window.length);
+    struct pyro_replay_result result = {.wall_ms = (wall + 500) / 1000, .busy_ms = replay->busy / 1000};
+    __int128 core = 0;
+    for (uint32_t i = 0; i < replay->executor_count; i++) {
+        const struct replay_executor *executor = &replay->executors[i];
+        int64_t to = executor->removed < wall ? executor->removed : wall;
+        if (to > executor->added)
+            core += (__int128)(to - executor->added) * executor->cores;
+    }
+    core /= 1000;
+    result.core_ms = core > INT64_MAX ? INT64_MAX : (int64_t)core;
+    result.utilization = result.core_ms > 0 ? (double)result.busy_ms / (double)result.core_ms : (double)NAN;
+    return result;
+}
+
+enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay **ret, struct pyro_error *error)
+{
+    if (!app || !ret || !app->sealed)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a replay needs a sealed application");
+    struct pyro_replay *replay = pyro_scratch(app, 1, sizeof(*replay));
+    if (!replay)
+        return pyro_no_memory(error);
+    replay->app = app;
+    replay->allocator = app->allocator;
+    replay->window = pyro_app_window(app);
+    struct replay_undo undo = {0};
+    bool done = app->tasks.count < UINT32_MAX && pyro_replay_take_graph(replay) && pyro_replay_take_tasks(replay) &&
+                pyro_replay_take_executors(replay) && make_states(replay);
+    if (done) {
+        pyro_replay_apply(replay, &undo, NULL, 0);
+        done = pyro_replay_estimate(replay) && pyro_replay_go(replay);
+    }
+    if (!done) {
+        pyro_replay_free(replay);
+        return pyro_no_memory(error);
+    }
+    replay->base = result_of(replay);
+    for (uint32_t j = 0; j < replay->job_count; j++) {
+        int64_t off = replay->job_states[j].end - replay->jobs[j].to;
+        off = off < 0 ? -off : off;
+        replay->worst_job = off > replay->worst_job ? off : replay->worst_job;
+    }
+    *ret = replay;
+    return PYRO_OK;
+}
+
+struct pyro_replay_result pyro_replay_base(const struct pyro_replay *replay)
+{
+    return replay->base;
+}
+
+struct pyro_replay_check pyro_replay_check(const struct pyro_replay *replay)
+{
+    struct pyro_replay_check check = {(int64_t)replay->window.length, replay->base.wall_ms, (double)NAN, 0};
+    if (check.measured_ms > 0)
+        check.error_share = fabs((double)check.replayed_ms - (double)check.measured_ms) / (double)check.measured_ms;
+    check.worst_job_ms = (replay->worst_job + 500) / 1000;
+    return check;
+}
+
+/* Other executors than the log's, for one run. */
+struct other_executors {
+    struct replay_executor *executors;
+    struct replay_executor_state *states;
+    uint32_t count;
+};
+
+static void swap_executors(struct pyro_replay *replay, struct other_executors *other)
+{
+    struct other_executors mine = {replay->executors, replay->executor_states, replay->executor_count};
+    replay->executors = other->executors;
+    replay->executor_states = other->states;
+    replay->executor_count = other->count;
+    *other = mine;
+    replay->others = !replay->others;
+}
+
+static bool make_executors(const struct pyro_replay *replay, const struct pyro_replay_change *change,
+                           struct other_executors *ret)
+{
+    if (change->executor_count >= REPLAY_NOBODY)
+        return false;
+    ret->executors = pyro_scratch(replay->app, change->executor_count, sizeof(*ret->executors));
+    ret->states = pyro_scratch(replay->app, change->executor_count, sizeof(*ret->states));
+    if (!ret->executors || !ret->states)
+        return false;
+    for (size_t i = 0; i < change->executor_count; i++) {
+        const struct pyro_replay_executor *executor = &change->executors[i];
+        struct replay_executor *mine = &ret->executors[i];
+        struct pyro_stage stage = {.resource_profile = executor->resource_profile};
+        mine->added = replay_us(executor->added_ms);
+        mine->removed = executor->removed_ms == PYRO_NONE ? REPLAY_TIME_MAX : replay_us(executor->removed_ms);
+        mine->cores = executor->cores < 0 ? 0 : executor->cores > INT32_MAX ? INT32_MAX : executor->cores;
+        mine->slots = mine->cores / pyro_task_cpus(replay->app, &stage);
+        mine->last_stage = REPLAY_NOBODY;
+        for (uint32_t g = 0; g < replay->group_count; g++)
+            if (replay->groups[g].profile == executor->resource_profile)
+                mine->group = g;
+    }
+    ret->count = (uint32_t)change->executor_count;
+    return true;
+}
+
+static void fill_jobs(const struct pyro_replay *replay, struct pyro_replay_span *jobs)
+{
+    for (size_t i = 0; i < replay->app->jobs.count; i++)
+        jobs[i] = (struct pyro_replay_span){-1, -1};
+    for (uint32_t j = 0; j < replay->job_count; j++)
+        jobs[replay->jobs[j].row] = (struct pyro_replay_span){(replay->job_states[j].start + 500) / 1000,
+                                                              (replay->job_states[j].end + 500) / 1000};
+}
+
+enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_replay_change *change,
+                                 struct pyro_replay_result *ret, struct pyro_error *error)
+{
+    static const struct pyro_replay_change unchanged = {0};
+    struct replay_undo undo = {0};
+    struct other_executors other = {0};
+    change = change ? change : &unchanged;
+    replay->no_memory = false;
+    bool swapped = change->executors && make_executors(replay, change, &other);
+    bool done = swapped || !change->executors;
+    if (swapped)
+        swap_executors(replay, &other);
+    pyro_replay_apply(replay, &undo, change->edits, change->edit_count);
+    done = done && !replay->no_memory && pyro_replay_go(replay);
+    if (done) {
+        *ret = result_of(replay);
+        if (change->jobs)
+            fill_jobs(replay, change->jobs);
+    }
+    pyro_replay_undo(replay, &undo);
+    if (swapped)
+        swap_executors(replay, &other);
+    pyro_release(replay->allocator, other.executors);
+    pyro_release(replay->allocator, other.states);
+    return done ? PYRO_OK : pyro_no_memory(error);
+}

@@ -1,0 +1,196 @@
+/* Edits of a run put in place, and taken out again. */
+#include <math.h>
+
+#include "analyze/replay_edits.h"
+
+/* Windows beyond these are left out: a rule names one or two. */
+enum { WINDOWS_MAX = 256 };
+
+static int64_t fixed(double factor)
+{
+    const double one = (double)((int64_t)1 << REPLAY_FACTOR_BITS);
+    return factor > 0 ? (int64_t)floor(fmin(factor, 1e6) * one + 0.5) : 0;
+}
+
+static int64_t edit_us(double ms)
+{
+    return ms > 0 ? (int64_t)floor(fmin(ms, (double)REPLAY_MS_MAX) * 1000 + 0.5) : 0;
+}
+
+static struct replay_stage_edit *stage_edit(struct pyro_replay *replay, size_t row)
+{
+    if (row >= replay->app->stages.count || replay->stage_of_row[row] == REPLAY_NOBODY)
+        return NULL;
+    if (!replay->stage_edits) {
+        replay->stage_edits = pyro_scratch(replay->app, replay->stage_count, sizeof(*replay->stage_edits));
+        replay->no_memory |= !replay->stage_edits;
+        for (uint32_t i = 0; replay->stage_edits && i < replay->stage_count; i++)
+            replay->stage_edits[i].factor = (int64_t)1 << REPLAY_FACTOR_BITS;
+    }
+    return replay->stage_edits ? &replay->stage_edits[replay->stage_of_row[row]] : NULL;
+}
+
+static void edit_task(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+{
+    if (edit->row >= replay->app->tasks.count || replay->run_of_task[edit->row] == REPLAY_NOBODY)
+        return;
+    struct replay_undo_run *was = pyro_vec_push(&undo->runs, replay->allocator);
+    if (!was) {
+        replay->no_memory = true;
+        return;
+    }
+    uint32_t run = replay->run_of_task[edit->row];
+    *was = (struct replay_undo_run){run, replay->runs[run].us};
+    replay->runs[run].us = edit_us(edit->ms);
+}
+
+static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit)
+{
+    struct replay_stage_edit *stage = stage_edit(replay, edit->row);
+    if (!stage || edit->count <= 0)
+        return;
+    int64_t count = edit->count, joined = 1;
+    if (count > PYRO_REPLAY_PARTITIONS) {
+        joined = count / PYRO_REPLAY_PARTITIONS + (count % PYRO_REPLAY_PARTITIONS > 0);
+        count = count / joined + (count % joined > 0);
+    }
+    stage->count = (uint32_t)count;
+    stage->us = edit_us(edit->ms * (double)edit->count / (double)count);
+}
+
+/* Milliseconds of [from, to) that lie inside the edit's span pass faster: what is left out, in microseconds. */
+static int64_t cut(const struct pyro_replay *replay, const struct pyro_edit *edit, int64_t from, int64_t to)
+{
+    int64_t begin = replay_at(replay, edit->from_ms), end = replay_at(replay, edit->to_ms);
+    begin = begin > from ? begin : from;
+    end = end < to ? end : to;
+    if (end <= begin)
+        return 0;
+    int64_t length = end - begin;
+    return length - (int64_t)(((__int128)length * fixed(fmin(edit->factor, 1))) >> REPLAY_FACTOR_BITS);
+}
+
+static void edit_driver(struct pyro_replay *replay, const struct pyro_edit *edit)
+{
+    for (uint32_t j = 0; j < replay->job_count; j++) {
+        int64_t less = cut(replay, edit, replay->jobs[j].base, replay->jobs[j].from);
+        replay->job_gaps[j] = replay->job_gaps[j] > less ? replay->job_gaps[j] - less : 0;
+    }
+    int64_t end = replay_us((int64_t)replay->window.length), less = cut(replay, edit, end - replay->tail, end);
+    replay->tail_now = replay->tail_now > less ? replay->tail_now - less : 0;
+}
+
+static void edit_executors(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+{
+    int64_t from = replay_at(replay, edit->from_ms), to = replay_at(replay, edit->to_ms);
+    for (uint32_t i = 0; i < replay->executor_count; i++) {
+        struct replay_executor *executor = &replay->executors[i];
+        if (executor->added <= from || executor->added >= to)
+            continue;
+        struct replay_undo_run *was = pyro_vec_push(&undo->executors, replay->allocator);
+        if (!was) {
+            replay->no_memory = true;
+            return;
+        }
+        *was = (struct replay_undo_run){i, executor->added};
+        executor->added = from;
+    }
+}
+
+/* The first job that was submitted at `time` or later. */
+static uint32_t job_at(const struct pyro_replay *replay, int64_t time)
+{
+    uint32_t low = 0, high = replay->job_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (replay->jobs[middle].from < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void edit_concurrent(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+{
+    uint32_t first = job_at(replay, replay_at(replay, edit->from_ms)),
+             end = job_at(replay, replay_at(replay, edit->to_ms));
+    if (end < first + 2)
+        return;
+    if (!undo->windows)
+        undo->windows = pyro_scratch(replay->app, WINDOWS_MAX, sizeof(*undo->windows));
+    if (!replay->job_windows) {
+        replay->job_windows = pyro_scratch(replay->app, replay->job_count, sizeof(uint32_t));
+        if (replay->job_windows)
+            memset(replay->job_windows, 0xff, replay->job_count * sizeof(uint32_t));
+    }
+    if (!undo->windows || !replay->job_windows) {
+        replay->no_memory = true;
+        return;
+    }
+    for (uint32_t j = first; j < end; j++) /* a job is in one window */
+        if (replay->job_windows[j] != REPLAY_NOBODY || replay->window_count == WINDOWS_MAX)
+            return;
+    for (uint32_t j = first; j < end; j++)
+        replay->job_windows[j] = replay->window_count;
+    undo->windows[replay->window_count++] = (struct replay_window){first, end};
+    replay->windows = undo->windows;
+}
+
+void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edits,
+                       size_t count)
+{
+    for (uint32_t j = 0; j < replay->job_count; j++)
+        replay->job_gaps[j] = replay->jobs[j].from - replay->jobs[j].base;
+    replay->tail_now = replay->tail;
+    for (size_t i = 0; i < count && !replay->no_memory; i++) {
+        const struct pyro_edit *edit = &edits[i];
+        struct replay_stage_edit *stage;
+        switch (edit->kind) {
+        case PYRO_EDIT_TASK:
+            edit_task(replay, undo, edit);
+            break;
+        case PYRO_EDIT_STAGE:
+            if ((stage = stage_edit(replay, edit->row)))
+                stage->factor = (int64_t)(((__int128)stage->factor * fixed(edit->factor)) >> REPLAY_FACTOR_BITS);
+            break;
+        case PYRO_EDIT_REPARTITION:
+            repartition(replay, edit);
+            break;
+        case PYRO_EDIT_SKIP_STAGE:
+            if ((stage = stage_edit(replay, edit->row)))
+                stage->skip = true;
+            break;
+        case PYRO_EDIT_DRIVER:
+            edit_driver(replay, edit);
+            break;
+        case PYRO_EDIT_EXECUTORS:
+            edit_executors(replay, undo, edit);
+            break;
+        case PYRO_EDIT_CONCURRENT:
+            edit_concurrent(replay, undo, edit);
+            break;
+        }
+    }
+}
+
+void pyro_replay_undo(struct pyro_replay *replay, struct replay_undo *undo)
+{
+    while (undo->runs.count > 0) { /* backwards: a task that was edited twice gets its own time again */
+        struct replay_undo_run was = undo->runs.items[--undo->runs.count];
+        replay->runs[was.row].us = was.value;
+    }
+    while (undo->executors.count > 0) {
+        struct replay_undo_run was = undo->executors.items[--undo->executors.count];
+        replay->executors[was.row].added = was.value;
+    }
+    pyro_vec_done(&undo->runs, replay->allocator);
+    pyro_vec_done(&undo->executors, replay->allocator);
+    pyro_release(replay->allocator, undo->windows);
+    pyro_release(replay->allocator, replay->stage_edits);
+    pyro_release(replay->allocator, replay->job_windows);
+    replay->stage_edits = NULL;
+    replay->job_windows = NULL;
+    replay->windows = NULL;
+    replay->window_count = 0;
+}

@@ -1,0 +1,23 @@
+/* Edits put into a prepared replay, and what it takes to undo them. */
+#ifndef PYRO_ANALYZE_REPLAY_EDITS_H
+#define PYRO_ANALYZE_REPLAY_EDITS_H
+
+#include "analyze/replay_parts.h"
+
+struct replay_undo_run {
+    uint32_t row;
+    int64_t value;
+};
+
+struct replay_undo {
+    PYRO_VEC(struct replay_undo_run) runs;
+    PYRO_VEC(struct replay_undo_run) executors;
+    struct replay_window *windows;
+};
+
+/* Sets replay->no_memory on failure; pyro_replay_undo() in any case. */
+void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edits,
+                       size_t count);
+void pyro_replay_undo(struct pyro_replay *replay, struct replay_undo *undo);
+
+#endif

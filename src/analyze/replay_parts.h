@@ -1,0 +1,182 @@
+/* What the files of the replay share. All times are microseconds since the application's start. */
+#ifndef PYRO_ANALYZE_REPLAY_PARTS_H
+#define PYRO_ANALYZE_REPLAY_PARTS_H
+
+#include "analyze/internal.h"
+#include "analyze/replay.h"
+
+#define REPLAY_NOBODY UINT32_MAX
+/* Times stop here: 146,000 years. */
+#define REPLAY_TIME_MAX ((int64_t)1 << 62)
+/* No duration of a log is taken for longer than two years. */
+#define REPLAY_MS_MAX ((int64_t)1 << 36)
+
+enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64 };
+
+enum replay_run_flag {
+    REPLAY_RUN_HEAD = 1,    /* first run of its partition */
+    REPLAY_RUN_SUCCESS = 2, /* ended well */
+    REPLAY_RUN_COPY = 4,    /* speculative */
+    REPLAY_RUN_PINNED = 32, /* ran where its data was, when others of its stage could not */
+    REPLAY_RUN_WAITS = 8,   /* waited for a slot near its data */
+    REPLAY_RUN_FATAL = 16,  /* its stage failed with it */
+};
+
+enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
+
+/* One run of a task. Those of one partition stand side by side, by attempt. */
+struct replay_run {
+    int64_t us;
+    uint32_t task;     /* row */
+    uint32_t executor; /* row, REPLAY_NOBODY when unknown: it runs there again if that has a slot */
+    uint32_t flags;
+};
+
+struct replay_list {
+    uint32_t first, count;
+};
+
+struct replay_stage {
+    uint32_t row, job;                    /* job: REPLAY_NOBODY where the log has none for it */
+    struct replay_list runs, needs, next; /* needs, next: of stages */
+    uint32_t partitions;
+    uint32_t group, pool, rank; /* rank: among all, as FIFO prefers them */
+    int64_t from, to;           /* as recorded */
+    int64_t gap;                /* between the end of what it needs and its submission */
+    int64_t locality_wait;
+};
+
+struct replay_job {
+    uint32_t row, unit;
+    struct replay_list needs, next, stages; /* needs, next: of jobs */
+    int64_t from, to;
+    int64_t base; /* recorded end of what it waited for */
+    int64_t tail; /* from its last stage's end to its own */
+};
+
+struct replay_executor {
+    int64_t added, removed; /* removed: REPLAY_TIME_MAX for never */
+    int64_t slots, cores;
+    uint32_t group;
+    uint32_t last_stage; /* it takes no part in stages behind this one */
+};
+
+/* Per run of the replay. */
+struct replay_stage_state {
+    int64_t base, start, end, slots; /* slots: alive when it could begin */
+    uint32_t needs_left, parts_left;
+    uint32_t cursor, retry_first, retry_last, running;
+    bool started, done, queued;
+};
+struct replay_job_state {
+    int64_t base, start, end;
+    uint32_t needs_left, stages_left;
+    bool started, done;
+};
+struct replay_executor_state {
+    int64_t free, busy;
+    uint32_t below; /* next in its group's stack */
+    bool alive, stacked, retired;
+};
+struct replay_stage_edit {
+    int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
+    uint32_t count;     /* of tasks of `us`; 0: its own */
+    bool skip;
+};
+struct replay_event {
+    int64_t at;
+    uint64_t order; /* when it was made, and its kind below */
+    uint32_t what;
+};
+struct replay_running {
+    uint32_t run, stage, executor;
+    int64_t end;
+};
+struct replay_group {
+    int64_t profile;
+    uint32_t top;    /* executor with a free slot */
+    int64_t slots;   /* alive */
+    uint32_t *ready; /* stages with tasks to launch: FIFO a heap by rank, FAIR a list */
+    uint32_t ready_count;
+};
+
+struct pyro_replay {
+    const struct pyro_app *app;
+    const struct pyro_allocator *allocator;
+    struct pyro_window window;
+
+    struct replay_run *runs;
+    uint32_t run_count;
+    uint32_t *run_of_task;
+    struct replay_stage *stages; /* as they were submitted */
+    uint32_t stage_count;
+    uint32_t *stage_of_row;
+    struct replay_job *jobs; /* as they were submitted */
+    uint32_t job_count;
+    PYRO_VEC(uint32_t) lists;
+    struct replay_executor *executors;
+    uint32_t executor_count;
+    uint32_t *by_last_stage; /* executors that leave, by the last stage they took part in */
+    struct replay_group *groups;
+    uint32_t group_count;
+    uint32_t pool_count;
+    int64_t tail; /* from the last job's end to the application's */
+    bool fair, fair_inside;
+
+    /* What the log does not say of each, estimated for the whole run (replay_estimate.c). */
+    int64_t first_start, stage_start, dispatch, executor_start;
+
+    /* State of a run. */
+    struct replay_stage_state *stage_states;
+    struct replay_job_state *job_states;
+    struct replay_executor_state *executor_states;
+    struct replay_stage_edit *stage_edits; /* NULL while there are none */
+    int64_t *job_gaps;
+    int64_t tail_now;
+    uint32_t *job_windows; /* number of each job's window, NULL while there are none */
+    uint32_t *pool_running;
+    uint32_t *retry_next;    /* of runs */
+    unsigned char *run_done; /* of partitions' first runs: enum replay_done */
+    PYRO_VEC(struct replay_event) events;
+    PYRO_VEC(struct replay_running) running;
+    uint32_t running_free;
+    uint64_t made;
+    int64_t now, last, busy;
+    uint32_t stages_done, leaving_next, stuck_job, stuck_stage;
+    bool no_memory, revived, others;     /* others: executors that the log does not know */
+    const struct replay_window *windows; /* of jobs that do not wait for each other */
+    uint32_t window_count;
+
+    struct pyro_replay_result base;
+    int64_t worst_job; /* largest distance of a job's end from the recorded one */
+};
+
+/* Jobs [first, end) run side by side. */
+struct replay_window {
+    uint32_t first, end;
+};
+
+static inline int64_t replay_later(int64_t time, int64_t us)
+{
+    return us >= REPLAY_TIME_MAX - time ? REPLAY_TIME_MAX : time + us;
+}
+/* Milliseconds of a log as microseconds, clamped. */
+static inline int64_t replay_us(int64_t ms)
+{
+    return (ms < 0 ? 0 : ms > REPLAY_MS_MAX ? REPLAY_MS_MAX : ms) * 1000;
+}
+static inline int64_t replay_at(const struct pyro_replay *replay, int64_t time)
+{
+    return replay_us((int64_t)pyro_window_at(&replay->window, time));
+}
+
+/* Preparing, in this order; false without memory. */
+bool pyro_replay_take_graph(struct pyro_replay *replay);
+bool pyro_replay_take_tasks(struct pyro_replay *replay);
+bool pyro_replay_take_executors(struct pyro_replay *replay);
+bool pyro_replay_estimate(struct pyro_replay *replay);
+
+/* Runs it once with what is set; false without memory. */
+bool pyro_replay_go(struct pyro_replay *replay);
+
+#endif

@@ -1,0 +1,196 @@
+/* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
+#include "analyze/replay_parts.h"
+
+enum { RACK_LOCAL = 3, LOCALITIES = 5 };
+
+/* Levels in Spark's order. NO_PREF stands between NODE_LOCAL and RACK_LOCAL. */
+static unsigned locality_level(struct pyro_slice text)
+{
+    static const char *const names[LOCALITIES] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+    for (unsigned i = 0; i < LOCALITIES; i++)
+        if (pyro_slice_is(text, names[i]))
+            return i;
+    return 0;
+}
+
+struct task_sort {
+    struct pyro_replay *replay;
+    int64_t (*columns)[PYRO_READ_ROWS];
+    uint64_t *keys;        /* partition and attempt of each task, in log order */
+    unsigned char *levels; /* locality of each task */
+};
+
+enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, COLUMNS };
+
+static void read_columns(const struct task_sort *sort, size_t first, size_t count)
+{
+    static const enum pyro_task_column columns[COLUMNS] = {
+        PYRO_TASK_launch_ms, PYRO_TASK_finish_ms,   PYRO_TASK_status,   PYRO_TASK_stage_row,   PYRO_TASK_index,
+        PYRO_TASK_attempt,   PYRO_TASK_speculative, PYRO_TASK_locality, PYRO_TASK_executor_row};
+    for (unsigned i = 0; i < COLUMNS; i++)
+        pyro_task_read(&sort->replay->app->tasks, columns[i], first, count, sort->columns[i]);
+}
+
+static uint32_t stage_of(const struct pyro_replay *replay, int64_t row)
+{
+    return row >= 0 && row < (int64_t)replay->app->stages.count ? replay->stage_of_row[row] : REPLAY_NOBODY;
+}
+
+/* Spark's Ints; anything else is damage, and sorts wherever it does. */
+static uint64_t sort_key(int64_t place, int64_t attempt)
+{
+    return (uint64_t)(uint32_t)place << 32 | (uint32_t)attempt;
+}
+
+static void place_runs(struct task_sort *sort)
+{
+    struct pyro_replay *replay = sort->replay;
+    const struct pyro_app *app = replay->app;
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[replay->stages[i].row];
+        replay->stages[i].runs.first = stage->first_task;
+    }
+    int64_t text = INT64_MIN;
+    unsigned level = 0;
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        read_columns(sort, first, count);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t number = stage_of(replay, sort->columns[STAGE][i]);
+            replay->run_of_task[first + i] = REPLAY_NOBODY;
+            if (number == REPLAY_NOBODY || sort->columns[STATUS][i] == PYRO_TASK_RESUBMITTED)
+                continue;
+            struct replay_stage *stage = &replay->stages[number];
+            if (sort->columns[LOCALITY][i] != text) {
+                text = sort->columns[LOCALITY][i];
+                level = locality_level(pyro_app_text(app, text));
+            }
+            int64_t ms = pyro_task_duration(sort->columns[LAUNCH][i], sort->columns[FINISH][i]);
+            uint32_t place = stage->runs.first + stage->runs.count++;
+            replay->runs[place] = (struct replay_run){
+                .us = replay_us(ms),
+                .task = (uint32_t)(first + i),
+                .executor = sort->columns[EXECUTOR][i] < 0 ? REPLAY_NOBODY : (uint32_t)sort->columns[EXECUTOR][i],
+                .flags = (sort->columns[STATUS][i] == PYRO_TASK_SUCCESS ? REPLAY_RUN_SUCCESS : 0u) |
+                         (sort->columns[COPY][i] > 0 ? REPLAY_RUN_COPY : 0u)};
+            sort->keys[first + i] = sort_key(sort->columns[PLACE][i], sort->columns[ATTEMPT][i]);
+            sort->levels[first + i] = (unsigned char)level;
+        }
+    }
+}
+
+/* Runs of a stage into the order of their keys. */
+static bool sort_runs(struct task_sort *sort, struct replay_stage *stage, struct pyro_marks *marks)
+{
+    struct pyro_replay *replay = sort->replay;
+    struct replay_run *runs = &replay->runs[stage->runs.first];
+    bool sorted = true;
+    for (uint32_t i = 1; i < stage->runs.count && sorted; i++)
+        sorted = sort->keys[runs[i - 1].task] <= sort->keys[runs[i].task];
+    if (sorted)
+        return true;
+    marks->list.count = 0;
+    for (uint32_t i = 0; i < stage->runs.count; i++)
+        pyro_marks_add(marks, sort->keys[runs[i].task], 0, i);
+    if (!pyro_marks_finish(marks))
+        return false;
+    struct replay_run *copy = pyro_allocate(replay->allocator, stage->runs.count * sizeof(*copy));
+    if (!copy)
+        return false;
+    memcpy(copy, runs, stage->runs.count * sizeof(*copy));
+    for (uint32_t i = 0; i < stage->runs.count; i++)
+        runs[i] = copy[marks->list.items[i].row];
+    pyro_release(replay->allocator, copy);
+    return true;
+}
+
+/* Time that Spark lets a task wait for a slot nearer to its data, from the level at which others of its stage ran. Of
+ * levels only RACK_LOCAL says that there was such a place: PROCESS_LOCAL and ANY are also written where there is none.
+ */
+static int64_t locality_wait(const struct pyro_app *app, unsigned best)
+{
+    static const char *const keys[] = {"spark.locality.wait.process", "spark.locality.wait.node"};
+    int64_t usual = pyro_app_property_time(app, "spark.locality.wait", 1, 3000), wait = 0;
+    for (unsigned i = best; i < sizeof(keys) / sizeof(keys[0]); i++)
+        wait += replay_us(pyro_app_property_time(app, keys[i], 1, usual));
+    return wait;
+}
+
+/* A stage fails with the first task that cannot fetch its input, or that failed for the last time. */
+static void mark_fatal(struct task_sort *sort, struct replay_stage *stage)
+{
+    const struct pyro_app *app = sort->replay->app;
+    struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    if (!app->stages.items[stage->row].failure.ptr)
+        return;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, runs[i].task) != PYRO_TASK_FAILED)
+            continue;
+        int64_t reason = pyro_task_get(&app->tasks, PYRO_TASK_reason, runs[i].task);
+        bool last = i + 1 == stage->runs.count || runs[i + 1].flags & REPLAY_RUN_HEAD;
+        if (pyro_slice_is(pyro_app_text(app, reason), "FetchFailed") ||
+            (last && !(runs[i].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_COPY))))
+            runs[i].flags |= REPLAY_RUN_FATAL;
+    }
+}
+
+static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
+{
+    struct pyro_replay *replay = sort->replay;
+    struct replay_run *runs = &replay->runs[stage->runs.first];
+    unsigned best = LOCALITIES;
+    bool far = false;
+    uint32_t head = 0;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        best = level < best ? level : best;
+        far = far || level == RACK_LOCAL;
+        replay->run_of_task[runs[i].task] = stage->runs.first + i;
+        bool other = i == 0 || sort->keys[runs[i].task] >> 32 != sort->keys[runs[i - 1].task] >> 32;
+        if (other || i - head == REPLAY_ATTEMPTS_MAX) { /* Spark tries four times; more is damage */
+            head = i;
+            runs[i].flags |= REPLAY_RUN_HEAD;
+            runs[i].flags &= ~(uint32_t)REPLAY_RUN_COPY; /* its original is missing */
+            stage->partitions++;
+        }
+    }
+    mark_fatal(sort, stage);
+    if (best >= RACK_LOCAL || !far)
+        return;
+    int64_t wait = locality_wait(replay->app, best);
+    for (uint32_t i = 0; i < stage->runs.count && wait > 0; i++) {
+        bool pinned = sort->levels[runs[i].task] == 0;
+        if ((!pinned && sort->levels[runs[i].task] != RACK_LOCAL) || !(runs[i].flags & REPLAY_RUN_HEAD))
+            continue;
+        runs[i].flags |= REPLAY_RUN_WAITS | (pinned ? REPLAY_RUN_PINNED : 0u);
+        stage->locality_wait = wait;
+    }
+}
+
+bool pyro_replay_take_tasks(struct pyro_replay *replay)
+{
+    const struct pyro_app *app = replay->app;
+    size_t count = app->tasks.count;
+    struct task_sort sort = {.replay = replay};
+    struct pyro_marks marks;
+    pyro_marks_init(&marks, replay->allocator, 0);
+    sort.columns = pyro_scratch(app, COLUMNS, sizeof(*sort.columns));
+    sort.keys = pyro_scratch(app, count, sizeof(*sort.keys));
+    sort.levels = pyro_scratch(app, count, 1);
+    replay->runs = pyro_scratch(app, count, sizeof(*replay->runs));
+    replay->run_of_task = pyro_scratch(app, count, sizeof(*replay->run_of_task));
+    replay->run_count = (uint32_t)count;
+    bool done = sort.columns && sort.keys && sort.levels && replay->runs && replay->run_of_task;
+    if (done)
+        place_runs(&sort);
+    for (uint32_t i = 0; done && i < replay->stage_count; i++) {
+        done = sort_runs(&sort, &replay->stages[i], &marks);
+        if (done)
+            mark_heads(&sort, &replay->stages[i]);
+    }
+    pyro_marks_done(&marks);
+    pyro_release(replay->allocator, sort.columns);
+    pyro_release(replay->allocator, sort.keys);
+    pyro_release(replay->allocator, sort.levels);
+    return done;
+}
