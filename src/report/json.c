@@ -172,6 +172,17 @@ static void write_memory(struct pyro_json *json, const struct pyro_numbers *numb
     pyro_json_end(json, '}');
 }
 
+static void write_replay(struct pyro_json *json, const struct pyro_replay_check *replay)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "replay", '{');
+    pyro_json_int(json, "measured_ms", replay->measured_ms);
+    pyro_json_int(json, "replayed_ms", replay->replayed_ms);
+    pyro_json_real(json, "error_share", replay->error_share);
+    pyro_json_int(json, "worst_job_ms", replay->worst_job_ms);
+    pyro_json_end(json, '}');
+}
+
 static void write_source(struct pyro_json *json, const struct pyro_app *app)
 {
     pyro_json_line(json);
@@ -205,6 +216,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_rejects(json, app);
     pyro_json_suppressed(json, diagnosis);
     pyro_json_thresholds(json, diagnosis);
+    write_replay(json, &diagnosis->replay);
     pyro_json_end(json, '}');
 }
 

@@ -200,6 +200,9 @@ void pyro_section_executors(struct pyro_section *section, const struct pyro_diag
     say_more(section, app->executors.count, shown, "executors");
 }
 
+/* Of the simulator's error, as a share of the duration. */
+#define REPLAY_ERROR_SHOWN 0.02
+
 static void add_quality(struct pyro_grid *grid, const char *name, uint64_t count, bool blank_zero)
 {
     if (!count && blank_zero)
@@ -244,6 +247,19 @@ static void quality_remarks(struct pyro_section *section, const struct pyro_app 
     }
 }
 
+/* Only where it says something: savings are then worth less. */
+static void replay_remark(struct pyro_section *section, const struct pyro_replay_check *replay)
+{
+    if (!(replay->error_share > REPLAY_ERROR_SHOWN))
+        return;
+    struct pyro_strbuf *remarks = &section->remarks;
+    pyro_strbuf_add_text(remarks, "Savings are less certain: replayed without a change, this run takes ");
+    pyro_human_ms(remarks, replay->replayed_ms);
+    pyro_strbuf_add_text(remarks, " instead of ");
+    pyro_human_ms(remarks, replay->measured_ms);
+    pyro_strbuf_add_text(remarks, ".\n");
+}
+
 void pyro_section_quality(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
                           const struct pyro_report_options *options)
 {
@@ -275,4 +291,5 @@ void pyro_section_quality(struct pyro_section *section, const struct pyro_diagno
     add_quality(grid, "missing parts of the log", integrity->missing_parts, true);
     add_quality(grid, "repaired characters", integrity->replaced_characters, true);
     quality_remarks(section, app);
+    replay_remark(section, &diagnosis->replay);
 }

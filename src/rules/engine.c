@@ -149,8 +149,9 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
 {
     size_t count = context->findings.count;
     struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
-    if (!findings)
+    if (!findings || pyro_replay_new(context->app, &context->replay, NULL) != PYRO_OK)
         return false;
+    diagnosis->replay = pyro_replay_check(context->replay);
     if (count > 0)
         memcpy(findings, context->findings.items, count * sizeof(*findings));
     for (size_t i = 0; i < count; i++) {
@@ -186,6 +187,7 @@ enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_con
     struct pyro_rule_context context = {.app = app, .arena = &diagnosis->arena};
     bool ok = run_rules(&context, config, diagnosis) && finish(&context, config, diagnosis);
     pyro_vec_done(&context.findings, allocator);
+    pyro_replay_free(context.replay);
     if (!ok || context.failed) {
         pyro_diagnosis_free(diagnosis);
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");

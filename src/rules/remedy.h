@@ -30,7 +30,7 @@ void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_findi
 /* How much of the edits' effect to count on, 0..1: low <= expected <= high. 0.5, 0.8 and 1 unless said. */
 void pyro_remedy_sure(struct pyro_finding *finding, double low, double expected, double high);
 
-/* The engine: `saves` of a finding from its edits. */
+/* The engine: `saves` of a finding from its edits, by context->replay. */
 void pyro_remedy_price(struct pyro_rule_context *context, struct pyro_finding *finding);
 
 #endif

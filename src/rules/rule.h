@@ -85,6 +85,7 @@ struct pyro_rule_context {
     PYRO_VEC(struct pyro_finding) findings;
     bool failed;                    /* out of memory */
     struct pyro_activity *activity; /* made when first asked for: see pyro_alone_ms() */
+    struct pyro_replay *replay;     /* of this application, once all rules have spoken */
     const struct pyro_plans *plans; /* made when first asked for: see pyro_rule_plans() */
 };
 
@@ -145,6 +146,7 @@ struct pyro_diagnosis {
     struct pyro_changed_limit *changed; /* thresholds that are not at their defaults, in the order of the catalogue */
     size_t changed_count;
     struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
+    struct pyro_replay_check replay;     /* how well the simulator tells this run */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
     size_t config_change_count;
 };
