@@ -299,6 +299,19 @@ PYRO_API size_t pyro_rules_threshold_count(size_t rule);
 /* `rule` < pyro_rules_count(), `index` < pyro_rules_threshold_count(rule). */
 PYRO_API struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index);
 
+/* ---- Logs that may be shared ------------------------------------------------------------------------------------- */
+
+struct pyro_export_counts {
+    uint64_t records;  /* written */
+    uint64_t left_out; /* events that are not Spark's, and lines that are no whole record */
+};
+
+/* Writes a log again as plain event log: numbers, structure and Spark's own words stay; names, paths, queries and hosts
+ * are replaced, the same word by the same replacement (docs/anonymized.md). */
+PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
+                                                 const struct pyro_options *options, const struct pyro_writer *writer,
+                                                 struct pyro_export_counts *ret_counts, struct pyro_error *error);
+
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
 /* Runs, their findings and what people said of them, kept over time (docs/store.md). Several processes may use one

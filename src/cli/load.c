@@ -33,8 +33,8 @@ static int check_inputs(const struct cli_call *call, const char *path, const pyr
     return CLI_EXIT_INPUT;
 }
 
-int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
-                 struct cli_progress *progress, pyro_app **ret)
+int cli_open_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+                 struct cli_progress *progress, pyro_inputs **ret)
 {
     struct pyro_error error = {0};
     pyro_inputs *inputs = NULL;
@@ -42,12 +42,24 @@ int cli_load_one(const struct cli_call *call, const char *path, const struct pyr
     enum pyro_status opened = pyro_inputs_open(&path, 1, options, &inputs, &error);
     cli_progress_erase(progress);
     int status = opened == PYRO_OK ? check_inputs(call, path, inputs) : cli_failure(&error);
-    if (status == CLI_EXIT_OK) {
-        opened = pyro_app_load(inputs, 0, options, ret, &error);
-        cli_progress_erase(progress);
-        if (opened != PYRO_OK)
-            status = cli_failure(&error);
-    }
+    if (status == CLI_EXIT_OK)
+        *ret = inputs;
+    else
+        pyro_inputs_close(inputs);
+    return status;
+}
+
+int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+                 struct cli_progress *progress, pyro_app **ret)
+{
+    struct pyro_error error = {0};
+    pyro_inputs *inputs = NULL;
+    int status = cli_open_one(call, path, options, progress, &inputs);
+    if (status != CLI_EXIT_OK)
+        return status;
+    if (pyro_app_load(inputs, 0, options, ret, &error) != PYRO_OK)
+        status = cli_failure(&error);
+    cli_progress_erase(progress);
     pyro_inputs_close(inputs);
     return status;
 }

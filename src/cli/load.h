@@ -8,6 +8,10 @@
  * as wrong usage. */
 bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret);
 
+/* Opens the inputs at `path`, which must be one log; the same exit statuses. */
+int cli_open_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+                 struct cli_progress *progress, pyro_inputs **ret);
+
 /* Loads the one log at `path`, with progress. CLI_EXIT_OK, or the exit status after a complaint: nothing readable
  * there, or more than one log. */
 int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,

@@ -44,6 +44,11 @@ size_t pyro_inputs_count(const pyro_inputs *inputs)
     return inputs->list.count;
 }
 
+const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.count ? &inputs->list.logs[index] : NULL;
+}
+
 const char *pyro_inputs_path(const pyro_inputs *inputs, size_t index)
 {
     return index < inputs->list.count ? inputs->list.logs[index].path.ptr : NULL;

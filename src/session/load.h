@@ -9,4 +9,7 @@
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
                                struct pyro_error *error);
 
+/* The log behind an index, or NULL beyond the last. */
+const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+
 #endif
