@@ -18,6 +18,10 @@ enum pyro_executor_peak {
     PYRO_PEAK_EXECUTION,
     PYRO_PEAK_STORAGE,
     PYRO_PEAK_RSS,
+    PYRO_PEAK_PYTHON_RSS,
+    PYRO_PEAK_OTHER_RSS,
+    PYRO_PEAK_FULL_COLLECTIONS, /* these two grow from the process's start: the largest is the last */
+    PYRO_PEAK_COLLECTION_MS,
     PYRO_PEAK_COUNT
 };
 

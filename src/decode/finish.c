@@ -202,14 +202,26 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
 /* Peaks of a driver that was not added as an executor. */
 static bool finish_driver_peak(struct pyro_builder *builder)
 {
+    static const struct {
+        enum pyro_executor_peak peak;
+        struct pyro_slice key;
+    } kept[] = {
+        {PYRO_PEAK_HEAP, PYRO_SLICE_LITERAL("driver.JVMHeapMemory.peak")},
+        {PYRO_PEAK_FULL_COLLECTIONS, PYRO_SLICE_LITERAL("driver.MajorGCCount.peak")},
+        {PYRO_PEAK_COLLECTION_MS, PYRO_SLICE_LITERAL("driver.TotalGCTime.peak")},
+    };
     uint32_t driver = pyro_intern(builder->app->strings, PYRO_SLICE_LITERAL("driver"));
     const uint64_t *row = pyro_map_get(&builder->peak_rows, driver);
-    int64_t heap = row ? builder->peaks.items[*row - 1].values[PYRO_PEAK_HEAP] : 0;
-    if (heap <= 0 || pyro_map_get(&builder->executors, driver))
+    if (!row || pyro_map_get(&builder->executors, driver))
         return true;
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%lld", (long long)heap);
-    pyro_build_property(builder, "metrics", PYRO_SLICE_LITERAL("driver.JVMHeapMemory.peak"), pyro_slice_from(digits));
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        int64_t value = builder->peaks.items[*row - 1].values[kept[i].peak];
+        char digits[24];
+        if (value <= 0)
+            continue;
+        snprintf(digits, sizeof(digits), "%lld", (long long)value);
+        pyro_build_property(builder, "metrics", kept[i].key, pyro_slice_from(digits));
+    }
     return !builder->failed;
 }
 
@@ -222,6 +234,10 @@ static void finish_peaks(const struct pyro_builder *builder, struct pyro_app *ap
         [PYRO_PEAK_EXECUTION] = offsetof(struct pyro_executor, execution_peak_bytes),
         [PYRO_PEAK_STORAGE] = offsetof(struct pyro_executor, storage_peak_bytes),
         [PYRO_PEAK_RSS] = offsetof(struct pyro_executor, process_rss_peak_bytes),
+        [PYRO_PEAK_PYTHON_RSS] = offsetof(struct pyro_executor, python_rss_peak_bytes),
+        [PYRO_PEAK_OTHER_RSS] = offsetof(struct pyro_executor, other_rss_peak_bytes),
+        [PYRO_PEAK_FULL_COLLECTIONS] = offsetof(struct pyro_executor, full_collections),
+        [PYRO_PEAK_COLLECTION_MS] = offsetof(struct pyro_executor, collection_ms),
     };
     for (size_t i = 0; i < builder->peak_rows.slot_count; i++) {
         const struct pyro_map_slot *slot = &builder->peak_rows.slots[i];

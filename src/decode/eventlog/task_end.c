@@ -241,7 +241,22 @@ static const struct pyro_json_key executor_metric_keys[] = {
     KEY("MajorGCTime"),
     KEY("TotalGCTime"),
 };
-enum { HEAP, OFFHEAP, ON_EXECUTION, OFF_EXECUTION, ON_STORAGE, OFF_STORAGE, JVM_RSS = 11, EXECUTOR_METRIC_KEYS = 21 };
+enum {
+    HEAP,
+    OFFHEAP,
+    ON_EXECUTION,
+    OFF_EXECUTION,
+    ON_STORAGE,
+    OFF_STORAGE,
+    JVM_RSS = 11,
+    PYTHON_RSS = 13,
+    OTHER_RSS = 15,
+    MINOR_GC_TIME = 17,
+    MAJOR_GC_COUNT,
+    MAJOR_GC_TIME,
+    TOTAL_GC_TIME,
+    EXECUTOR_METRIC_KEYS
+};
 
 static int64_t add(int64_t a, int64_t b)
 {
@@ -267,6 +282,12 @@ bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks)
         [PYRO_PEAK_EXECUTION] = add(values[ON_EXECUTION], values[OFF_EXECUTION]),
         [PYRO_PEAK_STORAGE] = add(values[ON_STORAGE], values[OFF_STORAGE]),
         [PYRO_PEAK_RSS] = values[JVM_RSS],
+        [PYRO_PEAK_PYTHON_RSS] = values[PYTHON_RSS],
+        [PYRO_PEAK_OTHER_RSS] = values[OTHER_RSS],
+        [PYRO_PEAK_FULL_COLLECTIONS] = values[MAJOR_GC_COUNT],
+        /* The total is missing before Spark 3.5. */
+        [PYRO_PEAK_COLLECTION_MS] =
+            values[TOTAL_GC_TIME] > 0 ? values[TOTAL_GC_TIME] : add(values[MINOR_GC_TIME], values[MAJOR_GC_TIME]),
     };
     for (int i = 0; i < PYRO_PEAK_COUNT; i++)
         if (found[i] > peaks[i])

@@ -125,7 +125,7 @@ static void executors_come_and_go(void **state)
               "{'Event':'SparkListenerStageExecutorMetrics','Executor ID':'1','Executor Metrics':{'JVMHeapMemory':70,"
               "'OnHeapStorageMemory':5,'OffHeapStorageMemory':6}}\n"
               "{'Event':'SparkListenerStageExecutorMetrics','Executor ID':'driver','Executor "
-              "Metrics':{'JVMHeapMemory':900}}\n"
+              "Metrics':{'JVMHeapMemory':900,'MajorGCCount':3,'TotalGCTime':4500}}\n"
               "{'Event':'SparkListenerExecutorMetricsUpdate','Executor ID':'driver','Executor Metrics "
               "Updated':[{'Stage ID':-1,"
               "'Executor Metrics':{'JVMHeapMemory':800}},null]}\n");
@@ -139,6 +139,8 @@ static void executors_come_and_go(void **state)
     assert_int_equal(app->executors.items[1].storage_peak_bytes, 11);
     assert_int_equal(app->executors.items[0].heap_peak_bytes, PYRO_NONE);
     assert_text(pyro_app_property_of(app, "metrics", "driver.JVMHeapMemory.peak"), "900");
+    assert_text(pyro_app_property_of(app, "metrics", "driver.MajorGCCount.peak"), "3");
+    assert_text(pyro_app_property_of(app, "metrics", "driver.TotalGCTime.peak"), "4500");
     assert_int_equal(app->failures.count, 2);
     assert_int_equal(app->integrity.bad_lines, 1);
     kit_done(&kit);

@@ -111,7 +111,8 @@ static void executors(void **state)
               "'ProcessTreeJVMRSSMemory':90}}]}\n"
               "{'Event':'SparkListenerStageExecutorMetrics','Executor ID':'1','Stage ID':0,'Stage Attempt ID':0,"
               "'Executor Metrics':{'JVMHeapMemory':40,'JVMOffHeapMemory':8,'OnHeapExecutionMemory':3,"
-              "'OffHeapExecutionMemory':4}}\n"
+              "'OffHeapExecutionMemory':4,'ProcessTreePythonRSSMemory':30,'ProcessTreeOtherRSSMemory':2,"
+              "'MinorGCCount':7,'MinorGCTime':11,'MajorGCCount':5,'MajorGCTime':20}}\n"
               "{'Event':'SparkListenerBlockManagerRemoved','Block Manager ID':{'Executor ID':'1'},'Timestamp':8}\n"
               "{'Event':'SparkListenerExecutorRemoved','Timestamp':9,'Executor ID':'1','Removed Reason':'idle'}\n");
     const struct pyro_executor *row = &app->executors.items[0];
@@ -123,6 +124,10 @@ static void executors(void **state)
     assert_int_equal(row->offheap_peak_bytes, 8);
     assert_int_equal(row->execution_peak_bytes, 7);
     assert_int_equal(row->process_rss_peak_bytes, 90);
+    assert_int_equal(row->python_rss_peak_bytes, 30);
+    assert_int_equal(row->other_rss_peak_bytes, 2);
+    assert_int_equal(row->full_collections, 5);
+    assert_int_equal(row->collection_ms, 31); /* without a total: both kinds together */
     assert_int_equal(row->removed_ms, 9);
     assert_text(row->remove_reason, "idle");
     assert_text(app->failures.items[0].kind, "executor");
