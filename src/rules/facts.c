@@ -196,3 +196,51 @@ bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stag
     }
     return false;
 }
+
+int64_t pyro_app_last_work(const struct pyro_app *app)
+{
+    int64_t last = PYRO_NONE;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].completed_ms > last)
+            last = app->stages.items[i].completed_ms;
+    return last != PYRO_NONE ? last : app->application.end_ms;
+}
+
+double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt)
+{
+    double done = 0, partitions = 0, later = 0;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->id != attempt->id)
+            continue;
+        double successes =
+            fmax(0, pyro_real(stage->tasks) - pyro_real(stage->failed_tasks) - pyro_real(stage->killed_tasks));
+        done += successes;
+        later += stage->attempt > 0 ? successes : 0;
+        partitions = fmax(partitions, pyro_real(stage->partitions));
+    }
+    return later > 0 ? fmin(1, fmax(0, done - partitions) / later) : 0;
+}
+
+bool pyro_job_failed(const struct pyro_job *job)
+{
+    static const char *const cancelled[] = {"cancelled", "canceled", "SparkContext was shut down"};
+    if (!pyro_slice_is(job->status, "failed"))
+        return false;
+    for (size_t i = 0; job->failure.ptr && i < sizeof(cancelled) / sizeof(cancelled[0]); i++)
+        if (pyro_slice_find(job->failure, cancelled[i]))
+            return false;
+    return true;
+}
+
+bool pyro_app_ended_in_failure(const struct pyro_app *app)
+{
+    int64_t last = PYRO_NONE, failed = PYRO_NONE;
+    for (size_t i = 0; i < app->jobs.count; i++) {
+        const struct pyro_job *job = &app->jobs.items[i];
+        last = job->id > last ? job->id : last;
+        if (pyro_job_failed(job) && job->id > failed)
+            failed = job->id;
+    }
+    return failed != PYRO_NONE && failed >= last;
+}

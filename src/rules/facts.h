@@ -56,4 +56,15 @@ bool pyro_stage_is_sql(const struct pyro_stage *stage);
 /* The plan of its query has a reader that joined shuffle partitions. */
 bool pyro_stage_was_coalesced(const struct pyro_app *app, const struct pyro_stage *stage);
 
+/* When the last stage ended, else the application's end. */
+int64_t pyro_app_last_work(const struct pyro_app *app);
+/* Of a later attempt the part of its work that had been done before: it computes what was lost and what was still to
+ * do; only the former is repeated: the successes of all attempts beyond the number of partitions. */
+double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt);
+
+/* A failed job that was not just cancelled. */
+bool pyro_job_failed(const struct pyro_job *job);
+/* The last job failed: nothing came after it, so that the application most likely ended with it. */
+bool pyro_app_ended_in_failure(const struct pyro_app *app);
+
 #endif

@@ -42,6 +42,8 @@ def test_corpus(entry: Dict[str, Any]) -> None:
     serious = {one["rule"] for one in findings if one["severity"] != "low"}
     missed = set(entry["expected"]) - serious
     assert not missed, f"missed {sorted(missed)}\n{describe(findings)}"
+    unsaid = set(entry.get("noted", [])) - {one["rule"] for one in findings}
+    assert not unsaid, f"said nothing of {sorted(unsaid)}\n{describe(findings)}"
     wrong = serious - set(entry["expected"]) - set(entry["allowed"])
     assert not wrong, f"wrong {sorted(wrong)}\n{describe(findings)}"
     if entry["healthy"]:

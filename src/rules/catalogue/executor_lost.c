@@ -1,9 +1,8 @@
 /* executor-lost: executors died while they were needed, taking running tasks and shuffle files with them. */
-#include <ctype.h>
 #include <math.h>
-#include <strings.h>
 
 #include "rules/facts.h"
+#include "rules/failure_text.h"
 #include "rules/finding.h"
 
 /* So many are named. */
@@ -24,8 +23,6 @@ struct exits {
     const char *meaning, *advice;
 };
 
-static const char heap_advice[] = "Give the heap more room or each task less to hold: more executor memory, fewer "
-                                  "cores an executor, more partitions.";
 static const char overhead_advice[] =
     "Leave more room beside the heap for Python workers, off-heap buffers and threads.";
 static const char read_advice[] = "Read the end of this executor's stderr and the host's kernel log: a crash or the "
@@ -33,9 +30,6 @@ static const char read_advice[] = "Read the end of this executor's stderr and th
 
 /* Most telling first; codes: SparkExitCode, and 128 + signal. */
 static const struct exits exits[] = {
-    {"exceeding memory limits", 0, true, "it was killed for using more memory than its container may", overhead_advice},
-    {"OOMKilled", 0, true, "it was killed for using more memory than its container may", overhead_advice},
-    {"OutOfMemoryError", 52, true, "its heap was exhausted", heap_advice},
     {"preempt", 0, false, "the cluster gave its resources to somebody else",
      "Use a queue or nodes that are not preempted for this job, or switch on decommissioning so that its blocks move "
      "first."},
@@ -58,56 +52,6 @@ static const struct exits exits[] = {
     {NULL, 0, false, "its removal is no ordinary one",
      "Read the end of this executor's stderr and the cluster manager's log at that time."},
 };
-
-/* The number that follows "exit" within a few words: "exited with code 137", "Exit status: 143.", "exit code is 1"; -1
- * without one. */
-static int exit_code(struct pyro_slice reason)
-{
-    enum { WORDS = 28, DIGITS = 3 };
-    for (size_t i = 0; i + 4 <= reason.len; i++) {
-        if (strncasecmp(reason.ptr + i, "exit", 4) != 0)
-            continue;
-        size_t at = i + 4, end = reason.len - at > WORDS ? at + WORDS : reason.len;
-        while (at < end && !isdigit((unsigned char)reason.ptr[at]))
-            at++;
-        int code = 0;
-        size_t first = at;
-        while (at < reason.len && at - first < DIGITS && isdigit((unsigned char)reason.ptr[at]))
-            code = code * 10 + (reason.ptr[at++] - '0');
-        if (first < end && at > first)
-            return code;
-    }
-    return -1;
-}
-
-static bool contains(struct pyro_slice text, const char *lower)
-{
-    size_t n = strlen(lower);
-    for (size_t i = 0; i + n <= text.len; i++) {
-        if (strncasecmp(text.ptr + i, lower, n) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_ordinary(struct pyro_slice reason)
-{
-    static const char *const ordinary[] = {
-        "killed by driver",
-        "decommission",
-        "explicit termination request",
-        "deleted by a user or the framework",
-        "idle",
-        "driver shut",
-        "shutting down",
-        "stopped",
-        "application finished",
-    };
-    for (size_t i = 0; i < sizeof(ordinary) / sizeof(ordinary[0]); i++)
-        if (contains(reason, ordinary[i]))
-            return true;
-    return reason.len == 0 || exit_code(reason) == 0;
-}
 
 struct losses {
     double executors, tasks, lost_ms, fetch_failures, repeated_ms; /* of stages run again */
@@ -132,33 +76,6 @@ static const bool *mark_losers(struct pyro_rule_context *context)
     return lost;
 }
 
-static int64_t last_work(const struct pyro_app *app)
-{
-    int64_t last = PYRO_NONE;
-    for (size_t i = 0; i < app->stages.count; i++)
-        if (app->stages.items[i].completed_ms > last)
-            last = app->stages.items[i].completed_ms;
-    return last != PYRO_NONE ? last : app->application.end_ms;
-}
-
-/* A later attempt computes what was lost and what was still to do; only the former is repeated: the successes of all
- * attempts beyond the number of partitions. */
-static double repeated_part(const struct pyro_app *app, const struct pyro_stage *attempt)
-{
-    double done = 0, partitions = 0, later = 0;
-    for (size_t i = 0; i < app->stages.count; i++) {
-        const struct pyro_stage *stage = &app->stages.items[i];
-        if (stage->id != attempt->id)
-            continue;
-        double successes =
-            fmax(0, pyro_real(stage->tasks) - pyro_real(stage->failed_tasks) - pyro_real(stage->killed_tasks));
-        done += successes;
-        later += stage->attempt > 0 ? successes : 0;
-        partitions = fmax(partitions, pyro_real(stage->partitions));
-    }
-    return later > 0 ? fmin(1, fmax(0, done - partitions) / later) : 0;
-}
-
 static void measure_tasks(const struct pyro_app *app, struct losses *losses)
 {
     for (size_t row = 0; row < app->tasks.count; row++) {
@@ -168,7 +85,7 @@ static void measure_tasks(const struct pyro_app *app, struct losses *losses)
         struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row));
         bool lost = reason.ptr && pyro_slice_find(reason, "ExecutorLost");
         bool fetch = reason.ptr && pyro_slice_find(reason, "FetchFailed");
-        if (!lost && !fetch && status != PYRO_TASK_RESUBMITTED)
+        if ((!lost && !fetch && status != PYRO_TASK_RESUBMITTED) || pyro_task_died_of_shortage(app, row))
             continue;
         losses->tasks += lost || status == PYRO_TASK_RESUBMITTED;
         losses->fetch_failures += fetch;
@@ -177,7 +94,8 @@ static void measure_tasks(const struct pyro_app *app, struct losses *losses)
     }
     for (size_t i = 0; i < app->stages.count; i++)
         if (app->stages.items[i].attempt > 0)
-            losses->repeated_ms += repeated_part(app, &app->stages.items[i]) * pyro_real(app->stages.items[i].task_ms);
+            losses->repeated_ms +=
+                pyro_stage_repeated_part(app, &app->stages.items[i]) * pyro_real(app->stages.items[i].task_ms);
 }
 
 static struct losses measure(struct pyro_rule_context *context)
@@ -185,10 +103,11 @@ static struct losses measure(struct pyro_rule_context *context)
     const struct pyro_app *app = context->app;
     const bool *losers = NULL;
     struct losses losses = {.exit = exits};
-    int64_t last = last_work(app);
+    int64_t last = pyro_app_last_work(app);
     for (size_t i = 0; i < app->executors.count; i++) {
         const struct pyro_executor *executor = &app->executors.items[i];
-        if (executor->removed_ms == PYRO_NONE || is_ordinary(executor->remove_reason))
+        if (executor->removed_ms == PYRO_NONE || pyro_removal_is_ordinary(executor->remove_reason) ||
+            pyro_executor_shortage(app, executor) != PYRO_SHORTAGE_NONE) /* executor-oom speaks of those */
             continue;
         if (!losers && !(losers = mark_losers(context))) {
             context->failed = true;
@@ -197,8 +116,8 @@ static struct losses measure(struct pyro_rule_context *context)
         if (pyro_span(executor->removed_ms, last) < pyro_limit(context, ENDING_MS) && !losers[i])
             continue;
         const struct exits *exit = exits;
-        int code = exit_code(executor->remove_reason);
-        while (exit->pattern && !contains(executor->remove_reason, exit->pattern) &&
+        int code = pyro_exit_code(executor->remove_reason);
+        while (exit->pattern && !pyro_text_has(executor->remove_reason, exit->pattern) &&
                (exit->code == 0 || exit->code != code))
             exit++;
         if (losses.executors < NAMED_MAX)
@@ -229,8 +148,6 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         double overhead = had > 0 ? (double)had : fmax(heap * 0.1, 384.0 * (double)mib);
         if (pyro_app_spark_at_least(app, 2, 3))
             pyro_advice_set(context, advice, "spark.executor.memoryOverhead", pyro_say_memory(context, overhead * 2));
-    } else if (losses->exit->advice == heap_advice) {
-        pyro_advice_set(context, advice, "spark.executor.memory", pyro_say_memory(context, heap * 1.5));
     }
     if (losses->fetch_failures > 0 && pyro_app_spark_at_least(app, 3, 1))
         pyro_finding_advise(

@@ -3,11 +3,12 @@
 
 #include "base/memory.h"
 #include "rules/facts.h"
+#include "rules/failure_text.h"
 #include "rules/finding.h"
 
 #define CAUSES_KEPT 64
 /* Parts of the message that make up a cause. */
-#define MESSAGE_PART 160
+#define MESSAGE_PART PYRO_CAUSE_BYTES
 
 enum { CAUSES_MAX, SHARE_REAL, COUNT_REAL };
 static const struct pyro_threshold thresholds[] = {
@@ -76,47 +77,6 @@ static struct losses measure(const struct pyro_app *app)
     return losses;
 }
 
-/* The line that says what happened: the first one, but of a Python traceback its last one that is not indented. */
-static struct pyro_slice telling_line(struct pyro_slice text)
-{
-    struct pyro_slice told = PYRO_SLICE_NULL;
-    bool traceback = text.ptr && pyro_slice_find(text, "Traceback (most recent call last)");
-    for (size_t at = 0; text.ptr && at < text.len;) {
-        size_t end = at;
-        while (end < text.len && text.ptr[end] != '\n' && text.ptr[end] != '\r')
-            end++;
-        struct pyro_slice line = {text.ptr + at, end - at};
-        at = end + 1;
-        if (line.len == 0 || line.ptr[0] == ' ' || line.ptr[0] == '\t' || pyro_slice_starts_with(line, "Traceback"))
-            continue;
-        told = line;
-        if (!traceback)
-            break;
-    }
-    return told;
-}
-
-/* Digits aside: "record in partition 3" and "... 8" are one cause. */
-static bool same_message(struct pyro_slice a, struct pyro_slice b)
-{
-    size_t i = 0, k = 0;
-    while (i < a.len && k < b.len && i < MESSAGE_PART) {
-        bool da = a.ptr[i] >= '0' && a.ptr[i] <= '9', db = b.ptr[k] >= '0' && b.ptr[k] <= '9';
-        if (da && db) {
-            while (i < a.len && a.ptr[i] >= '0' && a.ptr[i] <= '9')
-                i++;
-            while (k < b.len && b.ptr[k] >= '0' && b.ptr[k] <= '9')
-                k++;
-            continue;
-        }
-        if (a.ptr[i++] != b.ptr[k++])
-            return false;
-    }
-    bool end_a = i >= a.len || i >= MESSAGE_PART;
-    bool end_b = k >= b.len || i >= MESSAGE_PART;
-    return end_a && end_b;
-}
-
 static int64_t number_of(struct pyro_slice text)
 {
     int64_t value = 0;
@@ -144,9 +104,9 @@ static size_t collect(const struct pyro_app *app, struct cause *causes)
         if (!pyro_slice_is(failure->kind, "task") || is_consequence(failure->reason))
             continue;
         struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
-        struct pyro_slice message = telling_line(failure->message);
+        struct pyro_slice message = pyro_telling_line(failure->message);
         size_t k = 0;
-        while (k < count && !(pyro_slice_eq(causes[k].name, name) && same_message(causes[k].message, message)))
+        while (k < count && !(pyro_slice_eq(causes[k].name, name) && pyro_same_message(causes[k].message, message)))
             k++;
         if (k == CAUSES_KEPT)
             continue;
@@ -163,42 +123,6 @@ static size_t collect(const struct pyro_app *app, struct cause *causes)
         causes[k] = one;
     }
     return count;
-}
-
-struct remedy {
-    const char *pattern, *text;
-};
-static const struct remedy remedies[] = {
-    {"OutOfMemoryError", "Give tasks more memory: more heap, fewer cores an executor or smaller partitions."},
-    {"MemoryError",
-     "Python workers ran out of memory: cut the work into smaller partitions, hold less of one at a time, or "
-     "leave more room beside the heap (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
-    {"No space left on device", "Give executors more local disk (spark.local.dir) or reduce shuffle and spill."},
-    {"ClassNotFoundException", "Ship the missing class to executors (--jars, --packages, --py-files)."},
-    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was built with."},
-    {"NoSuchMethodError", "Two versions of a library meet on the class path: align them or shade one."},
-    {"ModuleNotFoundError", "Install the Python module on the executors or ship it (--py-files, spark.archives)."},
-    {"FileNotFoundException",
-     "Input files vanished while they were read: write new paths instead of overwriting, refresh "
-     "the table, or read a snapshot format."},
-    {"AccessControlException", "Give the job's user the right it lacks on this path."},
-    {"SocketTimeoutException",
-     "The other side is slow or down: raise its timeout, retry with pauses, call it less often."},
-    {"ConnectException", "The service is unreachable from this executor: check address, network policy and its load."},
-    {"SparkException: Python worker", "The Python worker died: look for its memory limit and native crashes."},
-    {"ArithmeticException", "Handle this input in the code (overflow, division by zero), or use try_ functions."},
-    {"NumberFormatException", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
-    {"PythonException", "Handle the rows that raise this in the Python function, and put them into a rejects table."},
-};
-
-static const char *remedy_for(const struct cause *cause)
-{
-    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
-        if ((cause->name.ptr && pyro_slice_find(cause->name, remedies[i].pattern)) ||
-            (cause->message.ptr && pyro_slice_find(cause->message, remedies[i].pattern)))
-            return remedies[i].text;
-    return "Mend the code or data behind this message: Spark ran the same work again, and would fail of it once a task "
-           "failed too often.";
 }
 
 /* ", tasks 4, 11, 17" of the tasks that failed of it, or "". */
@@ -271,7 +195,8 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     pyro_finding_evidence(context, finding, "failed_share", count / tasks, 0, "share");
     pyro_finding_evidence(context, finding, "lost_task_ms", lost, 0, "ms");
     pyro_finding_evidence(context, finding, "failures_of_one_task", (double)losses->worst_attempt + 1, 0, "count");
-    pyro_finding_advise(context, finding, pyro_slice_from(remedy_for(cause)), verify_text);
+    pyro_finding_advise(context, finding, pyro_slice_from(pyro_failure_advice(cause->name, cause->message)),
+                        verify_text);
     double near = limit > 0 ? (double)(losses->worst_attempt + 1) / (double)limit : 0;
     finding->failure_risk =
         losses->ended_there    ? 0.9
@@ -311,9 +236,14 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"), .stage = PYRO_NONE, .count = 1};
         count = 1;
     }
-    for (size_t i = 0; i < count && (double)i < pyro_limit(context, CAUSES_MAX); i++)
+    double told = 0;
+    for (size_t i = 0; i < count && told < pyro_limit(context, CAUSES_MAX); i++) {
+        if (pyro_shortage_of(causes[i].name, causes[i].message) != PYRO_SHORTAGE_NONE)
+            continue; /* executor-oom speaks of it */
         report(context, &losses, &causes[i], known);
-    return PYRO_VERDICT_FINDING;
+        told++;
+    }
+    return told > 0 ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
 }
 
 const struct pyro_rule pyro_rule_task_failures = {

@@ -96,15 +96,11 @@ static void test_executor_lost_knows_exit_codes(void **state)
 {
     (void)state;
     static const struct {
-        const char *reason, *meaning, *key;
+        const char *reason, *meaning;
     } cases[] = {
-        {"Command exited with code 137", "SIGKILL", "spark.executor.memoryOverhead"},
-        {"Container from a bad node. Exit status: 143. Diagnostics", "SIGTERM", ""},
-        {"The executor with id 1 exited with exit code 52(JVM OOM).", "heap was exhausted", "spark.executor.memory"},
-        {"Container killed by YARN for exceeding memory limits. 5 GB used", "more memory than its container",
-         "spark.executor.memoryOverhead"},
-        {"Remote RPC client disassociated. Likely due to containers", "vanished", ""},
-        {"Something new", "no ordinary one", ""},
+        {"Container from a bad node. Exit status: 143. Diagnostics", "SIGTERM"},
+        {"Remote RPC client disassociated. Likely due to containers", "vanished"},
+        {"Something new", "no ordinary one"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct scene scene = scene_new(2, 2);
@@ -113,8 +109,6 @@ static void test_executor_lost_knows_exit_codes(void **state)
         assert_non_null(finding);
         assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
         assert_non_null(pyro_slice_find(finding->cause, cases[i].meaning));
-        if (*cases[i].key)
-            assert_string_not_equal(scene_setting(finding, cases[i].key), "");
         scene_free(&scene);
     }
 }

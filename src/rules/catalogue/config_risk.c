@@ -1,0 +1,462 @@
+/* config-risk: settings that are risky in this run, or that have no effect. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/failure_text.h"
+#include "rules/finding.h"
+#include "rules/known_settings.h"
+
+#define MIB 1048576.0
+
+enum { FINDINGS_MAX, RISK, SOME_RISK, ODD, BEATS, TIMEOUT_S, GC_SHARE, FRACTION, USER_MIB, RESULT_SHARE, OVERHEAD };
+static const struct pyro_threshold thresholds[] = {
+    [FINDINGS_MAX] = {"settings_max", 8, "count", "So many settings are reported"},
+    [RISK] = {"risk", 0.3, "share", "Failure risk, or harm, of a setting that this run's work is exposed to"},
+    [SOME_RISK] = {"risk_some", 0.2, "share", "... of one that does not do what its writer wanted"},
+    [ODD] = {"risk_odd", 0.05, "share", "... of an oddity: it stays low"},
+    [BEATS] = {"heartbeats_min", 2, "count", "An executor must be able to miss a heartbeat before it counts as lost"},
+    [TIMEOUT_S] = {"network_timeout_s_min", 60, "count",
+                   "Shorter than this, a long collection looks like a dead executor"},
+    [GC_SHARE] = {"gc_share_min", 0.1, "share", "... where executors collect for so much of their time"},
+    [FRACTION] = {"memory_fraction_max", 0.8, "share",
+                  "Above this, little heap is left for what tasks make themselves"},
+    [USER_MIB] = {"user_bytes_min", 64 * MIB, "bytes", "... when it is less than this for each task"},
+    [RESULT_SHARE] = {"result_heap_share_min", 0.1, "share",
+                      "Without a limit on results, those of this part of the driver's heap are a risk"},
+    [OVERHEAD] = {"overhead_share_min", 0.07, "share", "Of the heap: JVMs need about so much beside it, or 384 MiB"},
+};
+
+/* One setting that is wrong. */
+struct flaw {
+    const char *title, *verify;
+    struct pyro_slice key; /* the setting that is to blame */
+    struct pyro_slice cause, advice;
+    const char *set;         /* the property to set, or NULL */
+    struct pyro_slice value; /* to this */
+    double risk, harm, core_share;
+    const char *metric, *unit; /* evidence */
+    double measured, expected;
+};
+
+struct flaws {
+    struct flaw items[PYRO_KNOWN_SETTINGS_MAX];
+    size_t count;
+};
+
+static const char *const verify_usual = "The Environment page of the next run shows the setting as advised.";
+
+static struct flaw *add(struct flaws *flaws, const char *title, struct pyro_slice key)
+{
+    if (flaws->count == sizeof(flaws->items) / sizeof(flaws->items[0]))
+        return NULL;
+    struct flaw *flaw = &flaws->items[flaws->count++];
+    *flaw = (struct flaw){
+        .title = title, .verify = verify_usual, .key = key, .measured = (double)NAN, .expected = (double)NAN};
+    return flaw;
+}
+
+static bool has(const struct pyro_app *app, const char *key)
+{
+    return pyro_app_property(app, key).len > 0;
+}
+
+/* Seconds of a time property; a plain number counts `unit` seconds. */
+static double seconds(const struct pyro_app *app, const char *key, double unit, double fallback)
+{
+    struct pyro_slice text = pyro_app_property(app, key);
+    double value = 0;
+    size_t i = 0;
+    while (i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9')
+        value = value * 10 + (text.ptr[i++] - '0');
+    if (i == 0)
+        return fallback;
+    struct pyro_slice rest = {text.ptr + i, text.len - i};
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    for (size_t k = 0; k < sizeof(units) / sizeof(units[0]); k++)
+        if (pyro_slice_is(rest, units[k].name))
+            return value * units[k].seconds;
+    return rest.len == 0 ? value * unit : fallback;
+}
+
+static bool is_contained(const struct pyro_app *app)
+{
+    return pyro_text_has(app->application.master, "yarn") || pyro_text_has(app->application.master, "k8s");
+}
+
+static bool uses_python(const struct pyro_app *app)
+{
+    for (size_t i = 0; i < app->rdds.count; i++)
+        if (pyro_slice_is(app->rdds.items[i].name, "PythonRDD"))
+            return true;
+    for (size_t i = 0; i < app->sql_nodes.count; i++)
+        if (pyro_slice_find(app->sql_nodes.items[i].name, "Python") ||
+            pyro_slice_find(app->sql_nodes.items[i].name, "InPandas"))
+            return true;
+    return false;
+}
+
+static void no_second_try(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    static const struct {
+        const char *key, *what, *value;
+        bool fetches; /* matters only where shuffle blocks come from other executors */
+        int64_t least;
+    } tries[] = {
+        {"spark.task.maxFailures", "the first failed task, a lost node among them, ends its job", "4", false, 1},
+        {"spark.stage.maxConsecutiveAttempts", "the first shuffle file that cannot be fetched ends the job", "4", true,
+         1},
+        {"spark.shuffle.io.maxRetries", "one broken connection makes a stage run again", "3", true, 0},
+    };
+    double remote = 0;
+    for (size_t i = 0; i < app->stages.count; i++)
+        remote += pyro_real(app->stages.items[i].shuffle_read_bytes);
+    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+        int64_t value = pyro_app_property_int(app, tries[i].key, 1000);
+        if (value > tries[i].least || pyro_app_is_local(app) || (tries[i].fetches && remote <= 0))
+            continue;
+        struct flaw *flaw = add(flaws, "No second try", pyro_slice_from(tries[i].key));
+        if (!flaw)
+            return;
+        flaw->cause =
+            pyro_say(context, "%s is %lld: %s. This run had %.0f tasks on %.0f executors, and was lucky.", tries[i].key,
+                     (long long)value, tries[i].what, pyro_real(app->numbers.tasks), pyro_real(app->numbers.executors));
+        flaw->advice = pyro_say(context, "Set %s back to Spark's default of %s.", tries[i].key, tries[i].value);
+        flaw->set = tries[i].key;
+        flaw->value = pyro_slice_from(tries[i].value);
+        flaw->risk = pyro_limit(context, RISK);
+        flaw->metric = "value", flaw->unit = "count";
+        flaw->measured = (double)value, flaw->expected = (double)(tries[i].value[0] - '0');
+    }
+}
+
+static void heartbeats(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    double timeout = seconds(app, "spark.network.timeout", 1, 120);
+    double beat = seconds(app, "spark.executor.heartbeatInterval", 0.001, 10);
+    double gc = pyro_real(app->numbers.gc_ms) / fmax(pyro_real(app->numbers.run_ms), 1);
+    struct flaw *flaw = NULL;
+    if (pyro_app_is_local(app))
+        return;
+    if (beat * pyro_limit(context, BEATS) > timeout) {
+        flaw = add(flaws, "Heartbeats too rare", PYRO_SLICE_LITERAL("spark.executor.heartbeatInterval"));
+        if (!flaw)
+            return;
+        flaw->cause =
+            pyro_say(context,
+                     "Executors are heard of every %.0f s and count as lost after %.0f s: one late heartbeat, "
+                     "by a long collection or a busy driver, ends a healthy executor.",
+                     beat, timeout);
+        flaw->risk = pyro_limit(context, RISK);
+        flaw->set = "spark.executor.heartbeatInterval";
+        flaw->value = PYRO_SLICE_LITERAL("10s");
+        flaw->advice = PYRO_SLICE_LITERAL("Send heartbeats every 10 s, a small part of spark.network.timeout.");
+    } else if (timeout < pyro_limit(context, TIMEOUT_S)) {
+        flaw = add(flaws, "Network timeout too short", PYRO_SLICE_LITERAL("spark.network.timeout"));
+        if (!flaw)
+            return;
+        flaw->cause = pyro_say(context,
+                               "Whoever does not answer for %.0f s counts as lost (spark.network.timeout); executors "
+                               "collected garbage for %.0f %% of their run time.",
+                               timeout, 100 * gc);
+        flaw->risk = pyro_limit(context, gc >= pyro_limit(context, GC_SHARE) ? RISK : ODD);
+        flaw->set = "spark.network.timeout";
+        flaw->value = PYRO_SLICE_LITERAL("120s");
+        flaw->advice = PYRO_SLICE_LITERAL("Give executors 120 s, as Spark does by itself.");
+    } else {
+        return;
+    }
+    flaw->metric = "timeout_s", flaw->unit = "count";
+    flaw->measured = timeout, flaw->expected = fmax(120, beat * 12);
+}
+
+static void speculative_writes(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    const char *committer = "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version";
+    bool jdbc = false;
+    if (!pyro_app_property_bool(app, "spark.speculation", false))
+        return;
+    for (size_t i = 0; i < app->sql_nodes.count; i++)
+        jdbc |= pyro_slice_find(app->sql_nodes.items[i].name, "SaveIntoDataSource") &&
+                pyro_text_has(app->sql_nodes.items[i].detail, "jdbc");
+    bool files = pyro_app_property_int(app, committer, 1) == 2 && app->numbers.output_bytes > 0;
+    if (!jdbc && !files)
+        return;
+    struct flaw *flaw =
+        add(flaws, "Speculation on writes that cannot be undone", PYRO_SLICE_LITERAL("spark.speculation"));
+    if (!flaw)
+        return;
+    flaw->harm = pyro_limit(context, RISK);
+    flaw->cause =
+        jdbc ? PYRO_SLICE_LITERAL("Speculative copies of tasks run while the run writes to a database: a copy that is "
+                                  "stopped halfway has inserted some of its rows already.")
+             : pyro_say(context,
+                        "Speculative copies of tasks run while %s were written with committer version 2, which "
+                        "moves the files of each task into place at once: when a job fails, readers see some of them.",
+                        pyro_say_bytes(context, pyro_real(app->numbers.output_bytes)));
+    flaw->advice = files ? PYRO_SLICE_LITERAL("Commit with version 1, or with a committer that is made for the store "
+                                              "(S3A magic, manifest), or a table format with transactions.")
+                         : PYRO_SLICE_LITERAL("Switch speculation off for jobs that write to databases.");
+    flaw->set = files ? committer : "spark.speculation";
+    flaw->value = files ? PYRO_SLICE_LITERAL("1") : PYRO_SLICE_LITERAL("false");
+    flaw->metric = "output_bytes", flaw->unit = "bytes";
+    flaw->measured = pyro_real(app->numbers.output_bytes);
+}
+
+static void unlimited_results(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    const char *key = "spark.driver.maxResultSize";
+    if (!has(app, key) || pyro_app_property_size(app, key, 1, 1) != 0)
+        return;
+    double largest = 0, heap = pyro_real(app->numbers.driver_heap_limit_bytes);
+    for (size_t i = 0; i < app->stages.count; i++)
+        largest = fmax(largest, pyro_real(app->stages.items[i].result_bytes));
+    struct flaw *flaw = add(flaws, "No limit on results", pyro_slice_from(key));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context,
+                           "%s is 0: an action may bring any amount to the driver, and end it instead of the action. "
+                           "The largest result of this run was %s; the driver's heap is %s.",
+                           key, pyro_say_bytes(context, largest), pyro_say_bytes(context, heap));
+    flaw->risk = pyro_limit(context, largest >= pyro_limit(context, RESULT_SHARE) * heap ? SOME_RISK : ODD);
+    flaw->set = key;
+    flaw->value = pyro_say_memory(context, fmax(fmin(heap / 4, 1024 * MIB), largest * 1.5));
+    flaw->advice = pyro_say(context, "Set a limit that the driver can bear: %s.", flaw->value.ptr);
+    flaw->metric = "largest_result_bytes", flaw->unit = "bytes";
+    flaw->measured = largest;
+}
+
+static void high_fraction(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    double fraction = pyro_app_memory_fraction(app);
+    if (fraction <= pyro_limit(context, FRACTION))
+        return;
+    double left = (1 - fraction) * fmax(0, pyro_app_heap_bytes(app) - 300 * MIB) / pyro_app_slots_per_executor(app);
+    struct flaw *flaw =
+        add(flaws, "Next to no heap for tasks' own objects", PYRO_SLICE_LITERAL("spark.memory.fraction"));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context,
+                           "spark.memory.fraction=%.2f gives Spark's caches and buffers nearly all of the heap: %s are "
+                           "left for what a task makes itself (rows, collections, decoders).",
+                           fraction, pyro_say_bytes(context, left));
+    flaw->risk = pyro_limit(context, left < pyro_limit(context, USER_MIB) ? SOME_RISK : ODD);
+    flaw->set = "spark.memory.fraction";
+    flaw->value = PYRO_SLICE_LITERAL("0.6");
+    flaw->advice =
+        PYRO_SLICE_LITERAL("Set spark.memory.fraction back to 0.6, and raise the heap where caches need more.");
+    flaw->metric = "left_for_a_task_bytes", flaw->unit = "bytes";
+    flaw->measured = left, flaw->expected = pyro_limit(context, USER_MIB);
+}
+
+static void odd_cores(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    double cpus = pyro_app_task_cpus(app), cores = 0;
+    for (size_t i = 0; i < app->executors.count; i++)
+        cores = fmax(cores, pyro_real(app->executors.items[i].cores));
+    double left = cores - floor(cores / cpus) * cpus;
+    if (cpus < 2 || cores < cpus || left < 0.5)
+        return;
+    struct flaw *flaw = add(flaws, "Cores that no task can use", PYRO_SLICE_LITERAL("spark.task.cpus"));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context,
+                           "Tasks take %.0f cores each (spark.task.cpus) on executors of %.0f: %.0f of them "
+                           "stand idle all the time.",
+                           cpus, cores, left);
+    flaw->core_share = left / cores;
+    flaw->set = "spark.executor.cores";
+    flaw->value = pyro_say(context, "%.0f", floor(cores / cpus) * cpus);
+    flaw->advice = pyro_say(context, "Ask for executors whose cores are a multiple of %.0f.", cpus);
+    flaw->metric = "idle_cores_share", flaw->unit = "share";
+    flaw->measured = flaw->core_share, flaw->expected = 0;
+}
+
+static void small_overhead(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    const char *key = "spark.executor.memoryOverhead";
+    double heap = pyro_app_heap_bytes(app);
+    double set = pyro_real(pyro_app_property_size(app, key, (int64_t)MIB, 0));
+    double least = fmax(384 * MIB, pyro_limit(context, OVERHEAD) * heap);
+    if (!is_contained(app) || set <= 0 || set >= least)
+        return;
+    bool python = uses_python(app);
+    struct flaw *flaw = add(flaws, "Little room beside the heap", pyro_slice_from(key));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context,
+                           "Containers leave %s beside a heap of %s%s: buffers and threads of the JVM alone "
+                           "take more than that on a busy day, and the container is killed.",
+                           pyro_say_bytes(context, set), pyro_say_bytes(context, heap),
+                           python ? ", and Python workers live there too" : "");
+    flaw->risk = pyro_limit(context, python ? RISK : SOME_RISK);
+    flaw->set = key;
+    flaw->value = pyro_say_memory(context, fmax(least, heap * (python ? 0.25 : 0.1)));
+    flaw->advice = pyro_say(context, "Leave %s beside the heap.", flaw->value.ptr);
+    flaw->metric = "overhead_bytes", flaw->unit = "bytes";
+    flaw->measured = set, flaw->expected = least;
+}
+
+static void short_tracking(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    const char *key = "spark.dynamicAllocation.shuffleTracking.timeout";
+    double set = seconds(app, key, 0.001, HUGE_VAL), fetch_failures = 0;
+    if (!pyro_app_dynamic_allocation(app) || set >= 60 || app->numbers.shuffle_read_bytes <= 0)
+        return;
+    for (size_t i = 0; i < app->failures.count; i++)
+        fetch_failures += pyro_slice_is(app->failures.items[i].reason, "FetchFailed");
+    struct flaw *flaw = add(flaws, "Shuffle files are given up early", pyro_slice_from(key));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context,
+                           "Executors are given back %.0f s after their last task although they hold shuffle "
+                           "files (%s were read in this run; %.0f tasks could not fetch theirs).",
+                           set, pyro_say_bytes(context, pyro_real(app->numbers.shuffle_read_bytes)), fetch_failures);
+    flaw->risk = pyro_limit(context, fetch_failures > 0 ? RISK : ODD);
+    flaw->set = key;
+    flaw->value = PYRO_SLICE_LITERAL("30min");
+    flaw->advice = PYRO_SLICE_LITERAL("Leave the timeout unset, or at half an hour: shuffle files of running jobs are "
+                                      "then safe.");
+    flaw->metric = "fetch_failures", flaw->unit = "count";
+    flaw->measured = fetch_failures, flaw->expected = 0;
+}
+
+static void contradictions(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    int64_t most = pyro_app_property_int(app, "spark.dynamicAllocation.maxExecutors", INT64_MAX);
+    int64_t least = pyro_app_property_int(app, "spark.dynamicAllocation.minExecutors", 0);
+    int64_t start = pyro_app_property_int(app, "spark.executor.instances", 0);
+    if (!pyro_app_dynamic_allocation(app) || most == INT64_MAX || (start <= most && least <= most))
+        return;
+    struct flaw *flaw =
+        add(flaws, "Settings contradict each other", PYRO_SLICE_LITERAL("spark.dynamicAllocation.maxExecutors"));
+    if (!flaw)
+        return;
+    flaw->cause = pyro_say(context, "At most %lld executors are allowed, but %s asks for %lld.", (long long)most,
+                           least > most ? "spark.dynamicAllocation.minExecutors" : "spark.executor.instances",
+                           (long long)(least > most ? least : start));
+    flaw->risk = pyro_limit(context, ODD);
+    flaw->advice = PYRO_SLICE_LITERAL("Decide which number is meant, and remove the other.");
+    flaw->metric = "max_executors", flaw->unit = "count";
+    flaw->measured = (double)most, flaw->expected = (double)(least > most ? least : start);
+}
+
+static void kryo_buffer(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    for (size_t i = 0; i < app->failures.count; i++) {
+        if (!pyro_text_has(app->failures.items[i].message, "Kryo serialization failed: Buffer overflow"))
+            continue;
+        struct flaw *flaw =
+            add(flaws, "Serialiser's buffer too small", PYRO_SLICE_LITERAL("spark.kryoserializer.buffer.max"));
+        if (!flaw)
+            return;
+        flaw->cause =
+            pyro_say(context, "Tasks failed with \"%s\": an object is larger than spark.kryoserializer.buffer.max.",
+                     pyro_say_text(context, app->failures.items[i].message, PYRO_CAUSE_BYTES));
+        flaw->risk = pyro_limit(context, RISK);
+        flaw->set = "spark.kryoserializer.buffer.max";
+        flaw->value = PYRO_SLICE_LITERAL("512m");
+        flaw->advice = PYRO_SLICE_LITERAL("Let the buffer grow to 512m, and make smaller objects.");
+        flaw->metric = "value_bytes", flaw->unit = "bytes";
+        flaw->measured =
+            pyro_real(pyro_app_property_size(app, "spark.kryoserializer.buffer.max", (int64_t)MIB, 64 * (int64_t)MIB));
+        return;
+    }
+}
+
+/* Names that nothing reads: misspelt, or of another version of Spark. */
+static void names(struct pyro_rule_context *context, struct flaws *flaws)
+{
+    const struct pyro_app *app = context->app;
+    for (size_t i = 0; i < app->properties.count; i++) {
+        const struct pyro_property *property = &app->properties.items[i];
+        if (!pyro_slice_is(property->kind, "spark"))
+            continue;
+        const struct pyro_gone_setting *gone = pyro_gone_setting(property->key);
+        const char *meant = gone ? NULL : pyro_meant_setting(property->key);
+        bool unread = gone && pyro_app_spark_at_least(app, gone->major, gone->minor);
+        if (!meant && !unread)
+            continue;
+        struct flaw *flaw = add(flaws, meant ? "Misspelt setting" : "Setting without effect", property->key);
+        if (!flaw)
+            return;
+        const char *key = pyro_say_text(context, property->key, 100);
+        flaw->cause = meant
+                          ? pyro_say(context, "Spark knows no %s: what was meant is most likely %s, which is %s.", key,
+                                     meant, has(app, meant) ? "set as well" : "not set, so that its default holds")
+                          : pyro_say(context, "%s has no effect since Spark %d.%d: %s.", key, gone->major, gone->minor,
+                                     gone->instead);
+        flaw->advice =
+            meant ? pyro_say(context, "Set %s=%s, if it was meant.", meant, pyro_say_text(context, property->value, 80))
+                  : PYRO_SLICE_LITERAL("Remove it.");
+        flaw->set = meant && !has(app, meant) ? meant : NULL;
+        flaw->value = property->value;
+        flaw->risk = pyro_limit(context, meant && !has(app, meant) ? SOME_RISK : ODD);
+        flaw->metric = "settings_without_effect", flaw->unit = "count";
+        flaw->measured = 1, flaw->expected = 0;
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct flaw *flaw)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_config_risk);
+    if (!finding)
+        return;
+    finding->id = pyro_say(context, "config-risk:%s", pyro_say_text(context, flaw->key, 100));
+    finding->title = pyro_slice_from(flaw->title);
+    finding->cause = flaw->cause;
+    pyro_finding_evidence(context, finding, flaw->metric, flaw->measured, flaw->expected, flaw->unit);
+    struct pyro_advice *advice = pyro_finding_advise(context, finding, flaw->advice, flaw->verify);
+    if (flaw->set)
+        pyro_advice_set(context, advice, flaw->set, flaw->value);
+    finding->failure_risk = flaw->risk;
+    finding->harm = flaw->harm;
+    finding->confidence *= 0.9;
+    pyro_finding_saves(context, finding, 0, 0, 0);
+    finding->saves.core_ms = pyro_whole(flaw->core_share * pyro_real(app->numbers.core_total_ms));
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    static void (*const checks[])(struct pyro_rule_context *, struct flaws *) = {
+        no_second_try,  heartbeats,     speculative_writes, unlimited_results, high_fraction, odd_cores,
+        small_overhead, short_tracking, kryo_buffer,        contradictions,    names};
+    size_t settings = 0;
+    for (size_t i = 0; i < context->app->properties.count; i++)
+        settings += pyro_slice_is(context->app->properties.items[i].kind, "spark");
+    if (settings == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct flaws *flaws = pyro_arena_array(context->arena, 1, sizeof(*flaws));
+    if (!flaws) {
+        context->failed = true;
+        return PYRO_VERDICT_QUIET;
+    }
+    flaws->count = 0;
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+        checks[i](context, flaws);
+    for (size_t i = 0; i < flaws->count && (double)i < pyro_limit(context, FINDINGS_MAX); i++)
+        report(context, &flaws->items[i]);
+    return flaws->count > 0 ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_config_risk = {
+    .id = "config-risk",
+    .category = "resources",
+    .title = "Risky settings",
+    .summary = "Settings are risky in this run, or have no effect.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

@@ -1,0 +1,86 @@
+/* memory-overprovisioned: executors never used more than a part of their heap. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/failure_text.h"
+#include "rules/finding.h"
+
+enum { USED_SHARE, HEAP_MIN, KNOWN_SHARE, RUN_MS, HEADROOM, RESERVED, SMALLER };
+static const struct pyro_threshold thresholds[] = {
+    [USED_SHARE] = {"heap_share_max", 0.5, "share",
+                    "Less than half used although garbage gathers before it is collected: it is not needed"},
+    [HEAP_MIN] = {"heap_bytes_min", 2147483648.0, "bytes", "Below 2 GiB there is nothing to gain"},
+    [KNOWN_SHARE] = {"known_share_min", 0.8, "share", "So many of the executors must have told their heap's peak"},
+    [RUN_MS] = {"run_ms_min", 30000, "ms", "Task time from which on the heap has shown what it needs"},
+    [HEADROOM] = {"headroom", 1.3, "ratio", "Over the peak seen: the next run's data may be larger"},
+    [RESERVED] = {"reserved_bytes", 314572800.0, "bytes", "What Spark sets aside in every heap (300 MiB)"},
+    [SMALLER] = {"smaller_share_max", 0.75, "share",
+                 "Only a size that is at least a quarter smaller is worth a change"},
+};
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    double limit = pyro_real(app->numbers.executor_heap_limit_bytes), peak = 0, known = 0, all = 0, lives = 0;
+    if (pyro_app_is_local(app) || app->executors.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (executor->tasks <= 0)
+            continue;
+        all++;
+        known += executor->heap_peak_bytes > 0;
+        peak = fmax(peak, pyro_real(executor->heap_peak_bytes));
+        lives += pyro_span(executor->added_ms,
+                           executor->removed_ms != PYRO_NONE ? executor->removed_ms : app->application.end_ms);
+        if (pyro_executor_shortage(app, executor) != PYRO_SHORTAGE_NONE)
+            return PYRO_VERDICT_QUIET;
+    }
+    if (all <= 0 || known < pyro_limit(context, KNOWN_SHARE) * all)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    double size =
+        ceil((peak * pyro_limit(context, HEADROOM) + pyro_limit(context, RESERVED)) / 536870912.0) * 536870912.0;
+    size = fmax(size, 1073741824.0);
+    if (app->numbers.disk_spill_bytes > 0 || limit < pyro_limit(context, HEAP_MIN) ||
+        peak > pyro_limit(context, USED_SHARE) * limit || size > pyro_limit(context, SMALLER) * limit ||
+        pyro_real(app->numbers.run_ms) < pyro_limit(context, RUN_MS))
+        return PYRO_VERDICT_QUIET;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_memory_overprovisioned);
+    if (!finding)
+        return PYRO_VERDICT_QUIET;
+    finding->id = pyro_slice_from(pyro_rule_memory_overprovisioned.id); /* one finding for the whole application */
+    const double gib_hour = 1073741824.0 * 3600e3;
+    struct pyro_slice wanted = pyro_say(context, "%.0fm", size / 1048576);
+    finding->cause = pyro_say(
+        context,
+        "No executor used more than %s of its heap of %s (%.0f %%), garbage included; %s held %.2f GiB-hours of heap "
+        "that nobody needed.",
+        pyro_say_bytes(context, peak), pyro_say_bytes(context, limit), 100 * peak / limit,
+        pyro_say_count(context, all, "executor", "executors"), (limit - size) * lives / gib_hour);
+    pyro_finding_evidence(context, finding, "heap_used_share", peak / limit, pyro_limit(context, USED_SHARE), "share");
+    pyro_finding_evidence(context, finding, "heap_peak_bytes", peak, (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "heap_limit_bytes", limit, size, "bytes");
+    pyro_finding_evidence(context, finding, "unused_gib_hours", (limit - size) * lives / gib_hour, 0, "count");
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Ask for spark.executor.memory=%s: the peak, %.0f %% more, and what Spark sets aside. Where memory "
+                 "decides how many executors fit on a node, more of them fit.",
+                 wanted.ptr, 100 * (pyro_limit(context, HEADROOM) - 1)),
+        "In the next run gc-pressure, disk-spill and cache-eviction stay quiet; if data grows, look again.");
+    pyro_advice_set(context, advice, "spark.executor.memory", wanted);
+    /* Memory that is given back costs no time, and saves none: without prices it stays low. */
+    pyro_finding_saves(context, finding, 0, 0, 0);
+    bool polled = pyro_app_property_size(app, "spark.executor.metrics.pollingInterval", 1, 0) > 0;
+    finding->confidence *= polled ? 0.9 : 0.75;
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_memory_overprovisioned = {
+    .id = "memory-overprovisioned",
+    .category = "memory",
+    .title = "Unused executor memory",
+    .summary = "Executors never used more than a part of their heap.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

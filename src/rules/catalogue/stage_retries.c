@@ -1,0 +1,176 @@
+/* stage-retries: stages ran again, because shuffle files that they or others had written could not be fetched. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/failure_text.h"
+#include "rules/finding.h"
+#include "rules/remedy.h"
+
+enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };
+static const struct pyro_threshold thresholds[] = {
+    [NEAR_SHARE] = {"near_limit_share", 0.75, "share",
+                    "So much of spark.stage.maxConsecutiveAttempts used up: failure is near"},
+    [NEAR_RISK] = {"risk_near", 0.5, "share", "Failure risk then"},
+    [RISK] = {"risk", 0.3, "share", "Failure risk of any other retry that cost work"},
+    [LITTLE_SHARE] = {"little_share", 0.002, "share", "Repeating less than this of all task time is an accident"},
+    [LITTLE_RISK] = {"risk_little", 0.1, "share", "Failure risk then"},
+};
+
+struct retries {
+    double attempts, repeated_ms, lost_ms, fetch_failures, lost_executors;
+    int64_t worst; /* largest attempt number */
+    size_t first;  /* row of the first stage that ran again */
+    size_t failed; /* row of the first attempt that failed to fetch, or SIZE_MAX */
+};
+
+static double count_lost(const struct pyro_app *app)
+{
+    double count = 0;
+    for (size_t i = 0; i < app->executors.count; i++)
+        count += app->executors.items[i].removed_ms != PYRO_NONE &&
+                 !pyro_removal_is_ordinary(app->executors.items[i].remove_reason);
+    return count;
+}
+
+static struct retries measure(const struct pyro_app *app)
+{
+    struct retries found = {.failed = SIZE_MAX};
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (found.failed == SIZE_MAX && stage->failure.ptr && pyro_text_has(stage->failure, "fetch"))
+            found.failed = i;
+        if (stage->attempt <= 0 || stage->tasks <= 0)
+            continue;
+        if (found.attempts++ <= 0)
+            found.first = i;
+        found.worst = stage->attempt > found.worst ? stage->attempt : found.worst;
+        found.repeated_ms += pyro_stage_repeated_part(app, stage) * pyro_real(stage->task_ms);
+    }
+    for (size_t row = 0; found.attempts > 0 && row < app->tasks.count; row++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_SUCCESS ||
+            !pyro_slice_find(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row)), "FetchFailed"))
+            continue;
+        found.fetch_failures++;
+        found.lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                                   pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+    }
+    found.lost_executors = count_lost(app);
+    return found;
+}
+
+/* The first line of what the stage failed of says little ("FetchFailedException"); the cause behind it says why. */
+static const char *why(struct pyro_rule_context *context, const struct retries *found)
+{
+    if (found->failed == SIZE_MAX)
+        return "";
+    struct pyro_slice text = context->app->stages.items[found->failed].failure;
+    struct pyro_root_cause root = pyro_root_cause(text);
+    return pyro_say(context, " (\"%s%s%s\")", pyro_say_text(context, root.name, 80),
+                    root.name.ptr && root.message.len > 0 ? ": " : "",
+                    pyro_say_text(context, root.message, PYRO_CAUSE_BYTES))
+        .ptr;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct retries *found)
+{
+    static const char *const verify = "In the next run the Stages page shows no (retry 1).";
+    const struct pyro_app *app = context->app;
+    struct pyro_slice text = found->failed == SIZE_MAX ? PYRO_SLICE_NULL : app->stages.items[found->failed].failure;
+    if (found->lost_executors > 0) {
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Find out what ended %s and mend that first (executor-oom, executor-lost): the "
+                                     "shuffle files went with %s.",
+                                     pyro_say_count(context, found->lost_executors, "executor", "executors"),
+                                     found->lost_executors > 1.5 ? "them" : "it"),
+                            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Keep shuffle files beyond the life of an executor: the external "
+                                               "shuffle service, a remote shuffle service, or where nodes are taken "
+                                               "away with notice decommissioning with migration of shuffle blocks."),
+                            verify);
+        return;
+    }
+    if (pyro_text_has(text, "NoSuchFile") || pyro_text_has(text, "FileNotFound") || pyro_text_has(text, "No such file"))
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Leave spark.local.dir alone while applications run: shuffle files were "
+                                               "deleted under living executors (tidying jobs such as systemd-tmpfiles, "
+                                               "or a full disk that somebody made room on)."),
+                            verify);
+    else
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Look at network and load of the host that the shuffle files lay on: "
+                                               "the executors lived on, but their files could not be fetched."),
+                            verify);
+    int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Where connections break for a while, fetch more patiently than %lld times.",
+                 (long long)retries),
+        verify);
+    pyro_advice_set(context, advice, "spark.shuffle.io.maxRetries",
+                    pyro_say(context, "%lld",
+                             (long long)(retries < 8      ? 8
+                                         : retries < 1000 ? retries * 2
+                                                          : retries)));
+}
+
+static void report(struct pyro_rule_context *context, const struct retries *found)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_stage_retries);
+    if (!finding)
+        return;
+    finding->id = pyro_slice_from(pyro_rule_stage_retries.id); /* one finding for the whole application */
+    pyro_finding_at_stage(context, finding, found->failed != SIZE_MAX ? found->failed : found->first);
+    double limit = fmax(1, pyro_real(pyro_app_property_int(app, "spark.stage.maxConsecutiveAttempts", 4)));
+    double work = found->repeated_ms + found->lost_ms, all = fmax(pyro_real(app->numbers.task_ms), 1);
+    finding->cause = pyro_say(
+        context,
+        "%s: %s could not fetch shuffle files%s%s. %s of task time repeated what had been done (%.1f %% of all).",
+        pyro_say_count(context, found->attempts, "stage attempt was a retry", "stage attempts were retries"),
+        pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
+        found->lost_executors > 0
+            ? pyro_say(context, "; %s during the run",
+                       pyro_say_count(context, found->lost_executors, "executor died", "executors died"))
+                  .ptr
+            : "; no executor died",
+        pyro_say_ms(context, work), 100 * work / all);
+    pyro_finding_evidence(context, finding, "stage_retries", found->attempts, 0, "count");
+    pyro_finding_evidence(context, finding, "fetch_failures", found->fetch_failures, 0, "count");
+    pyro_finding_evidence(context, finding, "repeated_task_ms", work, 0, "ms");
+    pyro_finding_evidence(context, finding, "worst_attempt", (double)found->worst + 1, 1, "count");
+    pyro_finding_evidence(context, finding, "executors_lost", found->lost_executors, 0, "count");
+    advise(context, finding, found);
+    double near = ((double)found->worst + 1) / limit;
+    finding->failure_risk =
+        pyro_limit(context, near >= pyro_limit(context, NEAR_SHARE) && found->fetch_failures > 0 ? NEAR_RISK
+                            : work >= pyro_limit(context, LITTLE_SHARE) * all                    ? RISK
+                                                                                                 : LITTLE_RISK);
+    finding->confidence *= found->fetch_failures > 0 ? 0.97 : 0.8;
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].attempt > 0 && app->stages.items[i].tasks > 0)
+            pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, &app->stages.items[i]));
+    pyro_remedy_sure(finding, 0.5, 0.9, 1);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0 || app->stages.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct retries found = measure(app);
+    if (found.attempts <= 0)
+        return PYRO_VERDICT_QUIET;
+    report(context, &found);
+    return PYRO_VERDICT_FINDING;
+}
+
+const struct pyro_rule pyro_rule_stage_retries = {
+    .id = "stage-retries",
+    .category = "failures",
+    .title = "Stages run again",
+    .summary = "Stages ran again because shuffle files could not be fetched.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

@@ -1,0 +1,301 @@
+/* stage-retries, job-failed, executor-churn, config-risk, and what failure texts say. */
+#include "base/intern.h"
+#include "rules/failure_text.h"
+#include "rules/known_settings.h"
+#include "scene.h"
+
+static const int64_t two_s = 2000;
+
+#define assert_slice(slice, text)                                                                                      \
+    do {                                                                                                               \
+        struct pyro_slice got = (slice);                                                                               \
+        assert_int_equal(got.len, strlen(text));                                                                       \
+        assert_memory_equal(got.ptr, (text), strlen(text));                                                            \
+    } while (0)
+
+static void test_root_causes(void **state)
+{
+    (void)state;
+    struct pyro_root_cause root = pyro_root_cause(PYRO_SLICE_LITERAL(
+        "Job aborted due to stage failure: Task 3 in stage 2.0 failed 4 times, most recent failure: Lost task 3.3 in "
+        "stage 2.0 (TID 40) (10.0.0.1 executor 2): org.apache.spark.SparkException: Task failed while writing rows.\n"
+        "\tat org.apache.spark.sql.errors.Q.taskFailed(Q.scala:1)\n"
+        "\tat java.base/java.lang.Thread.run(Thread.java:833)\n"
+        "Caused by: java.lang.IllegalStateException: no rate for XYZ\n"
+        "\tat scala.Option.get(Option.scala:1)\n"
+        "\tat com.acme.etl.Rates.find(Rates.scala:44)\n"
+        "\tat com.acme.etl.Load.parse(Load.scala:12)\n"
+        "\nDriver stacktrace:\nCaused by: java.lang.Error: not this one\n"));
+    assert_slice(root.name, "java.lang.IllegalStateException");
+    assert_slice(root.message, "no rate for XYZ");
+    assert_slice(root.wrapper, "org.apache.spark.SparkException");
+    assert_slice(root.frame, "com.acme.etl.Rates.find(Rates.scala:44)");
+    root = pyro_root_cause(PYRO_SLICE_LITERAL(
+        "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in "
+        "stage 1.0 (TID 9) (h executor 1): org.apache.spark.api.python.PythonException: Traceback (most recent call "
+        "last):\n"
+        "  File \"/opt/pyspark/lib/pyspark.zip/pyspark/worker.py\", line 830, in main\n"
+        "  File \"/app/jobs/load.py\", line 12, in price_of\n"
+        "    return float(text)\n"
+        "ValueError: could not convert string to float: 'on'\n\n"
+        "\tat org.apache.spark.api.python.Base.handle(PythonRunner.scala:1)\n"));
+    assert_slice(root.name, "ValueError");
+    assert_slice(root.message, "could not convert string to float: 'on'");
+    assert_slice(root.frame, "load.py\", line 12, in price_of");
+    root = pyro_root_cause(PYRO_SLICE_LITERAL(
+        "Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times, most recent failure: Lost task 1.3 in "
+        "stage 3.0 (TID 12) (h executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
+        "Reason: Command exited with code 52\nDriver stacktrace:"));
+    assert_slice(root.name, "ExecutorLostFailure");
+    assert_slice(root.message, "Command exited with code 52");
+    root = pyro_root_cause(PYRO_SLICE_LITERAL("Job aborted due to stage failure: Total size of serialized results of 8 "
+                                              "tasks is bigger than spark.driver.maxResultSize (1.0 MiB)"));
+    assert_null(root.name.ptr);
+    assert_true(pyro_slice_starts_with(root.message, "Total size"));
+    static const char *const strange[] = {"",
+                                          "\n\n",
+                                          "Caused by: ",
+                                          ": ",
+                                          "a",
+                                          "most recent failure: Lost task",
+                                          "Traceback (most recent call last)",
+                                          "\tat \nCaused by:"};
+    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
+        pyro_root_cause(pyro_slice_from(strange[i]));
+    pyro_root_cause(PYRO_SLICE_NULL);
+}
+
+struct failing {
+    struct pyro_app *app;
+    unsigned every;
+};
+
+static void fetch_fails(struct fixture_task *task, unsigned index, void *context)
+{
+    const struct failing *failing = context;
+    if (index % failing->every != 0)
+        return;
+    task->row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+    task->row[PYRO_TASK_reason] = pyro_intern(failing->app->strings, PYRO_SLICE_LITERAL("FetchFailed"));
+}
+
+static void belongs(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    const struct pyro_stage *stage = context;
+    task->row[PYRO_TASK_stage] = stage->id;
+    task->row[PYRO_TASK_stage_attempt] = stage->attempt;
+}
+
+/* A stage whose files vanish, and `again` attempts more. */
+static struct scene retried(int64_t again, unsigned tasks_again)
+{
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, 20};
+    scene_stage(&scene, 40, &two_s, 1, NULL, NULL);
+    struct pyro_stage *stage = scene_stage(&scene, 40, &two_s, 1, fetch_fails, &failing);
+    stage->status = PYRO_SLICE_LITERAL("failed");
+    stage->failure =
+        PYRO_SLICE_LITERAL("org.apache.spark.shuffle.FetchFailedException\n\tat x\nCaused by: "
+                           "java.io.FileNotFoundException: /data/shuffle_0_1_0.data (No such file or directory)\n");
+    for (int64_t i = 1; i <= again; i++) {
+        struct pyro_stage attempt = {.id = 2, .attempt = i};
+        struct pyro_stage *repeat = scene_stage(&scene, tasks_again, &two_s, 1, belongs, &attempt);
+        repeat->id = attempt.id;
+        repeat->attempt = attempt.attempt;
+    }
+    return scene;
+}
+
+static void test_stage_retries(void **state)
+{
+    (void)state;
+    struct scene scene = retried(1, 12);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "stage-retries");
+    assert_non_null(finding);
+    assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+    assert_non_null(pyro_slice_find(finding->cause, "java.io.FileNotFoundException"));
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "spark.local.dir"));
+    scene_free(&scene);
+    scene = retried(0, 0);
+    scene_end(&scene);
+    scene_quiet(&scene, "stage-retries");
+    scene_free(&scene);
+}
+
+/* A job of the last stage, failed. */
+static struct scene failed_job(const char *failure, bool later)
+{
+    struct scene scene = scene_new(2, 2);
+    static const int64_t first[] = {1}, second[] = {2};
+    struct pyro_stage *stage = scene_stage(&scene, 20, &two_s, 1, NULL, NULL);
+    stage->job = 0;
+    stage->status = PYRO_SLICE_LITERAL("failed");
+    struct pyro_job *job = fixture_job(scene.app, 0, stage->submitted_ms, scene.now, first, 1);
+    job->status = PYRO_SLICE_LITERAL("failed");
+    job->failure = pyro_slice_from(failure);
+    job->name = PYRO_SLICE_LITERAL("count at etl.py:9");
+    if (later) {
+        stage = scene_stage(&scene, 20, &two_s, 1, NULL, NULL);
+        stage->job = 1;
+        fixture_job(scene.app, 1, stage->submitted_ms, scene.now, second, 1)->name = job->name;
+    }
+    scene_end(&scene);
+    return scene;
+}
+
+static void test_job_failed(void **state)
+{
+    (void)state;
+    const char *text = "Job aborted due to stage failure: Task 3 in stage 1.0 failed 4 times, most recent failure: "
+                       "Lost task 3.3 in stage 1.0 (TID 9) (h executor 1): java.lang.ArithmeticException: / by zero\n"
+                       "\tat com.acme.Etl.run(Etl.scala:7)\n";
+    struct scene scene = failed_job(text, false);
+    const struct pyro_finding *finding = scene_finding(&scene, "job-failed");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
+    assert_non_null(pyro_slice_find(finding->cause, "java.lang.ArithmeticException: / by zero, at com.acme.Etl.run"));
+    assert_non_null(pyro_slice_find(finding->cause, "after 4 attempts"));
+    scene_free(&scene);
+    scene = failed_job(text, true); /* tried again, and well */
+    assert_int_equal(scene_finding(&scene, "job-failed")->severity, PYRO_SEVERITY_MODERATE);
+    scene_free(&scene);
+    scene = failed_job("Job 0 cancelled part of cancelled job group 7", false);
+    scene_quiet(&scene, "job-failed");
+    scene_free(&scene);
+}
+
+/* Rounds of work with executors given back between them, `absent` ms each time. */
+static struct scene rounds(unsigned count, int64_t absent)
+{
+    static const char *const ids[] = {"1", "2", "3", "4", "5", "6", "7", "8"};
+    struct scene scene = scene_new(1, 2);
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.enabled", "true");
+    fixture_property(scene.app, "spark", "spark.dynamicAllocation.executorIdleTimeout", "2s");
+    for (unsigned i = 0; i < count; i++) {
+        struct pyro_executor *last = &scene.app->executors.items[scene.app->executors.count - 1];
+        last->removed_ms = scene.now + 2000;
+        last->remove_reason = PYRO_SLICE_LITERAL("Executor killed by driver.");
+        int64_t submitted = last->removed_ms + absent - 4000; /* and waits four seconds */
+        scene.now = last->removed_ms + absent;
+        fixture_executor(scene.app, ids[i + 1], 2, scene.now, PYRO_NONE);
+        scene_stage(&scene, 4, &two_s, 1, NULL, NULL)->submitted_ms = submitted;
+    }
+    scene_end(&scene);
+    return scene;
+}
+
+static void test_executor_churn(void **state)
+{
+    (void)state;
+    struct scene scene = rounds(5, 8000);
+    const struct pyro_finding *finding = scene_finding(&scene, "executor-churn");
+    assert_non_null(finding);
+    assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
+    assert_int_equal(finding->saves.wall_high_ms, 20000);
+    assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.executorIdleTimeout"), "13s");
+    assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.minExecutors"), "1");
+    scene_free(&scene);
+    scene = rounds(2, 8000);
+    scene_quiet(&scene, "executor-churn");
+    scene_free(&scene);
+    scene = rounds(5, 900000); /* a quarter of an hour: right so */
+    scene_quiet(&scene, "executor-churn");
+    scene_free(&scene);
+}
+
+static const struct pyro_finding *finding_of(const struct scene *scene, const char *id)
+{
+    for (size_t i = 0; i < scene->diagnosis->finding_count; i++)
+        if (pyro_slice_is(scene->diagnosis->findings[i].id, id))
+            return &scene->diagnosis->findings[i];
+    return NULL;
+}
+
+static void test_config_risk(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *more, *more_value, *id;
+        enum pyro_severity severity;
+    } cases[] = {
+        {"spark.task.maxFailures", "1", "a", "", "config-risk:spark.task.maxfailures", PYRO_SEVERITY_MODERATE},
+        {"spark.task.maxFailures", "4", "a", "", NULL, PYRO_SEVERITY_LOW},
+        {"spark.executor.heartbeatInterval", "45s", "spark.network.timeout", "60s", "spark.executor.heartbeatInterval",
+         PYRO_SEVERITY_MODERATE},
+        {"spark.executor.heartbeatInterval", "20s", "spark.network.timeout", "120s", NULL, PYRO_SEVERITY_LOW},
+        {"spark.driver.maxResultSize", "0", "a", "", "spark.driver.maxResultSize", PYRO_SEVERITY_LOW},
+        {"spark.driver.maxResultSize", "2g", "a", "", NULL, PYRO_SEVERITY_LOW},
+        {"spark.memory.fraction", "0.95", "spark.executor.memory", "1g", "spark.memory.fraction",
+         PYRO_SEVERITY_MODERATE},
+        {"spark.memory.fraction", "0.7", "a", "", NULL, PYRO_SEVERITY_LOW},
+        {"spark.task.cpus", "2", "a", "", "spark.task.cpus", PYRO_SEVERITY_CRITICAL}, /* of three cores */
+        {"spark.executor.memoryoverhead", "1g", "a", "", "spark.executor.memoryoverhead", PYRO_SEVERITY_MODERATE},
+        {"spark.executor.memoryOverhead", "1g", "a", "", NULL, PYRO_SEVERITY_LOW},
+        {"spark.executor.memoryOverhead", "128m", "spark.executor.memory", "8g", "spark.executor.memoryOverhead",
+         PYRO_SEVERITY_MODERATE},
+        {"spark.storage.memoryFraction", "0.5", "a", "", "spark.storage.memoryFraction", PYRO_SEVERITY_LOW},
+        {"spark.acme.table", "orders", "a", "", NULL, PYRO_SEVERITY_LOW},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct scene scene = scene_new(2, 3);
+        fixture_property(scene.app, "spark", cases[i].key, cases[i].value);
+        fixture_property(scene.app, "spark", cases[i].more, cases[i].more_value);
+        scene_stage(&scene, 60, &two_s, 1, NULL, NULL);
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "config-risk");
+        assert_int_equal(finding != NULL, cases[i].id != NULL);
+        if (finding) {
+            assert_int_equal(finding->severity, cases[i].severity);
+            assert_non_null(pyro_slice_find(finding->id, "config-risk:spark."));
+        }
+        scene_free(&scene);
+    }
+}
+
+static void test_speculation_on_writes(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 2; version++) {
+        struct scene scene = scene_new(2, 2);
+        fixture_property(scene.app, "spark", "spark.speculation", "true");
+        fixture_property(scene.app, "spark", "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version",
+                         version == 1 ? "1" : "2");
+        int64_t id = scene_stage(&scene, 20, &two_s, 1, NULL, NULL)->id;
+        struct fixture_task task = fixture_task(scene.app, id, "1", scene.now, scene.now + 100);
+        task.row[PYRO_TASK_output_bytes] = 1 << 20;
+        fixture_add(scene.app, &task);
+        scene.now += 100;
+        scene_end(&scene);
+        const struct pyro_finding *finding = finding_of(&scene, "config-risk:spark.speculation");
+        assert_int_equal(finding != NULL, version == 2);
+        if (finding)
+            assert_int_equal(finding->severity, PYRO_SEVERITY_MODERATE);
+        scene_free(&scene);
+    }
+}
+
+static void test_known_settings(void **state)
+{
+    (void)state;
+    assert_string_equal(pyro_meant_setting(PYRO_SLICE_LITERAL("spark.executor.instance")), "spark.executor.instances");
+    assert_string_equal(pyro_meant_setting(PYRO_SLICE_LITERAL("spark.excutor.memory")), "spark.executor.memory");
+    assert_string_equal(pyro_meant_setting(PYRO_SLICE_LITERAL("spark.sql.shuffle.partitoins")),
+                        "spark.sql.shuffle.partitions");
+    assert_null(pyro_meant_setting(PYRO_SLICE_LITERAL("spark.executor.memory")));
+    assert_null(pyro_meant_setting(PYRO_SLICE_LITERAL("spark.executor.env.HOME")));
+    assert_null(pyro_meant_setting(PYRO_SLICE_LITERAL("")));
+    assert_non_null(pyro_gone_setting(PYRO_SLICE_LITERAL("spark.memory.useLegacyMode")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_root_causes),    cmocka_unit_test(test_stage_retries),
+        cmocka_unit_test(test_job_failed),     cmocka_unit_test(test_executor_churn),
+        cmocka_unit_test(test_config_risk),    cmocka_unit_test(test_speculation_on_writes),
+        cmocka_unit_test(test_known_settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
