@@ -25,6 +25,8 @@ class Job:
     repaired: str | None = None  # name of the job without the fault
     healthy: bool = True  # without expected rules nothing above low may be found; False: only what is allowed
     split: str = "development"  # or "held-out": recorded when the rules were written already
+    noted: tuple[str, ...] = ()  # rules that must say something, if only `low`
+    fails: bool = False  # the application ends with an error
 
 
 def slowest(numbers: Numbers) -> tuple[float, float]:

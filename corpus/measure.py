@@ -68,7 +68,8 @@ class Measured:
         self.removed: dict[str, int] = {}
         self.reasons: dict[str, int] = {}
         self.failed_jobs = 0
-        self.heap_peak = 0
+        self.heap_peak = self.driver_heap_peak = self.full_collections = 0
+        self.given_back = self.refused = self.driver_exhausted = self.attempts_more = 0
         self.names: dict[int, str] = {}
         self.driver: dict[str, int] = {}
 
@@ -86,24 +87,45 @@ class Measured:
             self.added[event["Executor ID"]] = (event["Timestamp"], cores)
         elif kind == "SparkListenerExecutorRemoved":
             self.removed[event["Executor ID"]] = event["Timestamp"]
+            self.given_back += "killed by driver" in event["Removed Reason"]
         elif kind == "SparkListenerStageCompleted":
             info = event["Stage Info"]
+            self.attempts_more += info["Stage Attempt ID"] > 0
             if "Submission Time" in info and "Completion Time" in info:
                 self.spans.append((info["Submission Time"], info["Completion Time"]))
         elif kind == "SparkListenerTaskEnd":
             self.stages.setdefault((event["Stage ID"], event["Stage Attempt ID"]), []).append(event)
             reason = event["Task End Reason"]["Reason"]
             self.reasons[reason] = self.reasons.get(reason, 0) + 1
-        elif kind == "SparkListenerStageExecutorMetrics" and event["Executor ID"] != "driver":
-            self.heap_peak = max(self.heap_peak, event["Executor Metrics"]["JVMHeapMemory"])
+        elif kind == "SparkListenerStageExecutorMetrics":
+            self.feed_peaks(event["Executor ID"], event["Executor Metrics"])
         elif kind == "SparkListenerJobEnd":
             self.failed_jobs += event["Job Result"]["Result"] != "JobSucceeded"
+            why = event["Job Result"].get("Exception", {}).get("Message", "")
+            self.refused += "is bigger than spark.driver.maxResultSize" in why
+        elif kind == "SparkListenerSQLExecutionEnd":
+            self.driver_exhausted += "Java heap space" in (event.get("errorMessage") or "")
         elif "sparkPlanInfo" in event:
             metric_names(event["sparkPlanInfo"], self.names)
         elif kind == "SparkListenerDriverAccumUpdates":
             for ident, value in event["accumUpdates"]:
                 name = self.names.get(ident, "")
                 self.driver[name] = self.driver.get(name, 0) + value
+
+    def feed_peaks(self, executor: str, peaks: Event) -> None:
+        """Take in what one executor, or the driver, needed during a stage."""
+        if executor == "driver":
+            self.driver_heap_peak = max(self.driver_heap_peak, peaks["JVMHeapMemory"])
+            return
+        self.heap_peak = max(self.heap_peak, peaks["JVMHeapMemory"])
+        self.full_collections = max(self.full_collections, peaks["MajorGCCount"])
+
+    def heap_exhausted(self) -> int:
+        """Count failed tasks that name a full heap, or an executor that ended of one (code 52)."""
+        return sum(
+            "OutOfMemoryError" in text or "exit code 52" in text or "with code 52" in text
+            for text in (json.dumps(t["Task End Reason"]) for t in self.tasks())
+        )
 
     def tasks(self) -> list[Event]:
         """Return all TaskEnd events."""
@@ -148,6 +170,14 @@ class Measured:
             "task_end_reasons": self.reasons,
             "executors_added": len(self.added),
             "executors_lost_early": sum(self.end - t > 2000 for t in self.removed.values()),
+            "executors_given_back": self.given_back,
+            "stage_attempts_more": self.attempts_more,
+            "heap_exhausted": self.heap_exhausted(),
+            "results_refused": self.refused,
+            "driver_out_of_memory": self.driver_exhausted,
+            "result_bytes": self.sum("Result Size"),
+            "driver_heap_peak_bytes": self.driver_heap_peak,
+            "full_collections": self.full_collections,
             "gc_share": round(self.sum("JVM GC Time") / max(1, run_ms), 3),
             "cpu_share": round(self.sum("Executor CPU Time") / 1e6 / max(1, run_ms), 3),
             "disk_spill_bytes": self.sum("Disk Bytes Spilled"),
@@ -178,7 +208,9 @@ class Measured:
             "median_ms": statistics.median(map(duration_ms, tasks)),
             "max_ms": duration_ms(longest),
             "median_read_bytes": statistics.median(sizes),
-            "longest_task_read_bytes": read_bytes(longest["Task Metrics"]),
+            "longest_task_read_bytes": read_bytes(longest["Task Metrics"])
+            if longest.get("Task Metrics")
+            else 0,
         }
 
 
