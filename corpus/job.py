@@ -11,6 +11,20 @@ SPARK_4 = "4.3.0"
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """A standalone master with one worker on each loopback address.
+
+    `slow` names the process to slow down, a worker's address or "driver" or "shuffle service" (of the first worker);
+    it is stopped (SIGSTOP) for the first and runs for the second of `duty` milliseconds, from `after_s` on.
+    """
+
+    hosts: tuple[str, ...] = ("127.0.0.1", "127.0.0.2")
+    cores: int = 1
+    slow: str = ""
+    duty: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
 class Job:
     """One recorded application and what it must show."""
 
@@ -20,6 +34,7 @@ class Job:
     expected: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
     master: str = "local-cluster[2,2,1024]"
+    cluster: Cluster | None = None  # then the master is a standalone one
     version: str = SPARK_3
     conf: dict[str, str] = field(default_factory=dict)
     repaired: str | None = None  # name of the job without the fault

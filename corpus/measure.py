@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import scheduling
+
 Event = dict[str, Any]
 Span = tuple[int, int]
 
@@ -187,8 +189,10 @@ class Measured:
             "output_bytes": self.sum("Output Metrics", "Bytes Written"),
             "executor_heap_peak_bytes": self.heap_peak,
             "size_of_files_read": self.driver.get("size of files read", 0),
+            "shuffle_write_bytes": self.sum("Shuffle Write Metrics", "Shuffle Bytes Written"),
             "files_read": self.driver.get("number of files read", 0),
             "longest_stage": self.longest_stage(),
+            **scheduling.numbers(self.stages),
         }
 
     def task_ms(self) -> int:

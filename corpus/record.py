@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE))
 import spark_runs as sr  # noqa: E402
 from job import SPARK_3, Job  # noqa: E402
 from measure import measure  # noqa: E402
-
+from standalone import Standalone  # noqa: E402
 
 
 def planted() -> list[Job]:
@@ -49,8 +49,12 @@ def record(job: Job, cache: Path, workdir: Path) -> None:
     events = workdir / "events"
     conf = {"spark.executor.memory": "1g", **job.conf}
     run = sr.Run(job.name, HERE / "jobs" / f"{job.name}.py", job.master, conf)
+    venv = sr.make_venv(cache, job.version)
     try:
-        sr.run_to_end(sr.make_venv(cache, job.version), workdir, run, events)
+        if job.cluster:
+            run_on_cluster(job, venv, workdir, run, events)
+        else:
+            sr.run_to_end(venv, workdir, run, events)
     except RuntimeError:
         if not job.fails:
             raise
@@ -58,6 +62,13 @@ def record(job: Job, cache: Path, workdir: Path) -> None:
     target.parent.mkdir(exist_ok=True)
     log = next(sr.logs_in(events))
     sr.compress(log, target)
+
+
+def run_on_cluster(job: Job, venv: Path, workdir: Path, run: sr.Run, events: Path) -> None:
+    """Run a job on a standalone cluster of its own."""
+    with Standalone(job.cluster, venv, workdir) as cluster:
+        run.master = cluster.url
+        sr.run_to_end(venv, workdir, run, events, started=cluster.watch)
 
 
 def log_of(job: Job) -> Path:
@@ -72,7 +83,7 @@ def entry(job: Job) -> tuple[dict[str, Any], bool]:
         "file": f"logs/{job.name}.zst",
         "job": f"jobs/{job.name}.py",
         "spark_version": numbers.pop("spark_version"),
-        "master": job.master,
+        "master": f"standalone{list(job.cluster.hosts)}" if job.cluster else job.master,
         "expected": list(job.expected),
         "allowed": list(job.allowed),
         "noted": list(job.noted),

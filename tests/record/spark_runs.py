@@ -133,9 +133,12 @@ def run_to_end(
     run: Run,
     events: Path | None,
     extra_env: dict[str, str] | None = None,
+    started: Callable[[subprocess.Popen], None] | None = None,
 ) -> None:
-    """Run the application and raise if it fails or takes too long."""
+    """Run the application and raise if it fails or takes too long; `started` is told of its process."""
     process = start(venv, workdir, run, events, extra_env=extra_env)
+    if started:
+        started(process)
     try:
         status = process.wait(timeout=run.timeout_s)
     except subprocess.TimeoutExpired:
