@@ -83,10 +83,11 @@ struct pyro_rule_context {
     const double *limits;         /* of its thresholds: see pyro_limit() */
     struct pyro_arena *arena;     /* findings and their texts */
     PYRO_VEC(struct pyro_finding) findings;
-    bool failed;                    /* out of memory */
-    struct pyro_activity *activity; /* made when first asked for: see pyro_alone_ms() */
-    struct pyro_replay *replay;     /* of this application, once all rules have spoken */
-    const struct pyro_plans *plans; /* made when first asked for: see pyro_rule_plans() */
+    bool failed;                          /* out of memory */
+    struct pyro_activity *activity;       /* made when first asked for: see pyro_alone_ms() */
+    struct pyro_replay *replay;           /* of this application, once all rules have spoken */
+    const struct pyro_plans *plans;       /* made when first asked for: see pyro_rule_plans() */
+    const struct pyro_stage_parts *parts; /* made when first asked for: see pyro_stage_parts() */
 };
 
 struct pyro_rule {

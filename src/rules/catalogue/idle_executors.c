@@ -150,7 +150,8 @@ static double promised_elsewhere(const struct pyro_rule_context *context)
     for (size_t i = 0; i < context->findings.count; i++) {
         const struct pyro_finding *finding = &context->findings.items[i];
         bool cut = strcmp(finding->rule->id, "too-few-partitions") == 0 && finding->confidence > 0.7;
-        if (cut || strcmp(finding->rule->id, "data-skew") == 0 || strcmp(finding->rule->id, "straggler") == 0)
+        if (cut || strcmp(finding->rule->id, "data-skew") == 0 || strcmp(finding->rule->id, "straggler") == 0 ||
+            strcmp(finding->rule->id, "locality-wait") == 0)
             promised += pyro_real(finding->saves.core_ms);
     }
     return promised;

@@ -1,4 +1,4 @@
-/* too-few-partitions: a stage has fewer tasks than there are slots, or tasks that are far too large. */
+/* too-few-partitions: a stage has fewer long tasks than there are slots. */
 #include <math.h>
 
 #include "rules/cases.h"
@@ -8,12 +8,10 @@
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8
 
-enum { LONG_TASK_MS, LARGE_BYTES, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
+enum { LONG_TASK_MS, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [LONG_TASK_MS] = {"task_ms_min", 5000, "ms",
                       "Tasks of this median are worth cutting; a stage of a few seconds is not"},
-    [LARGE_BYTES] = {"large_bytes", 1024.0 * 1024 * 1024, "bytes",
-                     "Tasks of more spill, collect garbage and cost much when they fail, however many slots there are"},
     [USED_SHARE] = {"used_share_max", 0.75, "share",
                     "Fires when at most so many of the slots have a task: above that the gain is noise"},
     [EVEN] = {"even_ratio_min", 0.3, "ratio",
@@ -24,7 +22,7 @@ static const struct pyro_threshold thresholds[] = {
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
 };
 
-enum { SLOTS, WANTED, BYTES, LARGE };
+enum { SLOTS, WANTED, BYTES };
 
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
 {
@@ -34,29 +32,24 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     double bytes = pyro_stage_read_bytes(stage) / partitions, median = pyro_real(stage->duration_median);
     bool even = median >= pyro_limit(context, LONG_TASK_MS) &&
                 median >= pyro_limit(context, EVEN) * pyro_real(stage->duration_max);
-    bool large = bytes > pyro_limit(context, LARGE_BYTES) && partitions > 1;
-    if (!even && !large)
+    if (!even)
         return;
     double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
-    bool few = even && partitions <= pyro_limit(context, USED_SHARE) * slots;
-    if (!few && !large)
+    if (partitions > pyro_limit(context, USED_SHARE) * slots)
         return;
     struct pyro_case *found = pyro_cases_add(context, cases, row);
     if (!found)
         return;
     double begin = (double)pyro_stage_begin(stage), end = (double)stage->completed_ms;
     double used = fmin(slots, partitions), work = pyro_real(stage->task_ms) * partitions / fmax(tasks, partitions);
-    if (few)
-        pyro_case_saves(context, found, fmin(end, begin + fmax(work / fmax(slots, used), 1)), end, SURE);
+    pyro_case_saves(context, found, fmin(end, begin + fmax(work / fmax(slots, used), 1)), end, SURE);
     found->value[SLOTS] = slots;
     double wanted = fmax(pyro_limit(context, TARGET_WAVES) * slots,
                          ceil(pyro_stage_read_bytes(stage) / pyro_limit(context, TARGET_BYTES)));
     /* Not finer than a second a task. */
-    if (!large)
-        wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
+    wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
     found->value[WANTED] = fmax(wanted, partitions + 1);
     found->value[BYTES] = bytes;
-    found->value[LARGE] = large;
 }
 
 /* A single task that writes, or that only collects: somebody may have wanted one file or one order. */
@@ -144,8 +137,6 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_merged(context, finding, "stages", found->merged);
     advise(context, finding, found);
     finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
-    /* Tasks of many gigabytes are near the limits of memory and of retries. */
-    finding->failure_risk = value[LARGE] > 0 ? 0.2 : 0;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
 
@@ -164,7 +155,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     }
     pyro_cases_merge(context, &cases);
     for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].sum_expected >= least || cases.list.items[i].value[LARGE] > 0)
+        if (cases.list.items[i].sum_expected >= least)
             report(context, &cases.list.items[i]);
     pyro_cases_done(context, &cases);
     return PYRO_VERDICT_QUIET;
@@ -174,7 +165,7 @@ const struct pyro_rule pyro_rule_too_few_partitions = {
     .id = "too-few-partitions",
     .category = "parallelism",
     .title = "Too few partitions",
-    .summary = "A stage has fewer tasks than there are slots, or tasks of more than a gibibyte.",
+    .summary = "A stage has fewer tasks than there are slots, and they are long.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

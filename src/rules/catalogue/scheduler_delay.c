@@ -1,0 +1,97 @@
+/* scheduler-delay: tasks spend their time between driver and executor, before they run and after they ended. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/part_cases.h"
+#include "rules/remedy.h"
+
+enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
+static const struct pyro_threshold thresholds[] = {
+    [SHARE] = {"delay_share_min", 0.2, "share", "Of a stage's task time; healthy stages are below a tenth"},
+    [MEAN_MS] = {"delay_ms_min", 50, "ms",
+                 "A task; sending a task and its result takes some ten, which only makes tiny tasks costly"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place were delayed by less together"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or by less than this share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
+};
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_case *found)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[found->stage];
+    const char *verify =
+        "In the next run \"Scheduler Delay\" (Spark UI, stage page, additional metrics) is some ten milliseconds.";
+    if (pyro_slice_find(stage->name, "parallelize") || pyro_slice_find(stage->call_site, "parallelize") ||
+        (!pyro_stage_is_sql(stage) && pyro_stage_read_bytes(stage) <= 0))
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("If the tasks carry data of the driver (parallelize() or createDataFrame() of a large "
+                               "collection; the driver's log warns of a \"task of very large size\"), write it to "
+                               "files or broadcast it, and let tasks read it."),
+            verify);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Relieve the driver: give it more cores and memory (look for garbage collection and full "
+                           "processors there), keep loops over results out of it, and let it share no host with "
+                           "executors."),
+        verify);
+    double cores = pyro_real(pyro_app_property_int(app, "spark.driver.cores", 1));
+    if (!pyro_app_is_local(app) && cores < 4)
+        pyro_advice_set(context, advice, "spark.driver.cores", pyro_say(context, "%.0f", fmax(2 * cores, 2)));
+    double mean = found->all_work_ms / fmax(found->all_tasks, 1);
+    if (mean < 1000)
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Use fewer and larger tasks where you can: these take %s each, so that the driver "
+                                     "handles many of them at a time.",
+                                     pyro_say_ms(context, mean)),
+                            verify);
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+{
+    const struct pyro_part_case *found = &cases->list.items[lead];
+    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
+    if (!finding)
+        return;
+    finding->cause =
+        pyro_say(context,
+                 "%s: tasks spent %.0f %% of their time (%s each, %s in all) between driver and executor instead of "
+                 "running.%s",
+                 pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
+                 pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)),
+                 pyro_say_ms(context, found->all_part_ms), pyro_part_cases_more(context, found));
+    pyro_part_cases_report(context, finding, cases, lead, "scheduler_delay", pyro_limit(context, USUAL));
+    advise(context, finding, found);
+    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    finding->confidence *= 0.8;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_part_limits limits = {1u << PYRO_SPLIT_SCHEDULER_DELAY, false, pyro_limit(context, SHARE),
+                                      pyro_limit(context, MEAN_MS), pyro_limit(context, USUAL)};
+    struct pyro_part_cases cases;
+    if (!pyro_part_cases_find(context, &limits, &cases))
+        return PYRO_VERDICT_QUIET;
+    double least =
+        fmax(pyro_limit(context, TOTAL_MS), pyro_limit(context, TOTAL_SHARE) * pyro_real(app->numbers.task_ms));
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].lead == i && cases.list.items[i].all_part_ms >= least)
+            report(context, &cases, i);
+    pyro_part_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_scheduler_delay = {
+    .id = "scheduler-delay",
+    .category = "resources",
+    .title = "Scheduler delay",
+    .summary = "Tasks spend their time between driver and executor: the driver is overloaded, or tasks are too large.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

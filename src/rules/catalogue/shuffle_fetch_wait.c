@@ -1,0 +1,151 @@
+/* shuffle-fetch-wait: tasks stand still until the blocks of a shuffle arrive. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/part_cases.h"
+#include "rules/remedy.h"
+
+enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK, MANY_BLOCKS };
+static const struct pyro_threshold thresholds[] = {
+    [SHARE] = {"wait_share_min", 0.2, "share",
+               "Of a stage's task time; healthy shuffles wait for less than a twentieth"},
+    [MEAN_MS] = {"wait_ms_min", 20, "ms", "A task; shorter waits are those of a network's round trips"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place waited less together"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or less than this share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
+    [SMALL_BLOCK] = {"small_block_bytes", 65536, "bytes", "Blocks below this cost more requests than bytes"},
+    [MANY_BLOCKS] = {"many_blocks", 100, "count", "... when a task fetches at least so many"},
+};
+
+struct blocks {
+    double count, bytes, remote_bytes, tasks;
+};
+
+static struct blocks count_blocks(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    struct blocks sum = {0};
+    size_t all = stage->tasks > 0 && app->tasks_by_stage ? (size_t)stage->tasks : 0;
+    for (size_t i = 0; i < all && stage->first_task + i < app->tasks.count; i++) {
+        size_t row = app->tasks_by_stage[stage->first_task + i];
+        double remote = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_remote_bytes, row));
+        sum.count += pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_remote_blocks, row)) +
+                     pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_local_blocks, row));
+        sum.bytes += remote + pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_shuffle_local_bytes, row));
+        sum.remote_bytes += remote;
+        sum.tasks++;
+    }
+    return sum;
+}
+
+/* Limits on fetching that somebody set far below Spark's defaults: the first of them goes into the advice. */
+static bool advise_limits(struct pyro_rule_context *context, struct pyro_finding *finding, const char *verify)
+{
+    const struct pyro_app *app = context->app;
+    double mib = 1048576,
+           flight =
+               pyro_real(pyro_app_property_size(app, "spark.reducer.maxSizeInFlight", 1048576, INT64_C(48) * 1048576));
+    double requests = pyro_real(pyro_app_property_int(app, "spark.reducer.maxReqsInFlight", INT32_MAX));
+    double blocks = pyro_real(pyro_app_property_int(app, "spark.reducer.maxBlocksInFlightPerAddress", INT32_MAX));
+    if (flight >= 16 * mib && requests >= 16 && blocks >= 64)
+        return false;
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Let tasks fetch more at a time: the limits on it are far below Spark's defaults, so that "
+                           "each task waits for one small answer after the other."),
+        verify);
+    if (flight < 16 * mib)
+        pyro_advice_set(context, advice, "spark.reducer.maxSizeInFlight", PYRO_SLICE_LITERAL("48m"));
+    if (requests < 16)
+        pyro_advice_set(context, advice, "spark.reducer.maxReqsInFlight", PYRO_SLICE_LITERAL("2147483647"));
+    if (blocks < 64)
+        pyro_advice_set(context, advice, "spark.reducer.maxBlocksInFlightPerAddress", PYRO_SLICE_LITERAL("2147483647"));
+    return true;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct blocks *blocks,
+                   bool small)
+{
+    const struct pyro_app *app = context->app;
+    const char *verify =
+        "In the next run \"Shuffle Read Fetch Wait Time\" (Spark UI, stage page, summary metrics) is a "
+        "small part of the duration.";
+    bool limited = advise_limits(context, finding, verify);
+    if (small)
+        pyro_finding_advise(
+            context, finding,
+            pyro_say(
+                context,
+                "Make fewer and larger blocks: a task fetches %.0f blocks of %s. Their number is map tasks times "
+                "reduce tasks; read larger splits, coalesce() before the shuffle, or use fewer shuffle partitions.",
+                blocks->count / fmax(blocks->tasks, 1),
+                pyro_say_bytes(context, blocks->bytes / fmax(blocks->count, 1))),
+            verify);
+    if (limited)
+        return;
+    bool service = pyro_app_property_bool(app, "spark.shuffle.service.enabled", false);
+    pyro_finding_advise(
+        context, finding,
+        service ? PYRO_SLICE_LITERAL("Look at the shuffle services that serve the blocks (load, disk and network of "
+                                     "their hosts, spark.shuffle.io.serverThreads), and shuffle less: filter, project "
+                                     "and combine before the shuffle.")
+                : PYRO_SLICE_LITERAL("Look at the executors that serve the blocks (garbage collection, disk, network); "
+                                     "an external shuffle service takes serving off them. Shuffle less: filter, "
+                                     "project and combine before the shuffle."),
+        verify);
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+{
+    const struct pyro_part_case *found = &cases->list.items[lead];
+    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
+    if (!finding)
+        return;
+    struct blocks blocks = count_blocks(context->app, &context->app->stages.items[found->stage]);
+    double size = blocks.bytes / fmax(blocks.count, 1), each = blocks.count / fmax(blocks.tasks, 1);
+    bool small =
+        blocks.count > 0 && size < pyro_limit(context, SMALL_BLOCK) && each >= pyro_limit(context, MANY_BLOCKS);
+    double share = found->all_part_ms / fmax(found->all_work_ms, 1);
+    finding->cause =
+        pyro_say(context,
+                 "%s: tasks waited for shuffle blocks for %.0f %% of their time (%s in all); each fetched %.0f blocks "
+                 "of %s on average.%s",
+                 pyro_say_stage(context, found->stage), 100 * share, pyro_say_ms(context, found->all_part_ms), each,
+                 pyro_say_bytes(context, size), pyro_part_cases_more(context, found));
+    pyro_part_cases_report(context, finding, cases, lead, "fetch_wait", pyro_limit(context, USUAL));
+    pyro_finding_evidence(context, finding, "blocks_per_task", each, (double)NAN, "count");
+    pyro_finding_evidence(context, finding, "bytes_per_block", size, (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "remote_share", blocks.remote_bytes / fmax(blocks.bytes, 1), (double)NAN,
+                          "share");
+    advise(context, finding, &blocks, small);
+    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    finding->confidence *= 0.85;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (pyro_real(app->numbers.shuffle_read_bytes) <= 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_part_limits limits = {1u << PYRO_SPLIT_SHUFFLE_FETCH_WAIT, false, pyro_limit(context, SHARE),
+                                      pyro_limit(context, MEAN_MS), pyro_limit(context, USUAL)};
+    struct pyro_part_cases cases;
+    if (!pyro_part_cases_find(context, &limits, &cases))
+        return PYRO_VERDICT_QUIET;
+    double least =
+        fmax(pyro_limit(context, TOTAL_MS), pyro_limit(context, TOTAL_SHARE) * pyro_real(app->numbers.task_ms));
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].lead == i && cases.list.items[i].all_part_ms >= least)
+            report(context, &cases, i);
+    pyro_part_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_shuffle_fetch_wait = {
+    .id = "shuffle-fetch-wait",
+    .category = "shuffle",
+    .title = "Waiting for shuffle blocks",
+    .summary = "Tasks stand still until the blocks of a shuffle arrive from other executors.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

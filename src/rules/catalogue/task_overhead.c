@@ -1,0 +1,110 @@
+/* task-overhead: tasks spend their time being deserialised and serialising their results. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/part_cases.h"
+#include "rules/remedy.h"
+
+enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
+static const struct pyro_threshold thresholds[] = {
+    [SHARE] = {"overhead_share_min", 0.2, "share",
+               "Of a stage's task time, without the first tasks of an executor; healthy stages are below a twentieth"},
+    [MEAN_MS] = {"overhead_ms_min", 40, "ms", "A task; a few milliseconds are those of any task"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when it took all tasks of a place less together"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or less than this share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
+};
+
+/* Deserialising and result serialisation of the steady tasks of a stage. */
+static void two_parts(struct pyro_rule_context *context, size_t stage, double *deserialize, double *serialize)
+{
+    const struct pyro_stage_parts *parts = pyro_stage_parts(context);
+    *deserialize = parts ? parts[stage].steady_part_ms[PYRO_SPLIT_DESERIALIZE] : 0;
+    *serialize = parts ? parts[stage].steady_part_ms[PYRO_SPLIT_RESULT_SERIALIZE] : 0;
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_stage *stage,
+                   bool results)
+{
+    const char *verify = "In the next run \"Task Deserialization Time\" and \"Result Serialization Time\" (Spark UI, "
+                         "stage page, additional metrics) are some ten milliseconds.";
+    if (results) {
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Return less from each task: aggregate or write on the executors "
+                                               "instead of collecting rows at the driver."),
+                            verify);
+        return;
+    }
+    bool sql = pyro_stage_is_sql(stage);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        sql ? PYRO_SLICE_LITERAL("Take large values out of the query: a long list in isin() or IN, or a large map or "
+                                 "array literal, is deserialised again by every task. Put it into a DataFrame and "
+                                 "join with it (broadcast when it is small).")
+            : PYRO_SLICE_LITERAL("Take large objects out of the closure: what a lambda refers to is deserialised again "
+                                 "by every task. Broadcast it, which each executor reads once."),
+        verify);
+    if (advice)
+        advice->code = sql ? PYRO_SLICE_LITERAL("wanted = spark.createDataFrame([(k,) for k in keys], [\"key\"])\n"
+                                                "df.join(F.broadcast(wanted), \"key\", \"left_semi\")")
+                           : PYRO_SLICE_LITERAL("table = sc.broadcast(big_object)\n"
+                                                "rdd.map(lambda x: table.value[x])");
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Until then fewer and larger tasks pay that price less often."), verify);
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
+{
+    const struct pyro_part_case *found = &cases->list.items[lead];
+    const struct pyro_stage *stage = &context->app->stages.items[found->stage];
+    struct pyro_finding *finding = pyro_finding_add(context, context->rule);
+    if (!finding)
+        return;
+    double deserialize, serialize;
+    two_parts(context, found->stage, &deserialize, &serialize);
+    bool results = serialize > deserialize;
+    finding->cause = pyro_say(
+        context, "%s: tasks spent %.0f %% of their time (%s each, %s in all) on %s, not on their work.%s",
+        pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
+        pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)), pyro_say_ms(context, found->all_part_ms),
+        results ? "serialising their results" : "deserialising the task itself, its closure and what that refers to",
+        pyro_part_cases_more(context, found));
+    pyro_part_cases_report(context, finding, cases, lead, "overhead", pyro_limit(context, USUAL));
+    double tasks = fmax(found->tasks, 1);
+    pyro_finding_evidence(context, finding, "deserialize_ms_per_task", deserialize / tasks, (double)NAN, "ms");
+    pyro_finding_evidence(context, finding, "result_serialize_ms_per_task", serialize / tasks, (double)NAN, "ms");
+    advise(context, finding, stage, results);
+    pyro_remedy_sure(finding, 0.5, 0.8, 1);
+    finding->confidence *= 0.9;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    if (app->tasks.count == 0)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    struct pyro_part_limits limits = {1u << PYRO_SPLIT_DESERIALIZE | 1u << PYRO_SPLIT_RESULT_SERIALIZE, true,
+                                      pyro_limit(context, SHARE), pyro_limit(context, MEAN_MS),
+                                      pyro_limit(context, USUAL)};
+    struct pyro_part_cases cases;
+    if (!pyro_part_cases_find(context, &limits, &cases))
+        return PYRO_VERDICT_QUIET;
+    double least =
+        fmax(pyro_limit(context, TOTAL_MS), pyro_limit(context, TOTAL_SHARE) * pyro_real(app->numbers.task_ms));
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (cases.list.items[i].lead == i && cases.list.items[i].all_part_ms >= least)
+            report(context, &cases, i);
+    pyro_part_cases_done(context, &cases);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_task_overhead = {
+    .id = "task-overhead",
+    .category = "resources",
+    .title = "Task overhead",
+    .summary =
+        "Tasks spend their time being deserialised and serialising their results: closures or results are large.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};
