@@ -123,7 +123,7 @@ JOBS = (
         "Five executors of one core, stages of two tasks.",
         lambda n: n["slots_busy_share"] < 0.5,
         ("idle-executors",),
-        SHORT + ("too-few-partitions", "repeated-scan", "missing-cache"),
+        SHORT + ("too-few-partitions", "repeated-scan", "missing-cache", "sequential-jobs"),
         master="local-cluster[5,1,512]",
         conf={"spark.executor.memory": "512m"},
     ),
