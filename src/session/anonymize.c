@@ -217,7 +217,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     pyro_output_init(&state.output, writer, allocator);
     bool ready = pyro_redactor_init(&state.redactor, allocator) && buffer;
     enum pyro_status status = ready ? PYRO_OK : give_up(&state, error);
-    for (size_t i = 0; i < log->part_count && status == PYRO_OK; i++)
+    for (size_t i = 0; buffer && i < log->part_count && status == PYRO_OK; i++)
         status = export_part(&state, log, &log->parts[i], buffer, error);
     enum pyro_status written = pyro_output_done(&state.output, status == PYRO_OK ? error : NULL);
     if (status == PYRO_OK)
