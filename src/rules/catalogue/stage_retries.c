@@ -91,17 +91,19 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                             verify);
         return;
     }
-    if (pyro_text_has(text, "NoSuchFile") || pyro_text_has(text, "FileNotFound") || pyro_text_has(text, "No such file"))
+    if (pyro_text_has(text, "NoSuchFile") || pyro_text_has(text, "FileNotFound") ||
+        pyro_text_has(text, "No such file")) {
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Leave spark.local.dir alone while applications run: shuffle files were "
                                                "deleted under living executors (tidying jobs such as systemd-tmpfiles, "
                                                "or a full disk that somebody made room on)."),
                             verify);
-    else
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Look at network and load of the host that the shuffle files lay on: "
-                                               "the executors lived on, but their files could not be fetched."),
-                            verify);
+        return;
+    }
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Look at network and load of the host that the shuffle files lay on: the "
+                                           "executors lived on, but their files could not be fetched."),
+                        verify);
     int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
