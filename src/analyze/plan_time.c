@@ -12,6 +12,7 @@ struct share {
     uint32_t group;  /* share of the nearest operator above whose timing includes this one; NO_GROUP: none */
     bool inclusive;  /* its timing covers what feeds it */
     bool open;       /* takes part of the time that no timing covers */
+    bool starts;     /* works before the first row is asked for, in nobody's timing: Python workers */
     double pure;     /* ms by its own timings */
     double span;     /* inclusive: ms that it covers; once its members are known at least theirs */
     double within;   /* inclusive: of these, ms of members by their timings */
@@ -26,22 +27,19 @@ static double real(int64_t value)
 }
 
 /* Timings of Spark's own operators that time nothing but themselves. Where others are timed, the largest timing. */
-static double pure_ms(const struct pyro_plan_tree *plan, uint32_t op, bool reads, bool writes)
+static double pure_ms(const struct pyro_plan_tree *plan, uint32_t op)
 {
     static const enum pyro_metric timings[] = {
-        PYRO_METRIC_SCAN_TIME,         PYRO_METRIC_SORT_TIME,         PYRO_METRIC_PYTHON_START_TIME,
-        PYRO_METRIC_PYTHON_INIT_TIME,  PYRO_METRIC_PYTHON_RUN_TIME,   PYRO_METRIC_TASK_COMMIT_TIME,
-        PYRO_METRIC_STATE_UPDATE_TIME, PYRO_METRIC_STATE_REMOVE_TIME, PYRO_METRIC_STATE_COMMIT_TIME,
+        PYRO_METRIC_SCAN_TIME,          PYRO_METRIC_SORT_TIME,         PYRO_METRIC_PYTHON_START_TIME,
+        PYRO_METRIC_PYTHON_INIT_TIME,   PYRO_METRIC_PYTHON_RUN_TIME,   PYRO_METRIC_TASK_COMMIT_TIME,
+        PYRO_METRIC_STATE_UPDATE_TIME,  PYRO_METRIC_STATE_REMOVE_TIME, PYRO_METRIC_STATE_COMMIT_TIME,
+        PYRO_METRIC_SHUFFLE_WRITE_TIME, PYRO_METRIC_FETCH_WAIT_TIME,
     };
     double sum = 0;
     if (plan->ops[op].engine != PYRO_ENGINE_SPARK)
         return pyro_op_longest_timing(plan, op);
     for (size_t i = 0; i < sizeof(timings) / sizeof(*timings); i++)
         sum += pyro_op_amount(plan, op, timings[i]);
-    if (writes)
-        sum += pyro_op_amount(plan, op, PYRO_METRIC_SHUFFLE_WRITE_TIME);
-    if (reads)
-        sum += pyro_op_amount(plan, op, PYRO_METRIC_FETCH_WAIT_TIME);
     return sum;
 }
 
@@ -62,46 +60,43 @@ static double rows_through(const struct pyro_plan_tree *plan, uint32_t op)
     return rows;
 }
 
-/* Of the time of all stages that ran the operator, the part of this one. */
-static double stage_part(const struct pyro_plan_tree *plan, uint32_t op, uint32_t stage)
-{
-    const struct pyro_stage *stages = plan->plans->app->stages.items;
-    double all = 0;
-    const struct pyro_plan_op *node = &plan->ops[op];
-    if (node->stage_count <= 1)
-        return 1;
-    for (uint32_t i = 0; i < node->stage_count; i++)
-        all += real(stages[plan->stages[node->first_stage + i]].run_ms);
-    return all > 0 ? real(stages[stage].run_ms) / all : 1 / (double)node->stage_count;
-}
-
 /* ---- One stage --------------------------------------------------------------------------------------------------- */
 
 struct stage_shares {
     struct share *items;
     uint32_t count;
     uint32_t *place; /* by operator: its share + 1 in this stage, 0: none */
+    double *all_ms;  /* by operator: run time of all stages that ran it */
 };
+
+/* Of what an operator took in all its stages, the part of this one. */
+static double stage_part(const struct pyro_plan_op *op, double all_ms, const struct pyro_stage *stage)
+{
+    if (op->stage_count <= 1)
+        return 1;
+    return all_ms > 0 ? real(stage->run_ms) / all_ms : 1 / (double)op->stage_count;
+}
 
 /* Operators come with parents before children. */
 static void fill_shares(const struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan,
-                        struct stage_shares *shares, uint32_t stage)
+                        struct stage_shares *shares, const struct pyro_stage *stage)
 {
     for (uint32_t i = 0; i < shares->count; i++) {
         struct share *share = &shares->items[i];
         const struct pyro_plan_op *op = &plan->ops[share->op];
-        double part = stage_part(plan, share->op, stage);
+        double part = stage_part(op, shares->all_ms[share->op], stage);
         uint32_t above = op->parent == PYRO_NO_OP ? 0 : shares->place[op->parent];
         bool same = above && parts->segment[op->parent] == parts->segment[share->op];
         share->group = !same                                ? NO_GROUP
                        : shares->items[above - 1].inclusive ? above - 1
                                                             : shares->items[above - 1].group;
-        share->pure = part * pure_ms(plan, share->op, true, true);
+        share->pure = part * pure_ms(plan, share->op);
         share->span = part * inclusive_ms(plan, share->op);
         share->inclusive = share->span > 0;
         share->weight = rows_through(plan, share->op);
-        share->open =
-            !pyro_op_is_frame(op) && (share->inclusive || share->pure <= 0 || op->class == PYRO_OPERATOR_SHUFFLE);
+        share->open = !pyro_op_is_frame(op) && op->class != PYRO_OPERATOR_BROADCAST &&
+                      (share->inclusive || share->pure <= 0 || op->class == PYRO_OPERATOR_SHUFFLE);
+        share->starts = share->open && op->class == PYRO_OPERATOR_PYTHON;
         share->within = share->open_sum = 0;
     }
 }
@@ -122,6 +117,8 @@ static double spread(struct stage_shares *shares, double run, double *times)
             *group_within += share->pure;
             if (share->open)
                 *group_open += share->weight;
+            if (share->starts && share->group != NO_GROUP)
+                open_sum += share->weight;
         }
     }
     double scale = within > run ? run / within : 1;
@@ -134,6 +131,8 @@ static double spread(struct stage_shares *shares, double run, double *times)
             time += scale * (shares->items[group].span - shares->items[group].within) * share->weight /
                     shares->items[group].open_sum;
         else if (share->open && open_sum > 0)
+            time += rest * share->weight / open_sum;
+        if (share->starts && share->group != NO_GROUP)
             time += rest * share->weight / open_sum;
         times[share->op] += time;
     }
@@ -153,8 +152,9 @@ static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_pla
     struct stage_shares shares = {
         .items = pyro_arena_array(scratch, plan->count + (size_t)1, sizeof(*shares.items)),
         .place = pyro_arena_array(scratch, plan->count + (size_t)1, sizeof(*shares.place)),
+        .all_ms = pyro_arena_array(scratch, plan->count + (size_t)1, sizeof(*shares.all_ms)),
     };
-    if (!first || !ops || !number || !shares.items || !shares.place)
+    if (!first || !ops || !number || !shares.items || !shares.place || !shares.all_ms)
         return false;
     /* Own stages are ascending rows: each operator's are found by walking both. */
     for (int pass = 0; pass < 2; pass++) {
@@ -166,10 +166,12 @@ static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_pla
                     own = pyro_plan_own_stage(plan, row);
                 while (plan->own_stages[own] != row)
                     own++;
-                if (pass == 0)
+                if (pass == 0) {
                     first[own + 1]++;
-                else
+                    shares.all_ms[i] += real(app->stages.items[row].run_ms);
+                } else {
                     ops[number[own]++] = i;
+                }
             }
         }
         for (uint32_t s = 0; s < plan->own_stage_count && pass == 0; s++) {
@@ -184,7 +186,7 @@ static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_pla
             shares.items[i].op = ops[first[s] + i];
             shares.place[shares.items[i].op] = i + 1;
         }
-        fill_shares(parts, plan, &shares, plan->own_stages[s]);
+        fill_shares(parts, plan, &shares, stage);
         spread(&shares, fmin(real(stage->run_ms), real(stage->task_ms)), times);
         for (uint32_t i = 0; i < shares.count; i++)
             shares.place[shares.items[i].op] = 0;

@@ -211,7 +211,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_null(json, "cost"); /* no prices yet */
     write_source(json, app);
     pyro_json_jobs(json, app);
-    pyro_json_sql(json, app);
+    pyro_json_sql(json, diagnosis);
     pyro_json_rules(json, diagnosis);
     pyro_json_rejects(json, app);
     pyro_json_suppressed(json, diagnosis);

@@ -58,13 +58,6 @@ static void job_columns(struct pyro_json *json, const struct pyro_job *row)
 #include "model/tables/jobs.def"
 }
 
-static void sql_columns(struct pyro_json *json, const struct pyro_sql_execution *row)
-{
-    static const char *const skipped[] = {"plan"}; /* often longer than the rest of the report */
-    const size_t skipped_count = 1;
-#include "model/tables/sql.def"
-}
-
 static void reject_columns(struct pyro_json *json, const struct pyro_reject *row)
 {
     const char *const *skipped = NULL;
@@ -137,11 +130,6 @@ void pyro_json_executors(struct pyro_json *json, const struct pyro_app *app)
 void pyro_json_jobs(struct pyro_json *json, const struct pyro_app *app)
 {
     WRITE_ROWS("jobs", app->jobs, SIZE_MAX, job_columns);
-}
-
-void pyro_json_sql(struct pyro_json *json, const struct pyro_app *app)
-{
-    WRITE_ROWS("sql", app->sql, SIZE_MAX, sql_columns);
 }
 
 void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app)

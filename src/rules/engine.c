@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "rules/config.h"
 #include "rules/facts.h"
+#include "rules/plans.h"
 #include "rules/remedy.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
@@ -166,6 +167,9 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
     if (count > 1)
         qsort(findings, count, sizeof(*findings), pyro_finding_compare);
     diagnosis->findings = findings;
+    diagnosis->plans = pyro_rule_plans(context);
+    if (context->failed)
+        return false;
     diagnosis->finding_count = count;
     return pyro_findings_make_unique(context->arena, findings, count) && suppress(config, diagnosis) &&
            note_limits(config, diagnosis) && pyro_settings_resolve(diagnosis);

@@ -148,6 +148,7 @@ struct pyro_diagnosis {
     size_t changed_count;
     struct pyro_rule_outcome *outcomes;  /* one a rule, in catalogue order */
     struct pyro_replay_check replay;     /* how well the simulator tells this run */
+    const struct pyro_plans *plans;      /* of the SQL executions: analyze/plan.h */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
     size_t config_change_count;
 };

@@ -279,6 +279,25 @@ bool pyro_plan_keep(struct pyro_builder *builder, size_t sql_row, struct pyro_sl
     return !builder->failed;
 }
 
+void pyro_plan_count_joins(struct pyro_slice text, uint16_t counts[PYRO_JOIN_KINDS])
+{
+    static const char head[] = "\"nodeName\":\"";
+    const char *end = text.ptr + text.len;
+    memset(counts, 0, PYRO_JOIN_KINDS * sizeof(*counts));
+    for (const char *at = text.ptr; (at = memmem(at, (size_t)(end - at), head, sizeof(head) - 1));) {
+        at += sizeof(head) - 1;
+        const char *quote = memchr(at, '"', (size_t)(end - at));
+        size_t len = quote ? (size_t)(quote - at) : 0;
+        /* Joins are the few names with these words. */
+        if (!memmem(at, len, "Join", 4) && !memmem(at, len, "Cartesian", 9))
+            continue;
+        const struct pyro_operator *known = pyro_operator_find((struct pyro_slice){at, len});
+        unsigned kind = known ? (unsigned)known->operator_class - PYRO_OPERATOR_SORT_MERGE_JOIN : PYRO_JOIN_KINDS;
+        if (kind < PYRO_JOIN_KINDS && counts[kind] < UINT16_MAX)
+            counts[kind]++;
+    }
+}
+
 void pyro_plan_done(struct pyro_builder *builder, struct pyro_plan *plan)
 {
     if (plan->text)

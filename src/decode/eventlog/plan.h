@@ -6,6 +6,8 @@
 
 /* Keeps the text of an execution's newest plan (a JSON value), in place of what was known of it. False: no memory. */
 bool pyro_plan_keep(struct pyro_builder *builder, size_t sql_row, struct pyro_slice text);
+/* Counts the joins in a plan's text by their names, by class from PYRO_OPERATOR_SORT_MERGE_JOIN on. */
+void pyro_plan_count_joins(struct pyro_slice text, uint16_t counts[PYRO_JOIN_KINDS]);
 /* Decodes the text that is kept, if any: nodes, parents before children, and their metrics. A plan that cannot be read
  * leaves none, and its error. */
 void pyro_plan_settle(struct pyro_builder *builder, size_t sql_row);

@@ -83,6 +83,8 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
     sql->submitted_ms = found.submitted_ms;
     if (!sql->status.ptr)
         sql->status = pyro_intern_slice(builder->app->strings, pyro_slice_from("running"));
+    if (plan.ptr)
+        pyro_plan_count_joins(plan, sql->first_joins);
     if (sql->plan_updates == 0) { /* an adaptive update that came before is newer */
         sql->plan = found.plan;
         keep_plan(builder, sql, plan);

@@ -159,7 +159,8 @@ static void adaptive_updates_replace(void **state)
     (void)state;
     struct kit kit;
     kit_start(&kit, PYRO_WANT_PLAN_TEXT);
-    kit_feed(&kit, START(1, "{'nodeName':'A','children':[{'nodeName':'B','metrics':[" METRIC("x", 1) "]}]}"));
+    kit_feed(&kit, START(1, "{'nodeName':'SortMergeJoin','children':[{'nodeName':'SortMergeJoin(skew=true)'},{'"
+                            "nodeName':'B','metrics':[" METRIC("x", 1) "]}]}"));
     kit_feed(&kit, UPDATE(1, "{'nodeName':'C','simpleString':'C [c]','metrics':[" METRIC("y", 2) "]}"));
     kit_feed(&kit, UPDATE(2, "{'nodeName':'D'}"));
     kit_feed(&kit, START(2, "{'nodeName':'older'}"));
@@ -172,6 +173,8 @@ static void adaptive_updates_replace(void **state)
     assert_int_equal(app->sql_metrics.count, 1);
     assert_text(app->sql_metrics.items[0].name, "y");
     assert_int_equal(app->sql.items[0].plan_updates, 1);
+    assert_int_equal(app->sql.items[0].first_joins[0], 2);
+    assert_int_equal(app->sql.items[0].first_joins[1], 0);
     assert_text(app->sql.items[0].plan, "newer");
     assert_text(app->sql.items[1].plan, "newer");
     assert_text(app->sql.items[1].description, "d2");

@@ -1,0 +1,63 @@
+"""Operators in the report against the log's own lines: names, rows, stages; times that add up."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any, List
+
+import pytest
+from plans import Plans
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = sorted((ROOT / "corpus" / "logs").glob("*.zst"))
+FRAMES = ("codegen", "adaptive", "query-stage", "aqe-reader")
+
+
+def lines_of(path: Path) -> List[bytes]:
+    return subprocess.run(["zstd", "-dc", str(path)], check=True, capture_output=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_operators_agree_with_the_log(diagnose: Any, path: Path) -> None:
+    plans = Plans(lines_of(path))
+    seen = 0
+    for execution in diagnose(path).json["sql"]:
+        if not execution["operators"]:
+            continue
+        sql = execution["id"]
+        nodes = plans.executions[sql].nodes
+        times = [operator["time_ms"] for operator in execution["operators"]]
+        assert times == sorted(times, reverse=True)
+        assert min(times) >= 0
+        shown = len(execution["operators"])
+        if shown < 30:  # all of them
+            assert sum(times) + execution["other_ms"] == execution["task_ms"], sql
+            frames = sum(node["nodeName"].startswith(FRAME_NAMES) for node, _ in nodes)
+            assert shown == len(nodes) - frames
+        assert sum(times) + execution["other_ms"] <= execution["task_ms"]
+        for operator in execution["operators"]:
+            node, repeated = nodes[operator["node"]]
+            assert operator["name"] == node["nodeName"]
+            assert operator["class"] not in FRAMES
+            if plans.rows(node) is not None:
+                assert operator["rows"] == plans.rows(node), (sql, operator)
+            if repeated:
+                assert operator["stages"] == [] and operator["time_ms"] == 0
+            elif plans.stages(sql, node):
+                assert sorted(operator["stages"]) == plans.stages(sql, node), (sql, operator)
+            seen += 1
+    if plans.executions:
+        assert seen > 0
+
+
+FRAME_NAMES = (
+    "WholeStageCodegen",
+    "InputAdapter",
+    "AdaptiveSparkPlan",
+    "ShuffleQueryStage",
+    "BroadcastQueryStage",
+    "TableCacheQueryStage",
+    "ResultQueryStage",
+    "AQEShuffleRead",
+)
