@@ -79,6 +79,21 @@ static double attempts_told(struct pyro_slice text)
     return count;
 }
 
+/* 'load.py", line 12, in parse' reads better as "load.py:12, in parse". */
+static const char *say_frame(struct pyro_rule_context *context, struct pyro_slice frame)
+{
+    static const char mark[] = "\", line ";
+    enum { SHOWN = 100 };
+    const char *at = frame.ptr ? pyro_slice_find(frame, mark) : NULL;
+    if (!at)
+        return pyro_say_text(context, frame, SHOWN);
+    size_t head = (size_t)(at - frame.ptr), used = head + sizeof(mark) - 1;
+    struct pyro_slice tail = {frame.ptr + used, frame.len - used};
+    return pyro_say(context, "%s:%s", pyro_say_text(context, (struct pyro_slice){frame.ptr, head}, SHOWN),
+                    pyro_say_text(context, tail, SHOWN))
+        .ptr;
+}
+
 static void report(struct pyro_rule_context *context, const struct cause *cause)
 {
     const struct pyro_app *app = context->app;
@@ -106,7 +121,7 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
                  stage >= 0 ? pyro_say(context, " in %s", pyro_say_stage(context, (size_t)stage)).ptr : "",
                  attempts > 1 ? pyro_say(context, " after %.0f attempts of one task", attempts).ptr : "", name,
                  *name && *message ? ": " : "", *name || *message ? message : "the log does not say of what",
-                 root->frame.ptr ? ", at " : "", pyro_say_text(context, root->frame, 100),
+                 root->frame.ptr ? ", at " : "", say_frame(context, root->frame),
                  root->wrapper.ptr ? ", wrapped in " : "", pyro_say_text(context, root->wrapper, 80),
                  ended && !shell     ? " No job came after it."
                  : cause->jobs > 1.5 ? pyro_say(context, " %.0f jobs failed of it.", cause->jobs).ptr

@@ -161,6 +161,12 @@ static void test_job_failed(void **state)
     scene = failed_job(text, true); /* tried again, and well */
     assert_int_equal(scene_finding(&scene, "job-failed")->severity, PYRO_SEVERITY_MODERATE);
     scene_free(&scene);
+    scene = failed_job("org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+                       "  File \"/app/load.py\", line 12, in parse\nKeyError: 'price'\n",
+                       false);
+    assert_non_null(pyro_slice_find(scene_finding(&scene, "job-failed")->cause,
+                                    "KeyError: 'price', at load.py:12, in parse, wrapped in org.apache"));
+    scene_free(&scene);
     scene = failed_job("Job 0 cancelled part of cancelled job group 7", false);
     scene_quiet(&scene, "job-failed");
     scene_free(&scene);
