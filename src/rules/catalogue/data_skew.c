@@ -17,6 +17,8 @@ enum {
     BATCH_TIME_RATIO,
     TASKS_MIN,
     MIXED_SHARE,
+    LARGE_RECORDS,
+    MANY_HEAVY,
     SAVING_MIN_MS,
     SAVING_MIN_SHARE
 };
@@ -36,11 +38,15 @@ static const struct pyro_threshold thresholds[] = {
     [TASKS_MIN] = {"tasks_min", 3, "count", "Two partitions always differ; three are the least that have a middle"},
     [MIXED_SHARE] = {"heavy_share_max", 0.4, "share",
                      "More tasks heavy than this are a mixture of two kinds of input, not skew"},
+    [LARGE_RECORDS] =
+        {"large_records_ratio", 1.5, "ratio",
+         "Advice: fewer records than this many times the median, but twice that in bytes, are larger ones"},
+    [MANY_HEAVY] = {"many_heavy", 4, "count", "Advice: so many heavy partitions speak of keys' distribution"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below: nobody would act on it"},
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
 };
 
-enum { SLOWEST_MS, MEDIAN_MS, DATA_RATIO, HEAVY, HEAVY_SHARE, SLOWEST_BYTES, MEDIAN_BYTES, SLOWEST_RECORDS };
+enum { SLOWEST_MS, MEDIAN_MS, DATA_RATIO, HEAVY, HEAVY_SHARE, SLOWEST_BYTES, MEDIAN_BYTES, RECORD_RATIO };
 
 /* The fullest task of an RDD stage, slow by computing. */
 static bool is_heavy_batch(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
@@ -105,7 +111,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
                                                           : (double)NAN;
             found->value[SLOWEST_BYTES] = slowest->read_bytes;
             found->value[MEDIAN_BYTES] = tasks.median_bytes;
-            found->value[SLOWEST_RECORDS] = slowest->read_records;
+            found->value[RECORD_RATIO] = tasks.median_records > 0 ? slowest->read_records / tasks.median_records : 0;
         }
     }
     pyro_stage_tasks_done(context, &tasks);
@@ -188,6 +194,44 @@ static void advise_adaptive(struct pyro_rule_context *context, struct pyro_findi
         pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold));
 }
 
+/* The slow partition has hardly more records than others, but larger ones: no key is hot. Only SQL counts rows; the
+ * records of Python's RDDs are batches of them. */
+static bool has_large_records(const struct pyro_rule_context *context, const struct pyro_case *found)
+{
+    double ratio = pyro_limit(context, LARGE_RECORDS);
+    return pyro_stage_is_sql(&context->app->stages.items[found->stage]) && found->value[RECORD_RATIO] > 0 &&
+           found->value[RECORD_RATIO] < ratio &&
+           found->value[SLOWEST_BYTES] >= 2 * ratio * fmax(found->value[MEDIAN_BYTES], 1);
+}
+
+static void advise_large_records(struct pyro_rule_context *context, struct pyro_finding *finding,
+                                 const struct pyro_case *found)
+{
+    pyro_finding_advise(context, finding,
+                        pyro_say(context,
+                                 "Look at the largest records of this partition: it has %.1f x the records of the "
+                                 "median but %.1f x the bytes. Drop or cut long texts and arrays before the shuffle; "
+                                 "salting keys does not help.",
+                                 found->value[RECORD_RATIO],
+                                 found->value[SLOWEST_BYTES] / fmax(found->value[MEDIAN_BYTES], 1)),
+                        verify_text);
+}
+
+/* One heavy partition is one hot key; several are many keys that share them, which other partitions tell apart. */
+static void advise_many(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
+{
+    double partitions = pyro_real(context->app->stages.items[found->stage].partitions);
+    if (found->value[HEAVY] < pyro_limit(context, MANY_HEAVY))
+        return;
+    pyro_finding_advise(context, finding,
+                        pyro_say(context,
+                                 "%.0f partitions are heavy: perhaps it is not a few hot keys but how keys are "
+                                 "distributed. Try another number of partitions first (such as %.0f instead of %.0f) "
+                                 "or another key.",
+                                 found->value[HEAVY], 2 * partitions + 1, partitions),
+                        verify_text);
+}
+
 static void advise_sql(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     const struct pyro_app *app = context->app;
@@ -252,11 +296,16 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                             : "more data in ";
     const char *more =
         found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+    bool shuffled = stage->shuffle_read_bytes > 0;
+    const char *kind = !shuffled                           ? ""
+                       : has_large_records(context, found) ? " Its records are not more but larger."
+                       : value[HEAVY] < 2                  ? " One partition alone is heavy: most likely one hot key."
+                                                           : "";
     finding->cause = pyro_say(context,
                               "%s: %s%.0f of %lld tasks; the slowest took %s, %.1f x the median, with %.1f x its "
-                              "data.%s",
+                              "data.%s%s",
                               pyro_say_stage(context, found->stage), share, value[HEAVY], (long long)stage->tasks,
-                              pyro_say_ms(context, value[SLOWEST_MS]), time, value[DATA_RATIO], more);
+                              pyro_say_ms(context, value[SLOWEST_MS]), time, value[DATA_RATIO], kind, more);
     pyro_finding_evidence(context, finding, "slowest_task_ms", value[SLOWEST_MS], value[MEDIAN_MS], "ms");
     pyro_finding_evidence(context, finding, "slowest_to_median_time", time, pyro_limit(context, HEAVY_RATIO), "ratio");
     pyro_finding_evidence(context, finding, "slowest_to_median_data", value[DATA_RATIO],
@@ -269,10 +318,14 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_merged(context, finding, "stages", found->merged);
     if (stage->shuffle_read_bytes <= 0 && stage->input_bytes > 0)
         advise_input(context, finding, found);
+    else if (has_large_records(context, found))
+        advise_large_records(context, finding, found);
     else if (pyro_stage_is_sql(stage))
         advise_sql(context, finding, found);
     else
         advise_rdd(context, finding, found);
+    if (stage->shuffle_read_bytes > 0 && !has_large_records(context, found))
+        advise_many(context, finding, found);
     /* Surer the clearer time follows data. */
     finding->confidence *= value[DATA_RATIO] >= pyro_limit(context, PLAIN_RATIO)   ? 0.95
                            : value[DATA_RATIO] >= pyro_limit(context, HEAVY_RATIO) ? 0.8

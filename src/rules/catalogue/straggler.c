@@ -40,7 +40,7 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { SLOWEST_MS, USUAL_MS, DATA_RATIO, SLOW, TASK_ROW, CAUSE, CAUSE_MS };
 
-enum cause { UNKNOWN, GC, FETCH, DELAY, WRITE, RESULT, SPILL, WAITING, COMPUTING, HOST };
+enum cause { UNKNOWN, GC, FETCH, DELAY, WRITE, RESULT, SPILL, WAITING, COMPUTING, HOST, LOCALITY, RETRY };
 
 static bool is_slow(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
                     const struct pyro_stage_task *task)
@@ -55,13 +55,13 @@ static bool is_slow(struct pyro_rule_context *context, const struct pyro_stage_t
 }
 
 /* A task that ran beside the slow one in the middle of its stage, to compare parts with. */
-static struct pyro_task_split usual_split(const struct pyro_app *app, const struct pyro_stage_tasks *tasks)
+static size_t usual_task(const struct pyro_stage_tasks *tasks)
 {
     const struct pyro_stage_task *best = &tasks->items[0];
     for (size_t i = 1; i < tasks->count; i++)
         if (fabs(tasks->items[i].duration - tasks->median_ms) < fabs(best->duration - tasks->median_ms))
             best = &tasks->items[i];
-    return pyro_task_split(app, best->row);
+    return best->row;
 }
 
 /* All slow tasks on one host while others ran elsewhere. */
@@ -88,11 +88,37 @@ static bool on_one_host(struct pyro_rule_context *context, const struct pyro_sta
     return elsewhere && slow >= 2 && slow * 2 >= there;
 }
 
+/* The slow-host rule, which runs before, has this task's host or executor already. */
+static bool is_known_slow(const struct pyro_rule_context *context, const struct pyro_stage_task *task)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_slice host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, task->row));
+    struct pyro_slice executor = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, task->row));
+    for (size_t i = 0; i < context->findings.count; i++) {
+        const struct pyro_finding *finding = &context->findings.items[i];
+        if (strcmp(finding->rule->id, "slow-host") == 0 &&
+            ((finding->host.len > 0 && pyro_slice_eq(finding->host, host)) ||
+             (finding->executor.len > 0 && pyro_slice_eq(finding->executor, executor))))
+            return true;
+    }
+    return false;
+}
+
+/* It ran away from its data while the task in the middle of the stage was near its own. */
+static bool is_far(const struct pyro_app *app, const struct pyro_stage_task *task, size_t usual)
+{
+    struct pyro_slice its = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, task->row));
+    struct pyro_slice theirs = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, usual));
+    return (pyro_slice_is(its, "ANY") || pyro_slice_is(its, "RACK_LOCAL")) &&
+           (pyro_slice_is(theirs, "PROCESS_LOCAL") || pyro_slice_is(theirs, "NODE_LOCAL"));
+}
+
 static enum cause find_cause(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
                              const struct pyro_stage_task *slowest, double slow, double *cause_ms)
 {
     const struct pyro_app *app = context->app;
-    struct pyro_task_split a = pyro_task_split(app, slowest->row), b = usual_split(app, tasks);
+    size_t usual = usual_task(tasks);
+    struct pyro_task_split a = pyro_task_split(app, slowest->row), b = pyro_task_split(app, usual);
     double excess = fmax(slowest->duration - tasks->median_ms, 1), need = pyro_limit(context, CAUSE_SHARE) * excess;
     const struct {
         enum cause cause;
@@ -115,6 +141,10 @@ static enum cause find_cause(struct pyro_rule_context *context, const struct pyr
     }
     if (on_one_host(context, tasks, slow))
         return HOST;
+    if (is_far(app, slowest, usual))
+        return LOCALITY;
+    if (pyro_task_get(&app->tasks, PYRO_TASK_attempt, slowest->row) > 0)
+        return RETRY;
     if (pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, slowest->row) > 0)
         return SPILL;
     double cpu = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_cpu_ns, slowest->row)) / 1e6;
@@ -136,7 +166,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage_task *slowest = NULL;
     for (size_t i = 0; i < tasks.count; i++) {
         struct pyro_stage_task *task = &tasks.items[i];
-        if (!is_slow(context, &tasks, task))
+        if (!is_slow(context, &tasks, task) || is_known_slow(context, task))
             continue;
         slow++;
         task->cap = pyro_stage_task_usual_ms(&tasks, task) * fmax(1, pyro_stage_task_data_ratio(&tasks, task));
@@ -188,6 +218,15 @@ static const char *explain(struct pyro_rule_context *context, const struct pyro_
         struct pyro_slice host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
         return pyro_say(context, "all slow tasks ran on host %s", pyro_say_text(context, host, 80)).ptr;
     }
+    case LOCALITY:
+        return pyro_say(
+                   context, "it ran away from its data (%s) while its peers were near theirs",
+                   pyro_say_text(context, pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, row)), 20))
+            .ptr;
+    case RETRY:
+        return pyro_say(context, "it was attempt %lld: an earlier one had failed or lost its executor",
+                        (long long)pyro_task_get(&app->tasks, PYRO_TASK_attempt, row))
+            .ptr;
     case WAITING:
         return pyro_say(context,
                         "for %s of its run it used no CPU: it waited for something outside Spark (disk, network, "
@@ -228,6 +267,19 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Look at the host that served the blocks (disk, network, GC of its "
                                                "executor); an external shuffle service takes that load off executors."),
+                            verify);
+        return;
+    case LOCALITY:
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Spread the data that tasks read (cached blocks, files) over more "
+                                               "executors or hosts, so that a free slot is near; a longer "
+                                               "spark.locality.wait keeps tasks near it, at the price of empty slots."),
+                            verify);
+        return;
+    case RETRY:
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Look at why the earlier attempt ended (task-failures, executor-lost): "
+                                               "the next one begins anew, without what the first had fetched."),
                             verify);
         return;
     case WAITING:

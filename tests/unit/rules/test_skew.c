@@ -1,4 +1,5 @@
 /* data-skew and straggler: which of the two speaks, and when neither does. */
+#include "base/intern.h"
 #include "scene.h"
 
 #define MIB INT64_C(1048576)
@@ -146,6 +147,61 @@ static void test_straggler_names_its_cause(void **state)
     scene_free(&scene);
 }
 
+/* Task 5 has twelve times the bytes of its peers in as many records. */
+static void larger_records(struct fixture_task *task, unsigned index, void *context)
+{
+    heavy(task, index, context);
+    task->row[PYRO_TASK_shuffle_read_records] = 10000;
+}
+
+static void test_larger_records_are_no_hot_key(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    unsigned which = 5;
+    scene_stage(&scene, 12, one_slow, 12, larger_records, &which)->sql = 3;
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "data-skew");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "not more but larger"));
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "salting keys does not help"));
+    assert_int_equal(finding->advice_count, 1);
+    scene_free(&scene);
+}
+
+static void far_away(struct fixture_task *task, unsigned index, void *context)
+{
+    struct pyro_string_pool *strings = context;
+    task->row[PYRO_TASK_locality] =
+        pyro_intern(strings, index == 5 ? PYRO_SLICE_LITERAL("ANY") : PYRO_SLICE_LITERAL("NODE_LOCAL"));
+}
+
+static void again(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)context;
+    task->row[PYRO_TASK_attempt] = index == 5;
+}
+
+static void test_straggler_names_place_and_retry(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    scene_stage(&scene, 12, one_slow, 12, far_away, scene.app->strings);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "straggler");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "away from its data (ANY)"));
+    assert_string_equal(scene_setting(finding, "spark.speculation"), ""); /* a copy would be as far away */
+    scene_free(&scene);
+    scene = scene_new(2, 2);
+    scene_stage(&scene, 12, one_slow, 12, again, NULL);
+    scene_end(&scene);
+    finding = scene_finding(&scene, "straggler");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "it was attempt 1"));
+    scene_free(&scene);
+}
+
 static void test_even_stages_are_quiet(void **state)
 {
     (void)state;
@@ -209,6 +265,8 @@ int main(void)
         cmocka_unit_test(test_old_spark_gets_no_adaptive_settings),
         cmocka_unit_test(test_straggler_fires_without_more_data),
         cmocka_unit_test(test_straggler_names_its_cause),
+        cmocka_unit_test(test_larger_records_are_no_hot_key),
+        cmocka_unit_test(test_straggler_names_place_and_retry),
         cmocka_unit_test(test_even_stages_are_quiet),
         cmocka_unit_test(test_first_tasks_are_quiet),
         cmocka_unit_test(test_skew_beside_other_work_saves_less),
