@@ -63,7 +63,12 @@ static size_t word_step(const char *p, const char *end)
 {
     if (is_letter(*p) || is_digit(*p))
         return 1;
-    return *p == '\\' && end - p >= 6 && p[1] == 'u' ? 6 : 0;
+    if (*p != '\\' || end - p < 6 || p[1] != 'u')
+        return 0;
+    for (int i = 2; i < 6; i++)
+        if (!is_digit(p[i]) && !((p[i] | 0x20) >= 'a' && (p[i] | 0x20) <= 'f'))
+            return 0;
+    return 6;
 }
 
 /* Appends the replacement of a text: its prefix and its number in the pool. */
