@@ -38,6 +38,7 @@ class Job:
     version: str = SPARK_3
     conf: dict[str, str] = field(default_factory=dict)
     repaired: str | None = None  # name of the job without the fault
+    script: str | None = None  # whose code it runs, where not its own
     healthy: bool = True  # without expected rules nothing above low may be found; False: only what is allowed
     split: str = "development"  # or "held-out": recorded when the rules were written already
     noted: tuple[str, ...] = ()  # rules that must say something, if only `low`

@@ -48,7 +48,7 @@ def record(job: Job, cache: Path, workdir: Path) -> None:
     """Run one job and keep its log, compressed."""
     events = workdir / "events"
     conf = {"spark.executor.memory": "1g", **job.conf}
-    run = sr.Run(job.name, HERE / "jobs" / f"{job.name}.py", job.master, conf)
+    run = sr.Run(job.name, script_of(job), job.master, conf)
     venv = sr.make_venv(cache, job.version)
     try:
         if job.cluster:
@@ -71,9 +71,20 @@ def run_on_cluster(job: Job, venv: Path, workdir: Path, run: sr.Run, events: Pat
         sr.run_to_end(venv, workdir, run, events, started=cluster.watch)
 
 
+def script_of(job: Job) -> Path:
+    """Return the program that a job runs."""
+    return HERE / "jobs" / f"{job.script or job.name}.py"
+
+
 def log_of(job: Job) -> Path:
     """Return where the log of a job is kept."""
     return HERE / "logs" / f"{job.name}.zst"
+
+
+def repaired_log(job: Job) -> dict[str, str]:
+    """Return the manifest's member for the run without the fault, where that was recorded."""
+    log = HERE / "logs" / f"{job.repaired}.zst"
+    return {"repaired": f"logs/{job.repaired}.zst"} if job.repaired and log.exists() else {}
 
 
 def entry(job: Job) -> tuple[dict[str, Any], bool]:
@@ -81,7 +92,7 @@ def entry(job: Job) -> tuple[dict[str, Any], bool]:
     numbers = measure(log_of(job))
     value = {
         "file": f"logs/{job.name}.zst",
-        "job": f"jobs/{job.name}.py",
+        "job": f"jobs/{script_of(job).name}",
         "spark_version": numbers.pop("spark_version"),
         "master": f"standalone{list(job.cluster.hosts)}" if job.cluster else job.master,
         "expected": list(job.expected),
@@ -89,7 +100,7 @@ def entry(job: Job) -> tuple[dict[str, Any], bool]:
         "noted": list(job.noted),
         "healthy": job.healthy and not job.expected,
         "split": job.split,
-        **({"repaired": f"logs/{job.repaired}.zst"} if job.repaired else {}),
+        **repaired_log(job),
         "notes": job.notes,
         "measured": numbers,
     }

@@ -11,7 +11,7 @@ def main() -> None:
     rows = rows.withColumn("row", F.expr("monotonically_increasing_id() & 4294967295"))
     # a few short waits everywhere, and one long one in partition 9
     usual = wait_where("row % 1000 = 5", "120")
-    late = wait_where("part = 9 AND row = 2000", "24000")
+    late = wait_where("part = 9 AND row = 2000", spark.conf.get("spark.corpus.late", "24000"))
     for _ in range(2):
         rows.select("text", usual.alias("usual"), late.alias("late")).agg(
             F.count("usual"), F.count("late"), F.max("text")

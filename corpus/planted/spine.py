@@ -41,6 +41,7 @@ JOBS: Sequence[Job] = (
             "spark.sql.shuffle.partitions": "20",
             "spark.sql.autoBroadcastJoinThreshold": "1m",
         },
+        repaired="data_skew_repaired",
     ),
     Job(
         "straggler",
@@ -49,6 +50,7 @@ JOBS: Sequence[Job] = (
         ("straggler",),
         SHORT + ("idle-executors", "repeated-scan", "missing-cache"),
         version=SPARK_4,
+        repaired="straggler_repaired",
     ),
     Job(
         "disk_spill",
@@ -64,6 +66,7 @@ JOBS: Sequence[Job] = (
             "shuffle-write-slow",
         ),
         conf={"spark.memory.fraction": "0.1"},
+        repaired="disk_spill_repaired",
     ),
     Job(
         "gc_pressure",
@@ -99,6 +102,7 @@ JOBS: Sequence[Job] = (
         ("driver-bound",),
         SHORT + ("sequential-jobs", "large-result"),
         version=SPARK_4,
+        repaired="driver_bound_repaired",
     ),
     Job(
         "idle_executors",
@@ -122,6 +126,7 @@ JOBS: Sequence[Job] = (
             "spark.executor.metrics.pollingInterval": "0",
             "spark.eventLog.logStageExecutorMetrics": "false",
         },
+        repaired="too_many_partitions_repaired",
     ),
     Job(
         "too_few_partitions",
@@ -129,6 +134,7 @@ JOBS: Sequence[Job] = (
         lambda n: long_stage(n, "tasks") == 2 and long_stage(n, "median_ms") > 10_000,
         ("too-few-partitions",),
         SHORT + ("idle-executors", "oversized-partition", "shuffle-heavy"),
+        repaired="too_few_partitions_repaired",
     ),
     Job(
         "small_input_files",
