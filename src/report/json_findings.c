@@ -1,5 +1,6 @@
 #include "report/facts.h"
 #include "report/json_parts.h"
+#include "rules/properties.h"
 
 static void write_where(struct pyro_json *json, const struct pyro_finding *finding)
 {
@@ -159,6 +160,29 @@ void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *d
         pyro_json_real(json, "value", changed->value);
         pyro_json_real(json, "default", changed->threshold->value);
         pyro_json_string(json, "unit", changed->threshold->unit);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_line(json);
+    pyro_json_string(json, "platform", pyro_platform_name(pyro_app_platform(diagnosis->app)));
+    pyro_json_line(json);
+    pyro_json_begin(json, "configuration", '[');
+    for (size_t i = 0; i < diagnosis->configuration_count; i++) {
+        const struct pyro_configured *row = &diagnosis->configuration[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "key", row->key);
+        pyro_json_text(json, "current", row->current);
+        pyro_json_text(json, "recommended", row->recommended);
+        pyro_json_text(json, "reason", row->reason);
+        pyro_json_text(json, "verify", row->verify);
+        pyro_json_string(json, "applies", row->applies);
+        pyro_json_string(json, "note", row->note);
+        pyro_json_text(json, "finding", row->finding);
         pyro_json_end(json, '}');
     }
     pyro_json_end(json, ']');

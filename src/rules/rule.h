@@ -28,6 +28,10 @@ struct pyro_advice {
     size_t setting_count;
     struct pyro_slice code;   /* an example, or null */
     struct pyro_slice verify; /* what to look at in the next run */
+    /* As the rule said it: settings that are not taken are left out of the above (settings.c). */
+    const struct pyro_setting *asked;
+    size_t asked_count;
+    struct pyro_slice said;
 };
 
 /* Milliseconds of wall time that fixing it would save. low <= expected <= high. */
@@ -137,6 +141,22 @@ struct pyro_changed_limit {
     double value;
 };
 
+/* A setting that is to change, and whose advice it is. */
+struct pyro_change {
+    struct pyro_slice key, value;
+    size_t finding, advice;
+    bool elsewhere; /* by other means than a Spark property: not in config_changes */
+};
+
+/* One property and what this run says about it; recommended equals current where nothing should change. */
+struct pyro_configured {
+    struct pyro_slice key, current, recommended; /* current: null when unknown */
+    struct pyro_slice reason, verify;
+    const char *applies; /* "start", "runtime": when it can be set; "elsewhere": not as a Spark property on this platform */
+    const char *note;    /* what to mind on this platform, or NULL */
+    struct pyro_slice finding; /* id of the finding that advises it; null when nothing should change */
+};
+
 struct pyro_diagnosis {
     const struct pyro_app *app; /* a reference is held */
     struct pyro_arena arena;
@@ -151,6 +171,10 @@ struct pyro_diagnosis {
     const struct pyro_plans *plans;      /* of the SQL executions: analyze/plan.h */
     struct pyro_setting *config_changes; /* conflicts resolved, sorted by key */
     size_t config_change_count;
+    struct pyro_change *changes; /* the same, with their origin */
+    size_t change_count;
+    struct pyro_configured *configuration; /* in the order of properties.def */
+    size_t configuration_count;
 };
 
 /* `config` may be NULL. */

@@ -252,3 +252,27 @@ def test_the_page_names_rules_and_thresholds_that_exist(pyrometer: Command, comp
     assert len(report(pyrometer, compressed_log, "--config", "c.yaml")["thresholds"]) == 4
     for unit in {row["unit"] for rule in rules(pyrometer) for row in rule["thresholds"]}:
         assert f"`{unit}`" in page
+
+
+@pytest.mark.parametrize("log", sorted((ROOT / "corpus" / "logs").iterdir()), ids=lambda path: path.name)
+def test_the_configuration_holds_together(pyrometer: Command, log: Path) -> None:
+    document = report(pyrometer, log, "--config", "none")
+    rows = {row["key"]: row for row in document["configuration"]}
+    assert len(rows) == len(document["configuration"])
+    changing = {key for key, row in rows.items() if row["finding"] is not None}
+    assert {key for key in changing if rows[key]["applies"] != "elsewhere"} == set(document["config_changes"])
+    findings = {finding["id"]: finding for finding in document["findings"]}
+    for key, row in rows.items():
+        assert row["reason"]
+        if key in changing:
+            assert row["recommended"] != row["current"]
+            assert row["verify"]
+            advised = [advice["config"].get(key) for advice in findings[row["finding"]]["advice"]]
+            assert row["recommended"] in advised or row["applies"] == "elsewhere"
+        else:
+            assert row["recommended"] == row["current"]
+    # No finding advises another value than the one that is taken.
+    for finding in findings.values():
+        for advice in finding["advice"]:
+            for key, value in advice["config"].items():
+                assert document["config_changes"].get(key, value) == value

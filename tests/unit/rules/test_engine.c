@@ -1,4 +1,4 @@
-/* The engine: severity, order, stable ids, conflicting settings, numbers at their limits, no memory. */
+/* The engine: severity, order, stable ids, numbers at their limits, no memory. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -101,32 +101,6 @@ static void test_order_is_by_saving_then_core_then_severity(void **state)
     assert_int_equal(findings[0].saves.wall_expected_ms, 9);
     assert_int_equal(findings[1].saves.core_ms, 8);
     assert_int_equal(findings[2].severity, PYRO_SEVERITY_SEVERE);
-}
-
-static void test_conflicting_settings_are_resolved(void **state)
-{
-    (void)state;
-    struct pyro_setting first[] = {{PYRO_SLICE_LITERAL("spark.sql.shuffle.partitions"), PYRO_SLICE_LITERAL("16")},
-                                   {PYRO_SLICE_LITERAL("spark.speculation"), PYRO_SLICE_LITERAL("true")},
-                                   {PYRO_SLICE_LITERAL("spark.executor.memory"), PYRO_SLICE_LITERAL("3g")}};
-    struct pyro_setting second[] = {{PYRO_SLICE_LITERAL("spark.executor.memory"), PYRO_SLICE_LITERAL("1536m")},
-                                    {PYRO_SLICE_LITERAL("spark.speculation"), PYRO_SLICE_LITERAL("false")},
-                                    {PYRO_SLICE_LITERAL("spark.sql.shuffle.partitions"), PYRO_SLICE_LITERAL("200")}};
-    struct pyro_setting third[] = {{PYRO_SLICE_LITERAL("spark.low"), PYRO_SLICE_LITERAL("1")}};
-    struct pyro_advice advice[] = {{.settings = first, .setting_count = 3},
-                                   {.settings = second, .setting_count = 3},
-                                   {.settings = third, .setting_count = 1}};
-    struct pyro_finding findings[3] = {{.advice = &advice[0], .advice_count = 1, .severity = PYRO_SEVERITY_SEVERE},
-                                       {.advice = &advice[1], .advice_count = 1, .severity = PYRO_SEVERITY_MODERATE},
-                                       {.advice = &advice[2], .advice_count = 1, .severity = PYRO_SEVERITY_LOW}};
-    struct pyro_diagnosis diagnosis = {.findings = findings, .finding_count = 3};
-    pyro_arena_init(&diagnosis.arena, NULL);
-    assert_true(pyro_settings_resolve(&diagnosis));
-    assert_int_equal(diagnosis.config_change_count, 3); /* sorted; what is low changes nothing */
-    assert_string_equal(diagnosis.config_changes[0].value.ptr, "3g");
-    assert_string_equal(diagnosis.config_changes[1].value.ptr, "true");
-    assert_string_equal(diagnosis.config_changes[2].value.ptr, "200");
-    pyro_arena_done(&diagnosis.arena);
 }
 
 static void extreme(struct fixture_task *task, unsigned index, void *context)
@@ -254,7 +228,6 @@ int main(void)
         cmocka_unit_test(test_long_ids_stay_different),
         cmocka_unit_test(test_equal_ids_are_numbered),
         cmocka_unit_test(test_order_is_by_saving_then_core_then_severity),
-        cmocka_unit_test(test_conflicting_settings_are_resolved),
         cmocka_unit_test(test_extreme_numbers_do_not_overflow),
         cmocka_unit_test(test_an_empty_application_has_no_findings),
         cmocka_unit_test(test_versions),

@@ -216,6 +216,7 @@ static void test_speculation_waste(void **state)
     (void)state;
     for (int won = 0; won < 2; won++) {
         struct scene scene = scene_new(2, 2);
+        fixture_property(scene.app, "spark", "spark.speculation", "true");
         scene_stage(&scene, 40, even, 4, copies, won ? &scene : NULL);
         scene_end(&scene);
         const struct pyro_finding *finding = scene_finding(&scene, "speculation-waste");

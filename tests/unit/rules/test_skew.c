@@ -58,7 +58,7 @@ static void test_data_skew_of_sql_names_settings(void **state)
     const struct pyro_finding *finding = scene_finding(&scene, "data-skew");
     assert_non_null(finding);
     assert_string_equal(scene_setting(finding, "spark.sql.adaptive.enabled"), "true");
-    assert_string_equal(scene_setting(finding, "spark.sql.adaptive.skewJoin.enabled"), "true");
+    assert_string_equal(scene_setting(finding, "spark.sql.adaptive.skewJoin.enabled"), ""); /* on by default */
     assert_string_equal(scene_setting(finding, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"), "60m");
     scene_free(&scene);
 }
