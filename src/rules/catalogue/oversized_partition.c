@@ -152,8 +152,10 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         const struct pyro_stage *stage = &app->stages.items[i];
         double read = pyro_stage_read_bytes(stage), tasks = fmax(pyro_real(stage->tasks), 1);
         any |= read > 0;
-        /* The median is at most twice the mean, unless half of the tasks read nothing. */
-        if (read / tasks * 2 >= pyro_limit(context, BYTES) && pyro_stage_length(stage) >= pyro_limit(context, TOTAL_MS))
+        /* One task alone is a matter of too few partitions. The median is at most twice the mean, unless half of the
+         * tasks read nothing. */
+        if (stage->partitions > 1 && read / tasks * 2 >= pyro_limit(context, BYTES) &&
+            pyro_stage_length(stage) >= pyro_limit(context, TOTAL_MS))
             examine(context, &cases, i);
     }
     pyro_cases_merge(context, &cases);

@@ -9,8 +9,8 @@
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
 static const struct pyro_threshold thresholds[] = {
     [SHARE] = {"delay_share_min", 0.2, "share", "Of a stage's task time; healthy stages are below a tenth"},
-    [MEAN_MS] = {"delay_ms_min", 50, "ms",
-                 "A task; sending a task and its result takes some ten, which only makes tiny tasks costly"},
+    [MEAN_MS] = {"delay_ms_min", 200, "ms",
+                 "A task; some ten are usual, and healthy runs on machines with too few cores saw up to 150"},
     [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place were delayed by less together"},
     [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or by less than this share of the application's task time"},
     [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},

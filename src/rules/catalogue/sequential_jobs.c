@@ -12,7 +12,7 @@ enum { REPEATS, GAP_MS, BUSY, SITES, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [REPEATS] = {"repeats_min", 6, "count", "Jobs of the same place one after the other: a loop, not a few steps"},
     [GAP_MS] = {"gap_ms_max", 5000, "ms", "Between the end of one and the start of the next"},
-    [BUSY] = {"busy_share_max", 0.6, "share", "Slot time used while they ran; fuller slots leave little to gain"},
+    [BUSY] = {"busy_share_max", 0.5, "share", "Slot time used while they ran: most slots were empty"},
     [SITES] = {"sites_max", 4, "count", "Different places in the loop; more are a program, not a loop"},
     [SAVING_MS] = {"saving_ms_min", 2000, "ms", "Quiet when less wall time would be saved"},
     [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "... or less than this share of the application"},
