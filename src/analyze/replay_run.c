@@ -605,8 +605,10 @@ static bool unstick(struct pyro_replay *replay)
                 break;
             }
     }
-    if (waiting)
-        return true;
+    for (uint32_t g = 0; waiting && g < replay->group_count; g++)
+        if (next_stage(replay, &replay->groups[g]) != REPLAY_NOBODY &&
+            free_executor(replay, &replay->groups[g]) != REPLAY_NOBODY)
+            return true;
     for (; replay->stuck_stage < replay->stage_count; replay->stuck_stage++) {
         struct replay_stage_state *state = &replay->stage_states[replay->stuck_stage];
         if (state->done)

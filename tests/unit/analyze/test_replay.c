@@ -1,0 +1,362 @@
+/* Replays of small runs whose answers are computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "analyze/replay.h"
+#include "base/intern.h"
+#include "fixture.h"
+
+enum { START = 1000000 };
+
+static const int64_t ids[] = {0, 1, 2, 3};
+
+static struct pyro_replay *prepare(struct pyro_app *app)
+{
+    struct pyro_replay *replay = NULL;
+    fixture_analyze(app);
+    assert_int_equal(pyro_replay_new(app, &replay, NULL), PYRO_OK);
+    return replay;
+}
+
+static void finish(struct pyro_app *app, struct pyro_replay *replay)
+{
+    pyro_replay_free(replay);
+    pyro_app_release(app);
+}
+
+static int64_t wall_with(struct pyro_replay *replay, struct pyro_edit edit, struct pyro_replay_span *jobs)
+{
+    struct pyro_replay_change change = {.edits = &edit, .edit_count = 1, .jobs = jobs};
+    struct pyro_replay_result result, again;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    /* An edit leaves nothing behind. */
+    assert_int_equal(pyro_replay_run(replay, NULL, &again, NULL), PYRO_OK);
+    assert_int_equal(again.wall_ms, pyro_replay_base(replay).wall_ms);
+    assert_int_equal(again.core_ms, pyro_replay_base(replay).core_ms);
+    return result.wall_ms;
+}
+
+static void task(struct pyro_app *app, int64_t stage, int64_t place, int64_t from, int64_t to)
+{
+    struct fixture_task one = fixture_task(app, stage, "1", START + from, START + to);
+    one.row[PYRO_TASK_index] = place;
+    fixture_add(app, &one);
+}
+
+static void set_pool(struct pyro_app *app, size_t stage, const char *name)
+{
+    app->stages.items[stage].pool = pyro_intern_slice(app->strings, pyro_slice_from(name));
+}
+
+/* Two jobs at once on two slots: stage 0 of four tasks, stage 1 of two, 100 ms each. */
+static struct pyro_app *two_jobs(int64_t end_0, int64_t end_1)
+{
+    struct pyro_app *app = fixture_app(START, START + 400);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + end_0, ids, 1);
+    fixture_job(app, 1, START + 10, START + end_1, ids + 1, 1);
+    fixture_stage(app, 0, START, START + end_0);
+    fixture_stage(app, 1, START + 10, START + end_1);
+    return app;
+}
+
+static void test_fifo(void **state)
+{
+    (void)state;
+    struct pyro_app *app = two_jobs(200, 300);
+    for (int i = 0; i < 4; i++)
+        task(app, 0, i, i / 2 * 100, i / 2 * 100 + 100);
+    task(app, 1, 0, 200, 300);
+    task(app, 1, 1, 200, 300);
+    struct pyro_replay *replay = prepare(app);
+    struct pyro_replay_span jobs[2];
+    struct pyro_replay_change change = {.jobs = jobs};
+    struct pyro_replay_result result;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 400);
+    assert_int_equal(result.busy_ms, 600);
+    assert_int_equal(result.core_ms, 800);
+    assert_true(result.utilization > 0.749 && result.utilization < 0.751);
+    assert_int_equal(jobs[0].end_ms, 200);
+    assert_int_equal(jobs[1].start_ms, 10);
+    assert_int_equal(jobs[1].end_ms, 300);
+    assert_int_equal(pyro_replay_check(replay).worst_job_ms, 0);
+    /* Stage 0 in half the time: job 1 gets its slots at 100 and ends at 200. */
+    assert_int_equal(wall_with(replay, (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = 0, .factor = 0.5}, jobs),
+                     300);
+    assert_int_equal(jobs[0].end_ms, 100);
+    assert_int_equal(jobs[1].end_ms, 200);
+    finish(app, replay);
+}
+
+static void test_fair_pools(void **state)
+{
+    (void)state;
+    struct pyro_app *app = two_jobs(300, 300);
+    fixture_property(app, "spark", "spark.scheduler.mode", "FAIR");
+    set_pool(app, 0, "a");
+    set_pool(app, 1, "b");
+    task(app, 0, 0, 0, 100);
+    task(app, 0, 1, 0, 100);
+    for (int i = 0; i < 2; i++) {
+        task(app, 0, 2 + i, 100 + i * 100, 200 + i * 100);
+        task(app, 1, i, 100 + i * 100, 200 + i * 100);
+    }
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 400);
+    assert_int_equal(pyro_replay_check(replay).worst_job_ms, 0);
+    finish(app, replay);
+}
+
+/* The same in one pool, FIFO inside: job 0 first. The record decides which of the two it was. */
+static void test_fair_inside(void **state)
+{
+    (void)state;
+    for (int fair = 0; fair < 2; fair++) {
+        struct pyro_app *app = two_jobs(fair ? 300 : 200, 300);
+        fixture_property(app, "spark", "spark.scheduler.mode", "FAIR");
+        for (int i = 0; i < 4; i++)
+            task(app, 0, i, i / 2 * 100, i / 2 * 100 + 100);
+        task(app, 1, 0, 200, 300);
+        task(app, 1, 1, 200, 300);
+        struct pyro_replay *replay = prepare(app);
+        assert_int_equal(pyro_replay_check(replay).worst_job_ms, 0);
+        finish(app, replay);
+    }
+}
+
+/* One slot that comes at 500 for two tasks submitted at the start. */
+static void test_executors_come_late(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 800);
+    fixture_executor(app, "1", 1, START + 500, PYRO_NONE);
+    fixture_job(app, 0, START, START + 700, ids, 1);
+    fixture_stage(app, 0, START, START + 700);
+    task(app, 0, 0, 500, 600);
+    task(app, 0, 1, 600, 700);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 800);
+    assert_int_equal(pyro_replay_base(replay).core_ms, 300);
+    struct pyro_edit edit = {.kind = PYRO_EDIT_EXECUTORS, .from_ms = START + 100, .to_ms = START + 600};
+    assert_int_equal(wall_with(replay, edit, NULL), 400);
+    edit.to_ms = START + 500; /* not in the span */
+    assert_int_equal(wall_with(replay, edit, NULL), 800);
+    /* Two executors of one core from the start. */
+    struct pyro_replay_executor others[] = {{0, PYRO_NONE, 1, 0}, {0, PYRO_NONE, 1, 0}};
+    struct pyro_replay_change change = {.executors = others, .executor_count = 2};
+    struct pyro_replay_result result;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 200);
+    assert_int_equal(result.core_ms, 400);
+    /* None at all: it ends all the same. */
+    change.executor_count = 0;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_true(result.wall_ms > 0);
+    others[0].cores = 0;
+    change.executor_count = 1;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 300);
+    finish(app, replay);
+}
+
+/* An executor that left before the second job takes no part in it, however soon that comes. */
+static void test_executor_leaves(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 500);
+    fixture_executor(app, "1", 1, START, PYRO_NONE);
+    fixture_executor(app, "2", 1, START, START + 250);
+    fixture_job(app, 0, START, START + 100, ids, 1);
+    fixture_job(app, 1, START + 200, START + 400, ids + 1, 1);
+    fixture_stage(app, 0, START, START + 100);
+    fixture_stage(app, 1, START + 200, START + 400);
+    task(app, 0, 0, 0, 100);
+    struct fixture_task other = fixture_task(app, 0, "2", START, START + 100);
+    other.row[PYRO_TASK_index] = 1;
+    fixture_add(app, &other);
+    task(app, 1, 0, 200, 300);
+    task(app, 1, 1, 300, 400);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 500);
+    assert_int_equal(pyro_replay_base(replay).core_ms, 500 + 250);
+    /* Half the driver's time between the jobs: 50 ms. */
+    struct pyro_edit edit = {.kind = PYRO_EDIT_DRIVER, .from_ms = START + 100, .to_ms = START + 200, .factor = 0.5};
+    assert_int_equal(wall_with(replay, edit, NULL), 450);
+    finish(app, replay);
+}
+
+static void test_retries_and_copies(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 1000);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 150, ids, 1);
+    fixture_job(app, 1, START + 150, START + 1000, ids + 1, 1);
+    fixture_stage(app, 0, START, START + 150);
+    fixture_stage(app, 1, START + 150, START + 1000);
+    struct fixture_task failed = fixture_task(app, 0, "1", START, START + 50);
+    failed.row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+    fixture_add(app, &failed);
+    struct fixture_task again = fixture_task(app, 0, "1", START + 50, START + 150);
+    again.row[PYRO_TASK_attempt] = 1;
+    fixture_add(app, &again);
+    /* The original is killed after 850 ms, when its copy is done after 300: it began 550 ms later. */
+    struct fixture_task slow = fixture_task(app, 1, "1", START + 150, START + 1000);
+    slow.row[PYRO_TASK_status] = PYRO_TASK_KILLED;
+    fixture_add(app, &slow);
+    struct fixture_task copy = fixture_task(app, 1, "1", START + 700, START + 1000);
+    copy.row[PYRO_TASK_attempt] = 1;
+    copy.row[PYRO_TASK_speculative] = 1;
+    fixture_add(app, &copy);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 1000);
+    assert_int_equal(pyro_replay_base(replay).busy_ms, 50 + 100 + 850 + 300);
+    /* Without the failure 50 ms less. */
+    assert_int_equal(wall_with(replay, (struct pyro_edit){.kind = PYRO_EDIT_TASK, .row = 0, .ms = 0}, NULL), 950);
+    finish(app, replay);
+}
+
+/* Three sequential jobs of one task: 100, 200, 300 ms, 50 ms of the driver before each and behind the last. */
+static struct pyro_app *three_jobs(void)
+{
+    struct pyro_app *app = fixture_app(START, START + 800);
+    fixture_executor(app, "1", 4, START, PYRO_NONE);
+    static const int64_t from[] = {50, 200, 450}, to[] = {150, 400, 750};
+    for (int i = 0; i < 3; i++) {
+        fixture_job(app, i, START + from[i], START + to[i], ids + i, 1);
+        fixture_stage(app, i, START + from[i], START + to[i]);
+        task(app, i, 0, from[i], to[i]);
+    }
+    return app;
+}
+
+static void test_edits(void **state)
+{
+    (void)state;
+    struct pyro_app *app = three_jobs();
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 800);
+    struct pyro_edit task_edit = {.kind = PYRO_EDIT_TASK, .row = 2, .ms = 120};
+    assert_int_equal(wall_with(replay, task_edit, NULL), 800 - 180);
+    struct pyro_edit cut = {.kind = PYRO_EDIT_REPARTITION, .row = 2, .count = 6, .ms = 50};
+    assert_int_equal(wall_with(replay, cut, NULL), 800 - 300 + 100); /* two waves on four slots */
+    struct pyro_edit skip = {.kind = PYRO_EDIT_SKIP_STAGE, .row = 1};
+    assert_int_equal(wall_with(replay, skip, NULL), 800 - 200);
+    struct pyro_edit driver = {.kind = PYRO_EDIT_DRIVER, .from_ms = START, .to_ms = START + 800, .factor = 0};
+    assert_int_equal(wall_with(replay, driver, NULL), 600);
+    driver.from_ms = START + 175; /* half of the second gap */
+    driver.to_ms = START + 300;
+    assert_int_equal(wall_with(replay, driver, NULL), 775);
+    struct pyro_edit concurrent = {.kind = PYRO_EDIT_CONCURRENT, .from_ms = START, .to_ms = START + 800};
+    struct pyro_replay_span jobs[3];
+    assert_int_equal(wall_with(replay, concurrent, jobs), 50 + 300 + 50);
+    assert_int_equal(jobs[1].start_ms, 50);
+    assert_int_equal(jobs[2].end_ms, 350);
+    concurrent.from_ms = START + 100; /* the last two: both wait for the first one, and 50 ms */
+    assert_int_equal(wall_with(replay, concurrent, NULL), 150 + 50 + 300 + 50);
+    finish(app, replay);
+}
+
+static void test_edits_of_nothing(void **state)
+{
+    (void)state;
+    struct pyro_app *app = three_jobs();
+    struct pyro_replay *replay = prepare(app);
+    for (int kind = PYRO_EDIT_TASK; kind <= PYRO_EDIT_CONCURRENT; kind++)
+        assert_int_equal(wall_with(replay,
+                                   (struct pyro_edit){.kind = (enum pyro_edit_kind)kind,
+                                                      .row = SIZE_MAX,
+                                                      .count = INT64_MIN,
+                                                      .from_ms = INT64_MAX,
+                                                      .to_ms = INT64_MIN,
+                                                      .factor = 1},
+                                   NULL),
+                         800);
+    /* More partitions than anybody can run: as long as their work takes. */
+    struct pyro_edit many = {.kind = PYRO_EDIT_REPARTITION, .row = 2, .count = INT64_MAX, .ms = 1e300};
+    assert_true(wall_with(replay, many, NULL) > 800);
+    many.count = 4000000;
+    many.ms = 1;
+    int64_t wall = wall_with(replay, many, NULL);
+    assert_in_range(wall, 500 + 1000000 - 1000, 500 + 1000000 + 1000);
+    finish(app, replay);
+}
+
+/* A diamond of stages in one job; stage 3 needs 1 and 2. Stage 2 is beside the longest path. */
+static void test_stage_graph(void **state)
+{
+    (void)state;
+    static const int64_t zero[] = {0}, both[] = {1, 2};
+    struct pyro_app *app = fixture_app(START, START + 600);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 600, ids, 4);
+    fixture_stage(app, 0, START, START + 100);
+    fixture_stage(app, 1, START + 110, START + 410);
+    fixture_stage(app, 2, START + 110, START + 210);
+    fixture_stage(app, 3, START + 420, START + 600);
+    fixture_parents(app, 1, zero, 1);
+    fixture_parents(app, 2, zero, 1);
+    fixture_parents(app, 3, both, 2);
+    task(app, 0, 0, 0, 100);
+    task(app, 1, 0, 110, 410);
+    task(app, 2, 0, 110, 210);
+    task(app, 3, 0, 420, 600);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 600);
+    assert_int_equal(wall_with(replay, (struct pyro_edit){.kind = PYRO_EDIT_SKIP_STAGE, .row = 2}, NULL), 600);
+    assert_int_equal(wall_with(replay, (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = 1, .factor = 0.5}, NULL),
+                     450);
+    /* Below the other branch, that one is the longest: 300 - 100 saved at most. */
+    assert_int_equal(wall_with(replay, (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = 1, .factor = 0}, NULL), 400);
+    finish(app, replay);
+}
+
+/* Only damaged logs hold cycles and stages that wait for what comes later. */
+static void test_cycle(void **state)
+{
+    (void)state;
+    static const int64_t to_one[] = {1}, to_zero[] = {0, 0, 77};
+    struct pyro_app *app = fixture_app(START, START + 100);
+    fixture_job(app, 0, START + 100, START, ids, 2);
+    fixture_stage(app, 0, START, START);
+    fixture_stage(app, 1, START, START);
+    fixture_parents(app, 0, to_one, 1);
+    fixture_parents(app, 1, to_zero, 3);
+    task(app, 0, 0, 0, 50);
+    task(app, 1, 0, 0, 50);
+    struct pyro_replay *replay = prepare(app);
+    assert_true(pyro_replay_base(replay).wall_ms >= 0);
+    finish(app, replay);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 1234);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 1234);
+    assert_int_equal(pyro_replay_base(replay).core_ms, 0);
+    finish(app, replay);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fifo),
+        cmocka_unit_test(test_fair_pools),
+        cmocka_unit_test(test_fair_inside),
+        cmocka_unit_test(test_executors_come_late),
+        cmocka_unit_test(test_executor_leaves),
+        cmocka_unit_test(test_retries_and_copies),
+        cmocka_unit_test(test_edits),
+        cmocka_unit_test(test_edits_of_nothing),
+        cmocka_unit_test(test_stage_graph),
+        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
