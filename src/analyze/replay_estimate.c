@@ -119,6 +119,34 @@ static int64_t distance(const struct pyro_replay *replay)
     return sum;
 }
 
+static int64_t distance_of(const struct pyro_replay *replay, uint32_t number)
+{
+    int64_t rest = left_over(replay, number);
+    return rest < 0 ? -rest : rest;
+}
+
+/* Which of the stages that may have waited for locality did: those whose length a replay with waiting tells better. */
+static bool choose_waiting(struct pyro_replay *replay)
+{
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < replay->stage_count; i++)
+        any += replay->stages[i].locality_wait > 0;
+    if (any == 0)
+        return true;
+    int64_t *without = pyro_scratch(replay->app, replay->stage_count, sizeof(*without));
+    if (!without)
+        return false;
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        without[i] = distance_of(replay, i);
+        replay->stages[i].waits = replay->stages[i].locality_wait > 0;
+    }
+    bool done = pyro_replay_go(replay);
+    for (uint32_t i = 0; i < replay->stage_count; i++)
+        replay->stages[i].waits = replay->stages[i].waits && distance_of(replay, i) < without[i];
+    pyro_release(replay->allocator, without);
+    return done && pyro_replay_go(replay);
+}
+
 bool pyro_replay_estimate(struct pyro_replay *replay)
 {
     unsigned char *alone = pyro_scratch(replay->app, replay->stage_count, 1);
@@ -139,6 +167,10 @@ bool pyro_replay_estimate(struct pyro_replay *replay)
             pyro_release(replay->allocator, alone);
             return false;
         }
+    }
+    if (!choose_waiting(replay)) {
+        pyro_release(replay->allocator, alone);
+        return false;
     }
     estimate_executors(replay);
     find_alone(replay, alone);

@@ -11,14 +11,14 @@
 /* No duration of a log is taken for longer than two years. */
 #define REPLAY_MS_MAX ((int64_t)1 << 36)
 
-enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64 };
+enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64, REPLAY_HOLDING_MAX = 64 };
 
 enum replay_run_flag {
     REPLAY_RUN_HEAD = 1,    /* first run of its partition */
     REPLAY_RUN_SUCCESS = 2, /* ended well */
     REPLAY_RUN_COPY = 4,    /* speculative */
-    REPLAY_RUN_PINNED = 32, /* ran where its data was, when others of its stage could not */
-    REPLAY_RUN_WAITS = 8,   /* waited for a slot near its data */
+    REPLAY_RUN_PINNED = 32, /* may have waited for the executor that it ran on */
+    REPLAY_RUN_WAITS = 8,   /* may have waited for a slot near its data */
     REPLAY_RUN_FATAL = 16,  /* its stage failed with it */
 };
 
@@ -43,7 +43,8 @@ struct replay_stage {
     uint32_t group, pool, rank; /* rank: among all, as FIFO prefers them */
     int64_t from, to;           /* as recorded */
     int64_t gap;                /* between the end of what it needs and its submission */
-    int64_t locality_wait;
+    int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
+    bool waits;
 };
 
 struct replay_job {
@@ -142,6 +143,7 @@ struct pyro_replay {
     uint32_t running_free;
     uint64_t made;
     int64_t now, last, busy;
+    uint32_t holding[REPLAY_HOLDING_MAX], holding_count; /* stages with pinned tasks that wait */
     uint32_t stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
     const struct replay_window *windows; /* of jobs that do not wait for each other */

@@ -314,22 +314,17 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
         launch(replay, number, executor, run);
 }
 
-/* A task whose data is with one executor goes there at once or waits, where the stage fits into the slots. */
+/* Tasks whose data is with one executor go there as soon as it has a slot. */
 static void launch_pinned(struct pyro_replay *replay, uint32_t number)
 {
     const struct replay_stage *stage = &replay->stages[number];
-    bool fits = stage->partitions <= replay->stage_states[number].slots && !replay->others;
-    for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count && !replay->no_memory; i++) {
-        if (!(replay->runs[i].flags & REPLAY_RUN_PINNED))
-            continue;
-        bool free = fits && has_slot(replay, replay->runs[i].executor);
-        if (fits && !free)
+    uint32_t end = replay->stage_states[number].done ? stage->runs.first : stage->runs.first + stage->runs.count;
+    for (uint32_t i = stage->runs.first; i < end && !replay->no_memory; i++) {
+        if (!(replay->runs[i].flags & REPLAY_RUN_PINNED) || replay->run_done[i] & REPLAY_LAUNCHED ||
+            !has_slot(replay, replay->runs[i].executor))
             continue;
         replay->run_done[i] |= REPLAY_LAUNCHED;
-        if (free)
-            launch(replay, number, replay->runs[i].executor, i);
-        else
-            queue_run(replay, number, i);
+        launch(replay, number, replay->runs[i].executor, i);
     }
 }
 
@@ -384,6 +379,8 @@ static void end_run(struct pyro_replay *replay, uint32_t place)
 
 static void dispatch(struct pyro_replay *replay)
 {
+    for (uint32_t i = 0; i < replay->holding_count; i++)
+        launch_pinned(replay, replay->holding[i]);
     for (uint32_t g = 0; g < replay->group_count && !replay->no_memory; g++) {
         struct replay_group *group = &replay->groups[g];
         while (group->ready_count > 0 && !replay->no_memory) {
@@ -472,15 +469,20 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
     state->slots = replay->groups[stage->group].slots;
     state->parts_left = is_cut(replay, number) ? tasks_of(replay, number) : stage->partitions;
     queue_stage(replay, number);
-    if (stage->locality_wait == 0 || is_cut(replay, number))
+    if (!stage->waits || is_cut(replay, number))
         return;
-    push(replay, replay_later(replay->now, stage->locality_wait), STAGE_SPREADS, number);
-    launch_pinned(replay, number);
+    bool holds = replay->holding_count < REPLAY_HOLDING_MAX && !replay->others;
+    push(replay, replay_later(replay->now, holds ? stage->locality_wait : 0), STAGE_SPREADS, number);
+    if (holds)
+        replay->holding[replay->holding_count++] = number;
 }
 
 static void spread_stage(struct pyro_replay *replay, uint32_t number)
 {
     const struct replay_list *runs = &replay->stages[number].runs;
+    for (uint32_t i = 0; i < replay->holding_count; i++)
+        if (replay->holding[i] == number)
+            replay->holding[i] = replay->holding[--replay->holding_count];
     for (uint32_t i = runs->first; i < runs->first + runs->count; i++)
         if (replay->runs[i].flags & REPLAY_RUN_WAITS && !(replay->run_done[i] & REPLAY_LAUNCHED))
             queue_run(replay, number, i);
@@ -560,8 +562,7 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         end_stage(replay, what);
         break;
     case STAGE_SPREADS:
-        if (!replay->stage_states[what].done)
-            spread_stage(replay, what);
+        spread_stage(replay, what);
         break;
     case RUN_ENDED:
         end_run(replay, what);
@@ -634,6 +635,7 @@ static void begin(struct pyro_replay *replay)
     replay->running_free = REPLAY_NOBODY;
     replay->made = 0;
     replay->now = replay->last = replay->busy = 0;
+    replay->holding_count = 0;
     replay->stages_done = replay->stuck_job = replay->stuck_stage = 0;
     replay->leaving_next = replay->others ? replay->executor_count : 0;
     replay->revived = false;

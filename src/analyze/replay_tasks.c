@@ -1,7 +1,7 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
 #include "analyze/replay_parts.h"
 
-enum { RACK_LOCAL = 3, LOCALITIES = 5 };
+enum { NO_PREF = 2, LOCALITIES = 5 };
 
 /* Levels in Spark's order. NO_PREF stands between NODE_LOCAL and RACK_LOCAL. */
 static unsigned locality_level(struct pyro_slice text)
@@ -104,16 +104,47 @@ static bool sort_runs(struct task_sort *sort, struct replay_stage *stage, struct
     return true;
 }
 
-/* Time that Spark lets a task wait for a slot nearer to its data, from the level at which others of its stage ran. Of
- * levels only RACK_LOCAL says that there was such a place: PROCESS_LOCAL and ANY are also written where there is none.
- */
-static int64_t locality_wait(const struct pyro_app *app, unsigned best)
+/* Time that Spark lets a task of `level` wait for a slot nearer to its data, from the level at which others of its
+ * stage ran. */
+static int64_t locality_wait(const struct pyro_app *app, unsigned best, unsigned level)
 {
-    static const char *const keys[] = {"spark.locality.wait.process", "spark.locality.wait.node"};
+    static const char *const keys[LOCALITIES] = {"spark.locality.wait.process", "spark.locality.wait.node", NULL,
+                                                 "spark.locality.wait.rack", NULL};
     int64_t usual = pyro_app_property_time(app, "spark.locality.wait", 1, 3000), wait = 0;
-    for (unsigned i = best; i < sizeof(keys) / sizeof(keys[0]); i++)
-        wait += replay_us(pyro_app_property_time(app, keys[i], 1, usual));
+    for (unsigned i = best; i < level; i++)
+        if (keys[i])
+            wait += replay_us(pyro_app_property_time(app, keys[i], 1, usual));
     return wait;
+}
+
+/* Tasks that ran farther from their data than others of their stage may have waited for a better place, and those that
+ * ran in a process that had it for that one; or they had no preference, which the log does not tell from that. A stage
+ * shorter than the wait did not wait; of the others a replay of both finds the likelier (replay_estimate.c). */
+static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
+{
+    enum { PARTITIONS_MAX = 1024 };
+    struct replay_run *runs = &sort->replay->runs[stage->runs.first];
+    unsigned best = LOCALITIES, next = LOCALITIES;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        best = level < best ? level : best;
+    }
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        next = level > best && level != NO_PREF && level < next ? level : next;
+    }
+    if (best >= NO_PREF || next == LOCALITIES || stage->partitions > PARTITIONS_MAX)
+        return;
+    int64_t wait = locality_wait(sort->replay->app, best, next);
+    if (wait == 0 || stage->to - stage->from < wait)
+        return;
+    stage->locality_wait = wait;
+    for (uint32_t i = 0; i < stage->runs.count; i++) {
+        unsigned level = sort->levels[runs[i].task];
+        if (!(runs[i].flags & REPLAY_RUN_HEAD) || (level != 0 && (level < next || level == NO_PREF)))
+            continue;
+        runs[i].flags |= REPLAY_RUN_WAITS | (level == 0 ? REPLAY_RUN_PINNED : 0u);
+    }
 }
 
 /* A stage fails with the first task that cannot fetch its input, or that failed for the last time. */
@@ -138,13 +169,8 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
 {
     struct pyro_replay *replay = sort->replay;
     struct replay_run *runs = &replay->runs[stage->runs.first];
-    unsigned best = LOCALITIES;
-    bool far = false;
     uint32_t head = 0;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
-        unsigned level = sort->levels[runs[i].task];
-        best = level < best ? level : best;
-        far = far || level == RACK_LOCAL;
         replay->run_of_task[runs[i].task] = stage->runs.first + i;
         bool other = i == 0 || sort->keys[runs[i].task] >> 32 != sort->keys[runs[i - 1].task] >> 32;
         if (other || i - head == REPLAY_ATTEMPTS_MAX) { /* Spark tries four times; more is damage */
@@ -155,16 +181,7 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
         }
     }
     mark_fatal(sort, stage);
-    if (best >= RACK_LOCAL || !far)
-        return;
-    int64_t wait = locality_wait(replay->app, best);
-    for (uint32_t i = 0; i < stage->runs.count && wait > 0; i++) {
-        bool pinned = sort->levels[runs[i].task] == 0;
-        if ((!pinned && sort->levels[runs[i].task] != RACK_LOCAL) || !(runs[i].flags & REPLAY_RUN_HEAD))
-            continue;
-        runs[i].flags |= REPLAY_RUN_WAITS | (pinned ? REPLAY_RUN_PINNED : 0u);
-        stage->locality_wait = wait;
-    }
+    mark_waiting(sort, stage);
 }
 
 bool pyro_replay_take_tasks(struct pyro_replay *replay)
