@@ -235,11 +235,50 @@ PYRO_API size_t pyro_comparison_cause_count(const pyro_comparison *comparison);
 /* `index` < pyro_comparison_cause_count(). */
 PYRO_API struct pyro_cause_info pyro_comparison_cause(const pyro_comparison *comparison, size_t index);
 
+/* ---- Gate -------------------------------------------------------------------------------------------------------- */
+
+/* A run held to severities, a budget or a baseline (docs/cli/gate.md). */
+typedef struct pyro_gate pyro_gate;
+
+struct pyro_gate_options {
+    size_t size;
+    int fail_on;                    /* 1 + enum pyro_severity: findings of it or worse fail; 0: none do */
+    const char *budget;             /* a file of limits, YAML or JSON; NULL: none */
+    const pyro_diagnosis *baseline; /* an earlier run; NULL: none. Must outlive the gate, as the run itself */
+    double tolerance;               /* share that the run may exceed its baseline by; 0: 0.1; below 0: none */
+    int allow_incomplete;           /* 1: an unfinished, damaged or failed run does not fail for that */
+};
+
+/* PYRO_ERROR_ARGUMENT: the options ask for nothing, or the budget for what is no limit. PYRO_ERROR_INPUT: the budget
+ * cannot be read. */
+PYRO_API enum pyro_status pyro_gate_run(const pyro_diagnosis *diagnosis, const struct pyro_gate_options *options,
+                                        pyro_gate **ret, struct pyro_error *error);
+PYRO_API void pyro_gate_free(pyro_gate *gate);
+/* 1: every check passed. */
+PYRO_API int pyro_gate_passed(const pyro_gate *gate);
+
+struct pyro_check_info {
+    const char *name, *message, *unit;
+    const char *finding; /* id of the finding that explains why it failed, or NULL */
+    double value, limit; /* NaN: unknown */
+    int passed;
+};
+PYRO_API size_t pyro_gate_check_count(const pyro_gate *gate);
+/* `index` < pyro_gate_check_count(). */
+PYRO_API struct pyro_check_info pyro_gate_check(const pyro_gate *gate, size_t index);
+
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
-enum pyro_format { PYRO_FORMAT_TEXT, PYRO_FORMAT_JSON, PYRO_FORMAT_MARKDOWN, PYRO_FORMAT_CSV };
+enum pyro_format {
+    PYRO_FORMAT_TEXT,
+    PYRO_FORMAT_JSON,
+    PYRO_FORMAT_MARKDOWN,
+    PYRO_FORMAT_CSV,
+    PYRO_FORMAT_SARIF,
+    PYRO_FORMAT_JUNIT
+};
 
-/* Name of a format as the command line spells it ("text", "json", "markdown", "csv"); NULL beyond the last one. */
+/* Name of a format as the command line spells it ("text", "json", "markdown", "csv", ...); NULL beyond the last one. */
 PYRO_API const char *pyro_format_name(unsigned format);
 
 /* Takes output as it is made; a result other than 0 stops the call with PYRO_ERROR_OUTPUT. */
@@ -280,6 +319,11 @@ PYRO_API void pyro_reports_free(pyro_reports *reports);
 PYRO_API enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum pyro_format format,
                                                 const struct pyro_report_options *options,
                                                 const struct pyro_writer *writer, struct pyro_error *error);
+
+/* Writes what a gate found as text, JSON (pyrometer.gate/1), SARIF or JUnit. */
+PYRO_API enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
+                                          const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                          struct pyro_error *error);
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

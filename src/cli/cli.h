@@ -11,6 +11,7 @@
 
 enum cli_exit {
     CLI_EXIT_OK = 0,
+    CLI_EXIT_GATE = 1, /* the gate found what it was told to fail on */
     CLI_EXIT_USAGE = 2,
     CLI_EXIT_INPUT = 3,
     CLI_EXIT_OUTPUT = 4,     /* also: an internal error */

@@ -5,14 +5,13 @@
 #include "load.h"
 
 struct cli_log {
-    pyro_inputs *inputs;
     pyro_app *app;
     pyro_diagnosis *diagnosis;
 };
 
-/* Exit status; what is wrong was said. `path` must lead to exactly one log. */
+/* CLI_EXIT_OK, or the exit status after a complaint. `path` must lead to exactly one log; `config` may be NULL. */
 int cli_log_open(const struct cli_call *call, const char *path, const struct pyro_options *options,
-                 struct cli_progress *progress, size_t index, size_t count, struct cli_log *ret);
+                 const pyro_config *config, struct cli_progress *progress, struct cli_log *ret);
 void cli_log_close(struct cli_log *log);
 
 #endif

@@ -1,4 +1,5 @@
 /* pyrometer compare BEFORE AFTER */
+#include "config.h"
 #include "one_log.h"
 
 #include <string.h>
@@ -9,9 +10,10 @@ static int compare(const struct cli_call *call, const struct pyro_options *optio
     struct cli_log logs[2] = {{0}};
     struct pyro_error error = {0};
     pyro_comparison *comparison = NULL;
-    int status = CLI_EXIT_OK;
+    pyro_config *config = NULL;
+    int status = cli_config_open(call, &config);
     for (size_t i = 0; i < 2 && status == CLI_EXIT_OK; i++)
-        status = cli_log_open(call, call->arguments[i], options, progress, i, 2, &logs[i]);
+        status = cli_log_open(call, call->arguments[i], options, config, progress, &logs[i]);
     cli_progress_erase(progress);
     if (status == CLI_EXIT_OK) {
         struct pyro_writer writer = cli_output_writer(output);
@@ -24,6 +26,7 @@ static int compare(const struct cli_call *call, const struct pyro_options *optio
     pyro_comparison_free(comparison);
     cli_log_close(&logs[0]);
     cli_log_close(&logs[1]);
+    pyro_config_free(config);
     return status;
 }
 
@@ -65,6 +68,8 @@ static const struct cli_option options[] = {
     {"color", 0, "WHEN", "auto always never", "auto",
      "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     {"details", 'd', NULL, NULL, NULL, "List every stage, query and setting that differs."},
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_HELP,
     {0},

@@ -233,7 +233,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json markdown csv", "text",
+    {"format", 'f', "FORMAT", "text json markdown csv sarif junit", "text",
      "What to write. JSON is one document, schema pyrometer.report/1; of several logs pyrometer.reports/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_CONFIG,

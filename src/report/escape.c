@@ -103,6 +103,35 @@ void pyro_add_plain(struct pyro_strbuf *buffer, struct pyro_slice text)
         pyro_utf8_add(buffer, plain(pyro_utf8_next(&p, end)));
 }
 
+void pyro_add_xml(struct pyro_strbuf *buffer, struct pyro_slice text)
+{
+    if (!text.len)
+        return;
+    const char *end = text.ptr + text.len;
+    for (const char *p = text.ptr; p < end;) {
+        uint32_t code = pyro_utf8_next(&p, end);
+        switch (code) {
+        case '<':
+            pyro_strbuf_add_text(buffer, "&lt;");
+            break;
+        case '>':
+            pyro_strbuf_add_text(buffer, "&gt;");
+            break;
+        case '&':
+            pyro_strbuf_add_text(buffer, "&amp;");
+            break;
+        case '"':
+            pyro_strbuf_add_text(buffer, "&quot;");
+            break;
+        case '\n':
+            pyro_strbuf_add_text(buffer, "&#10;");
+            break;
+        default:
+            pyro_utf8_add(buffer, code == 0xFFFE || code == 0xFFFF ? REPLACEMENT : plain(code));
+        }
+    }
+}
+
 void pyro_add_markdown(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
     if (!text.len)

@@ -23,6 +23,8 @@ void pyro_add_markdown(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* One text field of RFC 4180, quoted where it must be; what a spreadsheet would take for a formula gets an apostrophe
  * in front. */
 void pyro_add_csv(struct pyro_strbuf *buffer, struct pyro_slice text);
+/* Text or attribute value of XML 1.0; what XML cannot hold becomes U+FFFD. */
+void pyro_add_xml(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* A JSON string with its quotes; a null slice is null. Control characters of C0 and C1 become \u00XX. */
 void pyro_add_json(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* A JSON number in its shortest form that reads back equal, whatever the locale; null when it is not finite. */

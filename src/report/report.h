@@ -10,6 +10,7 @@ struct pyro_output {
     const struct pyro_writer *writer;
     struct pyro_strbuf buffer;
     enum pyro_status status;
+    size_t reports; /* written so far, where the end of a document depends on it */
 };
 
 void pyro_output_init(struct pyro_output *output, const struct pyro_writer *writer,

@@ -157,8 +157,8 @@ enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_
     pyro_error_clear(error);
     if (!app || !statement || !writer || !writer->write)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application, a statement and a writer are needed");
-    if (!pyro_format_name(format))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no format %u", (unsigned)format);
+    if (format > PYRO_FORMAT_CSV)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "rows are written as text, json, csv or markdown");
     if (strlen(statement) > MAX_STATEMENT_BYTES)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement is longer than %d bytes", MAX_STATEMENT_BYTES);
     struct query query = {.app = app, .options = options};

@@ -13,7 +13,7 @@ from cli_command import ROOT, Command, log, pyrometer, verbs  # noqa: F401 (fixt
 
 
 def test_the_table_holds_the_verbs_of_this_version() -> None:
-    assert verbs() == ["diagnose", "compare", "sql", "export", "feedback", "evaluate", "rules", "doctor", "help", "version", "completions", "man"]
+    assert verbs() == ["diagnose", "compare", "gate", "sql", "export", "feedback", "evaluate", "rules", "doctor", "help", "version", "completions", "man"]
 
 
 def test_alone_it_prints_a_short_help(pyrometer: Command) -> None:
@@ -143,7 +143,7 @@ def test_completions_parse(pyrometer: Command, shell: str) -> None:
     [
         (["pyrometer", "dia"], {"diagnose"}),
         (["pyrometer", "diagnose", "--for"], {"--format"}),
-        (["pyrometer", "diagnose", "--format", "j"], {"json"}),
+        (["pyrometer", "diagnose", "--format", "j"], {"json", "junit"}),
         (["pyrometer", "help", "do"], {"doctor"}),
         (["pyrometer", "rules", "data-s"], {"data-skew"}),
     ],

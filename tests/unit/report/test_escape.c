@@ -6,6 +6,7 @@
 
 #include "report/escape.h"
 #include "report/humanize.h"
+#include "report/sarif.h"
 
 typedef void adder(struct pyro_strbuf *, struct pyro_slice);
 
@@ -103,6 +104,49 @@ static void shares_add_up(void **state)
     }
 }
 
+static void xml_text(void **state)
+{
+    (void)state;
+    check(pyro_add_xml, "a<b>&\"'c", "a&lt;b&gt;&amp;&quot;'c");
+    check(pyro_add_xml, "two\nlines\t\x1b]]>", "two&#10;lines \xef\xbf\xbd]]&gt;");
+    check(pyro_add_xml, "\xef\xbf\xbf\xff", "\xef\xbf\xbd\xef\xbf\xbd");
+    check(pyro_add_xml, NULL, "");
+}
+
+static void sources_in_call_sites(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *site, *file;
+        int64_t line;
+    } cases[] = {
+        {"collect at /jobs/etl.py:31", "/jobs/etl.py", 31},
+        {"count at Main.scala:7", "Main.scala", 7},
+        {"save at day at noon at /a b/x.py:9", "/a b/x.py", 9},
+        {"/jobs/etl.py:31", "/jobs/etl.py", 31},
+        {"save at NativeMethodAccessorImpl.java:0", NULL, 0},
+        {"run at ThreadPoolExecutor.java:1149", NULL, 0},
+        {"collect at <stdin>:1", NULL, 0},
+        {"collect at <ipython.x>:1", NULL, 0},
+        {"collect at etl.py:", NULL, 0},
+        {"collect at etl.py:0", NULL, 0},
+        {"collect at etl.py:99999999999999999999", NULL, 0},
+        {"at noplace:3", NULL, 0},
+        {":3", NULL, 0},
+        {"", NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct pyro_slice file = PYRO_SLICE_NULL;
+        int64_t line = 0;
+        assert_int_equal(pyro_sarif_source(pyro_slice_from(cases[i].site), &file, &line), cases[i].file != NULL);
+        if (cases[i].file)
+            assert_true(pyro_slice_is(file, cases[i].file));
+        assert_int_equal(line, cases[i].line);
+    }
+    check(pyro_sarif_uri, "/a b/x#?.py", "file:///a%20b/x%23%3F.py");
+    check(pyro_sarif_uri, "logs/\xc3\xa9:1", "logs/%C3%A9%3A1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +156,8 @@ int main(void)
         cmocka_unit_test(csv_fields),
         cmocka_unit_test(numbers_for_people),
         cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(xml_text),
+        cmocka_unit_test(sources_in_call_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
