@@ -40,6 +40,7 @@ class Job:
     repaired: str | None = None  # name of the job without the fault
     script: str | None = None  # whose code it runs, where not its own
     healthy: bool = True  # without expected rules nothing above low may be found; False: only what is allowed
+    packages: tuple[str, ...] = ()  # that the job needs beside pyspark
     split: str = "development"  # or "held-out": recorded when the rules were written already
     noted: tuple[str, ...] = ()  # rules that must say something, if only `low`
     fails: bool = False  # the application ends with an error

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import scheduling
+from measure_cache import CacheNumbers
+from measure_streams import StreamNumbers
 
 Event = dict[str, Any]
 Span = tuple[int, int]
@@ -74,10 +76,14 @@ class Measured:
         self.given_back = self.refused = self.driver_exhausted = self.attempts_more = 0
         self.names: dict[int, str] = {}
         self.driver: dict[str, int] = {}
+        self.cache = CacheNumbers()
+        self.streams = StreamNumbers()
 
     def feed(self, event: Event) -> None:
         """Take in one event."""
         kind = event["Event"].rsplit(".", 1)[-1]
+        self.cache.feed(kind, event)
+        self.streams.feed(kind, event)
         if kind == "SparkListenerLogStart":
             self.version = event["Spark Version"]
         elif kind == "SparkListenerApplicationStart":
@@ -191,6 +197,8 @@ class Measured:
             "size_of_files_read": self.driver.get("size of files read", 0),
             "shuffle_write_bytes": self.sum("Shuffle Write Metrics", "Shuffle Bytes Written"),
             "files_read": self.driver.get("number of files read", 0),
+            "cache": self.cache.summary(),
+            "streams": self.streams.summary(),
             "longest_stage": self.longest_stage(),
             **scheduling.numbers(self.stages),
         }

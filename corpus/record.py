@@ -49,7 +49,7 @@ def record(job: Job, cache: Path, workdir: Path) -> None:
     events = workdir / "events"
     conf = {"spark.executor.memory": "1g", **job.conf}
     run = sr.Run(job.name, script_of(job), job.master, conf)
-    venv = sr.make_venv(cache, job.version)
+    venv = sr.make_venv(cache, job.version, job.packages)
     try:
         if job.cluster:
             run_on_cluster(job, venv, workdir, run, events)

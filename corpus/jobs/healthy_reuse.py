@@ -11,7 +11,7 @@ def main() -> None:
     wide = sales.join(customers, "customer").drop("name").persist()
     for bit in range(8):
         asked = wide.where(F.expr(f"(hash(id) & {1 << bit}) = 0"))
-        asked = asked.withColumn("w", wait_where(f"id % 2000 = {bit}", "16"))
+        asked = asked.withColumn("w", wait_where(f"id % 2000 = {bit}", "28"))
         print(asked.groupBy("nation").agg(F.sum("quantity"), F.count("w")).count(), flush=True)
         print(asked.groupBy("segment").agg(F.max("product"), F.count("w")).collect(), flush=True)
     wide.unpersist()

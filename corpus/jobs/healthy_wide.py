@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 
 def main() -> None:
     spark = session()
-    for month in range(2):
+    for month in range(3):
         sales = spark.read.parquet(str(DATA / f"sales-{month}"))
         sales = sales.withColumn("w", wait_where("id % 4000 = 1", "35"))
         parts = []

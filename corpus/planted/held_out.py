@@ -85,13 +85,20 @@ JOBS = (
         lambda n: n["gc_share"] > 0.15,
         ("gc-pressure",),
         SHORT
-        + ("memory-near-limit", "executor-oom", "disk-spill", "cache-eviction", "missing-cache"),
+        + (
+            "memory-near-limit",
+            "executor-oom",
+            "disk-spill",
+            "cache-eviction",
+            "missing-cache",
+            "config-risk",  # memory for all but cached rows is set very low
+        ),
         version=SPARK_4,
         conf={
             "spark.executor.memory": "540m",
             "spark.memory.fraction": "0.95",
             "spark.memory.storageFraction": "0.9",
-            "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
+            "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -Xmn6m",
         },
     ),
     held_out(

@@ -107,6 +107,9 @@ static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *ap
             .detail = pyro_string_pool_text(app->strings, node->detail),
             .metadata = pyro_string_pool_text(app->strings, node->metadata),
             .known = node->known,
+            .same = node->same,
+            .alike = node->alike,
+            .computes = node->computes,
         };
     }
     return true;

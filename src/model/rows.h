@@ -16,6 +16,8 @@ enum { PYRO_JOIN_KINDS = PYRO_OPERATOR_CARTESIAN - PYRO_OPERATOR_SORT_MERGE_JOIN
 #define PYRO_FIELD_TEXT                    struct pyro_slice
 #define PYRO_COLUMN(name, type, unit, doc) PYRO_FIELD_##type name;
 
+enum { PYRO_STAGE_RDDS = 256 };
+
 struct pyro_application_row {
 #include "model/tables/applications.def"
 };
@@ -30,7 +32,8 @@ struct pyro_stage {
 #include "model/tables/stages.def"
     /* Not columns: */
     const int64_t *parent_ids; /* in the application's arena */
-    uint32_t parent_count;
+    const int64_t *rdd_ids; /* RDDs that it computes or finds cached, ascending; the newest PYRO_STAGE_RDDS of them */
+    uint32_t parent_count, rdd_count;
     uint32_t first_task;            /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
     bool unsubmitted;               /* no StageSubmitted event names it: it does not count as a stage */
     struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/varint.h */
@@ -48,12 +51,20 @@ struct pyro_sql_node {
 #include "model/tables/sql_nodes.def"
     /* Not a column: */
     const struct pyro_operator *known; /* NULL: an unknown operator */
+    /* What the operator and all below it compute, as a number that is the same in every query that computes
+     * it; 0 where that cannot be told. `alike` leaves out which columns are read and kept. */
+    uint64_t same, alike;
+    bool computes; /* a projection with computed columns */
 };
 struct pyro_sql_metric {
 #include "model/tables/sql_metrics.def"
 };
 struct pyro_rdd {
 #include "model/tables/rdds.def"
+    /* Not columns: */
+    const int64_t *parent_ids; /* in the application's arena, ascending */
+    uint32_t parent_count;
+    int64_t cached_from, cached_to; /* first and last stage that name it as persisted */
 };
 struct pyro_exclusion {
 #include "model/tables/exclusions.def"

@@ -2,6 +2,7 @@
 
 #include "base/intern.h"
 #include "base/text.h"
+#include "decode/eventlog/fingerprint.h"
 
 #define KEY PYRO_JSON_KEY
 
@@ -227,6 +228,11 @@ static void decode_node(struct pyro_json *json, struct pyro_builder *builder, st
     }
     if (!json->error && !builder->failed)
         keep_texts(json, builder, &plan->nodes.items[row], &texts);
+    node = &plan->nodes.items[row];
+    struct pyro_operator_print print = pyro_operator_print(
+        node->name == UINT32_MAX ? PYRO_SLICE_NULL : pyro_string_pool_text(builder->app->strings, node->name),
+        texts.detail);
+    pyro_plan_print(plan, row, &print);
 }
 
 static void drop_text(struct pyro_builder *builder, struct pyro_plan *plan)

@@ -4,7 +4,7 @@
 
 #include "decode/builder.h"
 
-/* An array of RDDInfo of `stage`; `submission` counts the stage for each RDD. */
-bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission);
+/* An array of RDDInfo of `stage`, which gets their ids; `submission` counts the stage for each RDD. */
+bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stage *stage, bool submission);
 
 #endif

@@ -204,7 +204,7 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
     bool first = submission || stage->unsubmitted;
     struct pyro_json inside;
     pyro_json_start(&inside, info->rdds.ptr, info->rdds.ptr ? info->rdds.ptr + info->rdds.len : NULL, json->scan);
-    if (first && info->rdds.ptr && !pyro_decode_rdds(&inside, builder, info->row.id, submission) && inside.error)
+    if (first && info->rdds.ptr && !pyro_decode_rdds(&inside, builder, stage, submission) && inside.error)
         pyro_json_fail(json, inside.error);
     pyro_json_start(&inside, info->accumulables.ptr,
                     info->accumulables.ptr ? info->accumulables.ptr + info->accumulables.len : NULL, json->scan);

@@ -1,5 +1,6 @@
 /* RDDs and what is cached of them: RDDInfo, SparkListenerBlockUpdated, UnpersistRDD. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
 #include "base/intern.h"
@@ -8,6 +9,7 @@
 #include "decode/eventlog/block_manager_id.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/rdd_info.h"
+#include "decode/eventlog/stage_info.h"
 
 #define KEY PYRO_JSON_KEY
 
@@ -27,23 +29,45 @@ static const struct pyro_json_key keys[] = {
 };
 enum { ID, NAME, SCOPE, CALL_SITE, PARENTS, LEVEL, BARRIER, DETERMINISTIC, PARTITIONS, CACHED, MEMORY, DISK, KEYS };
 
-static void decode_level(struct pyro_json *json, bool *cached)
+struct level {
+    bool disk, memory, off_heap, deserialized;
+    int64_t replication;
+};
+
+static void decode_level(struct pyro_json *json, struct level *level)
 {
-    static const struct pyro_json_key level_keys[] = {KEY("Use Disk"), KEY("Use Memory")};
+    static const struct pyro_json_key level_keys[] = {
+        KEY("Use Disk"), KEY("Use Memory"), KEY("Use Off Heap"), KEY("Deserialized"), KEY("Replication"),
+    };
+    bool *const flags[] = {&level->disk, &level->memory, &level->off_heap, &level->deserialized};
     struct pyro_json_object object;
     if (pyro_json_peek(json) != '{') {
         pyro_json_skip(json); /* Spark 1.0 writes a text */
         return;
     }
     pyro_json_enter_object(json, &object);
-    for (int key; (key = pyro_json_next(json, &object, level_keys, 2)) != PYRO_JSON_END;) {
-        bool use = false;
-        if (key >= 0)
-            pyro_json_take_bool(json, &use);
+    for (int key; (key = pyro_json_next(json, &object, level_keys, 5)) != PYRO_JSON_END;) {
+        if (key >= 0 && key < 4)
+            pyro_json_take_bool(json, flags[key]);
+        else if (key == 4)
+            pyro_json_take_int(json, &level->replication);
         else
             pyro_json_skip(json);
-        *cached |= use;
     }
+}
+
+/* As in Spark's StorageLevel; MEMORY_AND_DISK_DESER is what SQL tables call MEMORY_AND_DISK. */
+static struct pyro_slice level_name(struct pyro_builder *builder, const struct level *level)
+{
+    char name[48];
+    const char *place = level->off_heap                ? "OFF_HEAP"
+                        : level->memory && level->disk ? "MEMORY_AND_DISK"
+                        : level->memory                ? "MEMORY_ONLY"
+                                                       : "DISK_ONLY";
+    snprintf(name, sizeof(name), "%s%s%s", place,
+             level->memory && !level->off_heap && !level->deserialized ? "_SER" : "",
+             level->replication > 1 ? "_2" : "");
+    return pyro_intern_slice(builder->app->strings, pyro_slice_from(name));
 }
 
 /* The scope is JSON inside a string: {"id":"3","name":"mapPartitions"}. */
@@ -88,15 +112,28 @@ static bool is_described(const struct pyro_builder *builder, int64_t rdd)
     return row && builder->app->rdds.items[*row - 1].stage != PYRO_NONE;
 }
 
-static void decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
+/* Notes at which stages an RDD was persisted. */
+static void mark_cached(struct pyro_builder *builder, struct pyro_rdd *rdd, const struct level *level, int64_t stage)
+{
+    if (!level->disk && !level->memory && !level->off_heap)
+        return;
+    rdd->cached_from = rdd->cached == 1 && rdd->cached_from < stage ? rdd->cached_from : stage;
+    rdd->cached_to = rdd->cached == 1 && rdd->cached_to > stage ? rdd->cached_to : stage;
+    rdd->cached = 1;
+    if (!rdd->level.ptr)
+        rdd->level = level_name(builder, level);
+}
+
+/* The id of the RDD, or PYRO_NONE. */
+static int64_t decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
 {
     struct pyro_rdd found;
     struct pyro_slice scope = PYRO_SLICE_NULL;
     struct pyro_json_object object;
-    bool cached = false;
+    struct level level = {0};
     pyro_row_init(PYRO_TABLE_rdds, &found);
     if (!pyro_json_enter_object(json, &object))
-        return;
+        return PYRO_NONE;
     for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
         int64_t *number = key == ID           ? &found.id
                           : key == PARTITIONS ? &found.partitions
@@ -106,8 +143,10 @@ static void decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int
                                               : NULL;
         if (number)
             pyro_json_take_int(json, number);
-        else if ((key == NAME || key == CALL_SITE) && is_described(builder, found.id))
+        else if ((key == NAME || key == CALL_SITE || key == PARENTS) && is_described(builder, found.id))
             pyro_json_skip(json);
+        else if (key == PARENTS && pyro_json_peek(json) == '[')
+            pyro_decode_id_list(json, builder, &found.parent_ids, &found.parent_count);
         else if (key == NAME)
             pyro_build_text(builder, json, &found.name);
         else if (key == CALL_SITE)
@@ -115,40 +154,75 @@ static void decode_rdd(struct pyro_json *json, struct pyro_builder *builder, int
         else if (key == SCOPE)
             pyro_json_take_string(json, &scope, NULL);
         else if (key == LEVEL)
-            decode_level(json, &cached);
+            decode_level(json, &level);
         else
             pyro_json_skip(json);
     }
     if (json->error || builder->failed || found.id == PYRO_NONE)
-        return;
+        return PYRO_NONE;
     struct pyro_rdd *rdd = pyro_build_rdd(builder, found.id);
     if (!rdd)
-        return;
+        return PYRO_NONE;
     if (rdd->stage == PYRO_NONE) { /* the first stage that names it */
         rdd->stage = stage;
         rdd->name = found.name;
         rdd->call_site = found.call_site;
         rdd->partitions = found.partitions;
         rdd->operation = scope_name(builder, scope, json->scan);
+        rdd->parent_ids = found.parent_ids;
+        rdd->parent_count = found.parent_count;
     }
-    rdd->cached |= cached;
+    mark_cached(builder, rdd, &level, stage);
     rdd->stages += submission;
     raise(&rdd->cached_partitions, found.cached_partitions);
     raise(&rdd->memory_bytes, found.memory_bytes);
     raise(&rdd->disk_bytes, found.disk_bytes);
+    return found.id;
 }
 
-bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, int64_t stage, bool submission)
+static int newest_first(const void *a, const void *b)
 {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Gives the stage its newest RDDs: those that it is about. */
+static void keep_ids(struct pyro_builder *builder, struct pyro_stage *stage, int64_t *ids, size_t count)
+{
+    if (count == 0 || builder->failed)
+        return;
+    qsort(ids, count, sizeof(*ids), newest_first);
+    count = count < PYRO_STAGE_RDDS ? count : PYRO_STAGE_RDDS;
+    int64_t *kept = pyro_string_pool_alloc(builder->app->strings, count * sizeof(*kept));
+    if (!kept) {
+        builder->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        kept[i] = ids[count - 1 - i];
+    stage->rdd_ids = kept;
+    stage->rdd_count = (uint32_t)count;
+}
+
+bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stage *stage, bool submission)
+{
+    PYRO_VEC(int64_t) ids = {0};
     char next = pyro_json_peek(json);
     if (next != '[') { /* Spark 1.0 has a single RDD here */
         if (next == '{')
-            decode_rdd(json, builder, stage, submission);
+            decode_rdd(json, builder, stage->id, submission);
         return !json->error && !builder->failed;
     }
     pyro_json_enter_array(json);
-    for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;)
-        decode_rdd(json, builder, stage, submission);
+    for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;) {
+        int64_t id = decode_rdd(json, builder, stage->id, submission), *place = NULL;
+        if (id != PYRO_NONE && (place = pyro_vec_push(&ids, builder->allocator)))
+            *place = id;
+        builder->failed |= id != PYRO_NONE && !place;
+    }
+    if (!json->error)
+        keep_ids(builder, stage, ids.items, ids.count);
+    pyro_vec_done(&ids, builder->allocator);
     return !json->error && !builder->failed;
 }
 

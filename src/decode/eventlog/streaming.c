@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/intern.h"
+#include "base/text.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
@@ -33,36 +34,84 @@ static int64_t parse_instant(struct pyro_slice text)
     return (int64_t)timegm(&when) * 1000 + millis;
 }
 
-static void decode_states(struct pyro_json *json, struct pyro_stream_batch *batch)
+/* Counts come from the log: what is negative or too large is left out of sums. */
+static void add_count(int64_t *sum, int64_t value)
 {
-    static const struct pyro_json_key keys[] = {KEY("numRowsTotal"), KEY("memoryUsedBytes")};
+    if (value == PYRO_NONE)
+        return;
+    if (*sum == PYRO_NONE)
+        *sum = 0;
+    if (value < 0 || __builtin_add_overflow(*sum, value, sum))
+        *sum = value < 0 ? *sum : INT64_MAX;
+}
+
+/* The first 200 bytes of the text of a JSON string's raw contents. */
+static struct pyro_slice keep_text(struct pyro_builder *builder, struct pyro_slice raw)
+{
+    struct pyro_slice kept = PYRO_SLICE_NULL;
+    if (!raw.ptr)
+        return kept;
+    pyro_strbuf_clear(&builder->scratch);
+    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
+    if (!builder->scratch.failed)
+        kept = pyro_intern_slice(builder->app->strings, pyro_build_cut(pyro_strbuf_slice(&builder->scratch), 200));
+    builder->failed |= !kept.ptr;
+    return kept;
+}
+
+static void take_description(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
+{
+    struct pyro_slice raw = PYRO_SLICE_NULL;
+    if (pyro_json_take_string(json, &raw, NULL) && !text->ptr)
+        *text = keep_text(builder, raw);
+}
+
+static void decode_states(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("operatorName"),   KEY("numRowsTotal"),    KEY("numRowsUpdated"),
+        KEY("numRowsRemoved"), KEY("memoryUsedBytes"), KEY("numRowsDroppedByWatermark"),
+    };
+    int64_t *const sums[] = {&batch->state_rows, &batch->state_rows_updated, &batch->state_rows_removed,
+                             &batch->state_memory_bytes, &batch->dropped_rows};
+    char names[200];
+    size_t used = 0;
     if (!pyro_json_enter_array(json))
         return;
     for (bool first = true; pyro_json_next_element(json, &first);) {
         struct pyro_json_object object;
-        int64_t values[2] = {0, 0};
+        struct pyro_slice name = PYRO_SLICE_NULL;
+        int64_t values[5] = {PYRO_NONE, PYRO_NONE, PYRO_NONE, PYRO_NONE, PYRO_NONE};
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
-            if (key >= 0)
-                pyro_json_take_int(json, &values[key]);
+        for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
+            if (key > 0)
+                pyro_json_take_int(json, &values[key - 1]);
+            else if (key == 0 && pyro_json_peek(json) == '"')
+                pyro_json_take_string(json, &name, NULL);
             else
                 pyro_json_skip(json);
         }
-        batch->state_rows =
-            (int64_t)((uint64_t)(batch->state_rows == PYRO_NONE ? 0 : batch->state_rows) + (uint64_t)values[0]);
-        batch->state_memory_bytes =
-            (int64_t)((uint64_t)(batch->state_memory_bytes == PYRO_NONE ? 0 : batch->state_memory_bytes) +
-                      (uint64_t)values[1]);
+        for (size_t i = 0; i < 5; i++)
+            add_count(sums[i], values[i]);
+        if (name.len > 0 && name.len + 2 <= sizeof(names) - used) {
+            memcpy(names + used, ", ", used > 0 ? 2 : 0);
+            used += used > 0 ? 2 : 0;
+            memcpy(names + used, name.ptr, name.len);
+            used += name.len;
+        }
     }
+    if (used > 0)
+        batch->state_operators = keep_text(builder, (struct pyro_slice){names, used});
 }
 
-static void decode_sources(struct pyro_json *json, struct pyro_stream_batch *batch)
+static void decode_sources(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
     static const struct pyro_json_key keys[] = {
         KEY("numInputRows"),
         KEY("inputRowsPerSecond"),
         KEY("processedRowsPerSecond"),
+        KEY("description"),
     };
     if (!pyro_json_enter_array(json))
         return;
@@ -72,12 +121,14 @@ static void decode_sources(struct pyro_json *json, struct pyro_stream_batch *bat
         double rates[2] = {NAN, NAN};
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
+        for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
             char next = pyro_json_peek(json);
             if (key == 0)
                 pyro_json_take_int(json, &rows);
             else if ((key == 1 || key == 2) && next != '"')
                 pyro_json_take_double(json, &rates[key - 1]);
+            else if (key == 3 && next == '"')
+                take_description(json, builder, &batch->source);
             else
                 pyro_json_skip(json);
         }
@@ -92,18 +143,50 @@ static void decode_sources(struct pyro_json *json, struct pyro_stream_batch *bat
     }
 }
 
-/* One integer or text of a small object. */
-static void decode_one(struct pyro_json *json, struct pyro_builder *builder, const struct pyro_json_key *key_wanted,
-                       int64_t *number, struct pyro_slice *text)
+static void decode_durations(struct pyro_json *json, struct pyro_stream_batch *batch)
 {
+    static const struct pyro_json_key keys[] = {
+        KEY("triggerExecution"), KEY("latestOffset"), KEY("getBatch"),      KEY("queryPlanning"),
+        KEY("walCommit"),        KEY("addBatch"),     KEY("commitOffsets"),
+    };
+    int64_t *const places[] = {&batch->duration_ms,       &batch->latest_offset_ms, &batch->get_batch_ms,
+                               &batch->query_planning_ms, &batch->wal_commit_ms,    &batch->add_batch_ms,
+                               &batch->commit_offsets_ms};
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, key_wanted, 1)) != PYRO_JSON_END;) {
-        if (key == 0 && number)
-            pyro_json_take_int(json, number);
-        else if (key == 0 && pyro_json_peek(json) == '"')
-            pyro_build_text(builder, json, text);
+    for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
+        if (key >= 0)
+            pyro_json_take_int(json, places[key]);
+        else
+            pyro_json_skip(json);
+    }
+}
+
+static void decode_event_time(struct pyro_json *json, struct pyro_stream_batch *batch)
+{
+    static const struct pyro_json_key keys[] = {KEY("watermark"), KEY("max")};
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
+        struct pyro_slice text = PYRO_SLICE_NULL;
+        if (key >= 0 && pyro_json_peek(json) == '"' && pyro_json_take_string(json, &text, NULL))
+            *(key == 0 ? &batch->watermark_ms : &batch->event_time_max_ms) = parse_instant(text);
+        else if (key < 0 || pyro_json_peek(json) != '"')
+            pyro_json_skip(json);
+    }
+}
+
+static void decode_sink(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
+{
+    static const struct pyro_json_key keys[] = {KEY("description")};
+    struct pyro_json_object object;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, 1)) != PYRO_JSON_END;) {
+        if (key == 0 && pyro_json_peek(json) == '"')
+            take_description(json, builder, &batch->sink);
         else
             pyro_json_skip(json);
     }
@@ -115,14 +198,13 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
         KEY("id"),         KEY("runId"),     KEY("name"),
         KEY("timestamp"),  KEY("batchId"),   KEY("batchDuration"),
         KEY("durationMs"), KEY("eventTime"), KEY("stateOperators"),
-        KEY("sources"),
+        KEY("sources"),    KEY("sink"),
     };
-    static const struct pyro_json_key trigger[] = {KEY("triggerExecution")}, watermark[] = {KEY("watermark")};
     struct pyro_slice text = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 10)) != PYRO_JSON_END;) {
+    for (int key; (key = pyro_json_next(json, &object, keys, 11)) != PYRO_JSON_END;) {
         switch (key) {
         case 0:
             pyro_build_text(builder, json, &batch->query);
@@ -142,18 +224,19 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
             pyro_json_take_int(json, &batch->batch);
             break;
         case 6:
-            decode_one(json, builder, trigger, &batch->duration_ms, NULL);
+            decode_durations(json, batch);
             break;
         case 7:
-            text = PYRO_SLICE_NULL;
-            decode_one(json, builder, watermark, NULL, &text);
-            batch->watermark_ms = parse_instant(text);
+            decode_event_time(json, batch);
             break;
         case 8:
-            decode_states(json, batch);
+            decode_states(json, builder, batch);
             break;
         case 9:
-            decode_sources(json, batch);
+            decode_sources(json, builder, batch);
+            break;
+        case 10:
+            decode_sink(json, builder, batch);
             break;
         default:
             pyro_json_skip(json);

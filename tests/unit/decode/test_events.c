@@ -47,7 +47,7 @@ static void jobs_and_stages(void **state)
         "'spark.scheduler.pool':'p','x':7}}\n"
         "{'Event':'SparkListenerStageSubmitted','Stage Info':{'Stage ID':2,'Stage Attempt ID':1,'Stage Name':'two',"
         "'Number of Tasks':8,'RDD Info':[{'RDD ID':4,'Name':'r','Scope':'{\\'id\\':\\'1\\',\\'name\\':\\'map\\'}',"
-        "'Callsite':'c','Parent IDs':[],'Storage Level':{'Use Disk':false,'Use Memory':true},"
+        "'Callsite':'c','Parent IDs':[3,1],'Storage Level':{'Use Disk':false,'Use Memory':true},"
         "'Number of Partitions':8,'Number of Cached Partitions':6,'Memory Size':600,'Disk Size':70}],'Parent IDs':[1],"
         "'Details':'','Submission Time':11,'Resource Profile Id':1},'Properties':{'spark.scheduler.pool':'q'}}\n"
         "{'Event':'SparkListenerStageCompleted','Stage Info':{'Stage ID':2,'Stage Attempt ID':1,'RDD Info':"
@@ -80,6 +80,13 @@ static void jobs_and_stages(void **state)
     assert_int_equal(rdd->disk_bytes, 70);
     assert_int_equal(rdd->stages, 1);
     assert_int_equal(rdd->unpersisted, 1);
+    assert_text(rdd->level, "MEMORY_ONLY_SER");
+    assert_int_equal(rdd->cached_from, 2);
+    assert_int_equal(rdd->cached_to, 2);
+    assert_int_equal(rdd->parent_count, 2);
+    assert_int_equal(rdd->parent_ids[0], 1);
+    assert_int_equal(stage->rdd_count, 1);
+    assert_int_equal(stage->rdd_ids[0], 4);
     kit_done(&kit);
 }
 
@@ -245,9 +252,12 @@ static void streaming_progress(void **state)
         &kit,
         "{'Event':'" STREAMING "QueryStartedEvent','id':'q','runId':'r','name':'n'}\n"
         "{'Event':'" STREAMING "QueryProgressEvent','progress':{'id':'q','runId':'r','name':'n','timestamp':"
-        "'2024-01-31T12:34:56.789Z','batchId':3,'batchDuration':99,'durationMs':{'addBatch':40,'triggerExecution':55},"
-        "'eventTime':{'watermark':'1970-01-01T00:00:01.500Z'},'stateOperators':[{'numRowsTotal':5,'memoryUsedBytes':"
-        "100},{'numRowsTotal':6,'memoryUsedBytes':200}],'sources':[{'numInputRows':10,'inputRowsPerSecond':2.5,"
+        "'2024-01-31T12:34:56.789Z','batchId':3,'batchDuration':99,'durationMs':{'addBatch':40,'commitOffsets':1,"
+        "'getBatch':2,'latestOffset':3,'queryPlanning':4,'triggerExecution':55,'walCommit':5},'eventTime':{'max':"
+        "'1970-01-01T00:00:09.000Z','watermark':'1970-01-01T00:00:01.500Z','min':null},'stateOperators':["
+        "{'operatorName':'dedupe','numRowsTotal':5,'numRowsUpdated':4,'numRowsRemoved':3,'memoryUsedBytes':100,"
+        "'numRowsDroppedByWatermark':2},{'operatorName':'stateStoreSave','numRowsTotal':6,'numRowsUpdated':-1,"
+        "'memoryUsedBytes':200}],'sources':[{'description':'Rate[1]','numInputRows':10,'inputRowsPerSecond':2.5,"
         "'processedRowsPerSecond':1.25},{'numInputRows':1,'inputRowsPerSecond':'NaN','processedRowsPerSecond':null}],"
         "'sink':{'description':'x'}}}\n"
         "{'Event':'" STREAMING "QueryProgressEvent','progress':{'id':'q','timestamp':'yesterday','batchId':4,"
@@ -266,6 +276,19 @@ static void streaming_progress(void **state)
     assert_int_equal(row->watermark_ms, 1500);
     assert_int_equal(row->state_rows, 11);
     assert_int_equal(row->state_memory_bytes, 300);
+    assert_int_equal(row->state_rows_updated, 4);
+    assert_int_equal(row->state_rows_removed, 3);
+    assert_int_equal(row->dropped_rows, 2);
+    assert_int_equal(row->event_time_max_ms, 9000);
+    assert_int_equal(row->add_batch_ms, 40);
+    assert_int_equal(row->commit_offsets_ms, 1);
+    assert_int_equal(row->get_batch_ms, 2);
+    assert_int_equal(row->latest_offset_ms, 3);
+    assert_int_equal(row->query_planning_ms, 4);
+    assert_int_equal(row->wal_commit_ms, 5);
+    assert_text(row->state_operators, "dedupe, stateStoreSave");
+    assert_text(row->source, "Rate[1]");
+    assert_text(row->sink, "x");
     assert_int_equal(row->input_rows, 11);
     assert_true(row->input_rows_per_second == 2.5 && row->processed_rows_per_second == 1.25);
     assert_int_equal(app->streams.items[1].time_ms, PYRO_NONE);

@@ -1,0 +1,105 @@
+#include "decode/eventlog/fingerprint.h"
+
+#include "base/hash.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Numbers behind '#' (expressions), "plan_id=" and "id=" differ from plan to plan. */
+static uint64_t hash_text(uint64_t hash, struct pyro_slice text)
+{
+    bool skip = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (skip && (is_digit(c) || c == 'L' || c == 'x'))
+            continue;
+        skip = c == '#' || (c == '=' && i >= 2 && text.ptr[i - 1] == 'd' && text.ptr[i - 2] == 'i');
+        hash = (hash ^ (unsigned char)c) * 0x100000001b3ULL;
+    }
+    return pyro_hash_mix(hash);
+}
+
+static bool is_one_of(struct pyro_slice name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_starts_with(name, names[i]))
+            return true;
+    return false;
+}
+#define IS_ONE_OF(name, names) is_one_of((name), (names), sizeof(names) / sizeof((names)[0]))
+
+/* From the first `from` on, up to `to` where it follows; a null slice without `from`. */
+static struct pyro_slice part(struct pyro_slice text, const char *from, const char *to)
+{
+    const char *begin = pyro_slice_find(text, from);
+    if (!begin)
+        return PYRO_SLICE_NULL;
+    struct pyro_slice rest = {begin, text.len - (size_t)(begin - text.ptr)};
+    const char *end = pyro_slice_find(rest, to);
+    return end ? (struct pyro_slice){begin, (size_t)(end - begin)} : rest;
+}
+
+struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct pyro_slice text)
+{
+    /* Wrappers that adaptive execution and code generation put around operators. */
+    static const char *const clear[] = {
+        "WholeStageCodegen", "InputAdapter",   "AdaptiveSparkPlan",   "ShuffleQueryStage", "BroadcastQueryStage",
+        "ResultQueryStage",  "AQEShuffleRead", "CustomShuffleReader", "ColumnarToRow",
+    };
+    static const char *const elsewhere[] = {"InMemoryTableScan", "TableCacheQueryStage", "ReusedExchange",
+                                            "ReusedSubquery"};
+    /* Their text does not say which data they stand for. */
+    static const char *const unknown[] = {"Scan ExistingRDD", "LocalTableScan", "Scan OneRowRelation",
+                                          "ExternalRDDScan",  "MicroBatchScan", "ContinuousScan",
+                                          "Execute ",         "CommandResult"};
+    struct pyro_operator_print print = {.same = 1, .alike = 1};
+    if (IS_ONE_OF(name, clear)) {
+        print.clear_same = print.clear_alike = true;
+        return print;
+    }
+    print.ends = IS_ONE_OF(name, elsewhere);
+    if (print.ends || IS_ONE_OF(name, unknown) || !text.ptr) {
+        print.same = print.alike = 0;
+        return print;
+    }
+    uint64_t base = hash_text(0xcbf29ce484222325ULL, name);
+    print.same = print.alike = hash_text(base, text);
+    print.computes = pyro_slice_is(name, "Project") && pyro_slice_find(text, " AS ");
+    print.clear_alike = pyro_slice_is(name, "Project") && !print.computes;
+    struct pyro_slice place =
+        pyro_slice_starts_with(name, "Scan ") ? part(text, "Location: ", ", ReadSchema") : PYRO_SLICE_NULL;
+    if (place.ptr)
+        print.alike = hash_text(base, place);
+    else if (pyro_slice_is(name, "BroadcastExchange"))
+        print.alike = base; /* it counts the columns that it sends */
+    return print;
+}
+
+void pyro_plan_print(struct pyro_plan *plan, size_t node, const struct pyro_operator_print *print)
+{
+    struct pyro_plan_node *nodes = plan->nodes.items;
+    uint64_t same = print->same, alike = print->alike;
+    size_t children = 0;
+    for (size_t i = node + 1; i < plan->nodes.count; i++) {
+        if (print->ends)
+            nodes[i].same = nodes[i].alike = 0;
+        if (nodes[i].parent != (int32_t)node || print->ends)
+            continue;
+        children++;
+        same = nodes[i].same == 0  ? 0
+               : print->clear_same ? nodes[i].same
+               : same              ? pyro_hash_mix(same ^ nodes[i].same)
+                                   : 0;
+        alike = nodes[i].alike == 0  ? 0
+                : print->clear_alike ? nodes[i].alike
+                : alike              ? pyro_hash_mix(alike ^ nodes[i].alike)
+                                     : 0;
+    }
+    if (children == 0 && (print->clear_same || print->clear_alike))
+        same = alike = 0;
+    nodes[node].same = same;
+    nodes[node].alike = alike;
+    nodes[node].computes = print->computes;
+}

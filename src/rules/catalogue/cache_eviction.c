@@ -1,0 +1,266 @@
+/* cache-eviction: what was cached did not stay there, and tasks computed it again. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/lineage.h"
+#include "rules/remedy.h"
+#include "rules/stage_tasks.h"
+
+enum { MISSED_SHARE, MISSED_MIN, SAVED_MIN_MS, SAME_BYTES, HEAP_TIMES };
+static const struct pyro_threshold thresholds[] = {
+    {"missed_share", 0.05, "share", "of the tasks that look for cached blocks and find none"},
+    {"missed_min", 2, "count", "such tasks"},
+    {"saved_ms_min", 2000, "ms", "task time that they lose together; less does not matter"},
+    {"same_bytes", 0.02, "share", "by which the bytes of two readings of one file may differ"},
+    {"heap_times", 4, "ratio", "of today's heap is the most that is advised"},
+};
+
+struct miss {
+    size_t task;
+    double ms; /* what it takes when it finds its block */
+};
+
+struct eviction {
+    size_t stage; /* the one that lost most */
+    double looked, missed, lost_ms, worst_ms;
+    PYRO_VEC(struct miss) misses;
+};
+
+/* Bytes that the stage which made the cache read for each partition; -1: it did not make that one. */
+static int64_t *built_bytes(struct pyro_rule_context *context, const struct pyro_rdd *rdd)
+{
+    enum { PARTITIONS_MAX = 1 << 20 };
+    if (rdd->partitions <= 0 || rdd->partitions > PARTITIONS_MAX)
+        return NULL;
+    int64_t *bytes = pyro_arena_array(context->arena, (size_t)rdd->partitions, sizeof(*bytes));
+    context->failed |= !bytes;
+    for (int64_t i = 0; bytes && i < rdd->partitions; i++)
+        bytes[i] = -1;
+    return bytes;
+}
+
+static bool succeeded(const struct pyro_app *app, size_t task)
+{
+    return pyro_task_get(&app->tasks, PYRO_TASK_status, task) == PYRO_TASK_SUCCESS;
+}
+
+static int64_t partition_of(const struct pyro_app *app, size_t task)
+{
+    int64_t partition = pyro_task_get(&app->tasks, PYRO_TASK_partition, task);
+    return partition != PYRO_NONE ? partition : pyro_task_get(&app->tasks, PYRO_TASK_index, task);
+}
+
+static void note_built(const struct pyro_app *app, const struct pyro_stage *stage, int64_t partitions, int64_t *bytes)
+{
+    for (size_t i = 0; i < (size_t)stage->tasks; i++) {
+        size_t task = app->tasks_by_stage[stage->first_task + i];
+        int64_t partition = partition_of(app, task), read = pyro_task_get(&app->tasks, PYRO_TASK_input_bytes, task);
+        if (partition >= 0 && partition < partitions && bytes[partition] < 0 && succeeded(app, task))
+            bytes[partition] = read > 0 ? read : 0;
+    }
+}
+
+static double duration(const struct pyro_app *app, size_t task)
+{
+    return pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, task),
+                     pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, task));
+}
+
+/* A task that finds its block reads that many bytes from the cache; one that does not reads nothing, or the same file
+ * as the task that made the block. */
+static bool is_miss(struct pyro_rule_context *context, int64_t read, int64_t built)
+{
+    double change = fabs(pyro_real(read) - (double)built);
+    return read <= 0 || (built > 0 && change <= pyro_limit(context, SAME_BYTES) * (double)built);
+}
+
+/* Tasks of a stage that looks for `rdd`; those that found nothing go to `found`. */
+static void look(struct pyro_rule_context *context, size_t stage_row, int64_t partitions, const int64_t *bytes,
+                 struct eviction *found)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[stage_row];
+    double *hits = pyro_arena_array(context->arena, (size_t)stage->tasks + 1, sizeof(*hits)), lost = 0;
+    size_t hit_count = 0, first = found->misses.count;
+    if (!hits) {
+        context->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < (size_t)stage->tasks; i++) {
+        size_t task = app->tasks_by_stage[stage->first_task + i];
+        int64_t partition = partition_of(app, task);
+        if (!succeeded(app, task) || partition < 0 || partition >= partitions || bytes[partition] < 0 ||
+            pyro_task_get(&app->tasks, PYRO_TASK_has_metrics, task) != 1)
+            continue;
+        found->looked++;
+        if (!is_miss(context, pyro_task_get(&app->tasks, PYRO_TASK_input_bytes, task), bytes[partition])) {
+            hits[hit_count++] = duration(app, task);
+            continue;
+        }
+        struct miss *miss = pyro_vec_push(&found->misses, context->arena->allocator);
+        if (!miss) {
+            context->failed = true;
+            return;
+        }
+        *miss = (struct miss){.task = task};
+    }
+    bool known = hit_count >= 2;
+    double usual = pyro_median(hits, hit_count);
+    for (size_t i = first; i < found->misses.count; i++) {
+        struct miss *miss = &found->misses.items[i];
+        double now = duration(app, miss->task);
+        miss->ms = fmin(now, known ? usual : 0.3 * now);
+        lost += now - miss->ms;
+    }
+    found->missed += (double)(found->misses.count - first);
+    found->lost_ms += lost;
+    if (lost > found->worst_ms) {
+        found->worst_ms = lost;
+        found->stage = stage_row;
+    }
+}
+
+/* An executor that goes takes its blocks with it: that is no matter of room. */
+static bool lost_executor(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    for (size_t i = 0; i < app->executors.count; i++)
+        if (app->executors.items[i].removed_ms != PYRO_NONE && app->executors.items[i].removed_ms < stage->completed_ms)
+            return true;
+    return false;
+}
+
+/* The heap at which everything that was to be kept has room, if what was found is what had room. */
+static double heap_for_all(struct pyro_rule_context *context, double missed_share)
+{
+    const struct pyro_app *app = context->app;
+    double heap = pyro_app_heap_bytes(app), reserved = 300.0 * 1024 * 1024;
+    double fraction = pyro_app_memory_fraction(app), usable = fmax(heap - reserved, 0) * fraction;
+    double stored = fmax(pyro_real(app->numbers.storage_peak_bytes), usable / 2);
+    double wanted = stored / fmax(1 - missed_share, 0.2) * 1.2 / fraction + reserved;
+    return fmin(fmax(wanted, heap * 1.25), heap * pyro_limit(context, HEAP_TIMES));
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd, const struct eviction *found)
+{
+    static const char *const verify =
+        "In the next run the Storage page shows 100 % cached, and later jobs take as long as "
+        "reading takes.";
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_cache_eviction);
+    if (!finding)
+        return;
+    double share = found->missed / fmax(found->looked, 1);
+    bool on_disk = pyro_slice_find(rdd->level, "DISK");
+    pyro_finding_at_stage(context, finding, found->stage);
+    finding->cause = pyro_say(
+        context,
+        "%s was persisted (%s), but %.0f of %.0f tasks that looked for its partitions found nothing and computed "
+        "them again, %s of task time lost, most of it in %s.",
+        rdd->name.len ? pyro_say_text(context, rdd->name, 80) : "An RDD",
+        rdd->level.ptr ? pyro_say_text(context, rdd->level, 40) : "in memory", found->missed, found->looked,
+        pyro_say_ms(context, found->lost_ms), pyro_say_stage(context, found->stage));
+    pyro_finding_evidence(context, finding, "missed_tasks", found->missed, 0, "count");
+    pyro_finding_evidence(context, finding, "missed_share", share, pyro_limit(context, MISSED_SHARE), "share");
+    pyro_finding_evidence(context, finding, "lost_task_ms", found->lost_ms, 0, "ms");
+    pyro_finding_evidence(context, finding, "storage_peak_bytes", pyro_real(app->numbers.storage_peak_bytes),
+                          (double)NAN, "bytes");
+    if (rdd->dropped_blocks > 0)
+        pyro_finding_evidence(context, finding, "dropped_blocks", pyro_real(rdd->dropped_blocks), 0, "count");
+    if (!on_disk) {
+        struct pyro_advice *advice = pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Persist it with MEMORY_AND_DISK: what has no room in memory is then read from the local "
+                "disk instead of being computed."),
+            verify);
+        if (advice)
+            advice->code = PYRO_SLICE_LITERAL("data.persist(StorageLevel.MEMORY_AND_DISK)   # cache() of an RDD is "
+                                              "MEMORY_ONLY");
+    }
+    struct pyro_slice size = pyro_say_memory(context, heap_for_all(context, share));
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Or make room: raise %s from %s to %s, keep fewer columns, and unpersist what nobody reads any "
+                 "more.",
+                 pyro_app_heap_key(app), pyro_say_bytes(context, pyro_app_heap_bytes(app)), size.ptr ? size.ptr : ""),
+        verify);
+    pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+    for (size_t i = 0; i < found->misses.count; i++)
+        pyro_remedy_task(context, finding, found->misses.items[i].task, found->misses.items[i].ms);
+    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    finding->confidence *= found->looked > found->missed ? 0.9 : 0.75;
+}
+
+static int by_rdd(const void *left, const void *right)
+{
+    const struct pyro_rdd_use *a = left, *b = right;
+    if (a->rdd != b->rdd)
+        return a->rdd < b->rdd ? -1 : 1;
+    return a->stage < b->stage ? -1 : a->stage > b->stage;
+}
+
+/* `uses`: all of one persisted RDD, in the order of stages. */
+static bool judge(struct pyro_rule_context *context, const struct pyro_rdd_use *uses, size_t count)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_rdd *rdd = &app->rdds.items[uses[0].rdd];
+    struct eviction found = {0};
+    bool fires = false;
+    int64_t *bytes = built_bytes(context, rdd);
+    for (size_t i = 0; i < count && bytes && !context->failed; i++) {
+        const struct pyro_stage *stage = &app->stages.items[uses[i].stage];
+        if (stage->partitions != rdd->partitions)
+            continue;
+        if (uses[i].kind == PYRO_RDD_READ && !lost_executor(app, stage))
+            look(context, uses[i].stage, rdd->partitions, bytes, &found);
+        note_built(app, stage, rdd->partitions, bytes);
+    }
+    if (bytes && !context->failed)
+        fires = found.missed >= pyro_limit(context, MISSED_MIN) &&
+                found.missed >= pyro_limit(context, MISSED_SHARE) * found.looked &&
+                found.lost_ms >= pyro_limit(context, SAVED_MIN_MS);
+    if (fires)
+        report(context, rdd, &found);
+    pyro_vec_done(&found.misses, context->arena->allocator);
+    return fires;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    struct pyro_lineage lineage;
+    size_t count = 0;
+    bool any = false, fires = false;
+    for (size_t i = 0; i < context->app->rdds.count; i++)
+        any |= context->app->rdds.items[i].cached == 1;
+    if (!any || !pyro_lineage_load(context, &lineage))
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    for (size_t s = 0; s < context->app->stages.count; s++) {
+        /* Bytes of a stage that looks for two cached RDDs cannot be told apart. */
+        size_t from = lineage.first[s], to = lineage.first[s + 1], cached = 0;
+        for (size_t i = from; i < to; i++)
+            cached += lineage.uses[i].kind != PYRO_RDD_COMPUTED;
+        for (size_t i = from; i < to && cached == 1; i++)
+            if (lineage.uses[i].kind != PYRO_RDD_COMPUTED)
+                lineage.uses[count++] = lineage.uses[i];
+    }
+    if (count > 1)
+        qsort(lineage.uses, count, sizeof(*lineage.uses), by_rdd);
+    for (size_t from = 0, to; from < count && !context->failed; from = to) {
+        for (to = from; to < count && lineage.uses[to].rdd == lineage.uses[from].rdd; to++)
+            ;
+        fires |= judge(context, lineage.uses + from, to - from);
+    }
+    return fires ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_cache_eviction = {
+    .id = "cache-eviction",
+    .category = "caching",
+    .title = "Cache too small",
+    .summary = "Cached partitions did not stay in memory, and tasks computed them again.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

@@ -1,0 +1,328 @@
+/* missing-cache: several jobs compute the same thing again because nobody kept it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/lineage.h"
+#include "rules/plan_repeats.h"
+#include "rules/remedy.h"
+#include "rules/stage_tasks.h"
+
+enum { FINDINGS_MAX = 8 };
+
+enum {
+    TIMES_FUSED,
+    SIMILAR,
+    SHARED,
+    SHARED_FUSED,
+    SHARED_PLAN,
+    SHARED_SCAN,
+    READ_SHARE,
+    BUILD_SHARE,
+    SAVED_MIN_MS,
+    SAVED_SHARE
+};
+static const struct pyro_threshold thresholds[] = {
+    {"times_fused", 3, "count",
+     "stages that must repeat Python functions over one source, as these show no RDDs of their own"},
+    {"similar", 0.6, "ratio", "of the shortest such stage to the middle one: what they share is most of each"},
+    {"shared", 0.8, "share", "of the shortest stage's work that counts as shared where stages have an RDD in common"},
+    {"shared_fused", 0.5, "share", "the same where Python functions hide what is shared"},
+    {"shared_plan", 0.5, "share", "the same where queries have operators of one stage in common: joins, aggregates"},
+    {"shared_scan", 0.3, "share", "the same where these only read, filter and project"},
+    {"read_share", 0.1, "share", "of the shared work that reading the cache takes instead"},
+    {"build_share", 0.15, "share", "of the shared work that filling the cache takes, once"},
+    {"saved_ms_min", 3000, "ms", "wall time, at all slots busy; less is cheap to compute again"},
+    {"saved_share", 0.01, "share", "of the application's wall time"},
+};
+
+/* ---- RDDs ---- */
+
+struct group {
+    size_t from, to; /* uses of one RDD, one a stage, in the order of stages */
+    double saved;    /* task ms */
+    double per_stage;
+    bool fused;
+};
+
+static int by_rdd(const void *left, const void *right)
+{
+    const struct pyro_rdd_use *a = left, *b = right;
+    if (a->rdd != b->rdd)
+        return a->rdd < b->rdd ? -1 : 1;
+    return a->stage < b->stage ? -1 : a->stage > b->stage;
+}
+
+/* Sorting samples its input in a job of its own, by design. */
+static bool is_sampling(const struct pyro_stage *stage)
+{
+    return pyro_slice_starts_with(stage->name, "sortBy") || pyro_slice_starts_with(stage->name, "repartitionByRange");
+}
+
+/* What is made from cached data is taken for cheap: the costly step is in the cache. */
+static bool reads_cache(const struct pyro_lineage *lineage, size_t stage)
+{
+    for (size_t i = lineage->first[stage]; i < lineage->first[stage + 1]; i++)
+        if (lineage->uses[i].kind == PYRO_RDD_READ)
+            return true;
+    return false;
+}
+
+static bool counts(const struct pyro_rule_context *context, const struct pyro_lineage *lineage, size_t stage)
+{
+    return !is_sampling(&context->app->stages.items[stage]) && !reads_cache(lineage, stage);
+}
+
+/* The RDD's Python functions are run in one with those of whoever asks for it: RDDs in between do not show. */
+static bool has_python(const struct pyro_rule_context *context, const struct pyro_lineage *lineage, size_t stage)
+{
+    for (size_t i = lineage->first[stage]; i < lineage->first[stage + 1]; i++)
+        if (pyro_slice_is(context->app->rdds.items[lineage->uses[i].rdd].name, "PythonRDD"))
+            return true;
+    return false;
+}
+
+/* The newest RDD of each stage that other stages compute too: one use a stage, sorted by RDD. */
+static size_t shared_uses(struct pyro_rule_context *context, const struct pyro_lineage *lineage,
+                          struct pyro_rdd_use *shared)
+{
+    const struct pyro_app *app = context->app;
+    uint32_t *stages = pyro_arena_array(context->arena, app->rdds.count + 1, sizeof(*stages));
+    size_t count = 0;
+    if (!stages) {
+        context->failed = true;
+        return 0;
+    }
+    memset(stages, 0, app->rdds.count * sizeof(*stages));
+    for (size_t s = 0; s < app->stages.count; s++)
+        for (size_t i = lineage->first[s]; i < lineage->first[s + 1] && counts(context, lineage, s); i++)
+            stages[lineage->uses[i].rdd] += lineage->uses[i].kind == PYRO_RDD_COMPUTED;
+    for (size_t s = 0; s < app->stages.count; s++) {
+        const struct pyro_rdd_use *best = NULL;
+        for (size_t i = lineage->first[s]; i < lineage->first[s + 1] && counts(context, lineage, s); i++) {
+            const struct pyro_rdd_use *use = &lineage->uses[i];
+            if (use->kind == PYRO_RDD_COMPUTED && stages[use->rdd] > 1 &&
+                (!best || app->rdds.items[use->rdd].id > app->rdds.items[best->rdd].id))
+                best = use;
+        }
+        if (best)
+            shared[count++] = *best;
+    }
+    if (count > 1)
+        qsort(shared, count, sizeof(*shared), by_rdd);
+    return count;
+}
+
+static double work_of(const struct pyro_app *app, const struct pyro_rdd_use *use)
+{
+    return pyro_real(app->stages.items[use->stage].task_ms);
+}
+
+/* What computing the RDD once would save of the stages of a group. */
+static bool measure(struct pyro_rule_context *context, const struct pyro_lineage *lineage,
+                    const struct pyro_rdd_use *uses, struct group *group)
+{
+    const struct pyro_app *app = context->app;
+    size_t count = group->to - group->from;
+    double *work = pyro_arena_array(context->arena, count + 1, sizeof(*work)), least = INFINITY;
+    bool python = true, same_query = true;
+    if (!work)
+        return !(context->failed = true);
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_rdd_use *use = &uses[group->from + i];
+        const struct pyro_stage *stage = &app->stages.items[use->stage];
+        const struct pyro_stage *first = &app->stages.items[uses[group->from].stage];
+        work[i] = work_of(app, use);
+        least = fmin(least, work[i]);
+        python &= has_python(context, lineage, use->stage);
+        same_query &= stage->sql != PYRO_NONE ? stage->sql == first->sql : stage->job == first->job;
+    }
+    group->fused = pyro_rdd_is_source(&app->rdds.items[uses[group->from].rdd]);
+    if (count < 2 || same_query)
+        return false;
+    if (group->fused && (!python || (double)count < pyro_limit(context, TIMES_FUSED) ||
+                         least < pyro_limit(context, SIMILAR) * pyro_median(work, count)))
+        return false;
+    double shared = least * pyro_limit(context, group->fused ? SHARED_FUSED : SHARED);
+    group->per_stage = fmax(
+        0, shared * (1 - pyro_limit(context, READ_SHARE) - pyro_limit(context, BUILD_SHARE) / (double)(count - 1)));
+    group->saved = group->per_stage * (double)(count - 1);
+    return true;
+}
+
+static bool is_worth(const struct pyro_rule_context *context, double task_ms)
+{
+    double slots = fmax(1, pyro_real(context->app->numbers.cores_peak) / pyro_app_task_cpus(context->app));
+    double wall = task_ms / slots;
+    return wall >= pyro_limit(context, SAVED_MIN_MS) &&
+           wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_wall(context->app);
+}
+
+static const char *const verify_text =
+    "In the next run the Storage page lists it, later jobs show it as a green dot in "
+    "their DAG, and their stages are shorter.";
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const char *what, double times)
+{
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Keep %s before its first use and unpersist it after the last: it is needed %.0f times.",
+                 what, times),
+        verify_text);
+    if (advice)
+        advice->code =
+            PYRO_SLICE_LITERAL("base = source.map(parse).persist(StorageLevel.MEMORY_AND_DISK)\nfirst(base); "
+                               "second(base); third(base)\nbase.unpersist()");
+    pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("If it is far larger than the executors' memory, write it to Parquet once and "
+                           "read that."),
+        verify_text);
+}
+
+static void report_rdd(struct pyro_rule_context *context, const struct pyro_rdd_use *uses, const struct group *group)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_rdd *rdd = &app->rdds.items[uses[group->from].rdd];
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_missing_cache);
+    size_t count = group->to - group->from;
+    if (!finding)
+        return;
+    pyro_finding_at_stage(context, finding, uses[group->from + 1].stage);
+    const char *name =
+        pyro_say(context, "%s%s%s", pyro_say_text(context, rdd->operation.len ? rdd->operation : rdd->name, 60),
+                 rdd->call_site.len ? " at " : "", pyro_say_text(context, rdd->call_site, 100))
+            .ptr;
+    finding->cause = pyro_say(
+        context,
+        "%.0f stages computed %s%s (RDD %lld) from its beginning: it was not persisted. %s of task time each, the "
+        "first of them in %s.",
+        (double)count, group->fused ? "the same Python functions over " : "", name ? name : "an RDD",
+        (long long)rdd->id, pyro_say_ms(context, group->per_stage), pyro_say_stage(context, uses[group->from].stage));
+    pyro_finding_evidence(context, finding, "times_computed", (double)count, 1, "count");
+    pyro_finding_evidence(context, finding, "shared_task_ms", group->per_stage, (double)NAN, "ms");
+    pyro_finding_evidence(context, finding, "repeated_task_ms", group->saved, 0, "ms");
+    advise(context, finding, group->fused ? "the RDD behind the last of these functions" : "this RDD", (double)count);
+    for (size_t i = group->from + 1; i < group->to; i++)
+        pyro_remedy_stage(context, finding, uses[i].stage, 1 - group->per_stage / fmax(work_of(app, &uses[i]), 1));
+    if (group->fused)
+        pyro_remedy_sure(finding, 0.3, 0.8, 1);
+    else
+        pyro_remedy_sure(finding, 0.5, 0.9, 1);
+    finding->confidence *= group->fused ? 0.7 : 0.9;
+}
+
+static int by_saving(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    if (a->saved < b->saved || a->saved > b->saved)
+        return a->saved > b->saved ? -1 : 1;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static bool judge_rdds(struct pyro_rule_context *context)
+{
+    struct pyro_lineage lineage;
+    PYRO_VEC(struct group) groups = {0};
+    size_t reported = 0;
+    if (context->app->rdds.count == 0 || !pyro_lineage_load(context, &lineage))
+        return false;
+    struct pyro_rdd_use *uses = pyro_arena_array(context->arena, context->app->stages.count + 1, sizeof(*uses));
+    context->failed |= !uses;
+    size_t count = uses ? shared_uses(context, &lineage, uses) : 0;
+    for (size_t from = 0, to; from < count && !context->failed; from = to) {
+        for (to = from; to < count && uses[to].rdd == uses[from].rdd; to++)
+            ;
+        struct group group = {.from = from, .to = to};
+        if (!measure(context, &lineage, uses, &group) || !is_worth(context, group.saved))
+            continue;
+        struct group *place = pyro_vec_push(&groups, context->arena->allocator);
+        if (place)
+            *place = group;
+        context->failed |= !place;
+    }
+    if (groups.count > 1)
+        qsort(groups.items, groups.count, sizeof(*groups.items), by_saving);
+    for (; reported < groups.count && reported < FINDINGS_MAX && !context->failed; reported++)
+        report_rdd(context, uses, &groups.items[reported]);
+    pyro_vec_done(&groups, context->arena->allocator);
+    return reported > 0;
+}
+
+/* ---- SQL ---- */
+
+static void report_sql(struct pyro_rule_context *context, const struct pyro_plan_repeat *repeat)
+{
+    const struct pyro_app *app = context->app;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_missing_cache);
+    if (!finding)
+        return;
+    const struct pyro_sql_node *node = &app->sql_nodes.items[repeat->node];
+    const struct pyro_sql_execution *first = &app->sql.items[repeat->first_sql];
+    if (repeat->stage >= 0)
+        pyro_finding_at_stage(context, finding, (size_t)repeat->stage);
+    const char *what = repeat->exact ? "the same operators with the same filters and columns"
+                                     : "the same operators over the same tables";
+    finding->cause = pyro_say(
+        context,
+        "%.0f queries ran %s up to %s, of which nothing was kept: %s of task time again, after query %lld had done "
+        "it first.",
+        (double)repeat->times, what, pyro_say_text(context, node->name, 60), pyro_say_ms(context, repeat->saved),
+        (long long)first->id);
+    pyro_finding_evidence(context, finding, "times_computed", (double)repeat->times, 1, "count");
+    pyro_finding_evidence(context, finding, "repeated_task_ms", repeat->saved, 0, "ms");
+    pyro_finding_evidence(context, finding, "operators", (double)repeat->operators, (double)NAN, "count");
+    advise(context, finding, "the DataFrame that these queries start from", (double)repeat->times);
+    for (size_t i = 0; i < repeat->part_count; i++) {
+        if (repeat->parts[i].factor <= 0)
+            pyro_remedy_skip(context, finding, repeat->parts[i].stage);
+        else
+            pyro_remedy_stage(context, finding, repeat->parts[i].stage, repeat->parts[i].factor);
+    }
+    /* Filling the cache takes its time once. */
+    double cost = pyro_limit(context, BUILD_SHARE) / (double)(repeat->times - 1);
+    if (repeat->exact)
+        pyro_remedy_sure(finding, 0.5, 0.9 - cost, 1);
+    else
+        pyro_remedy_sure(finding, 0.3, 0.7 - cost, 1);
+    finding->confidence *= repeat->exact ? 0.85 : 0.7;
+}
+
+static bool judge_sql(struct pyro_rule_context *context)
+{
+    struct pyro_plan_repeats repeats;
+    size_t reported = 0;
+    double rest = 1 - pyro_limit(context, READ_SHARE);
+    if (context->app->sql_nodes.count == 0 ||
+        !pyro_plan_repeats_load(context, pyro_limit(context, SHARED_PLAN) * rest,
+                                pyro_limit(context, SHARED_SCAN) * rest, &repeats))
+        return false;
+    for (size_t i = 0; i < repeats.count && reported < FINDINGS_MAX && !context->failed; i++) {
+        if (!is_worth(context, repeats.items[i].saved))
+            continue;
+        report_sql(context, &repeats.items[i]);
+        reported++;
+    }
+    return reported > 0;
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    /* Each micro-batch runs the same plan over other rows; at a prompt nobody knows what will be asked next. */
+    if (app->jobs.count < 2 || pyro_app_is_streaming(app) || pyro_app_is_interactive(app))
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    bool rdds = judge_rdds(context);
+    bool sql = judge_sql(context);
+    return rdds || sql ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_missing_cache = {
+    .id = "missing-cache",
+    .category = "caching",
+    .title = "Computed again and again",
+    .summary = "Several jobs compute the same thing because nobody kept it.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};
