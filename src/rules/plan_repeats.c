@@ -9,6 +9,8 @@
 
 /* Scans with computed columns, or of texts that must be parsed, are worth keeping when this many queries ask. */
 enum { SCANS_MIN = 3 };
+/* Executions with more stages times operators than that are left out: looking for their parts would take too long. */
+enum { PAIRS_MAX = 1 << 22 };
 
 struct node_facts {
     bool costly;   /* something below or here is more than reading, filtering, projecting */
@@ -239,6 +241,16 @@ static enum belonging belonging_of(const struct search *search, const struct pla
     return inside ? outside ? PARTLY : WHOLLY : around ? PARTLY : OUTSIDE;
 }
 
+static bool is_too_large(const struct search *search, const struct place *place)
+{
+    int64_t sql = search->app->sql.items[place->sql].id;
+    size_t nodes = place->last - (place->node - (size_t)search->app->sql_nodes.items[place->node].node), i = 0;
+    size_t first = stages_of(search, sql);
+    while (first + i < search->stage_count && search->stages[first + i].sql == sql && i * nodes <= PAIRS_MAX)
+        i++;
+    return i * nodes > PAIRS_MAX;
+}
+
 static double partial_work(const struct search *search, const struct place *place, int64_t sql)
 {
     double work = 0;
@@ -284,6 +296,8 @@ static bool judge(struct search *search, size_t from, size_t to, struct pyro_pla
                                      .stage = -1};
     for (size_t i = from; i < to; i++) {
         int64_t sql = app->sql.items[places[i].sql].id;
+        if (is_too_large(search, &places[i]))
+            return false;
         least = fmin(least, partial_work(search, &places[i], sql));
         for (size_t k = stages_of(search, sql); k < search->stage_count && search->stages[k].sql == sql; k++)
             rooms++;

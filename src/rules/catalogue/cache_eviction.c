@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/lineage.h"
@@ -28,13 +29,13 @@ struct eviction {
     PYRO_VEC(struct miss) misses;
 };
 
-/* Bytes that the stage which made the cache read for each partition; -1: it did not make that one. */
-static int64_t *built_bytes(struct pyro_rule_context *context, const struct pyro_rdd *rdd)
+/* Bytes that the stage which made the cache read for each partition; -1: it did not make that one. To be released.
+ * `tasks` of its stages: an RDD of many more partitions is damage. */
+static int64_t *built_bytes(struct pyro_rule_context *context, const struct pyro_rdd *rdd, int64_t tasks)
 {
-    enum { PARTITIONS_MAX = 1 << 20 };
-    if (rdd->partitions <= 0 || rdd->partitions > PARTITIONS_MAX)
+    if (rdd->partitions <= 0 || rdd->partitions / 4 > tasks)
         return NULL;
-    int64_t *bytes = pyro_arena_array(context->arena, (size_t)rdd->partitions, sizeof(*bytes));
+    int64_t *bytes = pyro_allocate(context->arena->allocator, (size_t)rdd->partitions * sizeof(*bytes));
     context->failed |= !bytes;
     for (int64_t i = 0; bytes && i < rdd->partitions; i++)
         bytes[i] = -1;
@@ -209,7 +210,10 @@ static bool judge(struct pyro_rule_context *context, const struct pyro_rdd_use *
     const struct pyro_rdd *rdd = &app->rdds.items[uses[0].rdd];
     struct eviction found = {0};
     bool fires = false;
-    int64_t *bytes = built_bytes(context, rdd);
+    int64_t tasks = 0;
+    for (size_t i = 0; i < count; i++)
+        tasks += app->stages.items[uses[i].stage].tasks;
+    int64_t *bytes = built_bytes(context, rdd, tasks);
     for (size_t i = 0; i < count && bytes && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[uses[i].stage];
         if (stage->partitions != rdd->partitions)
@@ -225,6 +229,7 @@ static bool judge(struct pyro_rule_context *context, const struct pyro_rdd_use *
     if (fires)
         report(context, rdd, &found);
     pyro_vec_done(&found.misses, context->arena->allocator);
+    pyro_release(context->arena->allocator, bytes);
     return fires;
 }
 

@@ -53,9 +53,8 @@ static double heap_of(const struct pyro_app *app)
 /* How long event time runs before a watermark lets state go; infinite without one. */
 static double delay_of(const struct pyro_stream_run *run)
 {
-    const struct pyro_stream_batch *last = run->batches[run->count - 1];
     for (size_t i = run->count; i > 0; i--) {
-        last = run->batches[i - 1];
+        const struct pyro_stream_batch *last = run->batches[i - 1];
         if (last->watermark_ms != PYRO_NONE && last->watermark_ms > 0)
             return last->event_time_max_ms != PYRO_NONE ? pyro_span(last->watermark_ms, last->event_time_max_ms) : 0;
     }

@@ -9,7 +9,7 @@
 #include "rules/lineage.h"
 #include "rules/remedy.h"
 
-enum { FINDINGS_MAX = 16 };
+enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 
 enum { WORK_MIN_MS, COST_SHARE, STORAGE_SHARE, GC_SHARE };
 static const struct pyro_threshold thresholds[] = {
@@ -128,7 +128,7 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
         advice->code =
             PYRO_SLICE_LITERAL("table = source.filter(...).cache()\nreport(table); export(table)   # both read "
                                "`table`, not `source`\ntable.unpersist()");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < PRICED_MAX; i++) {
         if (fills)
             skip_all(context, finding, &app->stages.items[found[i].builder]);
         else

@@ -219,6 +219,33 @@ static void deep_plans(void **state)
     }
 }
 
+/* An aggregate over a filtered table, below a wrapper of generated code. */
+#define AGGREGATE(key, columns, filter)                                                                                \
+    "{'nodeName':'WholeStageCodegen (1)','simpleString':'WholeStageCodegen (1)','children':[{'nodeName':"              \
+    "'HashAggregate','simpleString':'HashAggregate(keys=[" key "])','children':[{'nodeName':'Scan parquet ',"          \
+    "'simpleString':'FileScan parquet [" columns "] Batched: true, Location: InMemoryFileIndex(1 paths)[file:/t], "    \
+    "PushedFilters: [" filter "], ReadSchema: struct<" columns ">','children':[]}]}]}"
+
+static void prints_of_what_is_computed(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct pyro_app *app = kit_decode(
+        &kit, START(1, AGGREGATE("k#1L", "k#1L", "")) START(2, AGGREGATE("k#77L", "k#77L", ""))
+                  START(3, AGGREGATE("k#1L", "k#1L,v#2", "")) START(4, AGGREGATE("k#1L", "k#1L", "k > 2"))
+                      START(5, "{'nodeName':'Sort','simpleString':'Sort','children':[{'nodeName':'InMemoryTableScan',"
+                               "'simpleString':'InMemoryTableScan','children':[" AGGREGATE("k#1L", "k#1L", "") "]}]}"));
+    assert_int_equal(app->sql_nodes.count, 17);
+    const struct pyro_sql_node *nodes = app->sql_nodes.items;
+    assert_true(nodes[0].same != 0 && nodes[0].same == nodes[1].same); /* the wrapper adds nothing */
+    assert_true(nodes[1].same != nodes[2].same);
+    assert_true(nodes[0].same == nodes[3].same && nodes[0].alike == nodes[3].alike); /* ids differ only */
+    assert_true(nodes[0].same != nodes[6].same && nodes[0].alike == nodes[6].alike); /* another column as well */
+    assert_true(nodes[0].same != nodes[9].same && nodes[0].alike != nodes[9].alike); /* other rows */
+    assert_true(nodes[12].same == 0 && nodes[13].same == 0 && nodes[14].same == 0);  /* what a cache holds */
+    kit_done(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +256,7 @@ int main(void)
         cmocka_unit_test(accumulators_of_stages),
         cmocka_unit_test(adaptive_updates_replace),
         cmocka_unit_test(deep_plans),
+        cmocka_unit_test(prints_of_what_is_computed),
 
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
