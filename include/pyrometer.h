@@ -375,8 +375,13 @@ PYRO_API enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagno
 PYRO_API enum pyro_status pyro_store_record_error(pyro_store *store, const char *application, const char *step,
                                                   const char *type, const char *message, const char *raw,
                                                   struct pyro_error *error);
-/* The JSON report of the run that bears the name; NULL when none does. Lives until the store is closed. */
-PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, const char **ret,
+/* A run that bears a name. Strings live until the store is closed; all are NULL when no run does. */
+struct pyro_baseline {
+    const char *application, *attempt; /* ids */
+    const char *path;                  /* the log it was recorded from, absolute where that is a file or folder */
+    const char *report;                /* its JSON report */
+};
+PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
                                               struct pyro_error *error);
 
 enum pyro_feedback_verdict {

@@ -14,16 +14,58 @@ struct gate_call {
     struct pyro_report_options report;
     struct pyro_gate_options gate;
     pyro_config *config;
+    pyro_store *store; /* NULL: none was named */
 };
 
-/* The run that --baseline names: a log, or "-". Exit status; what is wrong was said. */
+/* The log of the run that bears a name in the store, to be freed; NULL: what is wrong was said, *ret_status is how to
+ * exit. */
+static char *find_in_store(const struct gate_call *state, const char *name, int *ret_status)
+{
+    struct pyro_error error = {0};
+    struct pyro_baseline found = {0};
+    char *path = NULL;
+    *ret_status = CLI_EXIT_INPUT;
+    if (pyro_store_baseline(state->store, name, &found, &error) != PYRO_OK)
+        *ret_status = cli_failure(&error);
+    else if (found.path == NULL)
+        cli_complain("cannot read %s: no such file, and no run of the store is called so; 'pyrometer diagnose LOG "
+                     "--store ... --name %s' gives a run that name",
+                     name, name);
+    else if (access(found.path, F_OK) != 0)
+        cli_complain("cannot read %s: the run called '%s' was recorded from this log, and it is no longer there",
+                     found.path, name);
+    else
+        path = strdup(found.path);
+    return path;
+}
+
+/* Opens a log; what was said of its findings before holds here too. */
+static int open_log(struct gate_call *state, const char *path, struct cli_log *ret)
+{
+    struct pyro_error error = {0};
+    int status = cli_log_open(state->call, path, &state->options, state->config, &state->progress, ret);
+    if (status == CLI_EXIT_OK && state->store != NULL &&
+        pyro_store_apply_feedback(state->store, ret->diagnosis, &error) != PYRO_OK)
+        status = cli_failure(&error);
+    return status;
+}
+
+/* The run that --baseline names: a log, "-", or a name in the store. Exit status; what is wrong was said. */
 static int open_baseline(struct gate_call *state, const char *name, struct cli_log *ret)
 {
-    if (strcmp(name, "-") != 0 && access(name, F_OK) != 0) {
-        cli_complain("cannot read %s: no such file; --baseline takes the log of an earlier run", name);
+    bool is_log = strcmp(name, "-") == 0 || access(name, F_OK) == 0;
+    if (!is_log && state->store == NULL) {
+        cli_complain("cannot read %s: no such file; --baseline takes the log of an earlier run, or with --store the "
+                     "name of one",
+                     name);
         return CLI_EXIT_INPUT;
     }
-    return cli_log_open(state->call, name, &state->options, state->config, &state->progress, ret);
+    int status = CLI_EXIT_OK;
+    char *found = is_log ? NULL : find_in_store(state, name, &status);
+    if (is_log || found != NULL)
+        status = open_log(state, found != NULL ? found : name, ret);
+    free(found);
+    return status;
 }
 
 /* Severities in the order of enum pyro_severity. */
@@ -82,10 +124,12 @@ static int check(struct gate_call *state, struct cli_output *output)
     struct cli_log log = {0}, before = {0};
     struct pyro_error error = {0};
     pyro_gate *gate = NULL;
+    const char *url = cli_store_url(state->call);
     int status = cli_config_open(state->call, &state->config);
+    if (status == CLI_EXIT_OK && url != NULL && pyro_store_open(url, NULL, &state->store, &error) != PYRO_OK)
+        status = cli_failure(&error);
     if (status == CLI_EXIT_OK)
-        status = cli_log_open(state->call, state->call->arguments[0], &state->options, state->config, &state->progress,
-                              &log);
+        status = open_log(state, state->call->arguments[0], &log);
     if (status == CLI_EXIT_OK && baseline != NULL)
         status = open_baseline(state, baseline, &before);
     cli_progress_erase(&state->progress);
@@ -100,6 +144,7 @@ static int check(struct gate_call *state, struct cli_output *output)
     pyro_gate_free(gate);
     cli_log_close(&log);
     cli_log_close(&before);
+    pyro_store_close(state->store);
     pyro_config_free(state->config);
     return status;
 }
@@ -129,8 +174,10 @@ static const struct cli_option options[] = {
      "Fail when a limit in FILE (YAML or JSON) is exceeded: wall, core_time, spill, memory_spill, input, output, "
      "shuffle, shuffle_read, shuffle_write, gc_share, failures, failed_tasks, failed_stages, failed_jobs, findings, "
      "and a tolerance."},
-    {"baseline", 0, "LOG", NULL, NULL,
-     "Fail when the run is worse than this one by more than the tolerance: wall, core_time, spill, shuffle, gc_share, "
+    CLI_OPTION_STORE,
+    {"baseline", 0, "LOG|NAME", NULL, NULL,
+     "Fail when the run is worse than this one (a log, or the name of a run in the store) by more than the tolerance: "
+     "wall, core_time, spill, shuffle, gc_share, "
      "failures, or a new finding above low severity."},
     {"tolerance", 0, "SHARE", NULL, "10%",
      "What the run may exceed its baseline by. Never less than 1 s, 16 MiB or one hundredth of the run time."},

@@ -170,7 +170,7 @@ static size_t count_findings(const struct pyro_diagnosis *diagnosis, int severit
     *worst = NULL;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        if ((int)finding->severity < severity)
+        if ((int)finding->severity < severity || finding->folded)
             continue;
         count++;
         if (!*worst || finding->severity > (*worst)->severity)
@@ -273,7 +273,7 @@ static void check_new_findings(struct gate_run *run)
     size_t count = 0;
     for (size_t i = 0; i < comparison->finding_count; i++) {
         const struct pyro_compared_finding *row = &comparison->findings[i];
-        bool worse = row->after && row->after->severity > PYRO_SEVERITY_LOW &&
+        bool worse = row->after && !row->after->folded && row->after->severity > PYRO_SEVERITY_LOW &&
                      (!row->before || row->before->severity < row->after->severity);
         count += worse;
         if (worse && (!worst || row->after->severity > worst->severity))

@@ -114,7 +114,8 @@ static size_t serious_of(const struct pyro_diagnosis *diagnosis, const struct py
 {
     size_t count = 0;
     for (size_t i = 0; i < diagnosis->finding_count; i++)
-        count += diagnosis->findings[i].rule == rule && diagnosis->findings[i].severity > PYRO_SEVERITY_LOW;
+        count += diagnosis->findings[i].rule == rule && diagnosis->findings[i].severity > PYRO_SEVERITY_LOW &&
+                 !diagnosis->findings[i].folded;
     return count;
 }
 
@@ -123,7 +124,7 @@ static void write_failures(struct pyro_strbuf *out, const struct pyro_diagnosis 
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
-        if (finding->rule != rule || finding->severity == PYRO_SEVERITY_LOW)
+        if (finding->rule != rule || finding->severity == PYRO_SEVERITY_LOW || finding->folded)
             continue;
         pyro_junit_case(out, rule->category, finding->id);
         pyro_strbuf_clear(text);

@@ -291,6 +291,16 @@ static void write_properties(struct pyro_json *json, const struct pyro_finding *
     pyro_json_end(json, '}');
 }
 
+static void write_suppression(struct pyro_json *json, struct pyro_slice reason)
+{
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_string(json, "kind", "external");
+    pyro_json_string(json, "status", "accepted");
+    if (reason.len)
+        pyro_json_text(json, "justification", reason);
+    pyro_json_end(json, '}');
+}
+
 static void write_finding(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding)
 {
     double share = app->application.duration_ms > 0
@@ -302,6 +312,8 @@ static void write_finding(struct pyro_json *json, const struct pyro_app *app, co
     pyro_sarif_locations(json, app, finding);
     write_fingerprint(json, finding->id);
     pyro_json_begin(json, "suppressions", '[');
+    if (finding->folded)
+        write_suppression(json, finding->note);
     pyro_json_end(json, ']');
     write_properties(json, finding);
     pyro_json_end(json, '}');
@@ -315,12 +327,7 @@ static void write_suppressed(struct pyro_json *json, const struct pyro_app *app,
     pyro_sarif_locations(json, app, NULL);
     write_fingerprint(json, suppressed->id);
     pyro_json_begin(json, "suppressions", '[');
-    pyro_json_begin(json, NULL, '{');
-    pyro_json_string(json, "kind", "external");
-    pyro_json_string(json, "status", "accepted");
-    if (suppressed->reason.len)
-        pyro_json_text(json, "justification", suppressed->reason);
-    pyro_json_end(json, '}');
+    write_suppression(json, suppressed->reason);
     pyro_json_end(json, ']');
     pyro_json_end(json, '}');
 }

@@ -78,15 +78,13 @@ enum pyro_status pyro_store_record_error(pyro_store *store, const char *applicat
     return store->backend->record_error(store->state, &row, error);
 }
 
-enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, const char **ret, struct pyro_error *error)
+enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
+                                     struct pyro_error *error)
 {
-    struct pyro_slice report;
     pyro_error_clear(error);
     if (!store || !name || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a name are needed");
-    PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, &report, error));
-    *ret = report.ptr;
-    return PYRO_OK;
+    return store->backend->baseline(store->state, name, &store->arena, ret, error);
 }
 
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */

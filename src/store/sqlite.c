@@ -192,7 +192,7 @@ static int64_t put_run(struct store *store, const struct pyro_run *run)
     bind_int(s, 11, app->numbers.core_total_ms);
     sqlite3_bind_double(s, 12, app->integrity.confidence);
     sqlite3_bind_int64(s, 13, run->recorded_ms);
-    bind_slice(s, 14, app->path);
+    bind_slice(s, 14, run->path);
     bind_slice(s, 15, run->report);
     int64_t key = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
     if (key >= 0 && sqlite3_step(s) != SQLITE_DONE)
@@ -403,21 +403,25 @@ static enum pyro_status sqlite_each_verdict(void *state, int (*take)(void *conte
     return status;
 }
 
-static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena, struct pyro_slice *ret,
-                                        struct pyro_error *error)
+static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena,
+                                        struct pyro_baseline *ret, struct pyro_error *error)
 {
     struct store *store = state;
-    sqlite3_stmt *s = prepared(store, "SELECT json FROM baseline b JOIN run ON run = key WHERE b.name = ?");
+    sqlite3_stmt *s =
+        prepared(store, "SELECT app_id, attempt, path, json FROM baseline b JOIN run ON run = key WHERE b.name = ?");
     if (!s)
         return fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     bind_text(s, 1, name);
     int step = sqlite3_step(s);
     enum pyro_status status = PYRO_OK;
-    *ret = PYRO_SLICE_NULL;
+    *ret = (struct pyro_baseline){0};
     if (step == SQLITE_ROW) {
-        *ret = pyro_slice_from(keep(arena, column_text(s, 0)));
-        if (!ret->ptr)
+        struct pyro_baseline found = {keep(arena, column_text(s, 0)), keep(arena, column_text(s, 1)),
+                                      keep(arena, column_text(s, 2)), keep(arena, column_text(s, 3))};
+        if (!found.application || !found.attempt || !found.path || !found.report)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+        else
+            *ret = found;
     } else if (step != SQLITE_DONE) {
         status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     }

@@ -22,6 +22,7 @@ struct pyro_run {
     const struct pyro_diagnosis *diagnosis;
     struct pyro_slice app_id, attempt, name; /* never null; name: pyro_app_name() */
     struct pyro_slice report;                /* the JSON report */
+    struct pyro_slice path;                  /* absolute where it is one of the file system */
     int64_t recorded_ms;
     const char *baseline; /* NULL: none */
     struct pyro_arena arena;
@@ -64,8 +65,8 @@ struct pyro_backend {
     /* The newest verdict of each application and finding (of missed ones: every one), oldest first. */
     enum pyro_status (*each_verdict)(void *state, int (*take)(void *context, const struct pyro_verdict_row *row),
                                      void *context, struct pyro_error *error);
-    /* The report of the run that bears the name, in the arena; null when no run does. */
-    enum pyro_status (*baseline)(void *state, const char *name, struct pyro_arena *arena, struct pyro_slice *ret,
+    /* The run that bears the name, its texts in the arena. */
+    enum pyro_status (*baseline)(void *state, const char *name, struct pyro_arena *arena, struct pyro_baseline *ret,
                                  struct pyro_error *error);
 };
 

@@ -111,3 +111,18 @@ def test_writers_wait_for_each_other(pyrometer: Command, tmp_path: Path) -> None
     for process in running:
         process.stderr.close()
     assert rows(store, "SELECT count(*) FROM runs") == [(2,)]
+
+
+def test_a_gate_knows_the_store(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
+    store = f"sqlite:{tmp_path / 'runs.db'}"
+    first = report(pyrometer("diagnose", LOG, "-f", "json", "-s", store, "--name", "main"))
+    assert pyrometer("gate", LOG, "--baseline", "main", "-s", store).returncode == 0
+    assert pyrometer("gate", OTHER, "--baseline", "main", "-s", store).returncode == 1
+    unknown = pyrometer("gate", LOG, "--baseline", "gone", "-s", store)
+    assert unknown.returncode == 3 and "no run of the store" in unknown.stderr
+    assert pyrometer("gate", LOG, "--fail-on", "moderate", "-s", store).returncode == 1
+    for finding in first["findings"]:
+        pyrometer("feedback", finding["id"], "--verdict", "false-positive", "-s", store)
+    assert pyrometer("gate", LOG, "--fail-on", "moderate", "-s", store).returncode == 0
+    results = report(pyrometer("diagnose", LOG, "-f", "sarif", "-s", store))["runs"][0]["results"]
+    assert results and all(one["suppressions"] for one in results)

@@ -161,11 +161,12 @@ static void test_feedback_returns(void **state)
     assert_string_equal(finding->note.ptr, "known");
     double integrity = second->app->integrity.confidence, prior = confidence / integrity;
     assert_true(fabs(finding->confidence - integrity * 2 * prior / 3) < 1e-9);
-    const char *report = NULL;
-    assert_int_equal(pyro_store_baseline(store, "good", &report, NULL), PYRO_OK);
-    assert_non_null(strstr(report, "\"pyrometer.report/1\""));
-    assert_int_equal(pyro_store_baseline(store, "none", &report, NULL), PYRO_OK);
-    assert_null(report);
+    struct pyro_baseline baseline;
+    assert_int_equal(pyro_store_baseline(store, "good", &baseline, NULL), PYRO_OK);
+    assert_string_equal(baseline.application, "app-1");
+    assert_non_null(strstr(baseline.report, "\"pyrometer.report/1\""));
+    assert_int_equal(pyro_store_baseline(store, "none", &baseline, NULL), PYRO_OK);
+    assert_null(baseline.report);
     pyro_store_close(store);
     pyro_diagnosis_free(second);
 }
