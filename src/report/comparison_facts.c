@@ -142,6 +142,22 @@ static void add_findings(struct pyro_strbuf *buffer, const struct pyro_compariso
     }
 }
 
+/* Says so where operators of the stage's query changed. */
+static void add_plan(struct pyro_strbuf *buffer, const struct pyro_comparison *comparison,
+                     const struct pyro_compared_stage *row)
+{
+    bool after = row->after >= 0;
+    const struct pyro_app *app = app_of(comparison, after);
+    int64_t sql = app->stages.items[after ? row->after : row->before].sql;
+    for (size_t i = 0; sql != PYRO_NONE && i < comparison->query_count; i++) {
+        const struct pyro_compared_query *query = &comparison->queries[i];
+        if (app->sql.items[after ? query->after : query->before].id == sql) {
+            pyro_strbuf_add_text(buffer, "; the plan of its query changed");
+            return;
+        }
+    }
+}
+
 static void add_place(struct pyro_strbuf *buffer, const struct pyro_comparison *comparison, unsigned cause)
 {
     const struct pyro_numbers *before = &comparison->before->app->numbers, *after = &comparison->after->app->numbers;
@@ -158,6 +174,7 @@ static void add_place(struct pyro_strbuf *buffer, const struct pyro_comparison *
         pyro_strbuf_add_text(buffer, row->causes[cause] == comparison->causes[cause] ? ", at " : ", most of it at ");
         pyro_strbuf_add_slice(buffer, pyro_compared_site(comparison, row));
         add_detail(buffer, comparison, row, cause);
+        add_plan(buffer, comparison, row);
         add_findings(buffer, comparison, row);
     }
 }

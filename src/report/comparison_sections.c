@@ -207,6 +207,8 @@ void pyro_compared_findings(struct pyro_section *section, const struct pyro_comp
     for (size_t i = 0; i < comparison->finding_count; i++) {
         const struct pyro_compared_finding *row = &comparison->findings[i];
         const struct pyro_finding *finding = row->after ? row->after : row->before;
+        if (!finding)
+            continue;
         if (!options->details && finding->severity == PYRO_SEVERITY_LOW &&
             (!row->before || row->before->severity == PYRO_SEVERITY_LOW)) {
             low++;

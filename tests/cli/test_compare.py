@@ -45,6 +45,7 @@ def test_twice_the_data(pyrometer: Command) -> None:
     assert document["causes"][0]["name"] == "data"
     assert "the amount of data" in document["explanation"][1]
     assert document["matched"]["share"] > 0.95
+    assert not any("the plan" in line for line in document["explanation"])
     scans = [s for s in document["stages"] if s["data"] and s["before"]["tasks"] == 12]
     assert len(scans) == 2
     for stage in scans:
@@ -63,6 +64,7 @@ def test_another_plan(pyrometer: Command) -> None:
     causes = ms_by_cause(document)
     assert causes["new_stages"] > 5000 and causes["gone_stages"] < -1000
     assert document["queries"]["changed"] == 2
+    assert any("only the run after" in line and "the plan of its query changed" in line for line in document["explanation"])
     for query in document["queries"]["differences"]:
         changes = {row["name"]: row["after"] - row["before"] for row in query["operators"]}
         assert changes["SortMergeJoin"] == 1 and changes["BroadcastHashJoin"] == -1
