@@ -150,6 +150,9 @@ bool pyro_replay_take_executors(struct pyro_replay *replay)
     int64_t last_job = 0;
     for (uint32_t i = 0; i < replay->job_count; i++)
         last_job = replay->jobs[i].to > last_job ? replay->jobs[i].to : last_job;
+    for (uint32_t i = 0; i < replay->stage_count; i++)
+        if (replay->stages[i].job == REPLAY_NOBODY && replay->stages[i].to > last_job)
+            last_job = replay->stages[i].to;
     if (!find_stages(replay, last_job))
         return false;
     bool any = false;

@@ -74,6 +74,19 @@ static bool need_stage(struct pyro_replay *replay, uint32_t stage, uint32_t pare
     return add_need(replay, parent);
 }
 
+/* The stage that ended last before this one was submitted, of those submitted shortly before. Logs that lost their jobs
+ * still have an order. */
+static uint32_t last_ended(const struct pyro_replay *replay, uint32_t number)
+{
+    enum { LOOKED_AT = 64 };
+    uint32_t best = REPLAY_NOBODY;
+    for (uint32_t i = number; i-- > 0 && number - i <= LOOKED_AT;)
+        if (replay->stages[i].to <= replay->stages[number].from &&
+            (best == REPLAY_NOBODY || replay->stages[i].to > replay->stages[best].to))
+            best = i;
+    return best;
+}
+
 /* A first attempt waits for its parents, a later one for whatever ended before it in its job. */
 static bool find_needs(struct pyro_replay *replay, const struct pyro_index *ids, uint32_t number,
                        const uint32_t *before_in_job)
@@ -96,6 +109,11 @@ static bool find_needs(struct pyro_replay *replay, const struct pyro_index *ids,
                     return false;
             }
         }
+    }
+    if (stage->job == REPLAY_NOBODY && stage->needs.count == 0) {
+        uint32_t before = last_ended(replay, number);
+        if (before != REPLAY_NOBODY && !need_stage(replay, number, before, &base))
+            return false;
     }
     stage->gap = stage->from > base ? stage->from - base : 0;
     return true;

@@ -8,6 +8,7 @@
 #include "rules/engine.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 enum { SITES_MAX = 256, NEARBY = 64 };
 
@@ -28,6 +29,35 @@ static int by_saving(const void *left, const void *right)
     if (a->expected > b->expected || a->expected < b->expected)
         return a->expected > b->expected ? -1 : 1;
     return a->stage < b->stage ? -1 : a->stage > b->stage;
+}
+
+/* Edits are gathered in a finding that is no finding, so that the functions of remedy.h serve cases as well. */
+struct pyro_case_remedy {
+    struct pyro_finding draft;
+    struct pyro_case_remedy *next;
+};
+
+struct pyro_finding *pyro_case_remedy(struct pyro_rule_context *context, struct pyro_case *found)
+{
+    if (!found->remedies)
+        found->remedies = pyro_arena_alloc(context->arena, sizeof(*found->remedies));
+    context->failed |= !found->remedies;
+    return found->remedies ? &found->remedies->draft : NULL;
+}
+
+static void join_remedies(struct pyro_case *into, struct pyro_case_remedy *more)
+{
+    if (!more)
+        return;
+    more->next = into->remedies;
+    into->remedies = more;
+}
+
+void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_finding *finding,
+                             const struct pyro_case *found)
+{
+    for (const struct pyro_case_remedy *one = found->remedies; one; one = one->next)
+        pyro_remedy_take(context, finding, one->draft.edits, one->draft.edit_count);
 }
 
 void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *cases)
@@ -55,6 +85,8 @@ void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *case
             one.merged = 0;
             one.sum_low = one.sum_expected = one.sum_high = 0;
             items[kept++] = one;
+        } else {
+            join_remedies(&items[same], one.remedies);
         }
         items[same].merged++;
         items[same].sum_low += one.low;

@@ -10,6 +10,7 @@ struct pyro_case {
     double value[8];            /* the rule's own numbers */
     size_t merged;              /* stages that this case stands for, itself included */
     double sum_low, sum_expected, sum_high;
+    struct pyro_case_remedy *remedies; /* of those stages */
 };
 
 struct pyro_cases {
@@ -19,6 +20,11 @@ struct pyro_cases {
 struct pyro_case *pyro_cases_add(struct pyro_rule_context *context, struct pyro_cases *cases, size_t stage_row);
 /* Sorts by expected saving, the largest first, and folds cases of the same site into the largest, adding savings. */
 void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *cases);
+/* Takes what mending this stage changes in the run, by the functions of remedy.h; NULL without memory. */
+struct pyro_finding *pyro_case_remedy(struct pyro_rule_context *context, struct pyro_case *found);
+/* Gives a finding the remedies of all stages that its case stands for. */
+void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_finding *finding,
+                             const struct pyro_case *found);
 void pyro_cases_done(struct pyro_rule_context *context, struct pyro_cases *cases);
 
 /* What makes a stage "the same" in this and the next run: its call site, and where that is one of Spark's own lines

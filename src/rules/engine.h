@@ -14,8 +14,8 @@ struct pyro_slice pyro_stable_place(struct pyro_arena *arena, struct pyro_slice 
 bool pyro_findings_make_unique(struct pyro_arena *arena, struct pyro_finding *findings, size_t count);
 /* One value a key out of all settings of findings above low; conflicts resolved. False: no memory. */
 bool pyro_settings_resolve(struct pyro_diagnosis *diagnosis);
-/* Fills diagnosis->configuration from the changes and from what the run says of all other properties of interest. False:
- * no memory. */
+/* Fills diagnosis->configuration from the changes and from what the run says of all other properties of interest.
+ * False: no memory. */
 bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis);
 /* Final order: most wall time saved, then core time, then severity, rule, id. For qsort. */
 int pyro_finding_compare(const void *left, const void *right);

@@ -39,7 +39,7 @@ void pyro_remedy_task(struct pyro_rule_context *context, struct pyro_finding *fi
 
 void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, double factor)
 {
-    factor = fmin(fmax(factor, 0), 1);
+    factor = fmax(factor, 0);
     add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = stage, .factor = factor});
 }
 
@@ -74,6 +74,13 @@ void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_findi
                             int64_t to_ms)
 {
     add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_CONCURRENT, .from_ms = from_ms, .to_ms = to_ms});
+}
+
+void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_edit *edits,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add(context, finding, edits[i]);
 }
 
 void pyro_remedy_sure(struct pyro_finding *finding, double low, double expected, double high)

@@ -11,7 +11,7 @@
 
 /* Task row `task` would take `ms`. Calls with ms not below its duration are left out. */
 void pyro_remedy_task(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task, double ms);
-/* Every task of stage row `stage` would take `factor` (0..1) of its time. */
+/* Every task of stage row `stage` would take `factor` (0 or more) of its time, after edits of single tasks. */
 void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, double factor);
 /* Stage row `stage` would run `count` tasks of `ms` each. */
 void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage,
@@ -27,6 +27,9 @@ void pyro_remedy_executors(struct pyro_rule_context *context, struct pyro_findin
 /* Jobs submitted in [from_ms, to_ms) would not wait for each other. */
 void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,
                             int64_t to_ms);
+/* Edits that were gathered elsewhere. */
+void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_edit *edits,
+                      size_t count);
 /* How much of the edits' effect to count on, 0..1: low <= expected <= high. 0.5, 0.8 and 1 unless said. */
 void pyro_remedy_sure(struct pyro_finding *finding, double low, double expected, double high);
 

@@ -152,8 +152,9 @@ struct pyro_change {
 struct pyro_configured {
     struct pyro_slice key, current, recommended; /* current: null when unknown */
     struct pyro_slice reason, verify;
-    const char *applies; /* "start", "runtime": when it can be set; "elsewhere": not as a Spark property on this platform */
-    const char *note;    /* what to mind on this platform, or NULL */
+    const char
+        *applies; /* "start", "runtime": when it can be set; "elsewhere": not as a Spark property on this platform */
+    const char *note;          /* what to mind on this platform, or NULL */
     struct pyro_slice finding; /* id of the finding that advises it; null when nothing should change */
 };
 

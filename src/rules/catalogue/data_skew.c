@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 #include "rules/stage_tasks.h"
 
 /* Advice to salt assumes that spreading is not perfect. */
@@ -72,6 +73,22 @@ static bool is_heavy(struct pyro_rule_context *context, const struct pyro_stage_
     return data >= pyro_limit(context, PLAIN_RATIO) || data - 1 >= pyro_limit(context, FOLLOWS) * (time - 1);
 }
 
+/* Heavy tasks take what the median takes, and what they had more is shared by all of the stage. */
+static void spread(struct pyro_rule_context *context, struct pyro_case *found, const struct pyro_stage_tasks *tasks)
+{
+    struct pyro_finding *remedy = pyro_case_remedy(context, found);
+    double excess = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct pyro_stage_task *task = &tasks->items[i];
+        if (!(task->cap < task->duration))
+            continue;
+        excess += task->duration - task->cap;
+        pyro_remedy_task(context, remedy, task->row, task->cap);
+    }
+    if (tasks->work_ms > excess)
+        pyro_remedy_stage(context, remedy, found->stage, tasks->work_ms / (tasks->work_ms - excess));
+}
+
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
 {
     const struct pyro_stage *stage = &context->app->stages.items[row];
@@ -102,6 +119,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         struct pyro_case *found = end < tasks.end ? pyro_cases_add(context, cases, row) : NULL;
         if (found) {
             pyro_case_saves(context, found, end, tasks.end, SPREAD_WELL);
+            spread(context, found, &tasks);
             found->value[SLOWEST_MS] = slowest->duration;
             found->value[MEDIAN_MS] = tasks.median_ms;
             found->value[DATA_RATIO] = pyro_stage_task_data_ratio(&tasks, slowest);
@@ -331,6 +349,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                            : value[DATA_RATIO] >= pyro_limit(context, HEAVY_RATIO) ? 0.8
                                                                                    : 0.65;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
+    pyro_remedy_sure(finding, SPREAD_WELL / 2, SPREAD_WELL, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 #include "rules/stage_tasks.h"
 
 #define MIB (1024.0 * 1024)
@@ -77,6 +78,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     double high = fmin((2 * disk / DISK_SLOW_BYTES_PER_MS + serial) / task_ms, 0.5);
     double low = fmin(2 * disk / DISK_FAST_BYTES_PER_MS / task_ms, expected);
     double end = (double)stage->completed_ms;
+    pyro_remedy_stage(context, pyro_case_remedy(context, found), row, 1 - high);
     pyro_case_saves(context, found, end - length, end, 1);
     found->low = found->expected * low;
     found->high = fmax(found->expected * high, found->high * expected);
@@ -214,6 +216,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     finding->failure_risk = value[MOVED] >= pyro_limit(context, RISK_SHARE) ? 0.25 : 0.1;
     finding->confidence *= 0.95;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
+    /* Priced with the slowest disks; of that what the others cost. */
+    double high = fmax(found->sum_high, 1);
+    pyro_remedy_sure(finding, found->sum_low / high, found->sum_expected / high, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

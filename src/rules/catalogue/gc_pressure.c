@@ -3,6 +3,7 @@
 
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 enum {
     HEALTHY_SHARE,
@@ -209,6 +210,15 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                                                                      : 0.1;
     finding->confidence *= share >= 2 * pyro_limit(context, FIRE_SHARE) ? 0.95 : 0.85;
     pyro_finding_saves(context, finding, wall / 2, wall, wall * 1.3);
+    /* Each task of a stage without its share of what is too much. */
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        double run = pyro_real(stage->run_ms), gc = fmin(pyro_real(stage->gc_ms), run);
+        double excess = gc - pyro_limit(context, HEALTHY_SHARE) * run;
+        if (excess > 0 && (found->everywhere || gc >= pyro_limit(context, STAGE_FIRE_SHARE) * run))
+            pyro_remedy_stage(context, finding, i, 1 - excess / fmax(pyro_real(stage->task_ms), run));
+    }
+    pyro_remedy_sure(finding, 0.5, 0.9, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

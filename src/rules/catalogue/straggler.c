@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 #include "rules/stage_tasks.h"
 
 /* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
@@ -182,6 +183,9 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
             double cause_ms;
             enum cause cause = find_cause(context, &tasks, slowest, slow, &cause_ms);
             pyro_case_saves(context, found, end, tasks.end, SURE);
+            for (size_t i = 0; i < tasks.count; i++)
+                if (tasks.items[i].cap < tasks.items[i].duration)
+                    pyro_remedy_task(context, pyro_case_remedy(context, found), tasks.items[i].row, tasks.items[i].cap);
             found->value[SLOWEST_MS] = slowest->duration;
             found->value[USUAL_MS] = pyro_stage_task_usual_ms(&tasks, slowest);
             found->value[DATA_RATIO] = pyro_stage_task_data_ratio(&tasks, slowest);
@@ -346,6 +350,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     bool blind = pyro_stage_read_bytes(stage) <= 0 && stage->shuffle_write_records <= 0 && stage->input_records <= 0;
     finding->confidence *= value[CAUSE] == UNKNOWN ? 0.6 : blind ? 0.7 : value[CAUSE] == COMPUTING ? 0.75 : 0.9;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
+    pyro_remedy_sure(finding, SURE / 2, SURE, 1);
 }
 
 static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)

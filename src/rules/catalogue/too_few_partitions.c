@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8
@@ -49,6 +50,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     /* Not finer than a second a task. */
     wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
     found->value[WANTED] = fmax(wanted, partitions + 1);
+    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(found->value[WANTED]),
+                            work / found->value[WANTED]);
     found->value[BYTES] = bytes;
 }
 
@@ -138,6 +141,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     advise(context, finding, found);
     finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
+    pyro_remedy_sure(finding, SURE / 2, SURE, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

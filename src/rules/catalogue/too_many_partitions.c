@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 enum {
     TINY_MS,
@@ -80,6 +81,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     found->low *= fewer * least * tasks / work;
     found->expected *= fewer * fixed * tasks / work;
     found->high *= fewer;
+    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(wanted),
+                            fmax(work - (tasks - wanted) * fixed, 0) / wanted);
     found->value[MEDIAN_MS] = pyro_real(stage->duration_median);
     found->value[OVERHEAD_SHARE] = fmax(0, 1 - run / work);
     found->value[WANTED] = wanted;
@@ -144,6 +147,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     advise(context, finding, found);
     finding->confidence *= value[MEDIAN_MS] < pyro_limit(context, TINY_MS) ? 0.9 : 0.75;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
