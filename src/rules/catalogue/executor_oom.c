@@ -34,6 +34,7 @@ static const struct {
 
 struct shortage {
     double tasks, executors, lost_ms;
+    double own;                   /* of the tasks: with an exception of their own, not just lost with their executor */
     int64_t stage, stage_attempt; /* of the first such task */
     struct pyro_slice executor, told;
     double partitions, affected; /* of that stage */
@@ -132,6 +133,9 @@ static void count_partitions(struct pyro_rule_context *context, struct shortage 
         if (kind_of_task[i] != kind || pyro_task_get(&app->tasks, PYRO_TASK_stage, i) != shortage->stage || index < 0 ||
             index >= (int64_t)room || seen[index])
             continue;
+        struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, i));
+        if (shortage->own > 0 && pyro_slice_find(reason, "ExecutorLost"))
+            continue; /* a neighbour, or the next task of an executor that was ending */
         seen[index] = true;
         shortage->affected++;
     }
@@ -298,6 +302,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         enum pyro_shortage kind = kind_of(app, i, ids, id_count, &told);
         kind_of_task[i] = (int8_t)kind;
         struct shortage *one = &found[kind];
+        struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, i));
+        one->own += kind != PYRO_SHORTAGE_NONE && !pyro_slice_find(reason, "ExecutorLost");
         if (one->tasks++ <= 0) {
             one->stage = pyro_task_get(&app->tasks, PYRO_TASK_stage, i);
             one->stage_attempt = pyro_task_get(&app->tasks, PYRO_TASK_stage_attempt, i);
