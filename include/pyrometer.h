@@ -179,6 +179,11 @@ PYRO_API enum pyro_status pyro_config_set(pyro_config *config, const char *rule,
  * for one byte) are listed as suppressed instead of told. `reason` may be NULL. */
 PYRO_API enum pyro_status pyro_config_suppress(pyro_config *config, const char *what, const char *reason,
                                                struct pyro_error *error);
+/* Adds the verdicts that another tool would give on the same run ("drelephant", docs/profiles/) to the report; "none"
+ * takes them out. They do not change findings. */
+PYRO_API enum pyro_status pyro_config_profile(pyro_config *config, const char *name, struct pyro_error *error);
+/* Name of a profile; NULL beyond the last one. */
+PYRO_API const char *pyro_profile_name(size_t index);
 
 /* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
 

@@ -25,6 +25,7 @@ class Table:
 
 TABLES = [
     Table("src/rules/rules.def", "docs/rules/{}.md", prefix="pyro_rule_", dashes=True),
+    Table("src/rules/profiles/profiles.def", "docs/profiles/{}.md"),
     Table("src/cli/verbs.def", "docs/cli/{}.md"),
     Table("src/source/codecs.def", prefix="pyro_codec_"),
     Table("src/decode/eventlog/events.def", counted="none"),

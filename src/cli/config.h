@@ -17,6 +17,13 @@
             "suppressed. May be given several times."                                                                  \
     }
 
+#define CLI_OPTION_PROFILE                                                                                             \
+    {                                                                                                                  \
+        "profile", 0, "NAME", "@profiles", NULL,                                                                       \
+            "Show beside the findings what another tool would say of this run, by its own formulas: drelephant or "    \
+            "kubeflow."                                                                                                \
+    }
+
 /* Reads the configuration files and --suppress of a call. CLI_EXIT_OK, or the exit status after a complaint. */
 int cli_config_open(const struct cli_call *call, pyro_config **ret);
 

@@ -238,6 +238,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
+    CLI_OPTION_PROFILE,
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON and CSV are always UTC."},

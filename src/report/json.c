@@ -218,6 +218,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_thresholds(json, diagnosis);
     write_replay(json, &diagnosis->replay);
     pyro_json_configuration(json, diagnosis);
+    pyro_json_profile(json, diagnosis);
     pyro_json_end(json, '}');
 }
 

@@ -1,5 +1,6 @@
 #include "report/facts.h"
 #include "report/json_parts.h"
+#include "rules/profile.h"
 #include "rules/properties.h"
 
 static void write_where(struct pyro_json *json, const struct pyro_finding *finding)
@@ -186,4 +187,29 @@ void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis
         pyro_json_end(json, '}');
     }
     pyro_json_end(json, ']');
+}
+
+void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    pyro_json_line(json);
+    if (!diagnosis->profile) {
+        pyro_json_null(json, "profile");
+        return;
+    }
+    pyro_json_begin(json, "profile", '{');
+    pyro_json_string(json, "name", diagnosis->profile->name);
+    pyro_json_begin(json, "verdicts", '[');
+    for (size_t i = 0; i < diagnosis->peer_verdict_count; i++) {
+        const struct pyro_peer_verdict *verdict = &diagnosis->peer_verdicts[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_string(json, "heuristic", verdict->heuristic);
+        pyro_json_string(json, "severity", verdict->severity);
+        pyro_json_real(json, "value", verdict->value);
+        pyro_json_real(json, "threshold", verdict->threshold);
+        pyro_json_text(json, "detail", verdict->detail);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+    pyro_json_end(json, '}');
 }

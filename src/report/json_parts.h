@@ -13,6 +13,7 @@ void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *dia
 void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 

@@ -1,5 +1,6 @@
 /* What this run says about Spark's properties. */
 #include "report/sections.h"
+#include "rules/profile.h"
 
 enum { VALUE_MAX = 60 };
 
@@ -56,4 +57,25 @@ void pyro_section_configuration(struct pyro_section *section, const struct pyro_
     for (size_t i = 0; i < diagnosis->configuration_count; i++)
         if (diagnosis->configuration[i].finding.ptr || options->details)
             add_row(&section->remarks, &diagnosis->configuration[i]);
+}
+
+void pyro_section_profile(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options)
+{
+    static const struct pyro_grid_column columns[] = {
+        {"Heuristic", false, 0, false}, {"Severity", false, 0, false}, {"Detail", false, 0, false}};
+    (void)options;
+    if (!diagnosis->profile)
+        return;
+    section->title = "Profile";
+    pyro_strbuf_printf(&section->lead, "What %s would say of this run, by its own formulas and thresholds.",
+                       diagnosis->profile->title);
+    section->grid.columns = columns;
+    section->grid.column_count = 3;
+    for (size_t i = 0; i < diagnosis->peer_verdict_count; i++) {
+        pyro_grid_add(&section->grid, diagnosis->peer_verdicts[i].heuristic);
+        pyro_grid_add(&section->grid, diagnosis->peer_verdicts[i].severity);
+        pyro_strbuf_add_slice(&section->grid.text, diagnosis->peer_verdicts[i].detail);
+        pyro_grid_next(&section->grid);
+    }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "rules/profile.h"
 
 enum { SUPPRESSIONS_MAX = 10000, PATTERN_MAX = 1024, RULES_MAX = 256 };
 
@@ -222,6 +223,26 @@ enum pyro_status pyro_config_suppress(pyro_config *config, const char *what, con
                                       struct pyro_error *error)
 {
     return pyro_config_suppress_at(config, what, reason, "suppressed", error);
+}
+
+enum pyro_status pyro_config_profile(pyro_config *config, const char *name, struct pyro_error *error)
+{
+    const char *names[RULES_MAX];
+    size_t count = 0;
+    if (!config || !name)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration and a profile are needed");
+    for (size_t i = 0; i < pyro_profile_count && count < RULES_MAX; i++) {
+        names[count++] = pyro_profiles[i]->name;
+        if (strcmp(pyro_profiles[i]->name, name) == 0) {
+            config->profile = pyro_profiles[i];
+            return PYRO_OK;
+        }
+    }
+    if (strcmp(name, "none") == 0) {
+        config->profile = NULL;
+        return PYRO_OK;
+    }
+    return unknown(error, "profile", name, names, count);
 }
 
 void pyro_config_limits(const struct pyro_config *config, size_t rule, double *limits)

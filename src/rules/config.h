@@ -21,6 +21,7 @@ struct pyro_config {
     struct pyro_arena arena;
     PYRO_VEC(struct pyro_config_limit) limits; /* each threshold once */
     PYRO_VEC(struct pyro_config_suppression) suppressions;
+    const struct pyro_profile *profile; /* NULL: none */
 };
 
 /* Fills `limits` (PYRO_THRESHOLDS_MAX) with the thresholds of pyro_rules[rule]. `config` may be NULL. */

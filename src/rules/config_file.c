@@ -99,6 +99,17 @@ static enum pyro_status read_suppress(const struct file *file, const struct pyro
     return PYRO_OK;
 }
 
+static enum pyro_status read_profile(const struct file *file, const struct pyro_settings *node)
+{
+    const char *name;
+    struct pyro_error error;
+    pyro_error_clear(&error);
+    if (!pyro_settings_text(node, &name))
+        return refuse(file, node, "the name of a profile");
+    enum pyro_status status = pyro_config_profile(file->config, name, &error);
+    return status == PYRO_OK ? PYRO_OK : fail(file, node->line, status, error.message);
+}
+
 /* Every key of the file's top level. */
 static const struct section {
     const char *name;
@@ -106,6 +117,7 @@ static const struct section {
 } sections[] = {
     {"rules", read_rules},
     {"suppress", read_suppress},
+    {"profile", read_profile},
 };
 enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 

@@ -8,6 +8,7 @@
 #include "rules/config.h"
 #include "rules/facts.h"
 #include "rules/plans.h"
+#include "rules/profile.h"
 #include "rules/remedy.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
@@ -148,6 +149,7 @@ static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *di
 static bool finish(struct pyro_rule_context *context, const struct pyro_config *config,
                    struct pyro_diagnosis *diagnosis)
 {
+    diagnosis->profile = config ? config->profile : NULL;
     size_t count = context->findings.count;
     struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
     if (!findings || pyro_replay_new(context->app, &context->replay, NULL) != PYRO_OK)
@@ -172,7 +174,7 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
         return false;
     diagnosis->finding_count = count;
     return pyro_findings_make_unique(context->arena, findings, count) && suppress(config, diagnosis) &&
-           note_limits(config, diagnosis) && pyro_settings_resolve(diagnosis);
+           note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_settings_resolve(diagnosis);
 }
 
 enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,

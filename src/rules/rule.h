@@ -176,6 +176,9 @@ struct pyro_diagnosis {
     size_t change_count;
     struct pyro_configured *configuration; /* in the order of properties.def */
     size_t configuration_count;
+    const struct pyro_profile *profile; /* another tool's eyes, or NULL: see profile.h */
+    struct pyro_peer_verdict *peer_verdicts;
+    size_t peer_verdict_count;
 };
 
 /* `config` may be NULL. */
