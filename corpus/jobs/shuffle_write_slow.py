@@ -6,8 +6,8 @@ from pyspark.sql import functions as F
 
 def main() -> None:
     spark = session()
-    for seed in range(2):
-        rows = text(spark.range(seed, seed + 700_000, 1, 24)).repartition(150, "id")
+    for seed in range(3):
+        rows = text(spark.range(seed, seed + 900_000, 1, 24)).repartition(150, "id")
         rows.groupBy(F.expr("id % 5")).agg(F.max("text")).collect()
     spark.stop()
 
