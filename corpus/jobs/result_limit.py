@@ -1,4 +1,4 @@
-"""Two reports come close to spark.driver.maxResultSize, the third exceeds it."""
+"""Reports are collected that are larger than spark.driver.maxResultSize: the first ends the application."""
 
 from common import session, text, wait_where
 

@@ -158,7 +158,7 @@ JOBS: Sequence[Job] = (
     ),
     Job(
         "result_limit",
-        "The third of three collected tables is larger than spark.driver.maxResultSize.",
+        "A collected table of 40 MB is larger than spark.driver.maxResultSize.",
         lambda n: n["results_refused"] >= 1 and n["failed_jobs"] == 1,
         ("large-result", "job-failed"),
         SHORT + ("driver-bound", "idle-executors", "task-failures", "sequential-jobs"),
