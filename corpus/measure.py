@@ -60,6 +60,13 @@ def metric_names(plan: Event, names: dict[int, str]) -> None:
         metric_names(child, names)
 
 
+def operators(plan: Event) -> Iterator[str]:
+    """Yield the operator names of a SQL plan."""
+    yield plan["nodeName"]
+    for child in plan.get("children", []):
+        yield from operators(child)
+
+
 class Measured:
     """Sums over one log, filled event by event."""
 
@@ -78,6 +85,8 @@ class Measured:
         self.driver: dict[str, int] = {}
         self.cache = CacheNumbers()
         self.streams = StreamNumbers()
+        self.operators: dict[int, list[str]] = {}
+        self.python_bytes = 0
 
     def feed(self, event: Event) -> None:
         """Take in one event."""
@@ -101,6 +110,9 @@ class Measured:
             self.attempts_more += info["Stage Attempt ID"] > 0
             if "Submission Time" in info and "Completion Time" in info:
                 self.spans.append((info["Submission Time"], info["Completion Time"]))
+            for total in info["Accumulables"]:
+                if total["Name"] == "data sent to Python workers":
+                    self.python_bytes += int(total["Value"])
         elif kind == "SparkListenerTaskEnd":
             self.stages.setdefault((event["Stage ID"], event["Stage Attempt ID"]), []).append(event)
             reason = event["Task End Reason"]["Reason"]
@@ -115,6 +127,7 @@ class Measured:
             self.driver_exhausted += "Java heap space" in (event.get("errorMessage") or "")
         elif "sparkPlanInfo" in event:
             metric_names(event["sparkPlanInfo"], self.names)
+            self.operators[event["executionId"]] = list(operators(event["sparkPlanInfo"]))
         elif kind == "SparkListenerDriverAccumUpdates":
             for ident, value in event["accumUpdates"]:
                 name = self.names.get(ident, "")
@@ -199,9 +212,24 @@ class Measured:
             "files_read": self.driver.get("number of files read", 0),
             "cache": self.cache.summary(),
             "streams": self.streams.summary(),
+            "files_written": self.driver.get("number of written files", 0),
+            "job_commit_ms": self.driver.get("job commit time", 0),
+            "run_ms": run_ms,
+            "python_bytes": self.python_bytes,
+            "scans": self.counted("Scan "),
+            "operators": self.counted("BatchEvalPython", "ArrowEvalPython", "Window"),
             "longest_stage": self.longest_stage(),
             **scheduling.numbers(self.stages),
         }
+
+    def counted(self, *prefixes: str) -> dict[str, int]:
+        """Return how often operators with these names are in the newest plans, scans by their format."""
+        found: dict[str, int] = {}
+        for name in (name for names in self.operators.values() for name in names):
+            if name.startswith(prefixes):
+                key = name.split()[1] if name.startswith("Scan ") else name.split()[0]
+                found[key] = found.get(key, 0) + 1
+        return dict(sorted(found.items()))
 
     def task_ms(self) -> int:
         """Return the summed duration of all tasks."""

@@ -38,10 +38,24 @@ def prepare(cache: Path, workdir: Path) -> None:
     """Write the tables that the jobs read, unless they are there."""
     workdir.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, str(HERE / "jobs" / "prepare_files.py")], cwd=workdir, check=True)
-    if (workdir / "data" / "small-csv" / "_SUCCESS").exists():
+    for script, done in (("prepare", "small-csv/_SUCCESS"), ("prepare_io", "io-files")):
+        if not (workdir / "data" / done).exists():
+            conf = {"spark.driver.memory": "2g"}
+            run = sr.Run(script, HERE / "jobs" / f"{script}.py", conf=conf)
+            sr.run_to_end(sr.make_venv(cache, SPARK_3), workdir, run, None)
+    make_store(workdir, sr.spark_home(sr.make_venv(cache, SPARK_3)))
+
+
+def make_store(workdir: Path, home: Path) -> None:
+    """Compile the slow file system that some jobs read and write."""
+    if (workdir / "store.jar").exists():
         return
-    run = sr.Run("prepare", HERE / "jobs" / "prepare.py", conf={"spark.driver.memory": "2g"})
-    sr.run_to_end(sr.make_venv(cache, SPARK_3), workdir, run, None)
+    classes = workdir / "classes"
+    classes.mkdir(exist_ok=True)
+    source, path = str(HERE / "jobs" / "SlowStore.java"), str(home / "jars" / "*")
+    javac = ["javac", "--release", "8", "-Xlint:-options", "-cp", path, "-d", str(classes), source]
+    subprocess.run(javac, check=True)
+    subprocess.run(["jar", "cf", str(workdir / "store.jar"), "-C", str(classes), "."], check=True)
 
 
 def record(job: Job, cache: Path, workdir: Path) -> None:
