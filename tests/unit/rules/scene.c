@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/intern.h"
+#include "base/varint.h"
 
 enum { WARM_UP_MS = 2000 };
 
@@ -58,9 +59,78 @@ struct pyro_stage *scene_stage(struct scene *scene, unsigned count, const int64_
     return &scene->app->stages.items[id];
 }
 
+struct pyro_sql_execution *scene_query(struct scene *scene, int64_t sql)
+{
+    struct pyro_sql_execution *row = pyro_vec_push(&scene->app->sql, scene->app->allocator);
+    assert_non_null(row);
+    pyro_row_init(PYRO_TABLE_sql, row);
+    row->id = sql;
+    row->submitted_ms = scene->now;
+    row->status = PYRO_SLICE_LITERAL("succeeded");
+    return row;
+}
+
+void scene_node(struct scene *scene, int64_t parent, const char *name, const char *detail, const char *metadata)
+{
+    struct pyro_app *app = scene->app;
+    struct pyro_sql_node *node = pyro_vec_push(&app->sql_nodes, app->allocator);
+    assert_non_null(node);
+    pyro_row_init(PYRO_TABLE_sql_nodes, node);
+    int64_t sql = app->sql.items[app->sql.count - 1].id, count = 0;
+    for (size_t i = 0; i + 1 < app->sql_nodes.count; i++) {
+        count += app->sql_nodes.items[i].sql == sql;
+        if (app->sql_nodes.items[i].sql == sql && app->sql_nodes.items[i].node == parent)
+            node->depth = app->sql_nodes.items[i].depth + 1;
+    }
+    node->sql = sql;
+    node->node = count;
+    node->parent = parent < 0 ? PYRO_NONE : parent;
+    if (parent < 0)
+        node->depth = 0;
+    node->name = pyro_slice_from(name);
+    node->detail = detail ? pyro_slice_from(detail) : PYRO_SLICE_NULL;
+    node->metadata = metadata ? pyro_slice_from(metadata) : PYRO_SLICE_NULL;
+    node->known = pyro_operator_find(node->name);
+}
+
+/* Adds an accumulator to those that a stage updated; ids ascend. */
+static void update(struct scene *scene, struct pyro_stage *stage, int64_t accumulator)
+{
+    struct pyro_slice held = stage->accumulators;
+    int64_t last = 0;
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    while (pyro_varint_take(&held, &last)) {
+    }
+    pyro_strbuf_add(&text, stage->accumulators.ptr, stage->accumulators.len);
+    pyro_varint_put(&text, &last, accumulator);
+    stage->accumulators = pyro_intern_slice(scene->app->strings, (struct pyro_slice){text.data, text.len});
+    pyro_strbuf_done(&text);
+}
+
+void scene_metric(struct scene *scene, int64_t stage, const char *name, int64_t value)
+{
+    struct pyro_app *app = scene->app;
+    struct pyro_sql_metric *metric = pyro_vec_push(&app->sql_metrics, app->allocator);
+    assert_non_null(metric);
+    pyro_row_init(PYRO_TABLE_sql_metrics, metric);
+    const struct pyro_sql_node *node = &app->sql_nodes.items[app->sql_nodes.count - 1];
+    metric->sql = node->sql;
+    metric->node = node->node;
+    metric->name = pyro_intern_slice(app->strings, pyro_slice_from(name));
+    metric->type = PYRO_SLICE_LITERAL("sum");
+    metric->value = value;
+    metric->accumulator = 100 + (int64_t)app->sql_metrics.count;
+    if (stage >= 0)
+        update(scene, &app->stages.items[stage], metric->accumulator);
+}
+
 void scene_end(struct scene *scene)
 {
     scene->app->application.end_ms = scene->now;
+    for (size_t i = 0; i < scene->app->sql.count; i++)
+        if (scene->app->sql.items[i].completed_ms == PYRO_NONE)
+            scene->app->sql.items[i].completed_ms = scene->now;
     scene->app->application.duration_ms = scene->now - scene->app->application.start_ms;
     fixture_analyze(scene->app);
     struct pyro_error error;

@@ -30,6 +30,12 @@ typedef void (*scene_change)(struct fixture_task *task, unsigned index, void *co
 /* Adds a stage of `count` tasks of `ms[index % kinds]`, run on all slots; the next stage begins behind it. */
 struct pyro_stage *scene_stage(struct scene *scene, unsigned count, const int64_t *ms, unsigned kinds,
                                scene_change change, void *context);
+/* A SQL execution whose plan follows; stages join it by their `sql`. It ends with the application unless told. */
+struct pyro_sql_execution *scene_query(struct scene *scene, int64_t sql);
+/* The next operator of that plan, below number `parent` (-1: the root). */
+void scene_node(struct scene *scene, int64_t parent, const char *name, const char *detail, const char *metadata);
+/* A metric of that operator, updated by stage `stage` (-1: by the driver). */
+void scene_metric(struct scene *scene, int64_t stage, const char *name, int64_t value);
 /* Ends the application here and evaluates all rules. */
 void scene_end(struct scene *scene);
 void scene_free(struct scene *scene);
