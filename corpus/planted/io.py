@@ -130,7 +130,7 @@ JOBS: Sequence[Job] = (
         "A table of 40 days filtered by a Python function of the partition column, twice.",
         lambda n: n["files_read"] >= 80 and n["scans"].get("parquet", 0) >= 2,
         ("full-scan",),
-        SHORT + ("small-input-files", "slow-read", "python-udf", "driver-bound", "scheduler-delay", *AGAIN),
+        SHORT + ("small-input-files", "slow-read", "python-udf", "driver-bound", "scheduler-delay", "too-few-partitions", *AGAIN),
         version=SPARK_4,
         split="held-out",
     ),
