@@ -16,6 +16,7 @@ from typing import Any
 import scheduling
 from measure_cache import CacheNumbers
 from measure_streams import StreamNumbers
+from measure_plans import Plans
 
 Event = dict[str, Any]
 Span = tuple[int, int]
@@ -87,9 +88,11 @@ class Measured:
         self.streams = StreamNumbers()
         self.operators: dict[int, list[str]] = {}
         self.python_bytes = 0
+        self.plans = Plans()
 
     def feed(self, event: Event) -> None:
         """Take in one event."""
+        self.plans.feed(event)
         kind = event["Event"].rsplit(".", 1)[-1]
         self.cache.feed(kind, event)
         self.streams.feed(kind, event)
@@ -220,6 +223,7 @@ class Measured:
             "operators": self.counted("BatchEvalPython", "ArrowEvalPython", "Window"),
             "longest_stage": self.longest_stage(),
             **scheduling.numbers(self.stages),
+            "plans": self.plans.summary(),
         }
 
     def counted(self, *prefixes: str) -> dict[str, int]:

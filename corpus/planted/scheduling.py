@@ -67,7 +67,7 @@ JOBS: Sequence[Job] = (
         ("shuffle-write-slow",),
         SHORT
         + ("too-many-partitions", "shuffle-heavy", "straggler", "shuffle-fetch-wait", "config-risk")
-        + ("scheduler-delay", "too-few-partitions"),
+        + ("scheduler-delay", "too-few-partitions", "aqe-disabled"),
         conf={**NO_COALESCE, "spark.shuffle.sync": "true"},
     ),
     Job(

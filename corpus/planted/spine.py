@@ -118,7 +118,7 @@ JOBS: Sequence[Job] = (
         "60,000 rows over 2200 shuffle partitions; tasks of a few hundredths of a second.",
         lambda n: n["tasks"] > 2200 and n["median_task_ms"] < 60,
         ("too-many-partitions",),
-        SHORT + ("task-overhead", "scheduler-delay", "idle-executors"),
+        SHORT + ("task-overhead", "scheduler-delay", "idle-executors", "aqe-disabled"),
         # the log of so many tasks stays small without peak metrics in each of them
         conf={
             **NO_COALESCE,

@@ -54,6 +54,10 @@ static double inclusive_ms(const struct pyro_plan_tree *plan, uint32_t op)
 static double rows_through(const struct pyro_plan_tree *plan, uint32_t op)
 {
     double rows = 1 + real(plan->ops[op].rows);
+    enum pyro_operator_class class = plan->ops[op].class;
+    if (class == PYRO_OPERATOR_CARTESIAN || class == PYRO_OPERATOR_NESTED_LOOP_JOIN) /* looks at every pair */
+        rows +=
+            real(pyro_op_rows(plan, pyro_op_input(plan, op, 0))) * real(pyro_op_rows(plan, pyro_op_input(plan, op, 1)));
     for (uint32_t c = plan->ops[op].first_child; c != PYRO_NO_OP; c = plan->ops[c].next_sibling)
         if (plan->ops[c].class != PYRO_OPERATOR_SUBQUERY)
             rows += real(plan->ops[c].rows);

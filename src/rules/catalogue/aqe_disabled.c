@@ -1,0 +1,161 @@
+/* aqe-disabled: adaptive execution, or its joining of partitions, was off where this run would have gained by it. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/plans.h"
+#include "rules/remedy.h"
+
+#define MIB (1024.0 * 1024)
+
+enum { TASKS_MIN, TIMES_MIN, TASK_MS_MAX, TARGET_BYTES, LEAST_BYTES, RATE_MIN, TASK_SHARE_MIN };
+static const struct pyro_threshold thresholds[] = {
+    [TASKS_MIN] = {"tasks_min", 50, "count", "Fewer tasks in a stage are started in a moment"},
+    [TIMES_MIN] = {"tasks_ratio_min", 4, "ratio", "So many times the tasks that adaptive execution would have made"},
+    [TASK_MS_MAX] = {"task_ms_max", 500, "ms", "Tasks that take longer do more than start and end"},
+    [TARGET_BYTES] = {"partition_bytes", 64 * MIB, "bytes",
+                      "Adaptive execution joins partitions up to this (advisoryPartitionSizeInBytes)"},
+    [LEAST_BYTES] = {"partition_bytes_min", 1 * MIB, "bytes",
+                     "... and at least to this where slots would stand empty (minPartitionSize)"},
+    [RATE_MIN] = {"bytes_per_ms_min", 1000, "ratio",
+                  "Even slow work gets this much shuffled data done in a millisecond"},
+    [TASK_SHARE_MIN] = {"task_share_min", 0.03, "share",
+                        "Quiet where less of the application's task time would be spared"},
+};
+
+struct gain {
+    size_t first, stages;
+    double tasks, wanted, bytes, spared_ms;
+};
+
+/* Tasks that adaptive execution would have run instead. */
+static double tasks_wanted(const struct pyro_rule_context *context, const struct pyro_stage *stage)
+{
+    double bytes = pyro_real(stage->shuffle_read_bytes), slots = pyro_stage_slots(context->app, stage);
+    double target = fmin(pyro_limit(context, TARGET_BYTES), fmax(pyro_limit(context, LEAST_BYTES), bytes / slots));
+    return fmax(1, ceil(bytes / target));
+}
+
+/* The user asked for these partitions: adaptive execution leaves them. */
+static bool is_asked_for(const struct pyro_plan_tree *plan, size_t stage)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct pyro_plan_op *op = &plan->ops[i];
+        bool here = false;
+        for (uint32_t s = 0; s < op->stage_count && op->class == PYRO_OPERATOR_SHUFFLE; s++)
+            here |= plan->stages[op->first_stage + s] == stage;
+        if (here && (pyro_op_says(plan, i, "REPARTITION_BY_NUM") || pyro_op_says(plan, i, "REPARTITION_WITH_NUM")))
+            return true;
+    }
+    return false;
+}
+
+static bool gains(const struct pyro_rule_context *context, const struct pyro_plan_tree *plan, size_t row)
+{
+    const struct pyro_stage *stage = &context->app->stages.items[row];
+    double tasks = pyro_real(stage->tasks);
+    return stage->shuffle_read_bytes > 0 && stage->input_bytes == 0 && tasks >= pyro_limit(context, TASKS_MIN) &&
+           pyro_real(stage->duration_median) <= pyro_limit(context, TASK_MS_MAX) &&
+           tasks >= pyro_limit(context, TIMES_MIN) * tasks_wanted(context, stage) && !is_asked_for(plan, row);
+}
+
+/* What the tasks of a stage did beside starting and ending: what they took beyond most of the median, and not more than
+ * their data can have asked for. */
+static double work_ms(const struct pyro_rule_context *context, const struct pyro_stage *stage)
+{
+    double start = 0.8 * pyro_real(stage->duration_median) * pyro_real(stage->tasks);
+    return fmin(fmax(0, pyro_real(stage->task_ms) - start),
+                pyro_real(stage->shuffle_read_bytes) / fmax(pyro_limit(context, RATE_MIN), 1));
+}
+
+static struct gain measure(struct pyro_rule_context *context, const struct pyro_plans *plans,
+                           struct pyro_finding *finding)
+{
+    const struct pyro_app *app = context->app;
+    struct gain gain = {0};
+    double most = -1;
+    for (size_t q = 0; q < plans->count; q++)
+        for (uint32_t s = 0; s < plans->items[q].own_stage_count; s++) {
+            size_t row = plans->items[q].own_stages[s];
+            const struct pyro_stage *stage = &app->stages.items[row];
+            if (!gains(context, &plans->items[q], row))
+                continue;
+            double tasks = pyro_real(stage->tasks), wanted = tasks_wanted(context, stage);
+            double work = work_ms(context, stage);
+            double start = fmax(0, pyro_real(stage->task_ms) - work) / fmax(tasks, 1);
+            if (pyro_real(stage->task_ms) > most) {
+                most = pyro_real(stage->task_ms);
+                gain.first = row;
+            }
+            gain.stages++;
+            gain.tasks += tasks;
+            gain.wanted += wanted;
+            gain.bytes += pyro_real(stage->shuffle_read_bytes);
+            gain.spared_ms += (tasks - wanted) * start;
+            pyro_remedy_repartition(context, finding, row, (int64_t)wanted, start + work / wanted);
+        }
+    return gain;
+}
+
+static const char *what_is_off(const struct pyro_app *app)
+{
+    if (!pyro_app_adaptive(app))
+        return "spark.sql.adaptive.enabled";
+    return pyro_app_property_bool(app, "spark.sql.adaptive.coalescePartitions.enabled", true)
+               ? NULL
+               : "spark.sql.adaptive.coalescePartitions.enabled";
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_plans *plans, const char *key)
+{
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_aqe_disabled);
+    if (!finding)
+        return;
+    struct gain gain = measure(context, plans, finding);
+    finding->id = PYRO_SLICE_LITERAL("aqe-disabled");
+    finding->cause = pyro_say(
+        context,
+        "%s is off: %s ran %.0f tasks for %s of shuffled data, %s each; adaptive execution would have run about %.0f.",
+        key, pyro_say_count(context, (double)gain.stages, "stage", "stages"), gain.tasks,
+        pyro_say_bytes(context, gain.bytes), pyro_say_bytes(context, gain.bytes / fmax(gain.tasks, 1)), gain.wanted);
+    pyro_finding_evidence(context, finding, "stages", (double)gain.stages, 0, "count");
+    pyro_finding_evidence(context, finding, "tasks", gain.tasks, gain.wanted, "count");
+    pyro_finding_evidence(context, finding, "shuffled_bytes", gain.bytes, (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "spared_task_ms", gain.spared_ms, 0, "ms");
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Switch it on: Spark then joins partitions by their size, and without it this data needs %.0f.",
+                 ceil(gain.wanted / fmax((double)gain.stages, 1))),
+        "In the next run the plans have an AQEShuffleRead (CustomShuffleReader before Spark 3.2) that is coalesced, "
+        "and "
+        "these stages have far fewer tasks.");
+    pyro_advice_set(context, advice, key, PYRO_SLICE_LITERAL("true"));
+    finding->confidence *= 0.9;
+    pyro_remedy_sure(finding, 0.5, 0.8, 1);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_app *app = context->app;
+    const char *key = what_is_off(app);
+    /* Streams have no adaptive execution before Spark 4; what cannot be switched on is no fault. */
+    if (app->sql.count == 0 || !pyro_app_spark_at_least(app, 3, 0) || pyro_app_is_streaming(app))
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    const struct pyro_plans *plans = key ? pyro_rule_plans(context) : NULL;
+    if (!plans)
+        return PYRO_VERDICT_QUIET;
+    double spared = measure(context, plans, NULL).spared_ms;
+    if (spared > 0 && spared >= pyro_limit(context, TASK_SHARE_MIN) * pyro_real(app->numbers.task_ms))
+        report(context, plans, key);
+    return PYRO_VERDICT_QUIET;
+}
+
+const struct pyro_rule pyro_rule_aqe_disabled = {
+    .id = "aqe-disabled",
+    .category = "plan",
+    .title = "Adaptive execution is off",
+    .summary = "Adaptive execution, or its joining of partitions, was off where this run would have gained by it.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

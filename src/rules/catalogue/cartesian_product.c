@@ -1,0 +1,112 @@
+/* cartesian-product: every row of one side was compared with every row of the other. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/plan_cases.h"
+#include "rules/remedy.h"
+
+enum { PAIRS_MIN, SIDE_ROWS_MIN, TASK_SHARE_MIN, HARM_ROWS, HARM_GROWTH };
+static const struct pyro_threshold thresholds[] = {
+    [PAIRS_MIN] = {"pairs_min", 20e6, "count", "Comparing fewer pairs takes a second or two"},
+    [SIDE_ROWS_MIN] = {"side_rows_min", 20, "count",
+                       "A side of a few rows (a total, a parameter) is no product to speak of"},
+    [TASK_SHARE_MIN] = {"task_share_min", 0.03, "share",
+                        "Quiet where the join has less of the application's task time"},
+    [HARM_ROWS] = {"harm_rows_min", 100e6, "count", "So many rows out of it burden all that reads them"},
+    [HARM_GROWTH] = {"harm_growth_min", 20, "ratio", "... when they are so many times the rows that went in"},
+};
+
+enum { PAIRS, LEFT_ROWS, RIGHT_ROWS, OUTPUT_ROWS };
+
+static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *cases, const struct pyro_plan_tree *plan,
+                    uint32_t join)
+{
+    double left = pyro_real(pyro_op_rows(plan, pyro_op_input(plan, join, 0)));
+    double right = pyro_real(pyro_op_rows(plan, pyro_op_input(plan, join, 1)));
+    if (fmin(left, right) < pyro_limit(context, SIDE_ROWS_MIN) || left * right < pyro_limit(context, PAIRS_MIN))
+        return;
+    struct pyro_plan_case *found = pyro_plan_cases_add(context, cases, plan, join);
+    pyro_plan_case_spare(found, join, 0.9);
+    if (!found)
+        return;
+    found->value[PAIRS] = left * right;
+    found->value[LEFT_ROWS] = left;
+    found->value[RIGHT_ROWS] = right;
+    found->value[OUTPUT_ROWS] = pyro_real(pyro_op_rows(plan, join));
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
+                   const struct pyro_plan_case *found)
+{
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_cartesian_product);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    bool product = found->plan->ops[found->op].class == PYRO_OPERATOR_CARTESIAN;
+    /* Where all pairs are the result there is nothing to look up faster. */
+    double kept = value[OUTPUT_ROWS] / fmax(value[PAIRS], 1);
+    bool explodes = value[OUTPUT_ROWS] >= pyro_limit(context, HARM_ROWS) &&
+                    value[OUTPUT_ROWS] >= pyro_limit(context, HARM_GROWTH) * fmax(value[LEFT_ROWS], value[RIGHT_ROWS]);
+    const char *verify =
+        "In the next run the plan has no CartesianProduct or BroadcastNestedLoopJoin here, or one of far fewer "
+        "rows.";
+    pyro_plan_case_apply(context, finding, cases, found);
+    finding->cause = pyro_say(
+        context, "%s compares each of %.0f rows with each of %.0f: %.3g pairs by a %s, of which %.3g were kept.",
+        pyro_say_stage(context, found->stage), value[LEFT_ROWS], value[RIGHT_ROWS], value[PAIRS],
+        product ? "Cartesian product" : "nested loop", value[OUTPUT_ROWS]);
+    pyro_finding_evidence(context, finding, "pairs", value[PAIRS], value[LEFT_ROWS] + value[RIGHT_ROWS], "count");
+    pyro_finding_evidence(context, finding, "output_rows", value[OUTPUT_ROWS], (double)NAN, "count");
+    pyro_finding_evidence(context, finding, "task_ms", pyro_plan_case_worth(cases, found) / 0.9, (double)NAN, "ms");
+    pyro_finding_merged(context, finding, "joins", found->merged);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Give the join an equality: on the key itself, or for ranges and distances on a coarser one "
+                           "(the hour, the grid cell), and keep the exact condition beside it."),
+        verify);
+    if (advice)
+        advice->code =
+            PYRO_SLICE_LITERAL("a.join(b, (a.cell == b.cell) & exact_condition)   # SQL: ON a.cell = b.cell AND ...");
+    if (kept > 0.5)
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("If every pair is wanted, aggregate or filter both sides before the join."), verify);
+    finding->harm = explodes ? 0.2 : 0;
+    finding->confidence *= 0.9;
+    if (kept > 0.5)
+        pyro_remedy_sure(finding, 0, 0.3, 0.9);
+    else
+        pyro_remedy_sure(finding, 0.4, 0.7, 1);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_plans *plans = pyro_rule_plans(context);
+    struct pyro_plan_cases cases = {0};
+    bool any = false;
+    for (size_t q = 0; plans && q < plans->count; q++)
+        for (uint32_t i = 0; i < plans->items[q].count; i++) {
+            const struct pyro_plan_op *op = &plans->items[q].ops[i];
+            if (op->repeated || (op->class != PYRO_OPERATOR_CARTESIAN && op->class != PYRO_OPERATOR_NESTED_LOOP_JOIN))
+                continue;
+            any = true;
+            examine(context, &cases, &plans->items[q], i);
+        }
+    pyro_plan_cases_merge(context, &cases);
+    double least = pyro_limit(context, TASK_SHARE_MIN) * pyro_real(context->app->numbers.task_ms);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (!cases.list.items[i].folded && pyro_plan_case_worth(&cases, &cases.list.items[i]) >= least)
+            report(context, &cases, &cases.list.items[i]);
+    pyro_plan_cases_done(context, &cases);
+    return any ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
+}
+
+const struct pyro_rule pyro_rule_cartesian_product = {
+    .id = "cartesian-product",
+    .category = "plan",
+    .title = "Join without an equality",
+    .summary = "A join compares every row of one side with every row of the other.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

@@ -1,0 +1,189 @@
+/* missed-broadcast-join: both sides of a join were shuffled and sorted though one would have fitted into every
+ * executor. */
+#include <math.h>
+
+#include "rules/facts.h"
+#include "rules/finding.h"
+#include "rules/plan_cases.h"
+#include "rules/remedy.h"
+
+#define MIB (1024.0 * 1024)
+
+enum { SIDE_BYTES_MAX, HEAP_SHARE_MAX, EXPANSION, OTHER_SIDE_MIN, RATIO_MIN, WORTH_SHARE_MIN };
+static const struct pyro_threshold thresholds[] = {
+    [SIDE_BYTES_MAX] =
+        {"side_bytes_max", 64 * MIB, "bytes",
+         "A side of at most this data size is broadcast without a second thought; Spark's default is 10 MiB"},
+    [HEAP_SHARE_MAX] = {"heap_share_max", 0.1, "share",
+                        "Broadcast, it may take this share of the heap of an executor and of the driver"},
+    [EXPANSION] = {"expansion", 3, "ratio", "A hash table takes so many times the rows' data size"},
+    [OTHER_SIDE_MIN] = {"other_side_bytes_min", 32 * MIB, "bytes", "Shuffling less than this costs next to nothing"},
+    [RATIO_MIN] = {"ratio_min", 5, "ratio", "The other side is so many times as large: sides of one size are no case"},
+    [WORTH_SHARE_MIN] = {"task_share_min", 0.01, "share", "Quiet below this share of the application's task time"},
+};
+
+enum { SMALL_BYTES, LARGE_BYTES, SMALL_ROWS, LARGE_ROWS, SPENT_MS, HINTED };
+
+/* Which sides may be broadcast without changing the result: bit 0 the left one, bit 1 the right one. */
+static unsigned broadcastable(const struct pyro_plan_tree *plan, uint32_t join)
+{
+    if (pyro_op_says(plan, join, ", Inner") || pyro_op_says(plan, join, ", Cross"))
+        return 3;
+    if (pyro_op_says(plan, join, ", RightOuter"))
+        return 1;
+    if (pyro_op_says(plan, join, ", LeftOuter") || pyro_op_says(plan, join, ", LeftSemi") ||
+        pyro_op_says(plan, join, ", LeftAnti") || pyro_op_says(plan, join, ", ExistenceJoin"))
+        return 2;
+    return 0;
+}
+
+/* Nothing up to the next exchange relies on the join's output being partitioned by its key: it would have to be
+ * shuffled all the same. */
+static bool shuffle_is_for_the_join(const struct pyro_plan_tree *plan, uint32_t join)
+{
+    bool aggregated = false;
+    for (uint32_t op = pyro_op_consumer(plan, join); op != PYRO_NO_OP; op = pyro_op_consumer(plan, op)) {
+        enum pyro_operator_class class = plan->ops[op].class;
+        if (pyro_class_is_exchange(class))
+            return true; /* an aggregate before it was a partial one */
+        if (class == PYRO_OPERATOR_WINDOW || class == PYRO_OPERATOR_SORT_MERGE_JOIN ||
+            class == PYRO_OPERATOR_SHUFFLED_HASH_JOIN || class == PYRO_OPERATOR_UNKNOWN)
+            return false;
+        aggregated |= class == PYRO_OPERATOR_AGGREGATE;
+    }
+    return !aggregated;
+}
+
+/* The shuffle that feeds a side for this join alone, or PYRO_NO_OP. */
+static uint32_t side_shuffle(const struct pyro_plan_tree *plan, uint32_t join, unsigned side)
+{
+    uint32_t input = pyro_op_input(plan, join, side);
+    uint32_t shuffle = pyro_op_feed(plan, input, PYRO_OPERATOR_SHUFFLE);
+    if (shuffle == PYRO_NO_OP)
+        shuffle = pyro_op_exchange(plan, pyro_op_feed(plan, input, PYRO_OPERATOR_REUSED));
+    return shuffle;
+}
+
+static double driver_heap(const struct pyro_app *app)
+{
+    if (app->numbers.driver_heap_limit_bytes > 0)
+        return pyro_real(app->numbers.driver_heap_limit_bytes);
+    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
+}
+
+static double most_bytes(const struct pyro_rule_context *context)
+{
+    double heap = fmin(pyro_app_heap_bytes(context->app), driver_heap(context->app));
+    return fmin(pyro_limit(context, SIDE_BYTES_MAX),
+                heap * pyro_limit(context, HEAP_SHARE_MAX) / pyro_limit(context, EXPANSION));
+}
+
+static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *cases, const struct pyro_plan_tree *plan,
+                    uint32_t join)
+{
+    unsigned allowed = broadcastable(plan, join);
+    uint32_t shuffles[2] = {side_shuffle(plan, join, 0), side_shuffle(plan, join, 1)};
+    double bytes[2] = {pyro_op_amount(plan, shuffles[0], PYRO_METRIC_DATA_SIZE),
+                       pyro_op_amount(plan, shuffles[1], PYRO_METRIC_DATA_SIZE)};
+    unsigned small = bytes[0] < bytes[1] ? 0 : 1, large = 1 - small;
+    if (!(allowed & 1u << small) || bytes[small] <= 0 || bytes[small] > most_bytes(context) ||
+        bytes[large] < pyro_limit(context, OTHER_SIDE_MIN) ||
+        bytes[large] < bytes[small] * pyro_limit(context, RATIO_MIN) || plan->ops[shuffles[large]].repeated ||
+        pyro_op_says(plan, shuffles[large], "REPARTITION") || !shuffle_is_for_the_join(plan, join))
+        return;
+    struct pyro_plan_case *found = pyro_plan_cases_add(context, cases, plan, join);
+    if (!found)
+        return;
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t input = pyro_op_input(plan, join, side);
+        if (side == large || !plan->ops[shuffles[side]].repeated)
+            pyro_plan_case_spare(found, shuffles[side], 1);
+        pyro_plan_case_spare(found, pyro_op_feed(plan, input, PYRO_OPERATOR_SORT), 1);
+    }
+    pyro_plan_case_spare(found, join, 0.5); /* looking up in a hash table costs about half of merging */
+    found->value[SMALL_BYTES] = bytes[small];
+    found->value[LARGE_BYTES] = bytes[large];
+    found->value[SMALL_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[small]));
+    found->value[LARGE_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[large]));
+}
+
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_plan_case *found)
+{
+    const struct pyro_app *app = context->app;
+    const char *verify = "In the next run the query's plan (Spark UI, SQL page) has a BroadcastHashJoin here and one "
+                         "Exchange less.";
+    int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
+    double wanted = 10 * MIB;
+    while (wanted < 2 * found->value[SMALL_BYTES])
+        wanted *= 2;
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Broadcast the side of %s: say so in the query, and take a merge hint away.",
+                 pyro_say_bytes(context, found->value[SMALL_BYTES])),
+        verify);
+    if (advice)
+        advice->code =
+            PYRO_SLICE_LITERAL("large.join(F.broadcast(small), key)   # SQL: SELECT /*+ BROADCAST(small) */ ...");
+    if (limit < 0 || (double)limit < 2 * found->value[SMALL_BYTES]) {
+        advice = pyro_finding_advise(context, finding,
+                                     pyro_say(context, "Or let Spark broadcast tables of this size by itself: %s now.",
+                                              limit < 0
+                                                  ? "that is switched off"
+                                                  : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
+                                     verify);
+        pyro_advice_set(context, advice, "spark.sql.autoBroadcastJoinThreshold",
+                        pyro_say(context, "%.0fm", wanted / MIB));
+    }
+}
+
+static void report(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
+                   const struct pyro_plan_case *found)
+{
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_missed_broadcast_join);
+    if (!finding)
+        return;
+    const double *value = found->value;
+    pyro_plan_case_apply(context, finding, cases, found);
+    finding->cause = pyro_say(context,
+                              "%s joins by sorting: %s of rows were shuffled and sorted to meet a side of %s (%.0f "
+                              "rows), which fits into every executor.",
+                              pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[LARGE_BYTES]),
+                              pyro_say_bytes(context, value[SMALL_BYTES]), value[SMALL_ROWS]);
+    pyro_finding_evidence(context, finding, "small_side_bytes", value[SMALL_BYTES], most_bytes(context), "bytes");
+    pyro_finding_evidence(context, finding, "large_side_bytes", value[LARGE_BYTES], (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "small_side_rows", value[SMALL_ROWS], (double)NAN, "count");
+    pyro_finding_evidence(context, finding, "spent_task_ms", pyro_plan_case_worth(cases, found), 0, "ms");
+    pyro_finding_merged(context, finding, "joins", found->merged);
+    advise(context, finding, found);
+    finding->confidence *= 0.9;
+    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+}
+
+static enum pyro_verdict evaluate(struct pyro_rule_context *context)
+{
+    const struct pyro_plans *plans = pyro_rule_plans(context);
+    struct pyro_plan_cases cases = {0};
+    bool any = false;
+    for (size_t q = 0; plans && q < plans->count; q++)
+        for (uint32_t i = 0; i < plans->items[q].count; i++)
+            if (plans->items[q].ops[i].class == PYRO_OPERATOR_SORT_MERGE_JOIN && !plans->items[q].ops[i].repeated) {
+                any = true;
+                examine(context, &cases, &plans->items[q], i);
+            }
+    pyro_plan_cases_merge(context, &cases);
+    double least = pyro_limit(context, WORTH_SHARE_MIN) * pyro_real(context->app->numbers.task_ms);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
+        if (!cases.list.items[i].folded && pyro_plan_case_worth(&cases, &cases.list.items[i]) >= least)
+            report(context, &cases, &cases.list.items[i]);
+    pyro_plan_cases_done(context, &cases);
+    return any ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
+}
+
+const struct pyro_rule pyro_rule_missed_broadcast_join = {
+    .id = "missed-broadcast-join",
+    .category = "plan",
+    .title = "Missed broadcast join",
+    .summary = "Both sides of a join were shuffled and sorted though one of them fits into every executor.",
+    PYRO_THRESHOLDS(thresholds),
+    .evaluate = evaluate,
+};

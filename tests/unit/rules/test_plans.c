@@ -1,0 +1,280 @@
+/* missed-broadcast-join, oversized-broadcast, cartesian-product, row-explosion, repeated-scan, aqe-disabled. */
+#include "base/varint.h"
+#include "scene.h"
+
+#define MIB INT64_C(1048576)
+
+static const int64_t five_s = 5000;
+
+/* A run of one query whose plan the test fills in; its one stage ran every operator. */
+struct query {
+    struct scene scene;
+    struct pyro_strbuf ids;
+    int64_t accumulators, last;
+};
+
+static struct query query_new(void)
+{
+    struct query query = {.scene = scene_new(2, 2)};
+    struct pyro_app *app = query.scene.app;
+    struct pyro_sql_execution *sql = pyro_vec_push(&app->sql, app->allocator);
+    pyro_row_init(PYRO_TABLE_sql, sql);
+    sql->id = 1;
+    pyro_strbuf_init(&query.ids, app->allocator);
+    return query;
+}
+
+static void add(struct query *query, int64_t parent, const char *name, const char *detail, const char *metadata)
+{
+    struct pyro_app *app = query->scene.app;
+    struct pyro_sql_node *node = pyro_vec_push(&app->sql_nodes, app->allocator);
+    pyro_row_init(PYRO_TABLE_sql_nodes, node);
+    node->sql = 1;
+    node->node = (int64_t)app->sql_nodes.count - 1;
+    node->parent = parent;
+    node->name = pyro_slice_from(name);
+    node->detail = pyro_slice_from(detail);
+    node->metadata = pyro_slice_from(metadata);
+    node->known = pyro_operator_find(node->name);
+}
+
+static void metric(struct query *query, int64_t node, const char *name, const char *type, int64_t value)
+{
+    struct pyro_app *app = query->scene.app;
+    struct pyro_sql_metric *row = pyro_vec_push(&app->sql_metrics, app->allocator);
+    *row =
+        (struct pyro_sql_metric){1, node, pyro_slice_from(name), pyro_slice_from(type), ++query->accumulators, value};
+    pyro_varint_put(&query->ids, &query->last, query->accumulators);
+}
+
+static void rows(struct query *query, int64_t node, int64_t count)
+{
+    metric(query, node, "number of output rows", "sum", count);
+}
+
+static void query_end(struct query *query)
+{
+    struct pyro_app *app = query->scene.app;
+    struct pyro_stage *stage = scene_stage(&query->scene, 40, &five_s, 1, NULL, NULL);
+    struct pyro_job *job = pyro_vec_push(&app->jobs, app->allocator);
+    static int64_t stage_id;
+    stage_id = stage->id;
+    pyro_row_init(PYRO_TABLE_jobs, job);
+    job->id = 1;
+    job->sql = 1;
+    job->submitted_ms = stage->submitted_ms;
+    job->completed_ms = stage->completed_ms;
+    job->status = PYRO_SLICE_LITERAL("succeeded");
+    job->stage_ids = &stage_id;
+    job->stage_id_count = 1;
+    stage->accumulators = pyro_strbuf_slice(&query->ids);
+    scene_end(&query->scene);
+}
+
+static void query_free(struct query *query)
+{
+    scene_free(&query->scene);
+    pyro_strbuf_done(&query->ids);
+}
+
+/* ---- missed-broadcast-join ---- */
+
+static void join(struct query *query, const char *detail, int64_t small, const char *partitioning)
+{
+    *query = query_new();
+    add(query, PYRO_NONE, "Exchange", "Exchange SinglePartition", NULL);
+    add(query, 0, "HashAggregate", NULL, NULL);
+    add(query, 1, "SortMergeJoin", detail, NULL);
+    add(query, 2, "Sort", NULL, NULL);
+    add(query, 3, "Exchange", partitioning, NULL);
+    add(query, 2, "Sort", NULL, NULL);
+    add(query, 5, "Exchange", partitioning, NULL);
+    metric(query, 4, "data size", "size", 500 * MIB);
+    metric(query, 4, "shuffle records written", "sum", 5000000);
+    metric(query, 4, "shuffle write time", "nsTiming", INT64_C(60000000000));
+    metric(query, 6, "data size", "size", small);
+    metric(query, 6, "shuffle records written", "sum", 1000);
+    metric(query, 3, "sort time", "timing", 20000);
+    rows(query, 2, 5000000);
+    query_end(query);
+}
+
+static void missed_broadcast_join(void **state)
+{
+    (void)state;
+    static const char by_key[] = "Exchange hashpartitioning(k#1, 200), ENSURE_REQUIREMENTS, [plan_id=1]";
+    struct query query;
+    join(&query, "SortMergeJoin [k#1], [k#2], Inner", MIB, by_key);
+    const struct pyro_finding *finding = scene_finding(&query.scene, "missed-broadcast-join");
+    assert_non_null(finding);
+    assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+    assert_true(finding->saves.wall_expected_ms > 0);
+    query_free(&query);
+    static const struct {
+        const char *detail, *partitioning;
+        int64_t small;
+    } quiet[] = {
+        {"SortMergeJoin [k#1], [k#2], FullOuter", by_key, MIB},  /* no side may be broadcast */
+        {"SortMergeJoin [k#1], [k#2], RightOuter", by_key, MIB}, /* only the large one may */
+        {"SortMergeJoin [k#1], [k#2], Inner", by_key, 90 * MIB}, /* too large */
+        {"SortMergeJoin [k#1], [k#2], Inner", "Exchange hashpartitioning(k#1, 9), REPARTITION_BY_NUM", MIB},
+        {NULL, by_key, MIB}, /* nobody knows which join this is */
+    };
+    for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); i++) {
+        join(&query, quiet[i].detail, quiet[i].small, quiet[i].partitioning);
+        assert_int_equal(scene_verdict(&query.scene, "missed-broadcast-join"), PYRO_VERDICT_QUIET);
+        query_free(&query);
+    }
+}
+
+/* ---- oversized-broadcast ---- */
+
+static void oversized_broadcast(void **state)
+{
+    (void)state;
+    for (int large = 0; large < 2; large++) {
+        struct query query = query_new();
+        fixture_property(query.scene.app, "spark", "spark.executor.memory", "1g");
+        fixture_property(query.scene.app, "spark", "spark.driver.memory", "4g");
+        add(&query, PYRO_NONE, "BroadcastHashJoin", "BroadcastHashJoin [k#1], [k#2], Inner, BuildRight", NULL);
+        add(&query, 0, "Scan parquet ", NULL, NULL);
+        add(&query, 0, "BroadcastExchange", NULL, NULL);
+        rows(&query, 0, 1000);
+        metric(&query, 2, "data size", "size", (large ? 200 : 33) * MIB);
+        query_end(&query);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "oversized-broadcast");
+        assert_int_equal(finding != NULL, large);
+        if (finding)
+            assert_int_equal(finding->severity, PYRO_SEVERITY_MODERATE);
+        query_free(&query);
+    }
+}
+
+/* ---- cartesian-product ---- */
+
+static void cartesian_product(void **state)
+{
+    (void)state;
+    static const int64_t right_rows[] = {50000, 1, 100};
+    for (int i = 0; i < 3; i++) {
+        struct query query = query_new();
+        add(&query, PYRO_NONE, "BroadcastNestedLoopJoin", "BroadcastNestedLoopJoin BuildRight, Inner", NULL);
+        add(&query, 0, "Scan parquet ", NULL, NULL);
+        add(&query, 0, "BroadcastExchange", NULL, NULL);
+        add(&query, 2, "Scan parquet ", NULL, NULL);
+        rows(&query, 0, 1000);
+        rows(&query, 1, 60000);
+        rows(&query, 2, right_rows[i]);
+        query_end(&query);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "cartesian-product");
+        assert_int_equal(finding != NULL, i == 0); /* one row is no product, 6 million pairs are few */
+        if (finding)
+            assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
+        query_free(&query);
+    }
+}
+
+/* ---- row-explosion ---- */
+
+static void row_explosion(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        struct query query = query_new();
+        add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
+        add(&query, 0, "Generate", "Generate explode(a#1)", NULL);
+        add(&query, 1, "Scan parquet ", NULL, NULL);
+        rows(&query, 0, 100);
+        rows(&query, 1, many ? 60000000 : 3000000);
+        rows(&query, 2, 1000000);
+        query_end(&query);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "row-explosion");
+        assert_int_equal(finding != NULL, many);
+        if (finding)
+            assert_non_null(pyro_slice_find(finding->cause, "60 for each"));
+        query_free(&query);
+    }
+}
+
+/* ---- repeated-scan ---- */
+
+static void repeated_scan(void **state)
+{
+    (void)state;
+    static const char same[] = "Location: f[a]\nPushedFilters: [x]", other[] = "Location: f[a]\nPushedFilters: [y]";
+    for (int kind = 0; kind < 3; kind++) {
+        struct query query = query_new();
+        fixture_property(query.scene.app, "spark", "spark.executor.memory", "4g");
+        add(&query, PYRO_NONE, "Union", NULL, NULL);
+        for (int64_t i = 1; i <= 4; i++) {
+            add(&query, 0, "Scan parquet ", NULL, kind == 1 && i > 2 ? other : same);
+            rows(&query, i, 1000000);
+            metric(&query, i, "size of files read", "size", (kind == 2 ? 1 : 300) * MIB);
+            metric(&query, i, "scan time", "timing", 40000);
+        }
+        query_end(&query);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "repeated-scan");
+        assert_int_equal(finding != NULL, kind == 0); /* other filters, or next to nothing to read: no */
+        if (finding)
+            assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
+        query_free(&query);
+    }
+}
+
+/* ---- aqe-disabled ---- */
+
+static void few_bytes(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    task->row[PYRO_TASK_shuffle_local_bytes] = *(int64_t *)context;
+}
+
+static void aqe_disabled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *detail;
+        int64_t bytes;
+        bool found;
+    } cases[] = {
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, true},
+        {"spark.sql.adaptive.enabled", "true", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, false},
+        {"spark.sql.adaptive.coalescePartitions.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 2000, true},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), REPARTITION_BY_NUM", 2000, false},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 60 * MIB, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct query query = query_new();
+        int64_t ms = 60, bytes = cases[i].bytes;
+        fixture_property(query.scene.app, "spark", cases[i].key, cases[i].value);
+        add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
+        add(&query, 0, "Exchange", cases[i].detail, NULL);
+        rows(&query, 0, 100);
+        metric(&query, 1, "local bytes read", "size", bytes);
+        struct pyro_stage *stage = scene_stage(&query.scene, 400, &ms, 1, few_bytes, &bytes);
+        static int64_t id;
+        id = stage->id;
+        struct pyro_job *job = pyro_vec_push(&query.scene.app->jobs, query.scene.app->allocator);
+        pyro_row_init(PYRO_TABLE_jobs, job);
+        job->id = 1;
+        job->sql = 1;
+        job->submitted_ms = stage->submitted_ms;
+        job->completed_ms = stage->completed_ms;
+        job->stage_ids = &id;
+        job->stage_id_count = 1;
+        stage->accumulators = pyro_strbuf_slice(&query.ids);
+        scene_end(&query.scene);
+        assert_int_equal(scene_finding(&query.scene, "aqe-disabled") != NULL, cases[i].found);
+        query_free(&query);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(missed_broadcast_join), cmocka_unit_test(oversized_broadcast),
+        cmocka_unit_test(cartesian_product),     cmocka_unit_test(row_explosion),
+        cmocka_unit_test(repeated_scan),         cmocka_unit_test(aqe_disabled),
+    };
+    return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
+}
