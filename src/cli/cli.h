@@ -99,6 +99,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 bool cli_parse(const struct cli_verb *verb, int count, char **arguments, struct cli_call *ret);
 /* The option's value, its fallback, or NULL. `name` must be in the verb's table. */
 const char *cli_value(const struct cli_call *call, const char *name);
+/* The same for an option that the verb may not have: then NULL. */
+const char *cli_value_if_known(const struct cli_call *call, const char *name);
 
 /* The value of occurrence `index` (from 0) of an option that may be given several times, or NULL. */
 const char *cli_repeated_value(const struct cli_call *call, const char *name, size_t index);

@@ -49,7 +49,7 @@ int cli_config_open(const struct cli_call *call, pyro_config **ret)
         status = pyro_config_read(config, path, &error);
     if (status == PYRO_OK)
         status = read_suppressions(call, config, &error);
-    if (status == PYRO_OK && cli_value(call, "profile") != NULL)
+    if (status == PYRO_OK && cli_value_if_known(call, "profile") != NULL)
         status = pyro_config_profile(config, cli_value(call, "profile"), &error);
     if (status == PYRO_OK) {
         *ret = config;

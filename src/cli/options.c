@@ -146,6 +146,11 @@ bool cli_parse(const struct cli_verb *verb, int count, char **arguments, struct 
     return true;
 }
 
+const char *cli_value_if_known(const struct cli_call *call, const char *name)
+{
+    return find_long(call->verb->body->options, name, strlen(name)) != NULL ? cli_value(call, name) : NULL;
+}
+
 const char *cli_value(const struct cli_call *call, const char *name)
 {
     const struct cli_option *option = find_long(call->verb->body->options, name, strlen(name));

@@ -14,7 +14,8 @@ bool pyro_redactor_init(struct pyro_redactor *redactor, const struct pyro_alloca
 {
     redactor->words = pyro_string_pool_new(allocator);
     redactor->hosts = pyro_string_pool_new(allocator);
-    return redactor->words && redactor->hosts;
+    redactor->numbers = pyro_string_pool_new(allocator);
+    return redactor->words && redactor->hosts && redactor->numbers;
 }
 
 void pyro_redactor_done(struct pyro_redactor *redactor)
@@ -23,6 +24,8 @@ void pyro_redactor_done(struct pyro_redactor *redactor)
         pyro_string_pool_release(redactor->words);
     if (redactor->hosts)
         pyro_string_pool_release(redactor->hosts);
+    if (redactor->numbers)
+        pyro_string_pool_release(redactor->numbers);
 }
 
 static int compare_word(const void *key, const void *row)
@@ -230,13 +233,18 @@ static bool put_number(struct redacting *state, const char *from, const char **r
     while (to < state->end && word_step(to, state->end) > 0)
         to += word_step(to, state->end);
     struct pyro_slice unit = {number.end, (size_t)(to - number.end)};
-    bool plain = unit.len == 0 || (unit.len <= 3 && pyro_is_known_word(unit));
+    /* Ids of expressions carry the type of a long: "#12L". */
+    bool id = from > state->start && from[-1] == '#' && unit.len == 1;
+    bool plain = id || unit.len == 0 || (unit.len <= 3 && pyro_is_known_word(unit));
     *ret_to = to;
     if (!plain) /* a name that begins with a digit */
         return replace(state->redactor->words, "n", (struct pyro_slice){from, (size_t)(to - from)}, state->out);
     bool keep = keeps_number(state->kind, &number, from, state->start, state->end, state->partitioning > 0);
-    for (const char *p = from; p < to; p++)
-        pyro_strbuf_add_char(state->out, !keep && is_digit(*p) ? '0' : *p);
+    /* Another number for each, so that what differed still differs: filters, partitions of a path. */
+    if (!keep &&
+        !replace(state->redactor->numbers, "", (struct pyro_slice){from, (size_t)(number.end - from)}, state->out))
+        return false;
+    pyro_strbuf_add(state->out, keep ? from : number.end, (size_t)(to - (keep ? from : number.end)));
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 /* Replacements, the same for the same word all through a log, numbered in the order of their first appearance. */
 struct pyro_redactor {
-    struct pyro_string_pool *words, *hosts;
+    struct pyro_string_pool *words, *hosts, *numbers;
 };
 
 enum pyro_redact_kind {

@@ -10,10 +10,10 @@
 /* Built-in functions do the same in a tenth of the time; Arrow in a half. */
 #define SAVED 0.9
 
-enum { ROWS_MIN, ROW_US, SAVING_SHARE };
+enum { ROWS_MIN, ROW_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [ROWS_MIN] = {"rows_min", 50000, "count", "A function called for fewer rows costs less than its workers' start"},
-    [ROW_US] = {"row_us_max", 50, "us",
+    [ROW_MS] = {"row_ms_max", 0.05, "ms",
                 "Pickling a row to the worker and back with a plain function takes some 5 to 50 us; what goes beyond "
                 "may be the function's own work, or waiting that has nothing to do with Python"},
     [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
@@ -37,7 +37,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     pyro_stage_wait(scans, app, (size_t)stage, &wait);
     double run = fmax(pyro_real(app->stages.items[stage].run_ms), 1);
     double worker = pyro_op_amount(plan, i, PYRO_METRIC_PYTHON_RUN_TIME);
-    double cost = fmin(wait.wait_ms, rows * pyro_limit(context, ROW_US) / 1000);
+    double cost = fmin(wait.wait_ms, rows * pyro_limit(context, ROW_MS));
     if (worker > 0)
         cost = fmin(cost, worker);
     struct pyro_spot *spot = pyro_spots_add(context, spots, (size_t)stage);
