@@ -147,7 +147,7 @@ JOBS: Sequence[Job] = (
         "Text taken apart by Python functions before an aggregate and in a filter.",
         lambda n: n["operators"].get("BatchEvalPython", 0) >= 2 and n["python_bytes"] > 5e7,
         ("python-udf",),
-        SHORT + AGAIN,
+        SHORT + AGAIN + ("driver-bound",),  # a busy machine: 16 s of 74 without a stage
         version=SPARK_4,
         conf=FILE_PER_TASK,
         split="held-out",

@@ -41,7 +41,8 @@ JOBS: Sequence[Job] = (
         ("oversized-partition",),
         SHORT
         + ("disk-spill", "gc-pressure", "too-few-partitions", "shuffle-heavy", "shuffle-write-slow", "memory-near-limit")
-        + ("shuffle-fetch-wait", "slow-read", "straggler", "idle-executors"),
+        + ("shuffle-fetch-wait", "slow-read", "straggler", "idle-executors")
+        + ("missing-cache", "aqe-disabled"),  # the sorted rows are asked twice, and joining partitions is off: both true
         conf=NO_COALESCE,
     ),
     Job(
@@ -107,7 +108,8 @@ JOBS: Sequence[Job] = (
         "A filter with a list of 120,000 numbers in every task.",
         lambda n: n["task_overhead_share"] > 0.3,
         ("task-overhead",),
-        SHORT + ("driver-bound", "too-many-partitions", "gc-pressure", "scheduler-delay", "sequential-jobs"),
+        SHORT + ("driver-bound", "too-many-partitions", "gc-pressure", "scheduler-delay", "sequential-jobs")
+        + ("missing-cache",),  # three times the same question: true
         conf=SHORT_PLANS,
     ),
     Job(

@@ -363,7 +363,7 @@ static bool build_plan(struct pyro_plan_parts *parts, struct pyro_plan_tree *pla
 }
 
 static bool build_plans(struct pyro_plans *plans, struct pyro_arena *arena, const uint32_t *first_stage,
-                        uint32_t *stages)
+                        const uint32_t *stages)
 {
     const struct pyro_app *app = plans->app;
     struct pyro_plan_parts parts = {.allocator = app->allocator};

@@ -101,8 +101,8 @@ struct pyro_plan_tree {
     const struct pyro_sql_execution *sql; /* row i of app->sql for plans->items[i] */
     struct pyro_plan_op *ops;             /* NULL where the log has no plan */
     uint32_t count;
-    uint32_t *stages;     /* rows of app->stages, by operator */
-    uint32_t *own_stages; /* rows of app->stages that belong to this execution, ascending */
+    uint32_t *stages;           /* rows of app->stages, by operator */
+    const uint32_t *own_stages; /* rows of app->stages that belong to this execution, ascending */
     uint32_t own_stage_count;
     uint32_t unknown_count; /* operators of class unknown */
     /* task_ms = sum of the operators' time_ms + other_ms exactly. */

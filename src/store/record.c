@@ -40,7 +40,7 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     char *absolute = app->path.ptr ? realpath(app->path.ptr, NULL) : NULL;
     struct pyro_slice path = absolute ? pyro_slice_from(absolute) : app->path;
     char *kept = pyro_arena_alloc(&ret->arena, path.len + 1);
-    if (kept && path.len > 0)
+    if (kept && path.ptr)
         memcpy(kept, path.ptr, path.len);
     free(absolute);
     if (!kept)

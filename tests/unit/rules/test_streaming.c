@@ -118,7 +118,7 @@ static void test_state_growth(void **state)
     const struct pyro_finding *finding = with_state(&scene, (struct state_scene){.added = 10000});
     assert_non_null(finding);
     assert_int_equal(finding->severity, PYRO_SEVERITY_SEVERE); /* 200 KB a second fill 1 GiB within two hours */
-    assert_int_equal(finding->advice_count, 2); /* a watermark, and RocksDB until then */
+    assert_int_equal(finding->advice_count, 2);                /* a watermark, and RocksDB until then */
     scene_free(&scene);
     assert_null(with_state(&scene, (struct state_scene){.added = 10000, .removed = 9900}));
     scene_free(&scene);
