@@ -27,6 +27,7 @@ enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
 /* One run of a task. Those of one partition stand side by side, by attempt. */
 struct replay_run {
     int64_t us;
+    int64_t fetch_us;  /* of it, at its end: the driver fetched the result, and the slot was free already */
     uint32_t task;     /* row */
     uint32_t executor; /* row, REPLAY_NOBODY when unknown: it runs there again if that has a slot */
     uint32_t flags;

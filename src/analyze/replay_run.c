@@ -272,9 +272,10 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     uint32_t place = running_place(replay);
     if (place == REPLAY_NOBODY)
         return;
-    int64_t us = run_us(replay, number, run), slot = us + replay->dispatch;
+    int64_t us = run_us(replay, number, run), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
     /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
-    slot = slot < us / 2 ? us / 2 : slot;
+    int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
+    slot = slot < held / 2 ? held / 2 : slot;
     int64_t free_at = replay_later(replay->now, slot), end = replay_later(replay->now, slot > us ? slot : us);
     replay->running.items[place] = (struct replay_running){run, number, executor, end};
     replay->busy = pyro_add_saturating(replay->busy, us);

@@ -20,13 +20,14 @@ struct task_sort {
     unsigned char *levels; /* locality of each task */
 };
 
-enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, COLUMNS };
+enum { LAUNCH, FINISH, STATUS, STAGE, PLACE, ATTEMPT, COPY, LOCALITY, EXECUTOR, FETCH, COLUMNS };
 
 static void read_columns(const struct task_sort *sort, size_t first, size_t count)
 {
     static const enum pyro_task_column columns[COLUMNS] = {
-        PYRO_TASK_launch_ms, PYRO_TASK_finish_ms,   PYRO_TASK_status,   PYRO_TASK_stage_row,   PYRO_TASK_index,
-        PYRO_TASK_attempt,   PYRO_TASK_speculative, PYRO_TASK_locality, PYRO_TASK_executor_row};
+        PYRO_TASK_launch_ms,    PYRO_TASK_finish_ms,        PYRO_TASK_status,      PYRO_TASK_stage_row,
+        PYRO_TASK_index,        PYRO_TASK_attempt,          PYRO_TASK_speculative, PYRO_TASK_locality,
+        PYRO_TASK_executor_row, PYRO_TASK_getting_result_ms};
     for (unsigned i = 0; i < COLUMNS; i++)
         pyro_task_read(&sort->replay->app->tasks, columns[i], first, count, sort->columns[i]);
 }
@@ -66,9 +67,12 @@ static void place_runs(struct task_sort *sort)
                 level = locality_level(pyro_app_text(app, text));
             }
             int64_t ms = pyro_task_duration(sort->columns[LAUNCH][i], sort->columns[FINISH][i]);
+            int64_t fetch =
+                sort->columns[FETCH][i] > 0 ? pyro_task_duration(sort->columns[FETCH][i], sort->columns[FINISH][i]) : 0;
             uint32_t place = stage->runs.first + stage->runs.count++;
             replay->runs[place] = (struct replay_run){
                 .us = replay_us(ms),
+                .fetch_us = replay_us(fetch < ms ? fetch : 0),
                 .task = (uint32_t)(first + i),
                 .executor = sort->columns[EXECUTOR][i] < 0 ? REPLAY_NOBODY : (uint32_t)sort->columns[EXECUTOR][i],
                 .flags = (sort->columns[STATUS][i] == PYRO_TASK_SUCCESS ? REPLAY_RUN_SUCCESS : 0u) |

@@ -5,14 +5,18 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
+#include "rules/stage_tasks.h"
 
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8
 
-enum { LONG_TASK_MS, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
+enum { LONG_TASK_MS, COLD_TASK_MS, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [LONG_TASK_MS] = {"task_ms_min", 5000, "ms",
                       "Tasks of this median are worth cutting; a stage of a few seconds is not"},
+    [COLD_TASK_MS] = {"cold_task_ms_min", 20000, "ms",
+                      "The same where all are first tasks of their executors: seconds of loading classes and starting "
+                      "workers cannot be shared out"},
     [USED_SHARE] = {"used_share_max", 0.75, "share",
                     "Fires when at most so many of the slots have a task: above that the gain is noise"},
     [EVEN] = {"even_ratio_min", 0.3, "ratio",
@@ -25,7 +29,21 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { SLOTS, WANTED, BYTES };
 
-static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
+/* Whether every task is among the first of its executor. */
+static bool is_cold(struct pyro_rule_context *context, const struct pyro_cold *cold, size_t row)
+{
+    struct pyro_stage_tasks tasks;
+    if (!pyro_stage_tasks_load(context, row, cold, &tasks))
+        return false;
+    bool all = tasks.count > 0;
+    for (size_t i = 0; i < tasks.count; i++)
+        all = all && tasks.items[i].cold;
+    pyro_stage_tasks_done(context, &tasks);
+    return all;
+}
+
+static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, const struct pyro_cold *cold,
+                    size_t row)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[row];
@@ -37,6 +55,8 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         return;
     double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
     if (partitions > pyro_limit(context, USED_SHARE) * slots)
+        return;
+    if (median < pyro_limit(context, COLD_TASK_MS) && is_cold(context, cold, row))
         return;
     struct pyro_case *found = pyro_cases_add(context, cases, row);
     if (!found)
@@ -151,18 +171,22 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (app->tasks.count == 0 || app->executors.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE; /* without executors nobody knows how many slots there were */
     struct pyro_cases cases = {0};
+    struct pyro_cold cold;
+    if (!pyro_cold_load(context, &cold))
+        return PYRO_VERDICT_NOT_APPLICABLE;
     double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
     for (size_t i = 0; i < app->stages.count && !context->failed; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         if (stage->partitions > 0 && stage->tasks > 0 && stage->completed_ms != PYRO_NONE &&
             pyro_stage_begin(stage) != PYRO_NONE && pyro_real(stage->duration_max) > 0)
-            examine(context, &cases, i);
+            examine(context, &cases, &cold, i);
     }
     pyro_cases_merge(context, &cases);
     for (size_t i = 0; i < cases.list.count && !context->failed; i++)
         if (cases.list.items[i].sum_expected >= least)
             report(context, &cases.list.items[i]);
     pyro_cases_done(context, &cases);
+    pyro_cold_done(context, &cold);
     return PYRO_VERDICT_QUIET;
 }
 

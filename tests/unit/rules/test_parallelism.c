@@ -174,6 +174,22 @@ static void test_few_short_tasks_are_quiet(void **state)
     scene_free(&scene);
 }
 
+/* The first tasks of an executor load classes and start workers: that cannot be cut finer. */
+static void test_few_first_tasks_are_quiet(void **state)
+{
+    (void)state;
+    for (int cold = 0; cold < 2; cold++) {
+        struct scene scene = scene_new(4, 2);
+        int64_t ms = 9000;
+        if (cold)
+            scene.app->tasks.count = 0; /* without the warm-up */
+        scene_stage(&scene, 2, &ms, 1, NULL, NULL);
+        scene_end(&scene);
+        assert_true((scene_finding(&scene, "too-few-partitions") == NULL) == (cold == 1));
+        scene_free(&scene);
+    }
+}
+
 static void add_metric(struct pyro_app *app, const char *name, int64_t value)
 {
     struct pyro_sql_metric *metric = pyro_vec_push(&app->sql_metrics, app->allocator);
@@ -236,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_many_long_tasks_are_quiet),
         cmocka_unit_test(test_too_few_partitions_fires),
         cmocka_unit_test(test_few_short_tasks_are_quiet),
+        cmocka_unit_test(test_few_first_tasks_are_quiet),
         cmocka_unit_test(test_small_input_files),
         cmocka_unit_test(test_small_input_files_needs_input),
     };
