@@ -173,6 +173,9 @@ static int complain_unreadable(const struct diagnose *state)
 static int diagnose_all(struct diagnose *state)
 {
     const struct cli_call *call = state->call;
+    const char *store = cli_store_url(call);
+    if (store != NULL && pyro_store_open(store, NULL, &state->store, &state->error) != PYRO_OK)
+        return cli_failure(&state->error);
     cli_progress_start(&state->progress, 0, 1);
     if (pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error) !=
         PYRO_OK)
@@ -205,12 +208,7 @@ static int run(const struct cli_call *call)
         return status;
     }
     cli_catch_signals();
-    const char *store = cli_store_url(call);
-    if (store != NULL && pyro_store_open(store, NULL, &state.store, &state.error) != PYRO_OK) {
-        cli_output_close(&state.output, false);
-        return cli_failure(&state.error);
-    }
-    state.report.ids = store != NULL;
+    state.report.ids = cli_store_url(call) != NULL;
     state.writer = cli_output_writer(&state.output);
     state.report.color = cli_wants_color(&state.output, cli_value(call, "color"));
     if (state.report.width == 0)
