@@ -389,7 +389,7 @@ static bool build_plans(struct pyro_plans *plans, struct pyro_arena *arena, cons
             ok = false;
             break;
         }
-        link_ops(plan, app->sql_nodes.items + begin);
+        link_ops(plan, plan->count ? &app->sql_nodes.items[begin] : NULL);
         take_metrics(plan, first_metric, metric);
         ok = build_plan(&parts, plan, arena);
     }

@@ -31,11 +31,18 @@ double pyro_op_amount(const struct pyro_plan_tree *plan, uint32_t op, enum pyro_
     return value > 0 ? (double)value : 0;
 }
 
+/* NULL where the log has no metrics at all. */
+static const struct pyro_sql_metric *metrics_of(const struct pyro_plan_tree *plan, uint32_t op)
+{
+    const struct pyro_sql_metric *all = plan->plans->app->sql_metrics.items;
+    return all ? all + plan->ops[op].first_metric : NULL;
+}
+
 int64_t pyro_op_metric_named(const struct pyro_plan_tree *plan, uint32_t op, const char *name)
 {
     if (op >= plan->count)
         return PYRO_NONE;
-    const struct pyro_sql_metric *metrics = plan->plans->app->sql_metrics.items + plan->ops[op].first_metric;
+    const struct pyro_sql_metric *metrics = metrics_of(plan, op);
     for (uint32_t i = 0; i < plan->ops[op].metric_count; i++)
         if (pyro_slice_is(metrics[i].name, name))
             return metrics[i].value;
@@ -44,7 +51,7 @@ int64_t pyro_op_metric_named(const struct pyro_plan_tree *plan, uint32_t op, con
 
 double pyro_op_longest_timing(const struct pyro_plan_tree *plan, uint32_t op)
 {
-    const struct pyro_sql_metric *metrics = plan->plans->app->sql_metrics.items + plan->ops[op].first_metric;
+    const struct pyro_sql_metric *metrics = metrics_of(plan, op);
     int64_t longest = 0;
     for (uint32_t i = 0; i < plan->ops[op].metric_count; i++) {
         if (!pyro_slice_is(metrics[i].type, "nsTiming") && !pyro_slice_is(metrics[i].type, "timing"))

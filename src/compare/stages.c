@@ -30,6 +30,8 @@ static uint64_t operation_of(struct pyro_slice name)
 /* "collect at /home/a/job.py:27" and "collect at /home/b/job.py:31" are one call of one file. */
 static uint64_t file_of(struct pyro_slice site)
 {
+    if (!site.ptr)
+        site = PYRO_SLICE_LITERAL("");
     size_t name = site.len;
     while (name > 0 && site.ptr[name - 1] != '/' && site.ptr[name - 1] != ' ')
         name--;

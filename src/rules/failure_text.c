@@ -71,7 +71,7 @@ static bool next_line(struct pyro_slice *text, struct pyro_slice *line)
 
 static struct pyro_slice without(struct pyro_slice text, size_t head)
 {
-    return (struct pyro_slice){text.ptr + head, text.len - head};
+    return text.ptr ? (struct pyro_slice){text.ptr + head, text.len - head} : text;
 }
 
 static struct pyro_slice trim(struct pyro_slice text)

@@ -71,7 +71,9 @@ static ptrdiff_t failed_stage(const struct pyro_app *app, const struct pyro_job 
 /* "Task 3 in stage 2.0 failed 4 times" tells how often it was tried. */
 static double attempts_told(struct pyro_slice text)
 {
-    const char *at = text.ptr ? pyro_slice_find(text, " failed ") : NULL;
+    if (!text.ptr)
+        return 0;
+    const char *at = pyro_slice_find(text, " failed ");
     const char *end = text.ptr + text.len;
     double count = 0;
     for (at = at ? at + 8 : end; at < end && *at >= '0' && *at <= '9' && count < 1e6; at++)
