@@ -124,7 +124,7 @@ static struct scene heap_run(int64_t peak_mib, int64_t full, int64_t collection_
         scene.app->executors.items[i].heap_peak_bytes = peak_mib * MIB;
         scene.app->executors.items[i].full_collections = full;
         scene.app->executors.items[i].collection_ms = collection_ms;
-        scene.app->executors.items[i].storage_memory_bytes = 2 << 30;
+        scene.app->executors.items[i].storage_memory_bytes = INT64_C(2) << 30;
     }
     scene_end(&scene);
     return scene;
