@@ -55,12 +55,11 @@ static enum pyro_status read_limit(const struct pyro_settings *node, const char 
 static enum pyro_status read_findings(const struct pyro_settings *node, const char *path, double tolerance,
                                       struct pyro_budget *budget, struct pyro_error *error)
 {
-    static const char *const names[] = {"low", "moderate", "severe", "critical"};
     if (node->kind != PYRO_SETTINGS_MAP)
         return pyro_settings_refuse(node, path, error, "a map of severities to numbers, such as {severe: 0}");
     for (size_t i = 0; i < node->count; i++) {
         int severity = 0;
-        while (severity < 4 && !pyro_slice_is(node->entries[i].key, names[severity]))
+        while (severity < 4 && !pyro_slice_is(node->entries[i].key, pyro_severity_name((enum pyro_severity)severity)))
             severity++;
         if (severity == 4)
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT,

@@ -18,8 +18,6 @@ const struct pyro_limit_info pyro_limits[PYRO_LIMITS] = {
 #undef PYRO_LIMIT
 };
 
-static const char *const severities[] = {"low", "moderate", "severe", "critical"};
-
 struct gate_run {
     struct pyro_gate *gate;
     bool failed; /* no memory */
@@ -185,12 +183,14 @@ static void check_findings(struct gate_run *run, const char *prefix, int severit
     const struct pyro_diagnosis *diagnosis = run->gate->diagnosis;
     size_t count = count_findings(diagnosis, severity, &worst);
     bool app_failed = or_failed && pyro_slice_is(diagnosis->app->application.status, "failed");
-    struct pyro_slice name = pyro_arena_printf(&run->gate->arena, "%s.%s", prefix, severities[severity]);
+    struct pyro_slice name =
+        pyro_arena_printf(&run->gate->arena, "%s.%s", prefix, pyro_severity_name((enum pyro_severity)severity));
     struct pyro_check *check =
         add_check(run, name, "count", (double)count, limit, (double)count <= limit && !app_failed);
     const char *or_worse = severity == PYRO_SEVERITY_CRITICAL ? "" : " or worse";
     SAY(run, check, "%zu finding%s of severity %s%s; %.0f allowed.%s", count, count == 1 ? "" : "s",
-        severities[severity], or_worse, floor(limit), app_failed ? " The application failed." : "");
+        pyro_severity_name((enum pyro_severity)severity), or_worse, floor(limit),
+        app_failed ? " The application failed." : "");
     if (check && !check->passed)
         check->finding = worst;
 }

@@ -4,12 +4,6 @@
 
 #include "report/humanize.h"
 
-const char *pyro_severity_name(enum pyro_severity severity)
-{
-    static const char *const names[] = {"low", "moderate", "severe", "critical"};
-    return (unsigned)severity < 4 ? names[severity] : "low";
-}
-
 const char *pyro_severity_heading(enum pyro_severity severity)
 {
     static const char *const names[] = {"LOW", "MODERATE", "SEVERE", "CRITICAL ISSUES"};

@@ -5,8 +5,6 @@
 
 #include "report/report.h"
 
-/* "critical", "severe", "moderate", "low" */
-const char *pyro_severity_name(enum pyro_severity severity);
 /* "CRITICAL ISSUES", "SEVERE", ... */
 const char *pyro_severity_heading(enum pyro_severity severity);
 

@@ -96,6 +96,16 @@ void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *case
     cases->list.count = kept;
 }
 
+void pyro_cases_report(struct pyro_rule_context *context, struct pyro_cases *cases, double least,
+                       void (*report)(struct pyro_rule_context *context, const struct pyro_case *found))
+{
+    pyro_cases_merge(context, cases);
+    for (size_t i = 0; i < cases->list.count && !context->failed; i++)
+        if (cases->list.items[i].sum_expected >= least)
+            report(context, &cases->list.items[i]);
+    pyro_cases_done(context, cases);
+}
+
 void pyro_cases_done(struct pyro_rule_context *context, struct pyro_cases *cases)
 {
     pyro_vec_done(&cases->list, context->arena->allocator);

@@ -25,6 +25,10 @@ struct pyro_finding *pyro_case_remedy(struct pyro_rule_context *context, struct 
 /* Gives a finding the remedies of all stages that its case stands for. */
 void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_finding *finding,
                              const struct pyro_case *found);
+/* What most rules do with their cases in the end: merges them, hands those that are expected to save at least `least`
+ * ms to `report`, and frees them. */
+void pyro_cases_report(struct pyro_rule_context *context, struct pyro_cases *cases, double least,
+                       void (*report)(struct pyro_rule_context *context, const struct pyro_case *found));
 void pyro_cases_done(struct pyro_rule_context *context, struct pyro_cases *cases);
 
 /* What makes a stage "the same" in this and the next run: its call site, and where that is one of Spark's own lines

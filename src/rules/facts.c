@@ -99,6 +99,13 @@ double pyro_app_slots_per_executor(const struct pyro_app *app)
     return fmax(1, floor(cores / pyro_app_task_cpus(app)));
 }
 
+double pyro_app_driver_heap_bytes(const struct pyro_app *app)
+{
+    if (app->numbers.driver_heap_limit_bytes > 0)
+        return pyro_real(app->numbers.driver_heap_limit_bytes);
+    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
+}
+
 const char *pyro_app_heap_key(const struct pyro_app *app)
 {
     return pyro_app_is_local(app) ? "spark.driver.memory" : "spark.executor.memory";

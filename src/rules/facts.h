@@ -34,6 +34,8 @@ double pyro_app_task_cpus(const struct pyro_app *app);
 double pyro_app_slots_per_executor(const struct pyro_app *app);
 /* Heap of an executor (of the driver for local masters), as measured or configured. */
 double pyro_app_heap_bytes(const struct pyro_app *app);
+/* Heap of the driver, as measured or configured. */
+double pyro_app_driver_heap_bytes(const struct pyro_app *app);
 /* "spark.executor.memory", or "spark.driver.memory" for local masters. */
 const char *pyro_app_heap_key(const struct pyro_app *app);
 /* spark.memory.fraction. */

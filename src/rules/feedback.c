@@ -22,17 +22,6 @@ double pyro_calibrated(double prior, const struct pyro_votes *votes)
     return (PRIOR_HERE * all + votes->right_here) / (PRIOR_HERE + here);
 }
 
-static struct pyro_slice keep(struct pyro_arena *arena, struct pyro_slice text)
-{
-    char *copy = pyro_arena_alloc(arena, text.len + 1);
-    if (!copy)
-        return PYRO_SLICE_NULL;
-    if (text.len > 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    return (struct pyro_slice){copy, text.len};
-}
-
 static void calibrate(struct pyro_diagnosis *diagnosis, struct pyro_finding *finding, const struct pyro_votes *votes,
                       size_t vote_count)
 {
@@ -56,7 +45,8 @@ bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_vo
             finding->folded = judged[k].verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
             finding->judgement = judged[k].verdict;
             finding->judged_ms = judged[k].time_ms;
-            finding->note = keep(&diagnosis->arena, judged[k].note);
+            finding->note =
+                pyro_arena_copy(&diagnosis->arena, judged[k].note.ptr ? judged[k].note : PYRO_SLICE_LITERAL(""));
             if (!finding->note.ptr)
                 return false;
         }

@@ -6,6 +6,12 @@
 
 #include "rules/facts.h"
 
+const char *pyro_severity_name(enum pyro_severity severity)
+{
+    static const char *const names[] = {"low", "moderate", "severe", "critical"};
+    return (unsigned)severity < 4 ? names[severity] : "low";
+}
+
 struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const struct pyro_rule *rule)
 {
     struct pyro_finding *finding = pyro_vec_push(&context->findings, context->arena->allocator);

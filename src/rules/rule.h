@@ -105,6 +105,9 @@ struct pyro_rule {
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };
 
+/* "critical", "severe", "moderate", "low" */
+const char *pyro_severity_name(enum pyro_severity severity);
+
 extern const struct pyro_rule *const pyro_rules[];
 extern const size_t pyro_rule_count;
 const struct pyro_rule *pyro_rule_find(const char *id);

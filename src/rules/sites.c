@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "rules/cases.h"
+#include "rules/facts.h"
 
 struct pyro_spot *pyro_spots_add(struct pyro_rule_context *context, struct pyro_spots *spots, size_t stage_row)
 {
@@ -62,6 +63,24 @@ double pyro_spots_sum(const struct pyro_spots *spots, size_t first, size_t end, 
     for (size_t i = first; i < end; i++)
         sum += spots->list.items[i].value[value];
     return sum;
+}
+
+bool pyro_spots_report(struct pyro_rule_context *context, struct pyro_spots *spots, double share,
+                       void (*report)(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first,
+                                      size_t end))
+{
+    double least = share * pyro_app_wall(context->app);
+    bool any = false;
+    pyro_spots_group(context, spots);
+    for (size_t i = 0, end; i < spots->list.count && !context->failed; i = end) {
+        end = pyro_spots_end(spots, i);
+        if (pyro_spots_weight(spots, i, end) < least)
+            continue;
+        report(context, spots, i, end);
+        any = true;
+    }
+    pyro_spots_done(context, spots);
+    return any;
 }
 
 void pyro_spots_done(struct pyro_rule_context *context, struct pyro_spots *spots)

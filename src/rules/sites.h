@@ -25,6 +25,11 @@ void pyro_spots_group(struct pyro_rule_context *context, struct pyro_spots *spot
 size_t pyro_spots_end(const struct pyro_spots *spots, size_t first);
 double pyro_spots_weight(const struct pyro_spots *spots, size_t first, size_t end);
 double pyro_spots_sum(const struct pyro_spots *spots, size_t first, size_t end, size_t value);
+/* What a rule does with its spots in the end: groups them, hands each group that weighs at least `share` of the
+ * application's wall time to `report`, and frees the spots. True when there was one. */
+bool pyro_spots_report(struct pyro_rule_context *context, struct pyro_spots *spots, double share,
+                       void (*report)(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first,
+                                      size_t end));
 void pyro_spots_done(struct pyro_rule_context *context, struct pyro_spots *spots);
 
 #endif

@@ -1,8 +1,6 @@
 /* pyro_evaluate(): runs every rule over a corpus and compares with its labels. */
 #include "session/evaluate.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings_file.h"
@@ -15,14 +13,9 @@ struct evaluating {
     struct pyro_evaluation result;
 };
 
-static const char *keep(struct evaluating *state, struct pyro_slice text)
+static const char *keep(struct evaluating *state, const char *text)
 {
-    char *copy = pyro_arena_alloc(&state->result.arena, text.len + 1);
-    if (!copy)
-        return NULL;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    return copy;
+    return pyro_arena_copy(&state->result.arena, pyro_slice_from(text)).ptr;
 }
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -34,7 +27,7 @@ static enum pyro_status add_outcome(struct evaluating *state, struct pyro_judged
                                     enum pyro_outcome outcome, struct pyro_error *error)
 {
     struct pyro_judged_rule *row = pyro_vec_push(&run->rules, state->result.allocator);
-    const char *copy = keep(state, pyro_slice_from(rule));
+    const char *copy = keep(state, rule);
     if (!row || !copy)
         return no_memory(error);
     *row = (struct pyro_judged_rule){copy, outcome};
@@ -58,11 +51,9 @@ static enum pyro_status diagnose(struct evaluating *state, const char *file, pyr
     struct pyro_error own = {0};
     pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
-    size_t size = strlen(state->folder) + strlen(file) + 2;
-    char *path = pyro_arena_alloc(&state->result.arena, size);
+    const char *path = pyro_arena_printf(&state->result.arena, "%s/%s", state->folder, file).ptr;
     if (!path)
         return no_memory(error);
-    snprintf(path, size, "%s/%s", state->folder, file);
     const char *const paths[] = {path};
     enum pyro_status status = pyro_inputs_open(paths, 1, &state->options, &inputs, &own);
     if (status == PYRO_OK && pyro_inputs_count(inputs) != 1) {
@@ -81,7 +72,7 @@ static enum pyro_status diagnose(struct evaluating *state, const char *file, pyr
             *error = own;
         return status;
     }
-    *ret_reason = keep(state, pyro_slice_from(own.message));
+    *ret_reason = keep(state, own.message);
     return *ret_reason ? PYRO_OK : no_memory(error);
 }
 
@@ -176,8 +167,8 @@ static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_
     pyro_diagnosis *diagnosis = NULL;
     if (!run)
         return no_memory(error);
-    run->file = keep(state, pyro_slice_from(file));
-    run->split = split ? keep(state, pyro_slice_from(split)) : NULL;
+    run->file = keep(state, file);
+    run->split = split ? keep(state, split) : NULL;
     if (!run->file || (split && !run->split))
         return no_memory(error);
     pyro_settings_bool(pyro_settings_get(entry, "healthy"), &run->healthy);
@@ -196,11 +187,9 @@ static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_
 static enum pyro_status judge_corpus(struct evaluating *state, struct pyro_error *error)
 {
     const struct pyro_settings *root = NULL, *logs;
-    size_t size = strlen(state->folder) + sizeof("/manifest.json");
-    char *manifest = pyro_arena_alloc(&state->result.arena, size);
+    const char *manifest = pyro_arena_printf(&state->result.arena, "%s/manifest.json", state->folder).ptr;
     if (!manifest)
         return no_memory(error);
-    snprintf(manifest, size, "%s/manifest.json", state->folder);
     PYRO_TRY(pyro_settings_load(&state->result.arena, manifest, &root, error));
     logs = root->kind == PYRO_SETTINGS_LIST ? root : pyro_settings_get(root, "logs");
     if (!logs || logs->kind != PYRO_SETTINGS_LIST)
@@ -230,7 +219,7 @@ static int take_feedback(void *context, const struct pyro_feedback *feedback)
             run = &result->runs.items[i];
     if (!run) {
         run = add_run(to->state);
-        const char *name = keep(to->state, pyro_slice_from(feedback->application));
+        const char *name = keep(to->state, feedback->application);
         if (!run || !name) {
             to->status = no_memory(to->error);
             return 1;

@@ -51,14 +51,11 @@ static bool add(struct pyro_run *run, const char *group, const char *column, con
 {
     if (!isfinite(value))
         return true;
-    char name[160];
-    int len = snprintf(name, sizeof(name), "%s.%s%s%s", group, column, how ? "." : "", how ? how : "");
+    struct pyro_slice name = pyro_arena_printf(&run->arena, "%s.%s%s%s", group, column, how ? "." : "", how ? how : "");
     struct pyro_aggregate *row = pyro_vec_push(&run->aggregates, run->arena.allocator);
-    char *copy = pyro_arena_alloc(&run->arena, (size_t)len + 1);
-    if (!row || !copy)
+    if (!row || !name.ptr)
         return false;
-    memcpy(copy, name, (size_t)len + 1);
-    *row = (struct pyro_aggregate){copy, value};
+    *row = (struct pyro_aggregate){name.ptr, value};
     return true;
 }
 

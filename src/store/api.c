@@ -168,10 +168,9 @@ static struct pyro_votes *votes_of(struct gathered *all, const struct pyro_rule 
 
 static struct pyro_slice kept(struct gathered *all, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = pyro_arena_alloc(&all->arena, size);
-    all->failed |= !copy;
-    return copy ? (struct pyro_slice){memcpy(copy, text, size), size - 1} : PYRO_SLICE_NULL;
+    struct pyro_slice copy = pyro_arena_copy(&all->arena, pyro_slice_from(text));
+    all->failed |= !copy.ptr;
+    return copy;
 }
 
 static int gather(void *context, const struct pyro_verdict_row *row)

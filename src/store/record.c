@@ -38,15 +38,10 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
         ret->attempt = PYRO_SLICE_LITERAL("");
     /* Somebody may ask for this log from another folder. */
     char *absolute = app->path.ptr ? realpath(app->path.ptr, NULL) : NULL;
-    struct pyro_slice path = absolute ? pyro_slice_from(absolute) : app->path;
-    char *kept = pyro_arena_alloc(&ret->arena, path.len + 1);
-    if (kept && path.ptr)
-        memcpy(kept, path.ptr, path.len);
+    ret->path = pyro_arena_copy(&ret->arena, pyro_slice_from(absolute ? absolute : app->path.ptr ? app->path.ptr : ""));
     free(absolute);
-    if (!kept)
+    if (!ret->path.ptr)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for what a store keeps of a run");
-    kept[path.len] = '\0';
-    ret->path = (struct pyro_slice){kept, path.len};
     struct pyro_writer writer = {append, &ret->text};
     PYRO_TRY(pyro_report_write(diagnosis, PYRO_FORMAT_JSON, NULL, &writer, error));
     ret->report = pyro_strbuf_slice(&ret->text);

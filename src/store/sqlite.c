@@ -203,7 +203,6 @@ static int64_t put_run(struct store *store, const struct pyro_run *run)
 
 static bool put_findings(struct store *store, int64_t key, const struct pyro_diagnosis *diagnosis)
 {
-    static const char *const severities[] = {"low", "moderate", "severe", "critical"};
     sqlite3_stmt *s = prepared(store, "INSERT INTO run_finding VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     bool ok = s != NULL;
     for (size_t i = 0; i < diagnosis->finding_count && ok; i++) {
@@ -213,7 +212,7 @@ static bool put_findings(struct store *store, int64_t key, const struct pyro_dia
         bind_slice(s, 3, finding->id);
         bind_text(s, 4, finding->rule->id);
         bind_text(s, 5, finding->rule->category);
-        bind_text(s, 6, severities[finding->severity]);
+        bind_text(s, 6, pyro_severity_name(finding->severity));
         sqlite3_bind_double(s, 7, finding->confidence);
         bind_slice(s, 8, finding->title);
         bind_slice(s, 9, finding->cause);
@@ -333,11 +332,9 @@ static const char *column_text(sqlite3_stmt *statement, int column)
     return text ? text : "";
 }
 
-static char *keep(struct pyro_arena *arena, const char *text)
+static const char *keep(struct pyro_arena *arena, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = pyro_arena_alloc(arena, size);
-    return copy ? memcpy(copy, text, size) : NULL;
+    return pyro_arena_copy(arena, pyro_slice_from(text)).ptr;
 }
 
 static enum pyro_status sqlite_find_finding(void *state, const char *application, const char *finding,

@@ -368,11 +368,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
             pyro_real(stage->duration_max) >= pyro_limit(context, HEAVY_RATIO) * pyro_real(stage->duration_median))
             examine(context, &cases, i);
     }
-    pyro_cases_merge(context, &cases);
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].sum_expected >= least)
-            report(context, &cases.list.items[i]);
-    pyro_cases_done(context, &cases);
+    pyro_cases_report(context, &cases, least, report);
     return PYRO_VERDICT_QUIET; /* the engine makes it a finding where one was added */
 }
 

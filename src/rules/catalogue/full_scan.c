@@ -160,16 +160,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
             verdict = PYRO_VERDICT_QUIET;
         examine(context, &spots, &scans.list.items[i]);
     }
-    pyro_spots_group(context, &spots);
-    double least = pyro_limit(context, SAVING_SHARE) * pyro_app_wall(context->app);
-    for (size_t i = 0, end; i < spots.list.count && !context->failed; i = end) {
-        end = pyro_spots_end(&spots, i);
-        if (pyro_spots_weight(&spots, i, end) < least)
-            continue;
-        report(context, &spots, i, end);
+    if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
         verdict = PYRO_VERDICT_FINDING;
-    }
-    pyro_spots_done(context, &spots);
     pyro_scans_done(context, &scans);
     return verdict;
 }

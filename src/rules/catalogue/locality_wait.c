@@ -203,12 +203,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
         if (app->stages.items[i].tasks > 1 && app->stages.items[i].completed_ms != PYRO_NONE)
             examine(context, &cases, i);
-    pyro_cases_merge(context, &cases);
     double least = fmax(pyro_limit(context, SAVING_MS), pyro_limit(context, SAVING_SHARE) * pyro_app_wall(app));
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].sum_expected >= least)
-            report(context, &cases.list.items[i]);
-    pyro_cases_done(context, &cases);
+    pyro_cases_report(context, &cases, least, report);
     return PYRO_VERDICT_QUIET;
 }
 

@@ -64,16 +64,9 @@ static uint32_t side_shuffle(const struct pyro_plan_tree *plan, uint32_t join, u
     return shuffle;
 }
 
-static double driver_heap(const struct pyro_app *app)
-{
-    if (app->numbers.driver_heap_limit_bytes > 0)
-        return pyro_real(app->numbers.driver_heap_limit_bytes);
-    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
-}
-
 static double most_bytes(const struct pyro_rule_context *context)
 {
-    double heap = fmin(pyro_app_heap_bytes(context->app), driver_heap(context->app));
+    double heap = fmin(pyro_app_heap_bytes(context->app), pyro_app_driver_heap_bytes(context->app));
     return fmin(pyro_limit(context, SIDE_BYTES_MAX),
                 heap * pyro_limit(context, HEAP_SHARE_MAX) / pyro_limit(context, EXPANSION));
 }

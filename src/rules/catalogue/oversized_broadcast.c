@@ -23,13 +23,6 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { BYTES, ROWS, BUILD_MS, EXECUTOR_PART, DRIVER_PART };
 
-static double driver_heap(const struct pyro_app *app)
-{
-    if (app->numbers.driver_heap_limit_bytes > 0)
-        return pyro_real(app->numbers.driver_heap_limit_bytes);
-    return pyro_real(pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30));
-}
-
 static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *cases, const struct pyro_plan_tree *plan,
                     uint32_t op)
 {
@@ -37,7 +30,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *c
     double bytes = pyro_op_amount(plan, op, PYRO_METRIC_DATA_SIZE);
     double usable = fmax(0, pyro_app_heap_bytes(app) - 300 * MIB) * pyro_app_memory_fraction(app);
     double executor = usable > 0 ? bytes / usable : 0;
-    double driver = bytes * pyro_limit(context, COPIES) / fmax(driver_heap(app), 1);
+    double driver = bytes * pyro_limit(context, COPIES) / fmax(pyro_app_driver_heap_bytes(app), 1);
     if (bytes < pyro_limit(context, BYTES_MIN) ||
         (executor < pyro_limit(context, EXECUTOR_SHARE) && driver < pyro_limit(context, DRIVER_SHARE)))
         return;

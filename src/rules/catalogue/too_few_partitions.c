@@ -181,11 +181,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
             pyro_stage_begin(stage) != PYRO_NONE && pyro_real(stage->duration_max) > 0)
             examine(context, &cases, &cold, i);
     }
-    pyro_cases_merge(context, &cases);
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].sum_expected >= least)
-            report(context, &cases.list.items[i]);
-    pyro_cases_done(context, &cases);
+    pyro_cases_report(context, &cases, least, report);
     pyro_cold_done(context, &cold);
     return PYRO_VERDICT_QUIET;
 }
