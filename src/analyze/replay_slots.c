@@ -1,0 +1,325 @@
+/* Slots of executors, and which task of which stage gets the next one. */
+#include "analyze/replay_slots.h"
+
+/* Of the stages that share a pool, so many are looked at for the next one. */
+enum { FAIR_LOOKED_AT = 1024 };
+
+/* ---- executors --------------------------------------------------------------------------------------------------- */
+
+void pyro_replay_offer(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_executor_state *state = &replay->executor_states[number];
+    struct replay_group *group = &replay->groups[replay->executors[number].group];
+    if (state->stacked || !state->alive || state->free <= 0)
+        return;
+    state->stacked = true;
+    state->below = group->top;
+    group->top = number;
+}
+
+void pyro_replay_come(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_executor_state *state = &replay->executor_states[number];
+    if (state->alive || state->retired)
+        return;
+    state->alive = true;
+    state->free = replay->executors[number].slots - state->busy;
+    replay->groups[replay->executors[number].group].slots += replay->executors[number].slots;
+    pyro_replay_offer(replay, number);
+}
+
+/* Running tasks are let finish: those that a lost executor interrupted are in the log as failed runs. */
+void pyro_replay_leave(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_executor_state *state = &replay->executor_states[number];
+    if (replay->revived)
+        return;
+    state->retired = true;
+    if (!state->alive)
+        return;
+    state->alive = false;
+    replay->groups[replay->executors[number].group].slots -= replay->executors[number].slots;
+}
+
+/* An executor of the group with a free slot, or REPLAY_NOBODY. */
+uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group)
+{
+    while (group->top != REPLAY_NOBODY) {
+        struct replay_executor_state *state = &replay->executor_states[group->top];
+        if (state->alive && state->free > 0)
+            return group->top;
+        state->stacked = false;
+        group->top = state->below;
+    }
+    return REPLAY_NOBODY;
+}
+
+/* ---- stages with tasks to launch --------------------------------------------------------------------------------- */
+
+void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    struct replay_group *group = &replay->groups[replay->stages[number].group];
+    if (state->queued)
+        return;
+    state->queued = true;
+    uint32_t place = group->ready_count++;
+    if (!replay->fair)
+        for (; place > 0 && replay->stages[number].rank < replay->stages[group->ready[(place - 1) / 2]].rank;
+             place = (place - 1) / 2)
+            group->ready[place] = group->ready[(place - 1) / 2];
+    group->ready[place] = number;
+}
+
+static void drop_stage(struct pyro_replay *replay, struct replay_group *group, uint32_t place)
+{
+    replay->stage_states[group->ready[place]].queued = false;
+    uint32_t last = group->ready[--group->ready_count], count = group->ready_count;
+    if (!replay->fair) {
+        for (uint32_t child = 2 * place + 1; child < count; child = 2 * place + 1) {
+            if (child + 1 < count &&
+                replay->stages[group->ready[child + 1]].rank < replay->stages[group->ready[child]].rank)
+                child++;
+            if (replay->stages[group->ready[child]].rank >= replay->stages[last].rank)
+                break;
+            group->ready[place] = group->ready[child];
+            place = child;
+        }
+    }
+    group->ready[place] = last;
+}
+
+static bool has_task(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    const struct replay_run *runs = &replay->runs[replay->stages[number].runs.first];
+    uint32_t count = replay_tasks(replay, number);
+    if (state->done)
+        return false;
+    if (state->retry_first != REPLAY_NOBODY)
+        return true;
+    if (!replay_is_cut(replay, number))
+        while (state->cursor < count &&
+               (runs[state->cursor].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_WAITS)) != REPLAY_RUN_HEAD)
+            state->cursor++;
+    return state->cursor < count;
+}
+
+/* FAIR: the pool with the fewest running tasks, all weights being equal; inside as `fair_inside` says. */
+static bool goes_before(const struct pyro_replay *replay, uint32_t a, uint32_t b)
+{
+    const struct replay_stage *one = &replay->stages[a], *other = &replay->stages[b];
+    uint32_t one_pool = replay->pool_running[one->pool], other_pool = replay->pool_running[other->pool];
+    if (one_pool != other_pool)
+        return one_pool < other_pool;
+    if (one->pool != other->pool)
+        return one->pool < other->pool;
+    uint32_t one_runs = replay->stage_states[a].running, other_runs = replay->stage_states[b].running;
+    if (replay->fair_inside && one_runs != other_runs)
+        return one_runs < other_runs;
+    return one->rank < other->rank;
+}
+
+/* The stage whose task comes next, or REPLAY_NOBODY. */
+uint32_t pyro_replay_next_stage(struct pyro_replay *replay, struct replay_group *group)
+{
+    uint32_t best = REPLAY_NOBODY;
+    for (uint32_t i = 0; i < group->ready_count && i < FAIR_LOOKED_AT;) {
+        uint32_t number = group->ready[i];
+        if (!has_task(replay, number)) {
+            drop_stage(replay, group, i);
+            continue;
+        }
+        if (!replay->fair)
+            return number;
+        if (best == REPLAY_NOBODY || goes_before(replay, number, best))
+            best = number;
+        i++;
+    }
+    return best;
+}
+
+/* ---- runs of tasks ----------------------------------------------------------------------------------------------- */
+
+static uint32_t end_of(const struct pyro_replay *replay, const struct replay_stage *stage, uint32_t run)
+{
+    uint32_t end = run + 1, limit = stage->runs.first + stage->runs.count;
+    while (end < limit && !(replay->runs[end].flags & REPLAY_RUN_HEAD))
+        end++;
+    return end;
+}
+
+void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t run)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    replay->retry_next[run] = REPLAY_NOBODY;
+    if (state->retry_first == REPLAY_NOBODY)
+        state->retry_first = run;
+    else
+        replay->retry_next[state->retry_last] = run;
+    state->retry_last = run;
+    pyro_replay_queue_stage(replay, number);
+}
+
+static uint32_t take_run(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    uint32_t run = state->retry_first;
+    if (run == REPLAY_NOBODY)
+        return replay->stages[number].runs.first + state->cursor++;
+    state->retry_first = replay->retry_next[run];
+    return run;
+}
+
+static uint32_t running_place(struct pyro_replay *replay)
+{
+    if (replay->running_free != REPLAY_NOBODY) {
+        uint32_t place = replay->running_free;
+        replay->running_free = replay->running.items[place].run;
+        return place;
+    }
+    if (!pyro_vec_push(&replay->running, replay->allocator)) {
+        replay->no_memory = true;
+        return REPLAY_NOBODY;
+    }
+    return (uint32_t)replay->running.count - 1;
+}
+
+static int64_t run_us(const struct pyro_replay *replay, uint32_t number, uint32_t run)
+{
+    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
+    int64_t us = edit && edit->count > 0 ? edit->us : replay->runs[run].us;
+    if (!edit || edit->factor == (int64_t)1 << REPLAY_FACTOR_BITS)
+        return us;
+    __int128 scaled = ((__int128)us * edit->factor) >> REPLAY_FACTOR_BITS;
+    return scaled > REPLAY_TIME_MAX ? REPLAY_TIME_MAX : (int64_t)scaled;
+}
+
+static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    const struct replay_stage *stage = &replay->stages[number];
+    uint32_t place = running_place(replay);
+    if (place == REPLAY_NOBODY)
+        return;
+    int64_t us = run_us(replay, number, run), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+    /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
+    int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
+    slot = slot < held / 2 ? held / 2 : slot;
+    int64_t free_at = replay_later(replay->now, slot), end = replay_later(replay->now, slot > us ? slot : us);
+    replay->running.items[place] = (struct replay_running){run, number, executor, end};
+    replay->busy = pyro_add_saturating(replay->busy, us);
+    replay->executor_states[executor].free--;
+    replay->executor_states[executor].busy++;
+    state->running++;
+    replay->pool_running[stage->pool]++;
+    pyro_replay_push(replay, free_at, REPLAY_TASK_ENDED, place);
+    uint32_t limit = stage->runs.first + stage->runs.count;
+    if (run != REPLAY_NOBODY && run + 1 < limit && replay->runs[run + 1].flags & REPLAY_RUN_COPY) {
+        /* The one that lost was killed when the other ended: that is how much later it began. */
+        int64_t later = replay->runs[run].us - replay->runs[run + 1].us;
+        pyro_replay_push(replay, replay_later(replay->now, later > 0 ? later : 0), REPLAY_TASK_QUEUED, run + 1);
+    }
+}
+
+/* An executor of the log that has a free slot now. */
+static bool has_slot(const struct pyro_replay *replay, uint32_t number)
+{
+    return number < replay->executor_count && !replay->others && replay->executor_states[number].alive &&
+           replay->executor_states[number].free > 0;
+}
+
+static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    if (replay_is_cut(replay, number)) {
+        replay->stage_states[number].cursor++;
+        launch(replay, number, executor, REPLAY_NOBODY);
+        return;
+    }
+    uint32_t run = take_run(replay, number);
+    bool copy = replay->runs[run].flags & REPLAY_RUN_COPY;
+    uint32_t before = replay->runs[run].executor;
+    if (has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
+        executor = before;
+    if (!copy || !(replay->run_done[replay_head(replay, run)] & REPLAY_DONE)) /* else its original was faster */
+        launch(replay, number, executor, run);
+}
+
+/* Tasks whose data is with one executor go there as soon as it has a slot. */
+static void launch_pinned(struct pyro_replay *replay, uint32_t number)
+{
+    const struct replay_stage *stage = &replay->stages[number];
+    uint32_t end = replay->stage_states[number].done ? stage->runs.first : stage->runs.first + stage->runs.count;
+    for (uint32_t i = stage->runs.first; i < end && !replay->no_memory; i++) {
+        if (!(replay->runs[i].flags & REPLAY_RUN_PINNED) || replay->run_done[i] & REPLAY_LAUNCHED ||
+            !has_slot(replay, replay->runs[i].executor))
+            continue;
+        replay->run_done[i] |= REPLAY_LAUNCHED;
+        launch(replay, number, replay->runs[i].executor, i);
+    }
+}
+
+static void end_part(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    if (state->parts_left > 0 && --state->parts_left == 0)
+        pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
+}
+
+void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
+{
+    struct replay_running running = replay->running.items[place];
+    replay->running.items[place].run = replay->running_free;
+    replay->running_free = place;
+    const struct replay_stage *stage = &replay->stages[running.stage];
+    struct replay_stage_state *state = &replay->stage_states[running.stage];
+    replay->executor_states[running.executor].free++;
+    replay->executor_states[running.executor].busy--;
+    pyro_replay_offer(replay, running.executor);
+    state->running--;
+    state->end = running.end > state->end ? running.end : state->end;
+    replay->pool_running[stage->pool]--;
+    if (running.run == REPLAY_NOBODY) {
+        end_part(replay, running.stage);
+        return;
+    }
+    if (replay->runs[running.run].flags & REPLAY_RUN_FATAL) {
+        pyro_replay_push(replay, replay->now, REPLAY_STAGE_END, running.stage);
+        return;
+    }
+    uint32_t run = running.run, head = replay_head(replay, run), end = end_of(replay, stage, run), next = run + 1;
+    bool success = replay->runs[run].flags & REPLAY_RUN_SUCCESS, any = false;
+    while (next < end && replay->runs[next].flags & REPLAY_RUN_COPY)
+        next++;
+    if (next < end && !(replay->runs[run].flags & REPLAY_RUN_COPY && !success)) {
+        /* Failed: once more. Succeeded: its output went with its executor, and then once more. */
+        uint32_t row = replay->runs[run].executor;
+        bool lost_it =
+            success && row < replay->app->executors.count && replay->app->executors.items[row].removed_ms != PYRO_NONE;
+        int64_t lost = lost_it ? replay_at(replay, replay->app->executors.items[row].removed_ms) : 0;
+        pyro_replay_push(replay, lost > replay->now ? lost : replay->now, REPLAY_TASK_QUEUED, next);
+        return;
+    }
+    for (uint32_t i = head; i < end && !any; i++)
+        any = replay->runs[i].flags & REPLAY_RUN_SUCCESS;
+    if (replay->run_done[head] & REPLAY_DONE || !(success || (!any && run + 1 == end)))
+        return;
+    replay->run_done[head] |= REPLAY_DONE;
+    end_part(replay, running.stage);
+}
+
+void pyro_replay_dispatch(struct pyro_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->holding_count; i++)
+        launch_pinned(replay, replay->holding[i]);
+    for (uint32_t g = 0; g < replay->group_count && !replay->no_memory; g++) {
+        struct replay_group *group = &replay->groups[g];
+        while (group->ready_count > 0 && !replay->no_memory) {
+            uint32_t executor = pyro_replay_free_executor(replay, group);
+            uint32_t stage = executor == REPLAY_NOBODY ? REPLAY_NOBODY : pyro_replay_next_stage(replay, group);
+            if (stage == REPLAY_NOBODY)
+                break;
+            launch_next(replay, stage, executor);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/* Between the course of a replayed run (replay_run.c: jobs, stages, events) and its slots (replay_slots.c: executors
+ * and the tasks on them). */
+#ifndef PYRO_ANALYZE_REPLAY_SLOTS_H
+#define PYRO_ANALYZE_REPLAY_SLOTS_H
+
+#include "analyze/replay_parts.h"
+
+/* What happens; of one time in the order in which it was found out. */
+enum replay_event_kind {
+    REPLAY_EXECUTOR_ADDED,
+    REPLAY_EXECUTOR_REMOVED,
+    REPLAY_JOB_START,
+    REPLAY_JOB_END,
+    REPLAY_STAGE_START,
+    REPLAY_STAGE_READY,
+    REPLAY_STAGE_END,
+    REPLAY_STAGE_SPREADS, /* its tasks may run far from their data */
+    REPLAY_TASK_ENDED,
+    REPLAY_TASK_QUEUED /* a second attempt, or a speculative copy */
+};
+#define REPLAY_KIND_BITS 4
+
+/* Runs of tasks that a stage has, or the tasks that an edit gave it. */
+static inline uint32_t replay_tasks(const struct pyro_replay *replay, uint32_t number)
+{
+    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
+    return edit && edit->count > 0 ? edit->count : replay->stages[number].runs.count;
+}
+
+static inline bool replay_is_cut(const struct pyro_replay *replay, uint32_t number)
+{
+    return replay->stage_edits && replay->stage_edits[number].count > 0;
+}
+
+/* The first run of the same partition. */
+static inline uint32_t replay_head(const struct pyro_replay *replay, uint32_t run)
+{
+    while (!(replay->runs[run].flags & REPLAY_RUN_HEAD))
+        run--;
+    return run;
+}
+
+void pyro_replay_push(struct pyro_replay *replay, int64_t at, enum replay_event_kind kind, uint32_t what);
+
+void pyro_replay_come(struct pyro_replay *replay, uint32_t number);
+void pyro_replay_leave(struct pyro_replay *replay, uint32_t number);
+/* Its free slots, to its group. */
+void pyro_replay_offer(struct pyro_replay *replay, uint32_t number);
+/* One with a free slot; the stage whose task comes next; or REPLAY_NOBODY. */
+uint32_t pyro_replay_free_executor(struct pyro_replay *replay, struct replay_group *group);
+uint32_t pyro_replay_next_stage(struct pyro_replay *replay, struct replay_group *group);
+void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number);
+void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t run);
+void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place);
+/* Slots for whoever has tasks. */
+void pyro_replay_dispatch(struct pyro_replay *replay);
+
+#endif
