@@ -45,7 +45,7 @@ static int run(const struct cli_call *call)
     struct pyro_options options;
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
-    options.wanted = PYRO_WANT_PLAN_TEXT;
+    options.wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS;
     const char *statement = call->arguments[1];
     char *from_stdin = NULL;
     if (strcmp(statement, "-") == 0) {

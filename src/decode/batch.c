@@ -5,14 +5,17 @@
 #include "decode/eventlog/task_events.h"
 
 void pyro_batch_init(struct pyro_batch *batch, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
-                     uint64_t max_record)
+                     uint64_t max_record, uint32_t wanted)
 {
-    *batch = (struct pyro_batch){.allocator = allocator, .scan = scan, .max_record = max_record};
+    *batch = (struct pyro_batch){.allocator = allocator, .scan = scan, .max_record = max_record, .wanted = wanted};
+    pyro_strbuf_init(&batch->metrics, allocator);
 }
 
 void pyro_batch_done(struct pyro_batch *batch)
 {
     pyro_vec_done(&batch->rows, batch->allocator);
+    pyro_strbuf_done(&batch->metrics);
+    pyro_vec_done(&batch->metric_ends, batch->allocator);
     pyro_vec_done(&batch->started, batch->allocator);
     pyro_vec_done(&batch->records, batch->allocator);
     pyro_vec_done(&batch->texts, batch->allocator);
@@ -23,6 +26,8 @@ void pyro_batch_clear(struct pyro_batch *batch)
 {
     batch->bytes = batch->lines = 0;
     batch->rows.count = batch->started.count = batch->records.count = batch->texts.count = 0;
+    batch->metric_ends.count = 0;
+    pyro_strbuf_clear(&batch->metrics);
     batch->failed = false;
     memset(batch->buckets, 0, sizeof(batch->buckets));
     if (batch->counts.count)
@@ -79,6 +84,19 @@ static const char *reject(struct pyro_batch *batch, const struct line *line, con
     return text.ptr + text.len;
 }
 
+/* Notes where the metrics of a row end. */
+static bool keep_metrics(struct pyro_batch *batch, bool decoded)
+{
+    if (!(batch->wanted & PYRO_WANT_TASK_METRICS))
+        return true;
+    if (batch->metrics.failed)
+        return false;
+    size_t *end = decoded ? pyro_vec_push(&batch->metric_ends, batch->allocator) : NULL;
+    if (end)
+        *end = batch->metrics.len;
+    return end || !decoded;
+}
+
 static const char *decode_task_end(struct pyro_batch *batch, const struct line *line, const char *end)
 {
     if (!pyro_vec_reserve(&batch->rows, PYRO_TASK_COLUMN_COUNT, batch->allocator)) {
@@ -89,7 +107,13 @@ static const char *decode_task_end(struct pyro_batch *batch, const struct line *
     struct pyro_json json;
     struct pyro_slice reason;
     pyro_json_start(&json, line->start, end, batch->scan);
-    if (!pyro_decode_task_end(&json, batch, row, &reason))
+    size_t metrics = batch->metrics.len;
+    bool decoded = pyro_decode_task_end(&json, batch, row, &reason);
+    if (!decoded)
+        batch->metrics.len = metrics;
+    if (!keep_metrics(batch, decoded))
+        batch->failed = true;
+    if (!decoded)
         return batch->failed ? end : reject(batch, line, end, json.error);
     if (reason.ptr) {
         struct pyro_record record = line->place;

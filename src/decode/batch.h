@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "model/task_table.h"
 
@@ -59,8 +60,13 @@ struct pyro_batch {
     const struct pyro_allocator *allocator;
     const struct pyro_scan *scan;
     uint64_t max_record;
+    uint32_t wanted; /* bit set of enum pyro_wanted */
     uint64_t bytes, lines;
     PYRO_VEC(int64_t) rows; /* TaskEnd events: PYRO_TASK_COLUMN_COUNT values each; texts are numbers of this batch */
+    /* With PYRO_WANT_TASK_METRICS: SQL metrics of all rows as pyro_task_metrics() returns them, one row's after the
+     * other's, and for each row where its own end. */
+    struct pyro_strbuf metrics;
+    PYRO_VEC(size_t) metric_ends;
     PYRO_VEC(struct pyro_task_start) started;
     PYRO_VEC(struct pyro_record) records; /* in the order of the lines */
     PYRO_VEC(struct pyro_batch_text) texts;
@@ -70,7 +76,7 @@ struct pyro_batch {
 };
 
 void pyro_batch_init(struct pyro_batch *batch, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
-                     uint64_t max_record);
+                     uint64_t max_record, uint32_t wanted);
 void pyro_batch_done(struct pyro_batch *batch);
 /* Empties it, keeping its memory. */
 void pyro_batch_clear(struct pyro_batch *batch);

@@ -191,7 +191,7 @@ static size_t task_stage_row(struct pyro_builder *builder, int64_t stage, int64_
     return builder->last_stage_row;
 }
 
-static void apply_task(struct pyro_builder *builder, int64_t *row)
+static void apply_task(struct pyro_builder *builder, int64_t *row, struct pyro_slice metrics)
 {
     struct pyro_app *app = builder->app;
     bool resubmitted = row[PYRO_TASK_status] == PYRO_TASK_RESUBMITTED;
@@ -200,7 +200,8 @@ static void apply_task(struct pyro_builder *builder, int64_t *row)
     row[PYRO_TASK_stage_row] = (int64_t)task_stage_row(builder, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
     pyro_build_time(builder, row[PYRO_TASK_launch_ms]);
     pyro_build_time(builder, row[PYRO_TASK_finish_ms]);
-    if (builder->failed || !pyro_task_table_append(&app->tasks, row))
+    if (builder->failed || !pyro_task_table_append(&app->tasks, row) ||
+        !pyro_task_table_add_metrics(&app->tasks, metrics))
         builder->failed = true;
 }
 
@@ -219,7 +220,10 @@ static void apply_tasks(struct pyro_builder *builder, const struct pyro_batch *b
         }
         if (row[PYRO_TASK_reason] == (int64_t)resubmitted)
             row[PYRO_TASK_status] = PYRO_TASK_RESUBMITTED;
-        apply_task(builder, row);
+        size_t begin = i > 0 && i < batch->metric_ends.count ? batch->metric_ends.items[i - 1] : 0;
+        size_t end = i < batch->metric_ends.count ? batch->metric_ends.items[i] : begin;
+        struct pyro_slice metrics = {end > begin ? batch->metrics.data + begin : "", end - begin};
+        apply_task(builder, row, metrics);
     }
     builder->event_counts.items[PYRO_EVENT_TASK_END] += count;
 }

@@ -84,6 +84,10 @@ static bool finish_metrics(const struct pyro_builder *builder, struct pyro_app *
             .type = pyro_string_pool_text(app->strings, kind->type),
             .accumulator = metric->accumulator,
             .value = known ? value : PYRO_NONE,
+            .tasks = PYRO_NONE,
+            .task_min = PYRO_NONE,
+            .task_median = PYRO_NONE,
+            .task_max = PYRO_NONE,
         };
     }
     return true;

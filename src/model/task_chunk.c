@@ -17,6 +17,7 @@ struct pyro_task_chunk {
     int references; /* atomic */
     uint32_t rows;
     size_t bytes;
+    size_t metric_ends_at, metrics_at; /* from the start of the chunk: an end for each row, and the bytes; 0: none */
     struct packed_column columns[PYRO_TASK_COLUMN_COUNT];
 };
 
@@ -72,7 +73,8 @@ static void pack_column(const int64_t *values, size_t rows, const struct packed_
 #undef PACK
 }
 
-struct pyro_task_chunk *pyro_task_chunk_new(const int64_t *open, size_t rows, const struct pyro_allocator *allocator)
+struct pyro_task_chunk *pyro_task_chunk_new(const int64_t *open, size_t rows, const struct pyro_chunk_metrics *metrics,
+                                            const struct pyro_allocator *allocator)
 {
     struct packed_column columns[PYRO_TASK_COLUMN_COUNT];
     size_t bytes = (sizeof(struct pyro_task_chunk) + 7) / 8 * 8;
@@ -81,9 +83,20 @@ struct pyro_task_chunk *pyro_task_chunk_new(const int64_t *open, size_t rows, co
         columns[i].at = (uint32_t)bytes;
         bytes += (rows * columns[i].width + 7) / 8 * 8; /* every column starts aligned for its width */
     }
+    size_t ends_at = bytes, metrics_at = bytes + (metrics->ends ? rows * sizeof(size_t) : 0);
+    size_t metric_bytes = metrics->ends && rows > 0 ? metrics->ends[rows - 1] : 0;
+    if (metric_bytes > SIZE_MAX / 2)
+        return NULL;
+    bytes = metrics_at + metric_bytes;
     struct pyro_task_chunk *chunk = pyro_allocate(allocator, bytes);
     if (!chunk)
         return NULL;
+    chunk->metric_ends_at = metric_bytes > 0 ? ends_at : 0;
+    chunk->metrics_at = metric_bytes > 0 ? metrics_at : 0;
+    if (metric_bytes > 0) {
+        memcpy((char *)chunk + ends_at, metrics->ends, rows * sizeof(size_t));
+        memcpy((char *)chunk + metrics_at, metrics->bytes, metric_bytes);
+    }
     chunk->references = 1;
     chunk->rows = (uint32_t)rows;
     chunk->bytes = bytes;
@@ -156,4 +169,13 @@ void pyro_task_chunk_read(const struct pyro_task_chunk *chunk, enum pyro_task_co
         break;
     }
 #undef UNPACK
+}
+
+struct pyro_slice pyro_task_chunk_metrics(const struct pyro_task_chunk *chunk, size_t row)
+{
+    if (!chunk->metric_ends_at)
+        return (struct pyro_slice){"", 0};
+    const size_t *ends = (const size_t *)(const void *)((const char *)chunk + chunk->metric_ends_at);
+    size_t begin = row > 0 ? ends[row - 1] : 0;
+    return (struct pyro_slice){(const char *)chunk + chunk->metrics_at + begin, ends[row] - begin};
 }

@@ -8,6 +8,18 @@
 void pyro_task_table_init(struct pyro_task_table *table, const struct pyro_allocator *allocator)
 {
     *table = (struct pyro_task_table){.allocator = allocator};
+    pyro_strbuf_init(&table->open_metrics, allocator);
+}
+
+static void release_open(struct pyro_task_table *table)
+{
+    pyro_release(table->allocator, table->open);
+    pyro_release(table->allocator, table->open_metric_ends);
+    pyro_strbuf_done(&table->open_metrics);
+    pyro_strbuf_init(&table->open_metrics, table->allocator);
+    table->open = NULL;
+    table->open_metric_ends = NULL;
+    table->open_count = 0;
 }
 
 void pyro_task_table_done(struct pyro_task_table *table)
@@ -15,7 +27,7 @@ void pyro_task_table_done(struct pyro_task_table *table)
     for (size_t i = 0; i < table->chunks.count; i++)
         pyro_task_chunk_release(table->chunks.items[i], table->allocator);
     pyro_vec_done(&table->chunks, table->allocator);
-    pyro_release(table->allocator, table->open);
+    release_open(table);
     pyro_release(table->allocator, table->stage_rows);
     pyro_release(table->allocator, table->executor_rows);
     pyro_task_table_init(table, table->allocator);
@@ -26,11 +38,27 @@ static bool pack_open(const struct pyro_task_table *table, struct pyro_task_tabl
 {
     if (!pyro_vec_reserve(&target->chunks, 1, target->allocator))
         return false;
-    struct pyro_task_chunk *chunk = pyro_task_chunk_new(table->open, table->open_count, target->allocator);
+    const struct pyro_chunk_metrics metrics = {table->open_metrics.data, table->open_metric_ends};
+    struct pyro_task_chunk *chunk = pyro_task_chunk_new(table->open, table->open_count, &metrics, target->allocator);
     if (!chunk)
         return false;
     target->chunks.items[target->chunks.count++] = chunk;
     return true;
+}
+
+static bool keep_metrics(struct pyro_task_table *table, size_t row, struct pyro_slice metrics)
+{
+    if (metrics.len > 0 && !table->open_metric_ends) {
+        table->open_metric_ends = pyro_allocate(table->allocator, PYRO_TASK_CHUNK_ROWS * sizeof(size_t));
+        if (!table->open_metric_ends)
+            return false;
+        memset(table->open_metric_ends, 0, PYRO_TASK_CHUNK_ROWS * sizeof(size_t));
+    }
+    if (!table->open_metric_ends)
+        return true;
+    pyro_strbuf_add(&table->open_metrics, metrics.ptr, metrics.len);
+    table->open_metric_ends[row] = table->open_metrics.len;
+    return !table->open_metrics.failed;
 }
 
 /* Makes room for rows behind what is there; rows of a last chunk that is not full are opened again. */
@@ -46,6 +74,9 @@ static bool open_rows(struct pyro_task_table *table)
     for (unsigned i = 0; i < PYRO_TASK_COLUMN_COUNT; i++)
         pyro_task_chunk_read(last, (enum pyro_task_column)i, 0, table->open_count,
                              table->open + (size_t)i * PYRO_TASK_OPEN_STRIDE);
+    for (size_t i = 0; i < table->open_count; i++)
+        if (!keep_metrics(table, i, pyro_task_chunk_metrics(last, i)))
+            return false;
     pyro_task_chunk_release(last, table->allocator);
     return true;
 }
@@ -58,12 +89,21 @@ bool pyro_task_table_append(struct pyro_task_table *table, const int64_t *row)
         if (!pack_open(table, table))
             return false;
         table->open_count = 0;
+        pyro_strbuf_clear(&table->open_metrics);
     }
+    if (table->open_metric_ends)
+        table->open_metric_ends[table->open_count] = table->open_metrics.len;
     int64_t *cell = table->open + table->open_count++;
     for (size_t i = 0; i < PYRO_TASK_COLUMN_COUNT; i++, cell += PYRO_TASK_OPEN_STRIDE)
         *cell = row[i];
     table->count++;
     return true;
+}
+
+bool pyro_task_table_add_metrics(struct pyro_task_table *table, struct pyro_slice metrics)
+{
+    assert(table->open_count > 0);
+    return keep_metrics(table, table->open_count - 1, metrics);
 }
 
 bool pyro_task_table_seal(struct pyro_task_table *table)
@@ -72,9 +112,7 @@ bool pyro_task_table_seal(struct pyro_task_table *table)
         return true;
     if (table->open_count > 0 && !pack_open(table, table))
         return false;
-    pyro_release(table->allocator, table->open);
-    table->open = NULL;
-    table->open_count = 0;
+    release_open(table);
     return true;
 }
 
@@ -135,4 +173,10 @@ void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column c
         count -= here;
         values += here;
     }
+}
+
+struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t row)
+{
+    assert(row < table->count && !table->open);
+    return pyro_task_chunk_metrics(table->chunks.items[row / PYRO_TASK_CHUNK_ROWS], row % PYRO_TASK_CHUNK_ROWS);
 }

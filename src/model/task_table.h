@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/varint.h"
 #include "base/vec.h"
 
 /* What one row holds: the public columns of tables/tasks.def with texts as numbers, and two row numbers. */
@@ -34,6 +35,8 @@ struct pyro_task_table {
     PYRO_VEC(struct pyro_task_chunk *) chunks; /* sealed, each of 4,096 rows but the last */
     int64_t *open;                             /* rows of the chunk being filled, column-major; NULL when sealed */
     size_t open_count;
+    struct pyro_strbuf open_metrics; /* SQL metrics of the open rows, one row's after the other's */
+    size_t *open_metric_ends;        /* for each open row; NULL: no row has any */
     /* Once analysed: the columns stage_row and executor_row, which depend on tables that may still grow while chunks
      * are sealed and shared. NULL: as appended. */
     int32_t *stage_rows, *executor_rows;
@@ -43,6 +46,9 @@ void pyro_task_table_init(struct pyro_task_table *table, const struct pyro_alloc
 void pyro_task_table_done(struct pyro_task_table *table);
 /* Appends one row of PYRO_TASK_COLUMN_COUNT values; false when there is no memory. */
 bool pyro_task_table_append(struct pyro_task_table *table, const int64_t *row);
+/* Gives the newest row its SQL metrics, encoded as pyro_task_metrics() returns them; nothing is kept for an empty
+ * slice. False when there is no memory. */
+bool pyro_task_table_add_metrics(struct pyro_task_table *table, struct pyro_slice metrics);
 /* Seals the open rows. Reading needs a sealed table. */
 bool pyro_task_table_seal(struct pyro_task_table *table);
 /* `copy` gets all rows of `table` at this moment, sealed, sharing the chunks that are full. */
@@ -57,5 +63,27 @@ int64_t pyro_task_get(const struct pyro_task_table *table, enum pyro_task_column
 /* Rows [first, first + count) of a column into `values`; several times faster than one by one. */
 void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
                     int64_t *values);
+/* SQL metrics that a task of a sealed table updated: pairs of accumulator id and value, for pyro_task_metric_next().
+ * Empty unless PYRO_WANT_TASK_METRICS was asked for. Belongs to the table. */
+struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t row);
+
+struct pyro_task_metric {
+    int64_t accumulator, value;
+};
+
+/* Takes the next pair off the front; false at the end. Start with a zeroed *metric. */
+static inline bool pyro_task_metric_next(struct pyro_slice *from, struct pyro_task_metric *metric)
+{
+    metric->value = 0; /* values are written as differences from 0 */
+    return pyro_varint_take(from, &metric->accumulator) && pyro_varint_take(from, &metric->value);
+}
+
+/* Appends a pair. Start with *last 0. */
+static inline void pyro_task_metric_put(struct pyro_strbuf *to, int64_t *last, int64_t accumulator, int64_t value)
+{
+    int64_t zero = 0;
+    pyro_varint_put(to, last, accumulator);
+    pyro_varint_put(to, &zero, value);
+}
 
 #endif

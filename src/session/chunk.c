@@ -14,10 +14,10 @@ static enum pyro_status no_memory(struct pyro_error *error)
 }
 
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
-                     uint64_t max_record)
+                     uint64_t max_record, uint32_t wanted)
 {
     *chunk = (struct pyro_chunk){.allocator = allocator};
-    pyro_batch_init(&chunk->batch, allocator, scan, max_record);
+    pyro_batch_init(&chunk->batch, allocator, scan, max_record, wanted);
 }
 
 void pyro_chunk_done(struct pyro_chunk *chunk)
@@ -213,7 +213,7 @@ enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_
         if (len - line_at > max_record) {
             uint64_t more = 0;
             struct pyro_chunk rest;
-            pyro_chunk_init(&rest, chunk->allocator, NULL, 0);
+            pyro_chunk_init(&rest, chunk->allocator, NULL, 0, 0);
             enum pyro_status status = measure_record(&rest, fd, start + len, size, &more, error);
             pyro_chunk_done(&rest);
             chunk->text = chunk->buffer + begin;

@@ -22,7 +22,7 @@ struct pyro_chunk {
 };
 
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,
-                     uint64_t max_record);
+                     uint64_t max_record, uint32_t wanted);
 void pyro_chunk_done(struct pyro_chunk *chunk);
 bool pyro_chunk_reserve(struct pyro_chunk *chunk, size_t capacity);
 

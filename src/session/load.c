@@ -412,7 +412,8 @@ static enum pyro_status prepare(struct load *load, size_t slot_count, struct pyr
     memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
     for (; load->slot_count < slot_count; load->slot_count++) {
         load->slots[load->slot_count].state = SLOT_FREE;
-        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes);
+        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes,
+                        load->options->wanted);
     }
     return PYRO_OK;
 }

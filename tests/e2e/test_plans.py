@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
-from typing import Any, List
+from typing import Any, Dict, List
 
 import pytest
+from conftest import run_command
 from plans import Plans
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,3 +63,32 @@ FRAME_NAMES = (
     "ResultQueryStage",
     "AQEShuffleRead",
 )
+
+
+@pytest.mark.parametrize("name", ["data_skew", "aqe_off", "disk_spill"])
+def test_metrics_of_single_tasks(binary: str, name: str) -> None:
+    """How many tasks added to a metric, and the least, median and most of it, from the tasks' own lines."""
+    path = ROOT / "corpus" / "logs" / f"{name}.zst"
+    added: Dict[int, List[int]] = {}
+    for line in lines_of(path):
+        if b'"SparkListenerTaskEnd"' not in line:
+            continue
+        info = json.loads(line)["Task Info"]
+        if info["Failed"] or info["Killed"]:
+            continue
+        for metric in info["Accumulables"]:
+            if metric.get("Metadata") == "sql" and int(metric["Update"]) > 0:
+                added.setdefault(metric["ID"], []).append(int(metric["Update"]))
+    run = run_command([binary, "sql", str(path), "select * from sql_metrics", "--format", "json"])
+    assert run.exit == 0, run.explain()
+    seen = 0
+    for row in run.json:
+        values = sorted(added.get(row["accumulator"], []))
+        assert row["tasks"] == len(values)
+        if not values:
+            assert row["task_min"] is row["task_median"] is row["task_max"] is None
+            continue
+        seen += 1
+        assert (row["task_min"], row["task_max"]) == (values[0], values[-1])
+        assert row["task_median"] == values[len(values) // 2]
+    assert seen > 5

@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (flags & SHORT_RECORDS)
         options.max_record_bytes = 4096; /* the least there is */
     if (flags & PLAN_TEXTS)
-        options.wanted = PYRO_WANT_PLAN_TEXT;
+        options.wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS;
     data += 2;
     size -= 2;
     pyro_app *whole = decode(data, size, &options, SIZE_MAX, 0, false);

@@ -159,7 +159,7 @@ struct task_texts {
     struct pyro_slice executor, host, locality, reason;
 };
 
-static void decode_info(struct pyro_json *json, struct task_texts *texts, int64_t *row)
+static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct task_texts *texts, int64_t *row)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
@@ -207,7 +207,10 @@ static void decode_info(struct pyro_json *json, struct task_texts *texts, int64_
             pyro_json_take_bool(json, &killed);
             break;
         case INFO_ACCUMULABLES:
-            pyro_json_skip_array_fast(json);
+            if (batch->wanted & PYRO_WANT_TASK_METRICS)
+                pyro_decode_task_metrics(json, &batch->metrics);
+            else
+                pyro_json_skip_array_fast(json);
             break;
         default:
             pyro_json_skip(json);
@@ -362,7 +365,7 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
             decode_reason(json, &texts, reason);
             break;
         case END_INFO:
-            decode_info(json, &texts, row);
+            decode_info(json, batch, &texts, row);
             break;
         case END_EXECUTOR:
             pyro_decode_executor_metrics(json, peaks);

@@ -10,6 +10,8 @@
  * reason when it is not Success, else null. */
 bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *row, struct pyro_slice *reason);
 bool pyro_decode_task_start(struct pyro_json *json, struct pyro_task_start *ret);
+/* The array of a task's accumulables: appends what pyro_task_metrics() returns of it. */
+void pyro_decode_task_metrics(struct pyro_json *json, struct pyro_strbuf *metrics);
 /* An object of executor metrics: raises `peaks` (PYRO_PEAK_COUNT values) to what it holds. */
 bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks);
 

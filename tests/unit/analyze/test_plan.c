@@ -32,7 +32,12 @@ static void add_metric(struct pyro_app *app, int64_t sql, int64_t node, int64_t 
                        const char *type, int64_t value)
 {
     struct pyro_sql_metric *row = pyro_vec_push(&app->sql_metrics, app->allocator);
-    *row = (struct pyro_sql_metric){sql, node, pyro_slice_from(name), pyro_slice_from(type), accumulator, value};
+    *row = (struct pyro_sql_metric){.sql = sql,
+                                    .node = node,
+                                    .name = pyro_slice_from(name),
+                                    .type = pyro_slice_from(type),
+                                    .accumulator = accumulator,
+                                    .value = value};
 }
 
 static void add_execution(struct pyro_app *app, int64_t id)

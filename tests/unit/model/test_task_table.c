@@ -67,6 +67,43 @@ static void test_widths(void **state)
     }
 }
 
+/* Every row has the pairs that it was given, through sealing, opening again and snapshots. */
+static void test_metrics(void **state)
+{
+    (void)state;
+    enum { ROWS = PYRO_TASK_CHUNK_ROWS + 10, FIRST = 5 };
+    struct pyro_task_table table, copy;
+    struct pyro_strbuf pairs;
+    pyro_task_table_init(&table, NULL);
+    pyro_strbuf_init(&pairs, NULL);
+    for (int64_t i = 0; i < ROWS; i++) {
+        int64_t last = 0;
+        append(&table, i);
+        pyro_strbuf_clear(&pairs);
+        for (int64_t k = 0; i >= FIRST && k < i % 3; k++)
+            pyro_task_metric_put(&pairs, &last, k == 0 ? INT64_MAX - i : i, INT64_MIN + 1 + i + k);
+        if (i % 2 == 0 || pairs.len > 0)
+            assert_true(pyro_task_table_add_metrics(&table, pyro_strbuf_slice(&pairs)));
+        if (i == 7 || i == PYRO_TASK_CHUNK_ROWS)
+            assert_true(pyro_task_table_seal(&table)); /* to be opened again */
+    }
+    assert_true(pyro_task_table_snapshot(&table, &copy));
+    for (size_t i = 0; i < ROWS; i++) {
+        struct pyro_slice from = pyro_task_metrics(&copy, i);
+        struct pyro_task_metric metric = {0};
+        int64_t row = (int64_t)i;
+        for (int64_t k = 0; row >= FIRST && k < row % 3; k++) {
+            assert_true(pyro_task_metric_next(&from, &metric));
+            assert_int_equal(metric.accumulator, k == 0 ? INT64_MAX - row : row);
+            assert_int_equal(metric.value, INT64_MIN + 1 + row + k);
+        }
+        assert_false(pyro_task_metric_next(&from, &metric));
+    }
+    pyro_task_table_done(&copy);
+    pyro_task_table_done(&table);
+    pyro_strbuf_done(&pairs);
+}
+
 static void test_chunk_boundaries(void **state)
 {
     (void)state;
@@ -147,8 +184,8 @@ static void test_taken_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widths),     cmocka_unit_test(test_chunk_boundaries),  cmocka_unit_test(test_snapshot),
-        cmocka_unit_test(test_taken_rows), cmocka_unit_test(test_append_after_seal),
+        cmocka_unit_test(test_widths),   cmocka_unit_test(test_metrics),    cmocka_unit_test(test_chunk_boundaries),
+        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_taken_rows), cmocka_unit_test(test_append_after_seal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,12 @@ static void metric(struct query *query, int64_t node, const char *name, const ch
 {
     struct pyro_app *app = query->scene.app;
     struct pyro_sql_metric *row = pyro_vec_push(&app->sql_metrics, app->allocator);
-    *row =
-        (struct pyro_sql_metric){1, node, pyro_slice_from(name), pyro_slice_from(type), ++query->accumulators, value};
+    *row = (struct pyro_sql_metric){.sql = 1,
+                                    .node = node,
+                                    .name = pyro_slice_from(name),
+                                    .type = pyro_slice_from(type),
+                                    .accumulator = ++query->accumulators,
+                                    .value = value};
     pyro_varint_put(&query->ids, &query->last, query->accumulators);
 }
 

@@ -1,0 +1,41 @@
+/* SQL metrics of single tasks, for those who ask for them. */
+#include "decode/eventlog/task_events.h"
+
+#define KEY PYRO_JSON_KEY
+
+/* What the task added to one accumulator; Spark writes SQL metrics as texts and calls them internal. */
+static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int64_t *last)
+{
+    static const struct pyro_json_key keys[] = {
+        KEY("ID"),       KEY("Name"), KEY("Update"), KEY("Value"), KEY("Internal"), KEY("Count Failed Values"),
+        KEY("Metadata"),
+    };
+    enum { ID, UPDATE = 2, METADATA = 6, KEYS };
+    struct pyro_json_object object;
+    struct pyro_slice metadata = PYRO_SLICE_NULL;
+    int64_t id = PYRO_NONE, update = PYRO_NONE;
+    if (!pyro_json_enter_object(json, &object))
+        return;
+    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+        char next = pyro_json_peek(json);
+        if (key == ID)
+            pyro_json_take_int(json, &id);
+        else if (key == UPDATE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
+            pyro_json_take_loose_int(json, &update);
+        else if (key == METADATA && next == '"')
+            pyro_json_take_string(json, &metadata, NULL);
+        else
+            pyro_json_skip(json);
+    }
+    if (!json->error && pyro_slice_is(metadata, "sql") && id != PYRO_NONE && update != PYRO_NONE)
+        pyro_task_metric_put(metrics, last, id, update);
+}
+
+void pyro_decode_task_metrics(struct pyro_json *json, struct pyro_strbuf *metrics)
+{
+    int64_t last = 0;
+    if (!pyro_json_enter_array(json))
+        return;
+    for (bool first = true; pyro_json_next_element(json, &first);)
+        decode_one(json, metrics, &last);
+}
