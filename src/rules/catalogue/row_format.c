@@ -1,4 +1,5 @@
-/* row-format: CSV, JSON, XML or text parsed again and again where columnar files would be read. */
+/* row-format: CSV, JSON, XML or text parsed again and again where columnar files would be read; output whose
+ * compression is missing or slow. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,10 +8,23 @@
 #include "rules/remedy.h"
 #include "rules/scans.h"
 #include "rules/sites.h"
+#include "rules/write_codec.h"
 
 #define MIB (1024.0 * 1024)
 
-enum { BYTES_MIN, CSV_MS, JSON_MS, XML_MS, TEXT_MS, SAVING_SHARE };
+enum {
+    BYTES_MIN,
+    CSV_MS,
+    JSON_MS,
+    XML_MS,
+    TEXT_MS,
+    SAVING_SHARE,
+    PLAIN_BYTES,
+    PLAIN_TEXT_BYTES,
+    HEAVY_BYTES,
+    SLOW_MS,
+    SLOWEST_MS
+};
 static const struct pyro_threshold thresholds[] = {
     [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Smaller files are parsed in a moment"},
     [CSV_MS] = {"csv_ms_per_mib", 15, "ms",
@@ -19,9 +33,19 @@ static const struct pyro_threshold thresholds[] = {
     [XML_MS] = {"xml_ms_per_mib", 40, "ms", "The same for XML"},
     [TEXT_MS] = {"text_ms_per_mib", 5, "ms", "The same for lines of text"},
     [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+    [PLAIN_BYTES] =
+        {"plain_bytes_min", 256.0 * 1024 * 1024, "bytes",
+         "Columnar output without compression, which somebody must have switched off, matters from here on"},
+    [PLAIN_TEXT_BYTES] = {"plain_text_bytes_min", 1024.0 * 1024 * 1024, "bytes",
+                          "Text without compression is Spark's default, and handy while it is small"},
+    [HEAVY_BYTES] = {"heavy_bytes_min", 10.0 * 1024 * 1024 * 1024, "bytes", "Readers of the output feel it badly"},
+    [SLOW_MS] = {"slow_ms_per_mib", 60, "ms",
+                 "What gzip, deflate and brotli take beyond zstd or snappy for 1 MiB of output (2 to 3 MiB of data)"},
+    [SLOWEST_MS] = {"slowest_ms_per_mib", 250, "ms", "The same for bzip2 and xz"},
 };
 
 enum { BYTES, FORMAT, MS, FACTOR, INFERENCE, COLUMNS };
+enum { PARSED, WRITTEN_PLAIN, WRITTEN_SLOWLY }; /* kinds of spots */
 
 static double parse_ms(const struct pyro_rule_context *context, enum pyro_scan_format format, double bytes)
 {
@@ -217,15 +241,124 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     }
 }
 
+static void examine_write(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_write *write,
+                          struct pyro_write_format *format)
+{
+    const struct pyro_app *app = context->app;
+    const struct pyro_stage *stage = &app->stages.items[write->stage];
+    pyro_write_format(app, write, format);
+    bool plain = format->codec == PYRO_CODEC_NONE;
+    double least = pyro_limit(context, pyro_scan_is_rows(format->format) ? PLAIN_TEXT_BYTES : PLAIN_BYTES);
+    if (format->format == PYRO_SCAN_OTHER || format->codec == PYRO_CODEC_UNKNOWN || format->codec == PYRO_CODEC_FAST ||
+        (plain && write->bytes < least))
+        return;
+    double each = pyro_limit(context, format->codec == PYRO_CODEC_SLOWEST ? SLOWEST_MS : SLOW_MS);
+    double run = fmax(pyro_real(stage->run_ms), 1), ms = plain ? 0 : fmin(write->bytes / MIB * each, 0.6 * run);
+    struct pyro_spot *spot = pyro_spots_add(context, spots, write->stage);
+    if (!spot)
+        return;
+    spot->kind = plain ? WRITTEN_PLAIN : WRITTEN_SLOWLY;
+    spot->about = format;
+    spot->value[BYTES] = write->bytes;
+    spot->value[FORMAT] = (double)format->format;
+    spot->value[MS] = ms;
+    spot->value[FACTOR] = 1 - ms / run;
+    spot->weight = ms / fmax(fmin(pyro_stage_slots(app, stage), pyro_real(stage->partitions)), 1);
+}
+
+static void advise_codec(struct pyro_rule_context *context, struct pyro_finding *finding,
+                         const struct pyro_write_format *format, bool plain)
+{
+    const char *verify = plain ? "In the next run the stage's output is a half to a fifth of this size."
+                               : "In the next run the stage that writes is shorter, its output about as large.";
+    bool rows = pyro_scan_is_rows(format->format);
+    struct pyro_advice *advice = pyro_finding_advise(
+        context, finding,
+        rows ? PYRO_SLICE_LITERAL(
+                   "Write Parquet or ORC, compressed with zstd: smaller than compressed text, read column "
+                   "by column, and cut into pieces by whoever reads it.")
+        : format->from_option
+            ? PYRO_SLICE_LITERAL("Take the compression option off the writer, or ask for zstd there.")
+            : PYRO_SLICE_LITERAL("Compress with zstd: nearly as small as gzip, nearly as fast as none."),
+        verify);
+    if (!advice)
+        return;
+    if (rows || format->from_option)
+        advice->code = rows ? PYRO_SLICE_LITERAL("df.write.option(\"compression\", \"zstd\").parquet(path)")
+                            : PYRO_SLICE_LITERAL("df.write.option(\"compression\", \"zstd\")");
+    else
+        pyro_advice_set(context, advice, format->key, PYRO_SLICE_LITERAL("zstd"));
+}
+
+static void report_write(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first, size_t end)
+{
+    const struct pyro_spot *spot = &spots->list.items[first];
+    const struct pyro_write_format *format = spot->about;
+    bool plain = spot->kind == WRITTEN_PLAIN;
+    struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_row_format);
+    if (!finding)
+        return;
+    double bytes = pyro_spots_sum(spots, first, end, BYTES), ms = pyro_spots_sum(spots, first, end, MS);
+    const char *name = pyro_scan_format_name((enum pyro_scan_format)spot->value[FORMAT]);
+    finding->title = plain ? PYRO_SLICE_LITERAL("Output not compressed") : PYRO_SLICE_LITERAL("Slow compression");
+    pyro_finding_at_stage(context, finding, spot->stage);
+    finding->cause =
+        plain
+            ? pyro_say(context,
+                       "%s: %s of %s were written without compression; who stores and reads them pays for "
+                       "two to five times the bytes.",
+                       pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name)
+            : pyro_say(context,
+                       "%s: %s of %s were compressed with %.*s, which took about %s of task time more than zstd would.",
+                       pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name,
+                       (int)format->name.len, format->name.ptr, pyro_say_ms(context, ms));
+    pyro_finding_evidence(context, finding, "written_bytes", bytes, (double)NAN, "bytes");
+    pyro_finding_evidence(context, finding, "writes", (double)(end - first), (double)NAN, "count");
+    if (!plain)
+        pyro_finding_evidence(context, finding, "compress_ms", ms, 0, "ms");
+    finding->confidence *= pyro_scan_is_rows(format->format) ? 0.6 : 0.8;
+    if (plain)
+        finding->harm = bytes >= pyro_limit(context, HEAVY_BYTES) ? 0.5 : 0.2;
+    advise_codec(context, finding, format, plain);
+    pyro_remedy_sure(finding, 0.4, 0.8, 1);
+    for (size_t i = first; !plain && i < end; i++)
+        pyro_remedy_stage(context, finding, spots->list.items[i].stage, spots->list.items[i].value[FACTOR]);
+}
+
+static bool judge_writes(struct pyro_rule_context *context)
+{
+    struct pyro_writes writes;
+    struct pyro_spots spots = {0};
+    if (!pyro_writes_load(context, &writes))
+        return false;
+    struct pyro_write_format *formats = pyro_arena_array(context->arena, writes.list.count + 1, sizeof(*formats));
+    context->failed |= !formats;
+    for (size_t i = 0; i < writes.list.count && !context->failed; i++)
+        examine_write(context, &spots, &writes.list.items[i], &formats[i]);
+    pyro_spots_group(context, &spots);
+    double least = pyro_limit(context, SAVING_SHARE) * pyro_app_wall(context->app);
+    bool found = false;
+    for (size_t i = 0, end; i < spots.list.count && !context->failed; i = end) {
+        end = pyro_spots_end(&spots, i);
+        if (spots.list.items[i].kind != WRITTEN_PLAIN && pyro_spots_weight(&spots, i, end) < least)
+            continue;
+        report_write(context, &spots, i, end);
+        found = true;
+    }
+    pyro_spots_done(context, &spots);
+    pyro_writes_done(context, &writes);
+    return found;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     struct pyro_scans scans;
     struct pyro_spots spots = {0};
-    if (context->app->numbers.input_bytes <= 0)
+    if (context->app->numbers.input_bytes <= 0 && context->app->numbers.output_bytes <= 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    if (!pyro_scans_load(context, &scans))
-        return PYRO_VERDICT_QUIET;
-    enum pyro_verdict verdict = PYRO_VERDICT_QUIET;
+    enum pyro_verdict verdict = judge_writes(context) ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
+    if (context->failed || !pyro_scans_load(context, &scans))
+        return verdict;
     examine_scans(context, &spots, &scans);
     examine_inference(context, &spots);
     if (pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report))
@@ -239,7 +372,7 @@ const struct pyro_rule pyro_rule_row_format = {
     .category = "io",
     .title = "Row format",
     .summary = "CSV, JSON, XML or text is parsed where columnar files would be read, or read once more to guess its "
-               "types.",
+               "types; or output is written without compression, or with a slow one.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -1,4 +1,6 @@
 /* small-output-files, slow-write, slow-read, unsplittable-input, row-format, full-scan, python-udf, global-window. */
+#include <stdio.h>
+
 #include "scene.h"
 
 #define MIB INT64_C(1048576)
@@ -314,6 +316,66 @@ static void test_row_format(void **state)
     scene_free(&scene);
 }
 
+/* A query of ten seconds on four slots that writes `bytes` with these options, and a minute of other work. */
+static struct scene compressed(const char *format, const char *options, const char *setting, int64_t bytes)
+{
+    struct scene scene = scene_new(2, 2);
+    static char detail[256]; /* outlives the scene */
+    if (setting)
+        fixture_property(scene.app, "spark", "spark.sql.parquet.compression.codec", setting);
+    snprintf(detail, sizeof(detail),
+             "Execute InsertIntoHadoopFsRelationCommand s3://b/out, false, [day], %s, [%s], Overwrite, [id, day]",
+             format, options);
+    scene_query(&scene, 7);
+    int64_t at = stage(&scene, 8, five_s, (struct work){0, bytes / 8, 80});
+    scene_node(&scene, -1, "Execute InsertIntoHadoopFsRelationCommand", detail, NULL);
+    scene_metric(&scene, -1, "number of written files", 8);
+    scene_metric(&scene, -1, "written output", bytes);
+    scene_metric(&scene, at, "task commit time", 20);
+    scene_stage(&scene, 40, &five_s, 1, NULL, NULL);
+    scene_end(&scene);
+    return scene;
+}
+
+static void test_compression(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *options, *setting;
+        int64_t mib;
+        const char *title; /* NULL: quiet */
+    } cases[] = {
+        {"Parquet", "path=s3://b/out", NULL, 4096, NULL},
+        {"Parquet", "compression=zstd, path=s3://b/out", "gzip", 4096, NULL},
+        {"Parquet", "path=s3://b/out", "gzip", 400, "Slow compression"},
+        {"Parquet", "path=s3://b/out", "gzip", 2, NULL}, /* soon done */
+        {"Parquet", "path=s3://b/out, Compression=GZIP", NULL, 400, "Slow compression"},
+        {"Parquet", "compression=none, path=s3://b/out", NULL, 300, "Output not compressed"},
+        {"Parquet", "compression=none, path=s3://b/out", NULL, 200, NULL},
+        {"Parquet", "path=s3://b/compression=none", NULL, 300, NULL},
+        {"Parquet", "path=s3://b/out", "uncompressed", 300, "Output not compressed"},
+        {"Parquet", "path=s3://b/out", "unheard-of", 3000, NULL},
+        {"CSV", "header=true, path=s3://b/out", "gzip", 300, NULL},
+        {"CSV", "header=true, path=s3://b/out", NULL, 2000, "Output not compressed"},
+        {"JSON", "compression=bzip2", NULL, 100, "Slow compression"},
+        {"com.acme.Format", "compression=none", NULL, 9000, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct scene scene = compressed(cases[i].format, cases[i].options, cases[i].setting, cases[i].mib * MIB);
+        const struct pyro_finding *finding = scene_finding(&scene, "row-format");
+        if (cases[i].title) {
+            assert_non_null(finding);
+            assert_true(pyro_slice_is(finding->title, cases[i].title));
+            assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+            bool setting = cases[i].setting && pyro_slice_is(pyro_slice_from(cases[i].format), "Parquet");
+            assert_string_equal(scene_setting(finding, "spark.sql.parquet.compression.codec"), setting ? "zstd" : "");
+        } else {
+            assert_null(finding);
+        }
+        scene_free(&scene);
+    }
+}
+
 static void test_schema_inference(void **state)
 {
     (void)state;
@@ -468,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_slow_listing),
         cmocka_unit_test(test_unsplittable_input),
         cmocka_unit_test(test_row_format),
+        cmocka_unit_test(test_compression),
         cmocka_unit_test(test_schema_inference),
         cmocka_unit_test(test_full_scan),
         cmocka_unit_test(test_python_udf),
