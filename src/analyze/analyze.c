@@ -9,6 +9,8 @@ enum pyro_status pyro_analyze(struct pyro_app *app, struct pyro_error *error)
         app->jobs.count > INT32_MAX || app->sql.count > INT32_MAX)
         return pyro_error_set(error, PYRO_ERROR_INPUT, "the log holds more than %d tasks, stages, jobs or executors",
                               INT32_MAX / 4);
+    if (!pyro_app_index(app))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for %zu stages", app->stages.count);
     static enum pyro_status (*const steps[])(struct pyro_app *, struct pyro_error *) = {
         pyro_analyze_stages, pyro_analyze_executors,    pyro_analyze_jobs,       pyro_analyze_totals,
         pyro_analyze_wall,   pyro_analyze_core,         pyro_analyze_phases,     pyro_analyze_bounds,

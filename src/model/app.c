@@ -105,27 +105,3 @@ struct pyro_value pyro_app_value(const struct pyro_app *app, enum pyro_table_id 
         memcpy(&value.text, field, sizeof(value.text));
     return value;
 }
-
-ptrdiff_t pyro_app_find_stage(const struct pyro_app *app, int64_t id, int64_t attempt)
-{
-    for (size_t i = 0; i < app->stages.count; i++)
-        if (app->stages.items[i].id == id && app->stages.items[i].attempt == attempt)
-            return (ptrdiff_t)i;
-    return -1;
-}
-
-ptrdiff_t pyro_app_find_job(const struct pyro_app *app, int64_t id)
-{
-    for (size_t i = 0; i < app->jobs.count; i++)
-        if (app->jobs.items[i].id == id)
-            return (ptrdiff_t)i;
-    return -1;
-}
-
-ptrdiff_t pyro_app_find_sql(const struct pyro_app *app, int64_t id)
-{
-    for (size_t i = 0; i < app->sql.count; i++)
-        if (app->sql.items[i].id == id)
-            return (ptrdiff_t)i;
-    return -1;
-}

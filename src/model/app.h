@@ -97,6 +97,17 @@ struct pyro_numbers {
     double executor_heap_used_share, cache_hit_share; /* NaN when unknown */
 };
 
+/* A row and what Spark calls it; sorted by that. */
+struct pyro_place {
+    int64_t id, attempt; /* attempt: of stages, else 0 */
+    size_t row;
+};
+
+struct pyro_places {
+    struct pyro_place *items;
+    size_t count;
+};
+
 struct pyro_app {
     const struct pyro_allocator *allocator;
     int references; /* atomic */
@@ -125,6 +136,7 @@ struct pyro_app {
     PYRO_VEC(struct pyro_reject) rejects;
 
     uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
+    struct pyro_places stage_places, job_places, sql_places; /* see pyro_app_index() */
     struct pyro_numbers numbers;
 };
 
@@ -157,7 +169,9 @@ int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int6
 int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
 
-/* Row number, or -1. */
+/* Makes finding rows by id fast, for as long as none is added; false when there is no memory. */
+bool pyro_app_index(struct pyro_app *app);
+/* Row number, or -1. One by one until pyro_app_index() was called. */
 ptrdiff_t pyro_app_find_stage(const struct pyro_app *app, int64_t id, int64_t attempt);
 ptrdiff_t pyro_app_find_job(const struct pyro_app *app, int64_t id);
 ptrdiff_t pyro_app_find_sql(const struct pyro_app *app, int64_t id);

@@ -63,6 +63,9 @@ static void free_app(struct pyro_app *app)
     pyro_vec_done(&app->properties, allocator);
     pyro_vec_done(&app->rejects, allocator);
     pyro_release(allocator, app->tasks_by_stage);
+    pyro_release(allocator, app->stage_places.items);
+    pyro_release(allocator, app->job_places.items);
+    pyro_release(allocator, app->sql_places.items);
     if (app->strings)
         pyro_string_pool_release(app->strings);
     pyro_release(allocator, app);

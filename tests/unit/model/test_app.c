@@ -129,11 +129,46 @@ static void test_no_memory(void **state)
     }
 }
 
+/* Rows in any order, one of them twice; with and without the index the first one is found. */
+static void test_find(void **state)
+{
+    (void)state;
+    static const int64_t stages[][2] = {{7, 0}, {3, 1}, {3, 0}, {INT64_MIN, 0}, {7, 0}, {INT64_MAX, INT64_MAX}};
+    struct pyro_app *app = pyro_app_new(NULL);
+    assert_non_null(app);
+    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
+        struct pyro_stage *stage = pyro_vec_push(&app->stages, NULL);
+        struct pyro_job *job = pyro_vec_push(&app->jobs, NULL);
+        struct pyro_sql_execution *sql = pyro_vec_push(&app->sql, NULL);
+        assert_true(stage && job && sql);
+        pyro_row_init(PYRO_TABLE_stages, stage);
+        pyro_row_init(PYRO_TABLE_jobs, job);
+        pyro_row_init(PYRO_TABLE_sql, sql);
+        stage->id = job->id = sql->id = stages[i][0];
+        stage->attempt = stages[i][1];
+    }
+    for (int pass = 0; pass < 3; pass++) {
+        assert_int_equal(pyro_app_find_stage(app, 7, 0), 0);
+        assert_int_equal(pyro_app_find_stage(app, 7, 1), -1);
+        assert_int_equal(pyro_app_find_stage(app, 3, 0), 2);
+        assert_int_equal(pyro_app_find_stage(app, 3, 1), 1);
+        assert_int_equal(pyro_app_find_stage(app, INT64_MIN, 0), 3);
+        assert_int_equal(pyro_app_find_stage(app, INT64_MAX, INT64_MAX), 5);
+        assert_int_equal(pyro_app_find_stage(app, INT64_MAX, 0), -1);
+        assert_int_equal(pyro_app_find_job(app, 3), 1);
+        assert_int_equal(pyro_app_find_job(app, 4), -1);
+        assert_int_equal(pyro_app_find_sql(app, 7), 0);
+        assert_int_equal(pyro_app_find_sql(app, 8), -1);
+        assert_true(pyro_app_index(app));
+    }
+    pyro_app_release(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schemas),    cmocka_unit_test(test_row_init),  cmocka_unit_test(test_values),
-        cmocka_unit_test(test_part_names), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_schemas), cmocka_unit_test(test_find),       cmocka_unit_test(test_row_init),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_part_names), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
