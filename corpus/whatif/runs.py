@@ -1,0 +1,252 @@
+"""Which runs are recorded for the pairs, and which of them are compared: the same job, other settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+SPARK_3, SPARK_4 = "3.5.6", "4.3.0"
+DEVELOPMENT, HELD_OUT = "development", "held-out"
+NO_AQE = {"spark.sql.adaptive.enabled": "false"}
+# of files of about a megabyte each is a task of its own, whatever the number of slots
+SPLIT = {"spark.sql.files.maxPartitionBytes": "4m"}
+
+
+# the second compiler and parallel collectors of six virtual machines would keep two cores busy for minutes
+JAVA = {
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recorded application."""
+
+    job: str
+    name: str  # of the log, behind the job's
+    executors: int = 2
+    cores: int = 1
+    memory: str = "800m"  # of an executor's heap
+    conf: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def log(self) -> str:
+        return f"{self.job}-{self.name}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program, the settings that all its runs share, its runs and the pairs of them, by name."""
+
+    script: str
+    version: str
+    split: str
+    conf: dict[str, str]
+    runs: tuple[Run, ...]
+    pairs: tuple[tuple[str, str], ...]  # (base, other)
+    repeats: tuple[str, ...] = ()  # runs that were recorded again, as NAME-again and NAME-third
+    timeout_s: int = 240
+
+
+def sizes(job: str, *counts: int, **more: Any) -> tuple[Run, ...]:
+    """Return runs that differ in the number of executors only."""
+    return tuple(Run(job, str(count), count, **more) for count in counts)
+
+
+def star(base: str, *others: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of one base with each of the others."""
+    return tuple((base, other) for other in others)
+
+
+def dynamic(low: int, high: int, first: int, backlog: str = "1s") -> dict[str, str]:
+    """Return the settings of dynamic allocation."""
+    prefix = "spark.dynamicAllocation"
+    return {
+        f"{prefix}.enabled": "true",
+        f"{prefix}.minExecutors": str(low),
+        f"{prefix}.maxExecutors": str(high),
+        f"{prefix}.initialExecutors": str(first),
+        f"{prefix}.schedulerBacklogTimeout": backlog,
+    }
+
+
+def shuffles(count: int) -> dict[str, str]:
+    return {"spark.sql.shuffle.partitions": str(count)}
+
+
+FIXED = {"spark.dynamicAllocation.enabled": "false"}
+FAIR, FIFO = ({"spark.scheduler.mode": mode} for mode in ("FAIR", "FIFO"))
+AQE = {True: {"spark.sql.adaptive.enabled": "true"}, False: NO_AQE}
+COALESCE = {on: {"spark.sql.adaptive.coalescePartitions.enabled": str(on).lower()} for on in (True, False)}
+SKEW = {on: {"spark.sql.adaptive.skewJoin.enabled": str(on).lower()} for on in (True, False)}
+TRACKING = {
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.executorIdleTimeout": "4s",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "5s",
+}
+
+JOBS: tuple[Job, ...] = (
+    Job(
+        "reports",
+        SPARK_3,
+        DEVELOPMENT,
+        {**SPLIT, **COALESCE[False]},
+        (
+            *sizes("reports", 1, 2, 3, 4, 6, conf=shuffles(12)),
+            Run("reports", "2x2", 2, 2, conf=shuffles(12)),
+            Run("reports", "4-of-30", 4, conf=shuffles(30)),
+        ),
+        (
+            *star("2", "1", "3", "4", "6", "2x2"),
+            *star("4", "1", "2", "6", "4-of-30"),
+            ("2", "4-of-30"),
+            ("4-of-30", "4"),
+        ),
+        repeats=("2", "4"),
+    ),
+    Job(
+        "threads",
+        SPARK_3,
+        DEVELOPMENT,
+        {**NO_AQE, **shuffles(6)},
+        (*sizes("threads", 1, 2, 4, 6, conf=FIFO), Run("threads", "fair-4", 4, conf=FAIR)),
+        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6", "fair-4")),
+        repeats=("4",),
+    ),
+    Job(
+        "partitions",
+        SPARK_4,
+        DEVELOPMENT,
+        NO_AQE,
+        (
+            Run("partitions", "16", 4, conf={**shuffles(16), **SPLIT}),
+            Run("partitions", "48", 4, conf={**shuffles(48), **SPLIT}),
+            Run("partitions", "160", 4, conf={**shuffles(160), **SPLIT}),
+            Run("partitions", "16-split", 4, conf={**shuffles(16), "spark.sql.files.maxPartitionBytes": "16m"}),
+            Run("partitions", "2-of-48", 2, conf={**shuffles(48), **SPLIT}),
+        ),
+        (
+            *star("16", "48", "160", "16-split", "2-of-48"),
+            *star("48", "16", "160", "2-of-48"),
+            ("160", "16"),
+            ("16-split", "16"),
+        ),
+    ),
+    Job(
+        "phases",
+        SPARK_3,
+        DEVELOPMENT,
+        {**NO_AQE, **shuffles(4), **TRACKING},
+        (
+            *sizes("phases", 2, 4, conf=FIXED),
+            Run("phases", "dynamic-4", 4, conf=dynamic(1, 4, 1)),
+            Run("phases", "dynamic-late", 4, conf=dynamic(1, 4, 1, "5s")),
+        ),
+        (
+            *star("2", "4", "dynamic-4"),
+            *star("4", "2", "dynamic-4"),
+            *star("dynamic-4", "2", "4", "dynamic-late"),
+        ),
+    ),
+    Job(
+        "memory",
+        SPARK_3,
+        DEVELOPMENT,
+        NO_AQE,
+        (
+            Run("memory", "1g", memory="1g"),
+            Run("memory", "2g", memory="2g"),
+            Run("memory", "500m", memory="500m"),
+        ),
+        (*star("1g", "500m", "2g"), *star("500m", "1g", "2g"), ("2g", "500m")),
+    ),
+    Job(
+        "adaptive",
+        SPARK_3,
+        DEVELOPMENT,
+        {
+            **SPLIT,
+            "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m",
+            "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "2m",
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+        },
+        (
+            Run("adaptive", "off", 4, conf={**AQE[False], **shuffles(24)}),
+            Run("adaptive", "on", 4, conf={**AQE[True], **SKEW[True], **COALESCE[True], **shuffles(24)}),
+            Run("adaptive", "no-skew", 4, conf={**AQE[True], **SKEW[False], **COALESCE[True], **shuffles(24)}),
+            Run("adaptive", "on-2", 2, conf={**AQE[True], **SKEW[True], **COALESCE[True], **shuffles(24)}),
+        ),
+        (
+            *star("on", "on-2", "no-skew", "off"),
+            *star("no-skew", "on"),
+        ),
+    ),
+    Job(
+        "pools",
+        SPARK_4,
+        HELD_OUT,
+        {**NO_AQE, **shuffles(4)},
+        (*sizes("pools", 1, 2, 4, 6, conf=FAIR), Run("pools", "fifo-2", 2, conf=FIFO)),
+        (*star("2", "1", "4", "6", "fifo-2"), *star("4", "2", "6")),
+    ),
+    Job(
+        "rdd",
+        SPARK_3,
+        HELD_OUT,
+        {},
+        sizes("rdd", 1, 2, 4),
+        (*star("2", "1", "4"), *star("4", "1", "2")),
+    ),
+    Job(
+        "skew",
+        SPARK_4,
+        HELD_OUT,
+        {},
+        sizes("skew", 1, 2, 4, 6),
+        (*star("2", "1", "4", "6"), *star("4", "1", "6")),
+    ),
+    Job(
+        "processor",
+        SPARK_3,
+        HELD_OUT,
+        {**NO_AQE, **shuffles(4)},
+        (*sizes("processor", 1, 2), Run("processor", "1x2", 1, 2)),
+        (*star("1", "2", "1x2"), *star("2", "1", "1x2")),
+    ),
+    Job(
+        "waves",
+        SPARK_4,
+        HELD_OUT,
+        {**NO_AQE, **shuffles(4), **TRACKING},
+        (
+            *sizes("waves", 3, conf=FIXED),
+            Run("waves", "dynamic-3", 3, conf=dynamic(1, 3, 1)),
+            Run("waves", "dynamic-2", 2, conf=dynamic(1, 2, 1)),
+        ),
+        (*star("3", "dynamic-3"), *star("dynamic-3", "3", "dynamic-2"), ("dynamic-2", "dynamic-3")),
+    ),
+)
+
+
+def run_of(job: Job, name: str) -> Run:
+    """Return the run of that name."""
+    return next(run for run in job.runs if run.name == name)
+
+
+def settings(run: Run) -> dict[str, str]:
+    """Return a run's settings that the pairs may differ in, under the names of whatif's options."""
+    own = {"--cores": str(run.cores), "--memory": run.memory}
+    if run.conf.get("spark.dynamicAllocation.enabled") != "true":
+        own["--executors"] = str(run.executors)
+    return {**own, **run.conf}
+
+
+def options(base: Run, other: Run) -> list[str]:
+    """Return the arguments of whatif that make the other run of the base."""
+    before, after = settings(base), settings(other)
+    words: list[str] = []
+    for key, value in after.items():
+        if before.get(key) != value:
+            words += [key, value] if key.startswith("--") else ["--set", f"{key}={value}"]
+    return words
