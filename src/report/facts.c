@@ -254,3 +254,9 @@ struct pyro_slice pyro_fact_name(const struct pyro_app *app)
         return app->application.id;
     return PYRO_SLICE_LITERAL("(unknown)");
 }
+
+bool pyro_fact_shows_check(const struct pyro_finding *finding, size_t i)
+{
+    struct pyro_slice check = finding->advice[i].verify;
+    return check.len > 0 && (i + 1 == finding->advice_count || !pyro_slice_eq(check, finding->advice[i + 1].verify));
+}

@@ -29,4 +29,7 @@ void pyro_fact_configured(struct pyro_strbuf *buffer, const struct pyro_diagnosi
 /* The application's name, or its id, or "(unknown)". */
 struct pyro_slice pyro_fact_name(const struct pyro_app *app);
 
+/* Whether to print how to check advice `i`: advice in a row that is checked in one way says so once, at its end. */
+bool pyro_fact_shows_check(const struct pyro_finding *finding, size_t i);
+
 #endif

@@ -103,7 +103,7 @@ static void write_finding(struct pyro_strbuf *out, const struct pyro_app *app, c
             write_code(out, advice->code, "     ");
         pyro_strbuf_clear(line);
         pyro_strbuf_add_slice(line, advice->verify);
-        if (line->len)
+        if (pyro_fact_shows_check(finding, i))
             add_line(out, "   - Check next time: ", line);
     }
     pyro_strbuf_clear(line);

@@ -76,15 +76,16 @@ static void write_code(struct pyro_page *page, struct pyro_slice code)
     }
 }
 
-static void write_advice(struct pyro_page *page, const struct pyro_advice *advice, struct pyro_strbuf *line)
+static void write_advice(struct pyro_page *page, const struct pyro_finding *finding, size_t i, struct pyro_strbuf *line)
 {
+    const struct pyro_advice *advice = &finding->advice[i];
     pyro_strbuf_clear(line);
     pyro_strbuf_add_text(line, "Recommendation: ");
     pyro_strbuf_add_slice(line, advice->text);
     pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
     if (advice->code.len)
         write_code(page, advice->code);
-    if (advice->verify.len) {
+    if (pyro_fact_shows_check(finding, i)) {
         pyro_strbuf_clear(line);
         pyro_strbuf_add_text(line, "Check next time: ");
         pyro_strbuf_add_slice(line, advice->verify);
@@ -118,7 +119,7 @@ static void write_finding(struct pyro_page *page, const struct pyro_app *app, co
         pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
     }
     for (size_t i = 0; i < finding->advice_count; i++)
-        write_advice(page, &finding->advice[i], line);
+        write_advice(page, finding, i, line);
     pyro_strbuf_clear(line);
     pyro_strbuf_add_text(line, "Expected improvement: ");
     size_t from = line->len;
