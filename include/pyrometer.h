@@ -274,6 +274,49 @@ PYRO_API size_t pyro_gate_check_count(const pyro_gate *gate);
 /* `index` < pyro_gate_check_count(). */
 PYRO_API struct pyro_check_info pyro_gate_check(const pyro_gate *gate, size_t index);
 
+/* ---- What if ----------------------------------------------------------------------------------------------------- */
+
+/* The next run predicted from this one: with other executors, settings or amounts of data (docs/whatif.md). */
+typedef struct pyro_whatif pyro_whatif;
+
+struct pyro_whatif_options {
+    size_t size;
+    /* "KEY=VALUE": a Spark setting, or the short name of one ("executors=8", "memory=4g"); see pyro_whatif_setting(). */
+    const char *const *set;
+    size_t set_count;
+    /* "KEY=VALUES": a list of values and ranges ("executors=1..64", "cores=2,4,8", "memory=2g..16g..2g"). Several
+     * combine to one scenario for each combination, the last varying fastest; 1,000 scenarios at most. */
+    const char *const *sweep;
+    size_t sweep_count;
+};
+
+/* Answers every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the answer.
+ * PYRO_ERROR_ARGUMENT: a setting has no model, or a value is outside what it may be; the message says which.
+ * `options`: allocator, threads (results are the same for every number) and progress. */
+PYRO_API enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
+                                          const struct pyro_options *options, pyro_whatif **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_whatif_free(pyro_whatif *whatif);
+
+struct pyro_scenario_info {
+    int64_t executors, cores_per_executor, memory_bytes; /* -1: unknown */
+    int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
+    int64_t core_ms; /* allocated */
+    double utilization; /* share of it with a task; NaN: unknown */
+};
+PYRO_API size_t pyro_whatif_scenario_count(const pyro_whatif *whatif);
+/* `index` < pyro_whatif_scenario_count(). */
+PYRO_API struct pyro_scenario_info pyro_whatif_scenario(const pyro_whatif *whatif, size_t index);
+
+/* A setting that a scenario may change. */
+struct pyro_whatif_setting_info {
+    const char *key, *name;  /* name: the short one, or NULL */
+    const char *model, *doc; /* what knows its effect; one line: what it is */
+};
+PYRO_API size_t pyro_whatif_setting_count(void);
+/* `index` < pyro_whatif_setting_count(). */
+PYRO_API struct pyro_whatif_setting_info pyro_whatif_setting(size_t index);
+
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
 enum pyro_format {
@@ -331,6 +374,11 @@ PYRO_API enum pyro_status pyro_comparison_write(const pyro_comparison *compariso
 PYRO_API enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
                                           const struct pyro_report_options *options, const struct pyro_writer *writer,
                                           struct pyro_error *error);
+
+/* Writes what was predicted as text, JSON (pyrometer.whatif/1) or CSV (one row a scenario). */
+PYRO_API enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format format,
+                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                            struct pyro_error *error);
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 

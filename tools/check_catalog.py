@@ -32,6 +32,7 @@ TABLES = [
     Table("src/report/formats.def", prefix="pyro_format_"),
     Table("src/store/backends.def"),
     Table("src/compare/causes.def"),
+    Table("src/predict/models.def"),
 ]
 
 

@@ -11,13 +11,16 @@ void pyro_replay_free(struct pyro_replay *replay)
     const struct pyro_allocator *allocator = replay->allocator;
     for (uint32_t i = 0; replay->groups && i < replay->group_count; i++)
         pyro_release(allocator, replay->groups[i].ready);
-    void *const parts[] = {replay->runs,        replay->run_of_task,  replay->stages,       replay->stage_of_row,
-                           replay->jobs,        replay->lists.items,  replay->executors,    replay->by_last_stage,
-                           replay->groups,      replay->stage_states, replay->job_states,   replay->executor_states,
-                           replay->stage_edits, replay->job_gaps,     replay->job_windows,  replay->pool_running,
-                           replay->retry_next,  replay->run_done,     replay->events.items, replay->running.items};
+    void *const parts[] = {replay->runs,         replay->executors,       replay->groups,      replay->stage_states,
+                           replay->job_states,   replay->executor_states, replay->stage_edits, replay->job_gaps,
+                           replay->job_windows,  replay->pool_running,    replay->retry_next,  replay->run_done,
+                           replay->events.items, replay->running.items};
+    void *const shared[] = {replay->run_of_task, replay->stages,      replay->stage_of_row,
+                            replay->jobs,        replay->lists.items, replay->by_last_stage};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         pyro_release(allocator, parts[i]);
+    for (size_t i = 0; !replay->forked && i < sizeof(shared) / sizeof(shared[0]); i++)
+        pyro_release(allocator, shared[i]);
     pyro_release(allocator, replay);
 }
 
@@ -81,6 +84,45 @@ enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay 
         replay->worst_job = off > replay->worst_job ? off : replay->worst_job;
     }
     *ret = replay;
+    return PYRO_OK;
+}
+
+/* A copy of `count` items, or NULL. */
+static void *copy_of(const struct pyro_app *app, const void *items, size_t count, size_t size)
+{
+    void *copy = pyro_scratch(app, count, size);
+    if (copy && count > 0)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+/* What runs and their edits change is copied, the rest shared. */
+enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_replay **ret, struct pyro_error *error)
+{
+    const struct pyro_app *app = replay->app;
+    struct pyro_replay *fork = pyro_scratch(app, 1, sizeof(*fork));
+    if (!fork)
+        return pyro_no_memory(error);
+    *fork = *replay;
+    fork->forked = true;
+    fork->stage_edits = NULL;
+    fork->job_windows = NULL;
+    fork->events.items = NULL;
+    fork->running.items = NULL;
+    fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
+    fork->runs = copy_of(app, replay->runs, replay->run_count, sizeof(*fork->runs));
+    fork->executors = copy_of(app, replay->executors, replay->executor_count, sizeof(*fork->executors));
+    fork->groups = copy_of(app, replay->groups, replay->group_count, sizeof(*fork->groups));
+    bool done = true;
+    for (uint32_t i = 0; fork->groups && i < fork->group_count; i++) {
+        fork->groups[i].ready = pyro_scratch(app, fork->stage_count, sizeof(uint32_t));
+        done = done && fork->groups[i].ready;
+    }
+    if (!make_states(fork) || !done || !fork->runs || !fork->executors || !fork->groups) {
+        pyro_replay_free(fork);
+        return pyro_no_memory(error);
+    }
+    *ret = fork;
     return PYRO_OK;
 }
 
@@ -163,7 +205,10 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     if (swapped)
         swap_executors(replay, &other);
     pyro_replay_apply(replay, &undo, change->edits, change->edit_count);
+    replay->spread = change->spread;
+    replay->seed = change->seed;
     done = done && !replay->no_memory && pyro_replay_go(replay);
+    replay->spread = NULL;
     if (done) {
         *ret = result_of(replay);
         if (change->jobs)

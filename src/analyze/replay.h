@@ -20,6 +20,7 @@ enum pyro_edit_kind {
     PYRO_EDIT_TASK,        /* task `row` takes `ms` */
     PYRO_EDIT_STAGE,       /* every task of stage `row` takes `factor` times as long */
     PYRO_EDIT_REPARTITION, /* stage `row` runs `count` tasks of `ms` each instead of its own */
+    PYRO_EDIT_TASKS,       /* stage `row` runs `count` tasks of `times` ms instead of its own, in this order */
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */
     PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) are there at from_ms */
@@ -31,6 +32,7 @@ struct pyro_edit {
     size_t row;             /* in app->tasks or app->stages */
     int64_t count;          /* tasks */
     double ms, factor;      /* factor >= 0 */
+    const double *times;    /* `count` of them */
     int64_t from_ms, to_ms; /* epoch */
 };
 
@@ -59,6 +61,8 @@ struct pyro_replay;
 /* Prepares: sorts tasks by stage, finds what waited for what, estimates what starting a stage and a task cost this
  * run, and replays it unchanged. */
 enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay **ret, struct pyro_error *error);
+/* Another replay of the same run, for another thread: `replay` must outlive it, and may run meanwhile. */
+enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_replay **ret, struct pyro_error *error);
 /* Accepts NULL. */
 void pyro_replay_free(struct pyro_replay *replay);
 
@@ -71,6 +75,11 @@ struct pyro_replay_change {
     size_t edit_count;
     const struct pyro_replay_executor *executors; /* instead of the log's; NULL: the log's */
     size_t executor_count;
+    /* As if it had been run once more: every task takes as much longer or shorter as tasks of its stage spread by
+     * chance. `spread` has the relative standard deviation of each row of app->stages; NULL: none. The same seed gives
+     * the same times, whatever else differs. */
+    const float *spread;
+    uint64_t seed;
     struct pyro_replay_span *jobs; /* gets one entry for each of app->jobs, -1 for those unknown to it; or NULL */
 };
 /* `change` may be NULL: unchanged. Only memory can fail. */

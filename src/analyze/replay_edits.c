@@ -54,8 +54,35 @@ static void repartition(struct pyro_replay *replay, const struct pyro_edit *edit
         joined = count / PYRO_REPLAY_PARTITIONS + (count % PYRO_REPLAY_PARTITIONS > 0);
         count = count / joined + (count % joined > 0);
     }
+    pyro_release(replay->allocator, stage->times);
+    stage->times = NULL;
     stage->count = (uint32_t)count;
     stage->us = edit_us(edit->ms * (double)edit->count / (double)count);
+}
+
+static void give_times(struct pyro_replay *replay, const struct pyro_edit *edit)
+{
+    struct pyro_edit mean = *edit;
+    if (!edit->times || edit->count <= 0)
+        return;
+    if (edit->count > PYRO_REPLAY_PARTITIONS) {
+        mean.ms = 0;
+        for (int64_t i = 0; i < edit->count; i++)
+            mean.ms += edit->times[i] / (double)edit->count;
+        repartition(replay, &mean);
+        return;
+    }
+    struct replay_stage_edit *stage = stage_edit(replay, edit->row);
+    if (!stage)
+        return;
+    if (!stage->times || stage->count < (uint64_t)edit->count) {
+        pyro_release(replay->allocator, stage->times);
+        stage->times = pyro_scratch(replay->app, (size_t)edit->count, sizeof(*stage->times));
+    }
+    stage->count = (uint32_t)edit->count;
+    replay->no_memory |= !stage->times;
+    for (int64_t i = 0; stage->times && i < edit->count; i++)
+        stage->times[i] = edit_us(edit->times[i]);
 }
 
 /* Milliseconds of [from, to) that lie inside the edit's span pass faster: what is left out, in microseconds. */
@@ -157,6 +184,9 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
         case PYRO_EDIT_REPARTITION:
             repartition(replay, edit);
             break;
+        case PYRO_EDIT_TASKS:
+            give_times(replay, edit);
+            break;
         case PYRO_EDIT_SKIP_STAGE:
             if ((stage = stage_edit(replay, edit->row)))
                 stage->skip = true;
@@ -187,6 +217,8 @@ void pyro_replay_undo(struct pyro_replay *replay, struct replay_undo *undo)
     pyro_vec_done(&undo->runs, replay->allocator);
     pyro_vec_done(&undo->executors, replay->allocator);
     pyro_release(replay->allocator, undo->windows);
+    for (uint32_t i = 0; replay->stage_edits && i < replay->stage_count; i++)
+        pyro_release(replay->allocator, replay->stage_edits[i].times);
     pyro_release(replay->allocator, replay->stage_edits);
     pyro_release(replay->allocator, replay->job_windows);
     replay->stage_edits = NULL;

@@ -82,7 +82,8 @@ struct replay_executor_state {
 };
 struct replay_stage_edit {
     int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
-    uint32_t count;     /* of tasks of `us`; 0: its own */
+    uint32_t count;     /* of tasks of `us`, or of `times`; 0: its own */
+    int64_t *times;     /* us; NULL: all take `us` */
     bool skip;
 };
 struct replay_event {
@@ -128,7 +129,11 @@ struct pyro_replay {
     /* What the log does not say of each, estimated for the whole run (replay_estimate.c). */
     int64_t first_start, stage_start, dispatch, executor_start;
 
+    bool forked; /* another replay owns what runs do not change */
+
     /* State of a run. */
+    const float *spread;
+    uint64_t seed;
     struct replay_stage_state *stage_states;
     struct replay_job_state *job_states;
     struct replay_executor_state *executor_states;

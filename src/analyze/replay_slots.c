@@ -185,13 +185,39 @@ static uint32_t running_place(struct pyro_replay *replay)
     return (uint32_t)replay->running.count - 1;
 }
 
-static int64_t run_us(const struct pyro_replay *replay, uint32_t number, uint32_t run)
+/* About normal, of mean 0 and standard deviation 1, in units of 2^-REPLAY_FACTOR_BITS: a sum of eight bytes of a mixed
+ * number (splitmix64). */
+static int64_t chance(uint64_t seed, uint64_t what)
+{
+    enum { BYTES = 8, MEAN = 1020 };
+    const double deviation = 209.04; /* of eight uniform bytes: sqrt(8 * (256^2 - 1) / 12) */
+    uint64_t mixed = (seed + what + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    mixed ^= mixed >> 31;
+    int64_t sum = -MEAN;
+    for (unsigned i = 0; i < BYTES; i++)
+        sum += (int64_t)(mixed >> (8 * i) & 0xff);
+    return (int64_t)((double)(sum << REPLAY_FACTOR_BITS) / deviation);
+}
+
+/* `part`: of a stage that an edit gave its tasks. */
+static int64_t run_us(const struct pyro_replay *replay, uint32_t number, uint32_t run, uint32_t part)
 {
     const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
-    int64_t us = edit && edit->count > 0 ? edit->us : replay->runs[run].us;
-    if (!edit || edit->factor == (int64_t)1 << REPLAY_FACTOR_BITS)
+    bool own = !edit || edit->count == 0;
+    int64_t us = own ? replay->runs[run].us : edit->times ? edit->times[part] : edit->us;
+    int64_t factor = edit ? edit->factor : (int64_t)1 << REPLAY_FACTOR_BITS;
+    if (replay->spread) {
+        uint64_t what = (uint64_t)number << 32 | (own ? run - replay->stages[number].runs.first : part);
+        double spread = (double)replay->spread[replay->stages[number].row];
+        int64_t more = (int64_t)((double)chance(replay->seed, what) * spread), one = (int64_t)1 << REPLAY_FACTOR_BITS;
+        more = more < -one / 2 ? -one / 2 : more > 2 * one ? 2 * one : more;
+        factor = (int64_t)(((__int128)factor * (one + more)) >> REPLAY_FACTOR_BITS);
+    }
+    if (factor == (int64_t)1 << REPLAY_FACTOR_BITS)
         return us;
-    __int128 scaled = ((__int128)us * edit->factor) >> REPLAY_FACTOR_BITS;
+    __int128 scaled = ((__int128)us * factor) >> REPLAY_FACTOR_BITS;
     return scaled > REPLAY_TIME_MAX ? REPLAY_TIME_MAX : (int64_t)scaled;
 }
 
@@ -202,7 +228,8 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     uint32_t place = running_place(replay);
     if (place == REPLAY_NOBODY)
         return;
-    int64_t us = run_us(replay, number, run), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+    uint32_t part = run == REPLAY_NOBODY ? state->cursor - 1 : 0; /* taken just now */
+    int64_t us = run_us(replay, number, run, part), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
     /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
     int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
     slot = slot < held / 2 ? held / 2 : slot;

@@ -1,0 +1,150 @@
+/* pyrometer whatif LOG */
+#include "config.h"
+#include "one_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked, as the library takes it. */
+struct question {
+    const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX];
+    size_t set_count, sweep_count;
+    char *own[8]; /* "executors=4", of the options that have names of their own */
+    size_t own_count;
+};
+
+/* Options whose values are settings. */
+static const char *const named[] = {"executors", "cores"};
+
+static bool read_question(const struct cli_call *call, struct question *question)
+{
+    for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
+        const char *value = cli_value(call, named[i]);
+        if (value == NULL)
+            continue;
+        size_t len = strlen(named[i]) + strlen(value) + 2;
+        char *text = malloc(len);
+        if (text == NULL) {
+            cli_complain("no memory left");
+            return false;
+        }
+        snprintf(text, len, "%s=%s", named[i], value);
+        question->own[question->own_count++] = text;
+        question->set[question->set_count++] = text;
+    }
+    const char *value;
+    for (size_t i = 0; (value = cli_repeated_value(call, "set", i)) != NULL; i++)
+        question->set[question->set_count++] = value;
+    for (size_t i = 0; (value = cli_repeated_value(call, "sweep", i)) != NULL; i++)
+        question->sweep[question->sweep_count++] = value;
+    return true;
+}
+
+static int predict(const struct cli_call *call, const struct question *question, const struct pyro_options *options,
+                   struct cli_progress *progress, enum pyro_format format, const struct pyro_report_options *report,
+                   struct cli_output *output)
+{
+    struct cli_log log = {0};
+    struct pyro_error error = {0};
+    pyro_whatif *whatif = NULL;
+    pyro_config *config = NULL;
+    int status = cli_config_open(call, &config);
+    if (status == CLI_EXIT_OK)
+        status = cli_log_open(call, call->arguments[0], options, config, progress, &log);
+    if (status == CLI_EXIT_OK) {
+        struct pyro_writer writer = cli_output_writer(output);
+        struct pyro_whatif_options asked = {.size = sizeof(asked),
+                                            .set = question->set,
+                                            .set_count = question->set_count,
+                                            .sweep = question->sweep,
+                                            .sweep_count = question->sweep_count};
+        enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, options, &whatif, &error);
+        cli_progress_erase(progress);
+        if (done == PYRO_OK)
+            done = pyro_whatif_write(whatif, format, report, &writer, &error);
+        if (done == PYRO_ERROR_ARGUMENT)
+            status = cli_usage_error(call->verb, "%s", error.message);
+        else if (done != PYRO_OK)
+            status = cli_failure(&error);
+    }
+    pyro_whatif_free(whatif);
+    cli_log_close(&log);
+    pyro_config_free(config);
+    return status;
+}
+
+static int run(const struct cli_call *call)
+{
+    enum pyro_format format;
+    struct cli_progress progress;
+    struct pyro_options options;
+    struct cli_output output;
+    struct pyro_report_options report = {.size = sizeof(report)};
+    struct question question = {.set_count = 0};
+    if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
+        return CLI_EXIT_USAGE;
+    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+        return CLI_EXIT_USAGE;
+    int status = read_question(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_OUTPUT;
+    if (status == CLI_EXIT_OK) {
+        cli_catch_signals();
+        report.color = cli_wants_color(&output, cli_value(call, "color"));
+        if (report.width == 0)
+            report.width = cli_text_width(&output);
+        status = predict(call, &question, &options, &progress, format, &report, &output);
+        int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+        status = status == CLI_EXIT_OK ? closed : status;
+    }
+    for (size_t i = 0; i < question.own_count; i++)
+        free(question.own[i]);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    {"executors", 'e', "N", NULL, NULL, "So many executors, for the whole run."},
+    {"cores", 'c', "N", NULL, NULL, "So many cores for each executor."},
+    {"set", 0, "KEY=VALUE...", NULL, NULL,
+     "Another value for this Spark setting. One whose effect has no model is refused. May be given several times."},
+    {"sweep", 0, "KEY=VALUES...", NULL, NULL,
+     "A scenario for each value: a list (100,200,400), a range (1..64) or one with a step (2g..16g..2g), of any "
+     "setting "
+     "or executors, cores, memory. Several combine. May be given several times."},
+    {"format", 'f', "FORMAT", "text json csv", "text",
+     "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has a row for each scenario."},
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_THREADS,
+    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+    {"color", 0, "WHEN", "auto always never", "auto",
+     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SUPPRESS,
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer whatif --executors 20 app.zst", "How long it takes on 20 executors."},
+    {"pyrometer whatif --sweep executors=1..64 app.zst", "The same for each number up to 64, with a picture."},
+    {"pyrometer whatif --sweep executors=4,8,16 --sweep cores=2,4 -f csv -o sizes.csv app.zst",
+     "Six sizes of cluster, for a spreadsheet."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_whatif = {
+    .run = run,
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .choices = "@files",
+    .description = "Predicts the next run from this one: the same jobs, stages and tasks go through Spark's scheduler "
+                   "once more, in a "
+                   "simulator, with what you change. Each scenario has its time with an interval, the core time that "
+                   "it takes, how "
+                   "much of it is used, and which effects were modelled, and how.\n\n"
+                   "LOG is what 'pyrometer diagnose' reads, holding one application. A setting whose effect is not "
+                   "known is refused "
+                   "by name, with a list of those that are: nothing that you ask for is passed over in silence.",
+    .examples = examples,
+};

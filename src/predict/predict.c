@@ -1,0 +1,182 @@
+/* One scenario: its models make the change, the replay runs it, and what is not sure makes the interval. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "analyze/internal.h"
+#include "predict/model.h"
+
+/* Where a run is too long to be replayed with other chances: what these still make of it. */
+#define CHANCE_SHARE 0.01
+/* One in ten runs may lie outside. */
+#define DEVIATIONS 1.645
+
+static pyro_model *const models[PYRO_MODELS] = {
+#define PYRO_MODEL(name, doc) pyro_model_##name,
+#include "predict/models.def"
+#undef PYRO_MODEL
+};
+
+const char *pyro_model_name(enum pyro_model_id model)
+{
+    static const char *const names[PYRO_MODELS] = {
+#define PYRO_MODEL(name, doc) #name,
+#include "predict/models.def"
+#undef PYRO_MODEL
+    };
+    return names[model];
+}
+
+double pyro_scenario_setting(const struct pyro_predict_change *change, enum pyro_predicted setting)
+{
+    return pyro_asks(change, setting) ? change->scenario->values[setting] : pyro_run_setting(change->run->app, setting);
+}
+
+void pyro_effect(struct pyro_predict_change *change, enum pyro_model_id model, double low, double high,
+                 const char *format, ...)
+{
+    struct pyro_scenario *scenario = change->scenario;
+    char text[480];
+    va_list arguments;
+    if (scenario->effect_count == PYRO_EFFECTS_MAX)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct pyro_predicted_effect *effect = &scenario->effects[scenario->effect_count];
+    change->doubt_low[scenario->effect_count] = low;
+    change->doubt_high[scenario->effect_count] = high;
+    effect->model = model;
+    effect->text = pyro_arena_copy(change->arena, pyro_slice_from(text));
+    change->failed |= !effect->text.ptr;
+    scenario->effect_count++;
+}
+
+/* Standard deviation of the wall time when task times come out otherwise by chance. */
+static enum pyro_status try_chances(const struct pyro_predict_change *change, struct pyro_replay *replay, double *ret,
+                                    struct pyro_error *error)
+{
+    const struct pyro_predicted_run *run = change->run;
+    struct pyro_replay_change again = change->replay;
+    struct pyro_replay_result result;
+    double sum = 0, squares = 0, count = run->again;
+    *ret = CHANCE_SHARE * (double)change->scenario->wall_expected_ms;
+    if (run->again == 0)
+        return PYRO_OK;
+    again.spread = run->spread;
+    again.jobs = NULL;
+    for (unsigned i = 0; i < run->again; i++) {
+        again.seed = i + 1;
+        PYRO_TRY(pyro_replay_run(replay, &again, &result, error));
+        double wall = (double)result.wall_ms;
+        sum += wall;
+        squares += wall * wall;
+    }
+    double variance = (squares - sum * sum / count) / (count - 1);
+    *ret = variance > 0 ? sqrt(variance) : 0;
+    return PYRO_OK;
+}
+
+static int64_t rounded(double ms)
+{
+    return ms < 0 ? 0 : ms < 9e18 ? (int64_t)floor(ms + 0.5) : INT64_MAX;
+}
+
+/* Independent reasons to be wrong add up as squares. */
+static void find_interval(const struct pyro_predict_change *change, double chance)
+{
+    struct pyro_scenario *scenario = change->scenario;
+    const struct pyro_predicted_run *run = change->run;
+    double expected = (double)scenario->wall_expected_ms;
+    double error = isfinite(run->check.error_share) ? run->check.error_share * expected : 0;
+    double low = chance * DEVIATIONS * chance * DEVIATIONS + error * error, high = low;
+    double tasks = expected - (double)run->app->numbers.driver_ms;
+    tasks = tasks > 0 ? tasks : 0;
+    for (size_t i = 0; i < scenario->effect_count; i++) {
+        double less = change->doubt_low[i] * tasks, more = change->doubt_high[i] * tasks;
+        scenario->effects[i].low_ms = rounded(less);
+        scenario->effects[i].high_ms = rounded(more);
+        low += less * less;
+        high += more * more;
+    }
+    scenario->wall_low_ms = rounded(expected - sqrt(low));
+    scenario->wall_high_ms = rounded(expected + sqrt(high));
+    if (scenario->wall_low_ms > scenario->wall_expected_ms)
+        scenario->wall_low_ms = scenario->wall_expected_ms;
+}
+
+/* The same work with a slot for every task from the start. */
+static enum pyro_status find_critical_path(struct pyro_predict_change *change, struct pyro_replay *replay,
+                                           struct pyro_error *error)
+{
+    const struct pyro_app *app = change->run->app;
+    struct pyro_replay_change endless = change->replay;
+    struct pyro_replay_result result;
+    struct pyro_replay_executor *executors =
+        pyro_arena_array(&change->scratch, app->executors.count + 1, sizeof(*executors));
+    if (!executors)
+        return pyro_no_memory(error);
+    for (size_t i = 0; i <= app->executors.count; i++)
+        executors[i] = (struct pyro_replay_executor){
+            .removed_ms = PYRO_NONE,
+            .cores = INT32_MAX,
+            .resource_profile = i < app->executors.count ? app->executors.items[i].resource_profile : 0};
+    endless.executors = executors;
+    endless.executor_count = app->executors.count + 1;
+    endless.jobs = NULL;
+    PYRO_TRY(pyro_replay_run(replay, &endless, &result, error));
+    change->scenario->critical_path_ms = result.wall_ms;
+    return PYRO_OK;
+}
+
+static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_replay *replay, struct pyro_error *error)
+{
+    struct pyro_scenario *scenario = change->scenario;
+    struct pyro_replay_result result;
+    double chance = 0;
+    scenario->executors = change->run->executors;
+    scenario->cores_per_executor = change->run->cores;
+    scenario->memory_bytes = change->run->memory_bytes;
+    for (unsigned i = 0; i < PYRO_MODELS && !change->failed; i++)
+        models[i](change);
+    change->replay.edits = change->edits.items;
+    change->replay.edit_count = change->edits.count;
+    change->replay.jobs = scenario->jobs =
+        pyro_arena_array(change->arena, change->run->app->jobs.count, sizeof(*scenario->jobs));
+    if (change->failed || !scenario->jobs)
+        return pyro_no_memory(error);
+    PYRO_TRY(pyro_replay_run(replay, &change->replay, &result, error));
+    scenario->wall_expected_ms = result.wall_ms;
+    scenario->core_ms = result.core_ms;
+    scenario->busy_ms = result.busy_ms;
+    scenario->utilization = result.utilization;
+    scenario->critical_path_ms = change->run->critical_path_ms;
+    if (change->edits.count > 0 || change->run->critical_path_ms == PYRO_NONE)
+        PYRO_TRY(find_critical_path(change, replay, error));
+    PYRO_TRY(try_chances(change, replay, &chance, error));
+    find_interval(change, chance);
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_replay *replay,
+                              struct pyro_arena *arena, struct pyro_scenario *scenario, struct pyro_error *error)
+{
+    struct pyro_predict_change change = {.run = run, .scenario = scenario, .arena = arena};
+    pyro_arena_init(&change.scratch, run->app->allocator);
+    enum pyro_status status = answer(&change, replay, error);
+    pyro_vec_done(&change.edits, run->app->allocator);
+    pyro_arena_done(&change.scratch);
+    return status;
+}
+
+enum pyro_status pyro_predict_critical_path(struct pyro_predicted_run *run, struct pyro_error *error)
+{
+    struct pyro_scenario scenario = {0};
+    struct pyro_predict_change change = {.run = run, .scenario = &scenario};
+    pyro_arena_init(&change.scratch, run->app->allocator);
+    run->critical_path_ms = PYRO_NONE;
+    enum pyro_status status = find_critical_path(&change, run->replay, error);
+    pyro_arena_done(&change.scratch);
+    run->critical_path_ms = scenario.critical_path_ms;
+    return status;
+}

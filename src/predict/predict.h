@@ -1,0 +1,116 @@
+/* The next run from this one: scenarios, each what is changed of the run, put through the scheduler simulator.
+ *
+ * A scenario's settings become a change of the replay by models, one file each (models.def). What has no model is
+ * refused when the question is read, so that no setting is passed over in silence. docs/whatif.md has every model with
+ * its formula, its source and how sure it is. */
+#ifndef PYRO_PREDICT_PREDICT_H
+#define PYRO_PREDICT_PREDICT_H
+
+#include "analyze/replay.h"
+#include "base/arena.h"
+#include "rules/rule.h"
+
+enum pyro_predicted {
+#define PYRO_PREDICTED(constant, ...) PYRO_PREDICTED_##constant,
+#include "predict/settings.def"
+#undef PYRO_PREDICTED
+    PYRO_PREDICTED_SETTINGS
+};
+enum pyro_predicted_type {
+    PYRO_PREDICTED_COUNT,
+    PYRO_PREDICTED_REAL,
+    PYRO_PREDICTED_FLAG,
+    PYRO_PREDICTED_SIZE,
+    PYRO_PREDICTED_TIME
+};
+
+enum pyro_model_id {
+#define PYRO_MODEL(name, doc) PYRO_MODEL_##name,
+#include "predict/models.def"
+#undef PYRO_MODEL
+    PYRO_MODELS
+};
+
+struct pyro_predicted_setting {
+    const char *key, *alias; /* alias: "executors", or NULL */
+    enum pyro_predicted_type type;
+    double unit, otherwise, least, most;
+    enum pyro_model_id model;
+    const char *doc;
+};
+extern const struct pyro_predicted_setting pyro_predicted_settings[PYRO_PREDICTED_SETTINGS];
+
+/* A model's words on one scenario. */
+struct pyro_predicted_effect {
+    enum pyro_model_id model;
+    struct pyro_slice text;  /* what it changed, with this run's numbers */
+    int64_t low_ms, high_ms; /* how far below and above the expected wall time it may be wrong */
+};
+enum { PYRO_EFFECTS_MAX = 16 };
+
+struct pyro_scenario {
+    struct pyro_slice given[PYRO_PREDICTED_SETTINGS]; /* as written; null where nothing is asked */
+    bool full[PYRO_PREDICTED_SETTINGS];               /* asked for by its whole key */
+    double values[PYRO_PREDICTED_SETTINGS];           /* of those given */
+
+    int64_t executors, cores_per_executor, memory_bytes; /* PYRO_NONE: unknown */
+    int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
+    int64_t core_ms, busy_ms;
+    double utilization;
+    int64_t critical_path_ms;      /* with a slot for every task */
+    struct pyro_replay_span *jobs; /* one for each row of app->jobs; -1: did not run */
+    struct pyro_predicted_effect effects[PYRO_EFFECTS_MAX];
+    size_t effect_count;
+};
+
+/* What is known of the run before any scenario; immutable, read by all threads. */
+struct pyro_predicted_run {
+    const struct pyro_diagnosis *diagnosis;
+    const struct pyro_app *app;
+    struct pyro_replay *replay;
+    struct pyro_replay_check check;
+    struct pyro_replay_result base;
+    int64_t executors, cores, memory_bytes; /* most alive at once, and what each has */
+    int64_t profile;                        /* resource profile that most tasks ran in */
+    int64_t *delays;                        /* of the run's first executors, ascending, ms */
+    size_t delay_count;
+    bool allocates; /* dynamic allocation was on */
+    bool local;     /* the driver runs the tasks */
+    float *spread;  /* of task times by chance, a row of app->stages each */
+    int64_t critical_path_ms;
+    unsigned again; /* how often a scenario is replayed with other chances */
+};
+
+struct pyro_whatif {
+    struct pyro_predicted_run run;
+    struct pyro_arena arena;
+    struct pyro_arena *arenas; /* one a thread: what it answered */
+    unsigned arena_count;
+    struct pyro_scenario *scenarios;
+    size_t scenario_count;
+    unsigned varied[PYRO_PREDICTED_SETTINGS]; /* settings that are swept, in the order asked */
+    unsigned varied_count;
+};
+
+enum { PYRO_SCENARIOS_MAX = 1000, PYRO_SWEEP_VALUES_MAX = 1000 };
+
+/* Reads what is asked ("executors=4", "spark.sql.shuffle.partitions=100,200"; sweeps "executors=1..64", "cores=2,4")
+ * into whatif->scenarios, values checked. */
+enum pyro_status pyro_whatif_ask(struct pyro_whatif *whatif, const char *const *set, size_t set_count,
+                                 const char *const *sweep, size_t sweep_count, struct pyro_error *error);
+
+/* A value as Spark reads it; false where it is none. */
+bool pyro_predicted_read(enum pyro_predicted setting, struct pyro_slice text, double *ret);
+
+/* Fills whatif->run from the diagnosis' application. */
+enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct pyro_diagnosis *diagnosis,
+                                      struct pyro_error *error);
+void pyro_predict_done(struct pyro_predicted_run *run);
+
+/* Answers one scenario. Threads each have a fork of the run's replay and an arena whose texts outlive the answer. */
+enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_replay *replay,
+                              struct pyro_arena *arena, struct pyro_scenario *scenario, struct pyro_error *error);
+
+const char *pyro_model_name(enum pyro_model_id model);
+
+#endif

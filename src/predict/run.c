@@ -1,0 +1,165 @@
+/* What is known of the run before anything is changed: its executors, and how they came. */
+#include <math.h>
+
+#include "analyze/internal.h"
+#include "predict/model.h"
+
+/* Executors that registered this soon after the first one were asked for together with it. */
+enum { TOGETHER_MS = 10000 };
+/* Task times of one stage beyond this spread differ for reasons, not by chance. */
+#define SPREAD_MAX 0.25
+/* Replays of each scenario with other chances: as many as fit into so many tasks, and what is said without. */
+enum { AGAIN_TASKS = 60000, AGAIN_MAX = 8, AGAIN_MIN = 3 };
+
+double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
+{
+    const struct pyro_predicted_setting *row = &pyro_predicted_settings[setting];
+    double value = row->otherwise;
+    switch (row->type) {
+    case PYRO_PREDICTED_COUNT:
+        value = (double)pyro_app_property_int(app, row->key, (int64_t)row->otherwise);
+        break;
+    case PYRO_PREDICTED_FLAG:
+        value = pyro_app_property_bool(app, row->key, row->otherwise != 0);
+        break;
+    case PYRO_PREDICTED_SIZE:
+        value = (double)pyro_app_property_size(app, row->key, (int64_t)row->unit, (int64_t)row->otherwise);
+        break;
+    case PYRO_PREDICTED_TIME:
+        value = (double)pyro_app_property_time(app, row->key, (int64_t)row->unit, (int64_t)row->otherwise);
+        break;
+    case PYRO_PREDICTED_REAL:
+        pyro_predicted_read(setting, pyro_app_property(app, row->key), &value);
+        break;
+    }
+    return value >= row->least && value <= row->most ? value : row->otherwise;
+}
+
+/* The resource profile in which most task time was spent. */
+static int64_t main_profile(const struct pyro_app *app)
+{
+    enum { PROFILES = 64 };
+    int64_t profiles[PROFILES], times[PROFILES] = {0};
+    unsigned count = 0, best = 0;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        int64_t profile = app->stages.items[i].resource_profile, ms = app->stages.items[i].task_ms;
+        profile = profile < 0 ? 0 : profile;
+        unsigned at = 0;
+        while (at < count && profiles[at] != profile)
+            at++;
+        if (at == PROFILES)
+            continue;
+        if (at == count)
+            profiles[count++] = profile;
+        times[at] = pyro_add_saturating(times[at], ms > 0 ? ms : 0);
+        best = times[at] > times[best] ? at : best;
+    }
+    return count > 0 ? profiles[best] : 0;
+}
+
+bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor)
+{
+    int64_t profile = executor->resource_profile < 0 ? 0 : executor->resource_profile;
+    return profile == run->profile;
+}
+
+/* Cores that most executors have. */
+static int64_t usual_cores(const struct pyro_predicted_run *run)
+{
+    enum { SIZES = 32 };
+    int64_t sizes[SIZES], best = 0;
+    size_t counts[SIZES] = {0}, most = 0;
+    unsigned known = 0;
+    for (size_t i = 0; i < run->app->executors.count; i++) {
+        int64_t cores = (int64_t)pyro_executor_cores(&run->app->executors.items[i]);
+        unsigned at = 0;
+        if (!pyro_is_of_main_profile(run, &run->app->executors.items[i]))
+            continue;
+        while (at < known && sizes[at] != cores)
+            at++;
+        if (at == SIZES)
+            continue;
+        if (at == known)
+            sizes[known++] = cores;
+        if (++counts[at] > most) {
+            most = counts[at];
+            best = cores;
+        }
+    }
+    return best;
+}
+
+static bool take_executors(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    struct pyro_window window = pyro_app_window(app);
+    struct pyro_marks marks;
+    run->delays = pyro_scratch(app, app->executors.count, sizeof(*run->delays));
+    pyro_marks_init(&marks, app->allocator, 2 * app->executors.count);
+    for (unsigned added = 0; added < 2; added++) /* of one time, those that go before those that come */
+        for (size_t i = 0; i < app->executors.count; i++) {
+            uint64_t from, to;
+            pyro_executor_interval(&window, &app->executors.items[i], &from, &to);
+            if (pyro_is_of_main_profile(run, &app->executors.items[i]))
+                pyro_marks_add(&marks, added ? from : to, added, i);
+        }
+    bool done = pyro_marks_finish(&marks) && run->delays;
+    int64_t alive = 0;
+    for (size_t i = 0; done && i < marks.list.count; i++) {
+        const struct pyro_mark *mark = &marks.list.items[i];
+        alive += mark->kind ? 1 : -1;
+        run->executors = alive > run->executors ? alive : run->executors;
+        int64_t at = mark->at < INT64_MAX ? (int64_t)mark->at : INT64_MAX;
+        if (mark->kind && (run->delay_count == 0 || at - run->delays[0] <= TOGETHER_MS))
+            run->delays[run->delay_count++] = at;
+    }
+    pyro_marks_done(&marks);
+    run->cores = usual_cores(run);
+    return done;
+}
+
+/* How far task times of a stage spread by chance: the middle half of them, as of a normal distribution. */
+static bool take_spread(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    run->spread = pyro_scratch(app, app->stages.count, sizeof(*run->spread));
+    for (size_t i = 0; run->spread && i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        double spread = stage->duration_median > 0 ? (double)(stage->duration_p75 - stage->duration_p25) / 1.349 /
+                                                         (double)stage->duration_median
+                                                   : 0;
+        run->spread[i] = (float)fmin(fmax(spread, 0), SPREAD_MAX);
+    }
+    return run->spread != NULL;
+}
+
+enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct pyro_diagnosis *diagnosis,
+                                      struct pyro_error *error)
+{
+    struct pyro_predicted_run *run = &whatif->run;
+    const struct pyro_app *app = diagnosis->app;
+    run->diagnosis = diagnosis;
+    run->app = app;
+    PYRO_TRY(pyro_replay_new(app, &run->replay, error));
+    run->check = pyro_replay_check(run->replay);
+    run->base = pyro_replay_base(run->replay);
+    run->profile = main_profile(app);
+    run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
+    run->local =
+        pyro_slice_starts_with(app->application.master, "local[") || pyro_slice_is(app->application.master, "local");
+    run->memory_bytes = run->local ? pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30)
+                                   : pyro_app_property_size(app, "spark.executor.memory", 1 << 20, INT64_C(1) << 30);
+    int64_t again = app->tasks.count > 0 ? AGAIN_TASKS / (int64_t)app->tasks.count : 0;
+    run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
+    if (!take_executors(run) || !take_spread(run))
+        return pyro_no_memory(error);
+    return pyro_predict_critical_path(run, error);
+}
+
+void pyro_predict_done(struct pyro_predicted_run *run)
+{
+    const struct pyro_allocator *allocator = run->app ? run->app->allocator : NULL;
+    pyro_release(allocator, run->delays);
+    pyro_release(allocator, run->spread);
+    pyro_replay_free(run->replay);
+}

@@ -1,0 +1,117 @@
+/* Predictions as JSON: schema pyrometer.whatif/1 (docs/schema/). */
+#include "report/facts.h"
+#include "report/json_write.h"
+#include "report/whatif.h"
+
+static void write_base(struct pyro_json *json, const struct pyro_predicted_run *run)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "base", '{');
+    pyro_json_int(json, "measured_ms", run->check.measured_ms);
+    pyro_json_int(json, "replayed_ms", run->check.replayed_ms);
+    pyro_json_int(json, "executors", run->executors);
+    pyro_json_int(json, "cores_per_executor", run->cores);
+    pyro_json_int(json, "memory_bytes", run->memory_bytes);
+    pyro_json_int(json, "core_ms", run->base.core_ms);
+    pyro_json_real(json, "utilization", run->base.utilization);
+    pyro_json_int(json, "critical_path_ms", run->critical_path_ms);
+    pyro_json_real(json, "replay_error_share", run->check.error_share);
+    pyro_json_real(json, "confidence", run->app->integrity.confidence);
+    pyro_json_end(json, '}');
+}
+
+static void write_application(struct pyro_json *json, const struct pyro_app *app)
+{
+    const struct pyro_application_row *row = &app->application;
+    pyro_json_line(json);
+    pyro_json_begin(json, "application", '{');
+    pyro_json_text(json, "id", row->id);
+    pyro_json_text(json, "name", row->name);
+    pyro_json_text(json, "attempt", row->attempt);
+    pyro_json_text(json, "spark_version", row->spark_version);
+    pyro_json_text(json, "path", app->path);
+    pyro_json_end(json, '}');
+}
+
+static void write_jobs(struct pyro_json *json, const struct pyro_app *app, const struct pyro_scenario *scenario)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "jobs", '[');
+    for (size_t i = 0; i < app->jobs.count; i++) {
+        if (scenario->jobs[i].start_ms < 0)
+            continue;
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_int(json, "id", app->jobs.items[i].id);
+        pyro_json_int(json, "start_ms", scenario->jobs[i].start_ms);
+        pyro_json_int(json, "end_ms", scenario->jobs[i].end_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+static void write_models(struct pyro_json *json, const struct pyro_scenario *scenario)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "models", '[');
+    for (size_t i = 0; i < scenario->effect_count; i++) {
+        const struct pyro_predicted_effect *effect = &scenario->effects[i];
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_string(json, "name", pyro_model_name(effect->model));
+        pyro_json_text(json, "effect", effect->text);
+        pyro_json_begin(json, "doubt_ms", '{');
+        pyro_json_int(json, "below", effect->low_ms);
+        pyro_json_int(json, "above", effect->high_ms);
+        pyro_json_end(json, '}');
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+static void write_scenario(struct pyro_json *json, const struct pyro_whatif *whatif,
+                           const struct pyro_scenario *scenario)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_int(json, "executors", scenario->executors);
+    pyro_json_int(json, "cores_per_executor", scenario->cores_per_executor);
+    pyro_json_int(json, "memory_bytes", scenario->memory_bytes);
+    pyro_json_begin(json, "settings", '{');
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+        if (pyro_whatif_shows(scenario, i))
+            pyro_json_text(json, pyro_predicted_settings[i].key, scenario->given[i]);
+    pyro_json_end(json, '}');
+    pyro_json_line(json);
+    pyro_json_begin(json, "wall_ms", '{');
+    pyro_json_int(json, "low", scenario->wall_low_ms);
+    pyro_json_int(json, "expected", scenario->wall_expected_ms);
+    pyro_json_int(json, "high", scenario->wall_high_ms);
+    pyro_json_end(json, '}');
+    write_jobs(json, whatif->run.app, scenario);
+    pyro_json_line(json);
+    pyro_json_int(json, "core_ms", scenario->core_ms);
+    pyro_json_null(json, "cost");
+    pyro_json_real(json, "utilization", scenario->utilization);
+    pyro_json_int(json, "critical_path_ms", scenario->critical_path_ms);
+    write_models(json, scenario);
+    pyro_json_end(json, '}');
+}
+
+void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif)
+{
+    struct pyro_json json;
+    pyro_json_init(&json, output);
+    pyro_json_begin(&json, NULL, '{');
+    pyro_json_line(&json);
+    pyro_json_string(&json, "schema", "pyrometer.whatif/1");
+    write_application(&json, whatif->run.app);
+    write_base(&json, &whatif->run);
+    pyro_json_line(&json);
+    pyro_json_begin(&json, "scenarios", '[');
+    for (size_t i = 0; i < whatif->scenario_count; i++) {
+        write_scenario(&json, whatif, &whatif->scenarios[i]);
+        pyro_output_flush(output, false);
+    }
+    pyro_json_end(&json, ']');
+    pyro_json_end(&json, '}');
+    pyro_strbuf_add_char(&output->buffer, '\n');
+}

@@ -1,0 +1,190 @@
+/* Scenarios answered side by side: each thread has its own fork of the replay and takes the next scenario. */
+#include <pthread.h>
+
+#include "base/error.h"
+#include "predict/predict.h"
+#include "session/options.h"
+
+enum { THREADS_MAX = 64 };
+
+/* Threads write the scenarios that they took, and nothing else of the whole. */
+struct crew {
+    struct pyro_whatif *whatif;
+    const struct pyro_options *options;
+    pthread_mutex_t mutex; /* guards what follows */
+    size_t next;
+    struct pyro_error error;
+    bool stopped;
+};
+
+struct worker {
+    struct crew *crew;
+    struct pyro_replay *replay;
+    struct pyro_arena *arena;
+    pthread_t thread;
+    bool calling; /* the thread that called the library: it reports progress */
+};
+
+static bool take(struct crew *crew, size_t *ret)
+{
+    pthread_mutex_lock(&crew->mutex);
+    bool any = !crew->stopped && crew->next < crew->whatif->scenario_count;
+    *ret = any ? crew->next++ : 0;
+    pthread_mutex_unlock(&crew->mutex);
+    return any;
+}
+
+/* The first failure is the one that is told. */
+static void stop(struct crew *crew, const struct pyro_error *error)
+{
+    pthread_mutex_lock(&crew->mutex);
+    if (!crew->stopped)
+        crew->error = *error;
+    crew->stopped = true;
+    pthread_mutex_unlock(&crew->mutex);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct crew *crew = worker->crew;
+    struct pyro_error error = {0};
+    struct pyro_progress progress = {.path = ""};
+    size_t index;
+    while (take(crew, &index)) {
+        if (worker->calling && crew->options->progress &&
+            crew->options->progress(crew->options->progress_context, &progress) != 0) {
+            pyro_error_set(&error, PYRO_ERROR_CANCELLED, "stopped");
+            stop(crew, &error);
+        } else if (pyro_predict(&crew->whatif->run, worker->replay, worker->arena, &crew->whatif->scenarios[index],
+                                &error) != PYRO_OK) {
+            stop(crew, &error);
+        }
+    }
+    return NULL;
+}
+
+/* Threads beyond the calling one; where one cannot start, the others do its work. */
+static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_options *options, unsigned threads,
+                               struct pyro_error *error)
+{
+    struct crew crew = {.whatif = whatif, .options = options};
+    struct worker workers[THREADS_MAX] = {{0}};
+    unsigned started = 0;
+    pthread_mutex_init(&crew.mutex, NULL);
+    for (unsigned i = 1; i < threads; i++) {
+        struct worker *worker = &workers[started + 1];
+        *worker = (struct worker){.crew = &crew, .arena = &whatif->arenas[started + 1]};
+        if (pyro_replay_fork(whatif->run.replay, &worker->replay, NULL) != PYRO_OK)
+            break;
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+            pyro_replay_free(worker->replay);
+            break;
+        }
+        started++;
+    }
+    workers[0] =
+        (struct worker){.crew = &crew, .replay = whatif->run.replay, .arena = &whatif->arenas[0], .calling = true};
+    work(&workers[0]);
+    for (unsigned i = 1; i <= started; i++) {
+        pthread_join(workers[i].thread, NULL);
+        pyro_replay_free(workers[i].replay);
+    }
+    pthread_mutex_destroy(&crew.mutex);
+    if (crew.stopped && error)
+        *error = crew.error;
+    return crew.stopped ? crew.error.code : PYRO_OK;
+}
+
+static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
+                            const struct pyro_whatif_options *asked, const struct pyro_options *options,
+                            struct pyro_error *error)
+{
+    unsigned threads = options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
+    PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
+    PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));
+    if (threads > whatif->scenario_count)
+        threads = (unsigned)whatif->scenario_count;
+    threads = threads > 0 ? threads : 1;
+    whatif->arenas = pyro_arena_array(&whatif->arena, threads, sizeof(*whatif->arenas));
+    if (!whatif->arenas)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    whatif->arena_count = threads;
+    for (unsigned i = 0; i < threads; i++)
+        pyro_arena_init(&whatif->arenas[i], whatif->arena.allocator);
+    return answer(whatif, options, threads, error);
+}
+
+enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
+                                 const struct pyro_options *options, pyro_whatif **ret, struct pyro_error *error)
+{
+    struct pyro_options own;
+    static const struct pyro_whatif_options nothing = {.size = sizeof(nothing)};
+    pyro_error_clear(error);
+    asked = asked ? asked : &nothing;
+    if (!diagnosis || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is needed");
+    if (asked->size < sizeof(nothing) || (asked->set_count > 0 && !asked->set) ||
+        (asked->sweep_count > 0 && !asked->sweep))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_whatif_options.size is not one that this library knows");
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    struct pyro_whatif *whatif = pyro_allocate(own.allocator, sizeof(*whatif));
+    if (!whatif)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    *whatif = (struct pyro_whatif){0};
+    pyro_arena_init(&whatif->arena, own.allocator);
+    enum pyro_status status = run(whatif, diagnosis, asked, &own, error);
+    if (status == PYRO_OK)
+        *ret = whatif;
+    else
+        pyro_whatif_free(whatif);
+    return status;
+}
+
+void pyro_whatif_free(pyro_whatif *whatif)
+{
+    if (!whatif)
+        return;
+    const struct pyro_allocator *allocator = whatif->arena.allocator;
+    pyro_predict_done(&whatif->run);
+    for (unsigned i = 0; i < whatif->arena_count; i++)
+        pyro_arena_done(&whatif->arenas[i]);
+    pyro_arena_done(&whatif->arena);
+    pyro_release(allocator, whatif);
+}
+
+size_t pyro_whatif_scenario_count(const pyro_whatif *whatif)
+{
+    return whatif->scenario_count;
+}
+
+static int64_t known(int64_t value)
+{
+    return value == PYRO_NONE ? -1 : value;
+}
+
+struct pyro_scenario_info pyro_whatif_scenario(const pyro_whatif *whatif, size_t index)
+{
+    const struct pyro_scenario *scenario = &whatif->scenarios[index];
+    return (struct pyro_scenario_info){.executors = known(scenario->executors),
+                                       .cores_per_executor = known(scenario->cores_per_executor),
+                                       .memory_bytes = known(scenario->memory_bytes),
+                                       .wall_low_ms = scenario->wall_low_ms,
+                                       .wall_expected_ms = scenario->wall_expected_ms,
+                                       .wall_high_ms = scenario->wall_high_ms,
+                                       .core_ms = scenario->core_ms,
+                                       .utilization = scenario->utilization};
+}
+
+size_t pyro_whatif_setting_count(void)
+{
+    return PYRO_PREDICTED_SETTINGS;
+}
+
+struct pyro_whatif_setting_info pyro_whatif_setting(size_t index)
+{
+    const struct pyro_predicted_setting *setting = &pyro_predicted_settings[index];
+    return (struct pyro_whatif_setting_info){setting->key, setting->alias, pyro_model_name(setting->model),
+                                             setting->doc};
+}

@@ -1,0 +1,125 @@
+"""whatif: scenarios of real runs, their documents, and questions that are refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+
+from cli_command import ROOT, Command, pyrometer  # noqa: F401 (fixture)
+from test_verbs import validate
+
+LOGS = ROOT / "corpus" / "logs"
+BASE = LOGS / "pair_base.zst"
+
+
+def whatif(pyrometer: Command, log: Any, *words: str) -> Any:
+    """The prediction, with what must hold of every one."""
+    run = pyrometer("whatif", log, *words, "--format", "json")
+    assert (run.returncode, run.stderr) == (0, "")
+    document = json.loads(run.stdout)
+    validate(document, "whatif")
+    for scenario in document["scenarios"]:
+        wall = scenario["wall_ms"]
+        assert 0 <= wall["low"] <= wall["expected"] <= wall["high"]
+        assert all(0 <= job["start_ms"] <= job["end_ms"] <= wall["expected"] for job in scenario["jobs"])
+        assert scenario["utilization"] is None or 0 <= scenario["utilization"] <= 1.01
+    return document
+
+
+@pytest.mark.parametrize("name", ["pair_base", "healthy_threads", "executor_churn", "stage_retries", "locality_wait"])
+def test_the_unchanged_scenario_is_the_replay(pyrometer: Command, name: str) -> None:
+    document = whatif(pyrometer, LOGS / f"{name}.zst")
+    report = json.loads(pyrometer("diagnose", LOGS / f"{name}.zst", "-f", "json").stdout)
+    (scenario,) = document["scenarios"]
+    base = document["base"]
+    assert scenario["wall_ms"]["expected"] == base["replayed_ms"] == report["replay"]["replayed_ms"]
+    assert base["measured_ms"] == report["application"]["duration_ms"]
+    assert scenario["core_ms"] == base["core_ms"]
+    assert (scenario["settings"], scenario["models"]) == ({}, [])
+
+
+def test_a_sweep_of_executors(pyrometer: Command) -> None:
+    document = whatif(pyrometer, BASE, "--sweep", "executors=1..64")
+    scenarios = document["scenarios"]
+    assert [row["executors"] for row in scenarios] == list(range(1, 65))
+    walls = [row["wall_ms"]["expected"] for row in scenarios]
+    assert walls[1] == document["base"]["replayed_ms"]
+    assert walls[0] > walls[1] > walls[3]
+    assert all(wall >= document["base"]["critical_path_ms"] for wall in walls)
+    assert all(row["models"][0]["name"] == "executors" for row in scenarios)
+    assert all(row["models"][0]["doubt_ms"]["above"] > 0 for row in scenarios if row["executors"] != 2)
+
+
+def test_options_and_settings_say_the_same(pyrometer: Command) -> None:
+    one = whatif(pyrometer, BASE, "--executors", "3", "--cores", "1")["scenarios"][0]
+    other = whatif(
+        pyrometer, BASE, "--set", "spark.executor.instances=3", "--set", "spark.executor.cores=1"
+    )["scenarios"][0]
+    assert other.pop("settings") == {"spark.executor.instances": "3", "spark.executor.cores": "1"}
+    assert one.pop("settings") == {}
+    assert one == other
+
+
+def test_a_real_pair(pyrometer: Command) -> None:
+    """The same job was recorded on two executors and on one."""
+    slots = whatif(pyrometer, LOGS / "pair_slots.zst")["base"]
+    assert (slots["executors"], slots["cores_per_executor"]) == (1, 2)
+    told = whatif(pyrometer, BASE, "--executors", "1")["scenarios"][0]["wall_ms"]
+    assert told["expected"] == pytest.approx(slots["measured_ms"], rel=0.25)
+
+
+def test_threads_never_show(pyrometer: Command) -> None:
+    words = ["whatif", BASE, "--sweep", "executors=1..9", "--sweep", "cores=1..3", "-f", "json"]
+    assert pyrometer(*words, "--threads", "1").stdout == pyrometer(*words, "--threads", "5").stdout
+
+
+def test_csv(pyrometer: Command) -> None:
+    out = pyrometer("whatif", BASE, "--sweep", "spark.executor.cores=2,4", "-f", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["spark.executor.cores"] for row in rows] == ["2", "4"]
+    assert [row["cores_per_executor"] for row in rows] == ["2", "4"]
+    assert all(int(row["wall_low_ms"]) <= int(row["wall_expected_ms"]) <= int(row["wall_high_ms"]) for row in rows)
+
+
+def test_text(pyrometer: Command) -> None:
+    run = pyrometer("whatif", BASE, "--sweep", "executors=1,2,4", "--width", "120")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "as now" in run.stdout and "█" in run.stdout and "\x1b" not in run.stdout
+    assert "\x1b" in pyrometer("whatif", BASE, "--color", "always").stdout
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["--executors", "0"], "from 1 to"),
+        (["--executors", "99999999999999999999"], "from 1 to"),
+        (["--cores", "many"], "whole number"),
+        (["--set", "spark.no.such.key=1"], "spark.no.such.key has no model"),
+        (["--set", "spark.executor.instances"], "KEY=VALUE"),
+        (["--sweep", "executors=1..64", "--sweep", "cores=1..64"], "1000 scenarios"),
+        (["--sweep", "executors=1..64..0"], "from 1 to"),
+        (["--sweep", "executors=1..2", "--sweep", "executors=3..4"], "swept twice"),
+    ],
+)
+def test_refusals(pyrometer: Command, words: list[str], says: str) -> None:
+    run = pyrometer("whatif", BASE, *words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert says in run.stderr
+    assert run.stderr.startswith("pyrometer whatif: ")
+
+
+def test_no_log_is_3(pyrometer: Command) -> None:
+    assert pyrometer("whatif", "missing").returncode == 3
+
+
+def test_every_setting_is_documented() -> None:
+    rows = (ROOT / "src" / "predict" / "settings.def").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "whatif.md").read_text(encoding="utf-8")
+    keys = re.findall(r'^PYRO_PREDICTED\([A-Z_]+,\s*"([^"]+)"', rows, re.M)
+    assert len(keys) >= 2
+    assert [key for key in keys if key not in page] == []

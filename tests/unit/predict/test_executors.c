@@ -1,0 +1,102 @@
+/* Other executors, on runs whose answers are computed by hand. */
+#include "whatif_scene.h"
+
+/* Eight tasks of a second on two slots that come after two seconds; the driver has half a second at each end. */
+static struct whatif_scene eight_tasks(void)
+{
+    struct whatif_scene scene = whatif_scene(7000);
+    fixture_executor(scene.app, "1", 2, WHATIF_START + 2000, PYRO_NONE);
+    whatif_stage(&scene, 500, 6500);
+    for (int i = 0; i < 8; i++) {
+        struct fixture_task task = whatif_task(&scene, 2500 + i / 2 * 1000, 3500 + i / 2 * 1000);
+        fixture_add(scene.app, &task);
+    }
+    return scene;
+}
+
+static void test_as_it_was(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = eight_tasks();
+    const struct pyro_scenario *scenario = whatif_answer(&scene, NULL, NULL);
+    assert_int_equal(scene.whatif.scenario_count, 1);
+    assert_int_equal(scenario->wall_expected_ms, pyro_replay_base(scene.whatif.run.replay).wall_ms);
+    assert_int_equal(scenario->wall_expected_ms, 7000);
+    assert_int_equal(scenario->core_ms, 2 * 5000);
+    assert_int_equal(scenario->effect_count, 0);
+    scenario = whatif_answer(&scene, "executors=1 cores=2", NULL);
+    assert_int_equal(scenario->wall_expected_ms, 7000);
+    assert_int_equal(scenario->wall_low_ms, scenario->wall_expected_ms); /* no chance: all tasks are alike */
+    whatif_free(&scene);
+}
+
+static void test_more_and_fewer(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = eight_tasks();
+    const struct pyro_scenario *scenario = whatif_answer(&scene, NULL, "executors=1..5");
+    static const int64_t waves[] = {4, 2, 2, 1, 1};
+    assert_int_equal(scene.whatif.scenario_count, 5);
+    for (int i = 0; i < 5; i++) {
+        int64_t wall = 3000 + waves[i] * 1000;
+        assert_int_equal(scenario[i].wall_expected_ms, wall);
+        assert_int_equal(scenario[i].executors, i + 1);
+        assert_int_equal(scenario[i].core_ms, (i + 1) * 2 * (wall - 2000));
+        assert_int_equal(scenario[i].jobs[0].start_ms, 500);
+        assert_int_equal(scenario[i].jobs[0].end_ms, wall - 500);
+    }
+    assert_true(scenario[4].wall_high_ms - scenario[4].wall_expected_ms >
+                scenario[1].wall_high_ms - scenario[1].wall_expected_ms);
+    assert_int_equal(whatif_answer(&scene, "cores=1", NULL)->wall_expected_ms, 3000 + 8000);
+    assert_int_equal(whatif_answer(&scene, "executors=2 cores=4", NULL)->wall_expected_ms, 3000 + 1000);
+    whatif_free(&scene);
+}
+
+/* Executors beyond the run's own come when the last of its first ones did. */
+static void test_delays(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = whatif_scene(20000);
+    fixture_executor(scene.app, "1", 1, WHATIF_START + 1000, PYRO_NONE);
+    fixture_executor(scene.app, "2", 1, WHATIF_START + 3000, PYRO_NONE);
+    fixture_executor(scene.app, "3", 1, WHATIF_START + 15000, WHATIF_START + 16000); /* for another reason */
+    whatif_stage(&scene, 0, 19000);
+    struct fixture_task task = whatif_task(&scene, 1000, 19000);
+    fixture_add(scene.app, &task);
+    whatif_answer(&scene, "executors=4", NULL);
+    const struct pyro_predicted_run *run = &scene.whatif.run;
+    assert_int_equal(run->executors, 3);
+    assert_int_equal(run->delay_count, 2);
+    assert_int_equal(run->delays[0], 1000);
+    assert_int_equal(run->delays[1], 3000);
+    const struct pyro_scenario *scenario = whatif_answer(&scene, "executors=4", NULL);
+    int64_t wall = scenario->wall_expected_ms;
+    assert_int_equal(scenario->core_ms, (wall - 1000) + 3 * (wall - 3000));
+    whatif_free(&scene);
+}
+
+/* A log that names no executor still has slots. */
+static void test_no_executors(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = whatif_scene(3000);
+    whatif_stage(&scene, 500, 2500);
+    for (int i = 0; i < 2; i++) {
+        struct fixture_task task = whatif_task(&scene, 500 + i * 1000, 1500 + i * 1000);
+        fixture_add(scene.app, &task);
+    }
+    assert_int_equal(whatif_answer(&scene, NULL, NULL)->wall_expected_ms, 3000);
+    assert_int_equal(whatif_answer(&scene, "executors=2", NULL)->wall_expected_ms, 2000);
+    whatif_free(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_it_was),
+        cmocka_unit_test(test_more_and_fewer),
+        cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_no_executors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

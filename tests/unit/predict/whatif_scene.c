@@ -1,0 +1,98 @@
+#include "whatif_scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAGES = 16, QUESTIONS = 8 };
+static const int64_t ids[STAGES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static char texts[QUESTIONS][128], refusal[1024];
+
+struct whatif_scene whatif_scene(int64_t ms)
+{
+    return (struct whatif_scene){.app = fixture_app(WHATIF_START, WHATIF_START + ms)};
+}
+
+void whatif_stage(struct whatif_scene *scene, int64_t from, int64_t to)
+{
+    int64_t id = (int64_t)scene->app->stages.count;
+    assert_true(id < STAGES);
+    fixture_job(scene->app, id, WHATIF_START + from, WHATIF_START + to, ids + id, 1);
+    fixture_stage(scene->app, id, WHATIF_START + from, WHATIF_START + to);
+}
+
+struct fixture_task whatif_task(struct whatif_scene *scene, int64_t from, int64_t to)
+{
+    int64_t stage = (int64_t)scene->app->stages.count - 1;
+    struct fixture_task task = fixture_task(scene->app, stage, "1", WHATIF_START + from, WHATIF_START + to);
+    task.row[PYRO_TASK_index] = (int64_t)scene->app->tasks.count;
+    return task;
+}
+
+static size_t split(const char *set, const char **ret)
+{
+    size_t count = 0;
+    while (set && *set) {
+        size_t len = strcspn(set, " ");
+        assert_true(count < QUESTIONS && len < sizeof(texts[0]));
+        memcpy(texts[count], set, len);
+        texts[count][len] = '\0';
+        ret[count] = texts[count];
+        count++;
+        set += len + (set[len] == ' ');
+    }
+    return count;
+}
+
+static enum pyro_status ask(struct whatif_scene *scene, const char *set, const char *sweep, struct pyro_error *error)
+{
+    const char *sets[QUESTIONS];
+    size_t count = split(set, sets);
+    if (!scene->diagnosis) {
+        fixture_analyze(scene->app);
+        scene->diagnosis = calloc(1, sizeof(*scene->diagnosis));
+        assert_non_null(scene->diagnosis);
+        scene->diagnosis->app = scene->app;
+    } else {
+        pyro_predict_done(&scene->whatif.run);
+        pyro_arena_done(&scene->whatif.arena);
+    }
+    scene->whatif = (struct pyro_whatif){0};
+    pyro_arena_init(&scene->whatif.arena, NULL);
+    return pyro_whatif_ask(&scene->whatif, sets, count, &sweep, sweep != NULL, error);
+}
+
+const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char *set, const char *sweep)
+{
+    struct pyro_error error = {0};
+    if (ask(scene, set, sweep, &error) != PYRO_OK)
+        fail_msg("%s", error.message);
+    struct pyro_whatif *whatif = &scene->whatif;
+    assert_int_equal(pyro_predict_prepare(whatif, scene->diagnosis, NULL), PYRO_OK);
+    for (size_t i = 0; i < whatif->scenario_count; i++) {
+        struct pyro_scenario *scenario = &whatif->scenarios[i];
+        assert_int_equal(pyro_predict(&whatif->run, whatif->run.replay, &whatif->arena, scenario, NULL), PYRO_OK);
+        assert_true(scenario->wall_low_ms <= scenario->wall_expected_ms);
+        assert_true(scenario->wall_expected_ms <= scenario->wall_high_ms);
+        assert_true(scenario->wall_low_ms >= 0);
+    }
+    return whatif->scenarios;
+}
+
+const char *whatif_refusal(struct whatif_scene *scene, const char *set, const char *sweep)
+{
+    struct pyro_error error = {0};
+    assert_int_equal(ask(scene, set, sweep, &error), PYRO_ERROR_ARGUMENT);
+    snprintf(refusal, sizeof(refusal), "%s", error.message);
+    return refusal;
+}
+
+void whatif_free(struct whatif_scene *scene)
+{
+    if (scene->diagnosis) {
+        pyro_predict_done(&scene->whatif.run);
+        pyro_arena_done(&scene->whatif.arena);
+    }
+    free(scene->diagnosis);
+    pyro_app_release(scene->app);
+}

@@ -1,0 +1,34 @@
+/* Questions to small applications, for tests of the models. */
+#ifndef PYRO_TEST_WHATIF_SCENE_H
+#define PYRO_TEST_WHATIF_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "predict/model.h"
+
+enum { WHATIF_START = 1000000 };
+
+struct whatif_scene {
+    struct pyro_app *app;
+    struct pyro_diagnosis *diagnosis;
+    struct pyro_whatif whatif;
+};
+
+/* An application of `ms`, not analysed yet. */
+struct whatif_scene whatif_scene(int64_t ms);
+/* One job of one stage, both from `from` to `to`. Ids count from 0. */
+void whatif_stage(struct whatif_scene *scene, int64_t from, int64_t to);
+/* A task of the newest stage on executor "1". */
+struct fixture_task whatif_task(struct whatif_scene *scene, int64_t from, int64_t to);
+/* Answers "KEY=VALUE" (up to four, separated by blanks) and one sweep, or NULL; the first scenario. */
+const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char *set, const char *sweep);
+/* The message of a refusal. */
+const char *whatif_refusal(struct whatif_scene *scene, const char *set, const char *sweep);
+void whatif_free(struct whatif_scene *scene);
+
+#endif
