@@ -180,6 +180,7 @@ JOBS: tuple[Job, ...] = (
         (
             *star("on", "on-2", "no-skew", "off"),
             *star("no-skew", "on"),
+            *star("off", "on"),
         ),
     ),
     Job(
@@ -204,7 +205,7 @@ JOBS: tuple[Job, ...] = (
         HELD_OUT,
         {},
         sizes("skew", 1, 2, 4, 6),
-        (*star("2", "1", "4", "6"), *star("4", "1", "6")),
+        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6")),
     ),
     Job(
         "processor",

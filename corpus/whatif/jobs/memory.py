@@ -15,7 +15,7 @@ def sort(spark: SparkSession, rows: int, tasks: int) -> int:
 def main() -> None:
     spark = start(lambda s: sort(s, 100_000, 4))
     for _ in range(2):
-        print(sort(spark, 3_600_000, 4), flush=True)
+        print(sort(spark, 3_000_000, 4), flush=True)
     spark.stop()
 
 

@@ -8,7 +8,7 @@ from warm import orders, start
 
 def query(spark: SparkSession, scan_ms: int, group_ms: int) -> None:
     """Aggregate by 1,024 keys, of which each waits; some rows of the scan wait, too."""
-    groups = orders(spark, 1200, scan_ms).groupBy((F.col("customer") & 1023).alias("key"))
+    groups = orders(spark, 1200, scan_ms).groupBy((F.col("customer") % 1024).alias("key"))
     groups = groups.agg(F.count("w").alias("n"), F.max("text").alias("last"), F.sum("price").alias("value"))
     groups = groups.withColumn("w2", wait_where("true", str(group_ms)))
     print(groups.agg(F.count("w2"), F.sum("n"), F.max("last"), F.sum("value")).collect(), flush=True)

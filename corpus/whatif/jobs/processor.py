@@ -14,9 +14,9 @@ def hashes(spark: SparkSession, rows: int, tasks: int) -> int:
 
 
 def main() -> None:
-    spark = start(lambda s: hashes(s, 300_000, 16))
+    spark = start(lambda s: hashes(s, 200_000, 16))
     for _ in range(3):
-        print(hashes(spark, 1_200_000, 16), flush=True)
+        print(hashes(spark, 800_000, 16), flush=True)
     spark.stop()
 
 
