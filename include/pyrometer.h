@@ -398,6 +398,47 @@ PYRO_API size_t pyro_rules_threshold_count(size_t rule);
 /* `rule` < pyro_rules_count(), `index` < pyro_rules_threshold_count(rule). */
 PYRO_API struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index);
 
+/* ---- Cost -------------------------------------------------------------------------------------------------------- */
+
+/* Price sheets: those that come with the library, and a user's own (docs/prices.md). Given to pyro_options.prices or
+ * pyro_cost_options.prices, they must outlive what is made with them. */
+typedef struct pyro_prices pyro_prices;
+
+/* The library's sheets. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_prices_new(const struct pyro_options *options, pyro_prices **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_prices_free(pyro_prices *prices);
+/* Adds the rows of a sheet, which win over those that are there. PYRO_ERROR_INPUT: it cannot be read, or is not
+ * well-formed. PYRO_ERROR_ARGUMENT: something in it is wrong; the message says file, line and what. */
+PYRO_API enum pyro_status pyro_prices_read(pyro_prices *prices, const char *path, struct pyro_error *error);
+
+/* What applications were given, what became of it and what that costs (docs/cost.md): one document of many. */
+typedef struct pyro_costs pyro_costs;
+
+struct pyro_cost_options {
+    size_t size;
+    const pyro_prices *prices; /* NULL: amounts without money */
+    const char *by;            /* "application", "user", "queue", "pool", "platform", "job", "stage", "sql", "group",
+                                  "tag:KEY" or "property:KEY"; NULL: "application" */
+    const char *currency;      /* "EUR"; NULL: the prices' own */
+    const char *instance; /* the type of the nodes, where the log does not say it or for another; NULL: the log's */
+    const char *region;   /* NULL: the log's */
+    int spot;             /* 1: at the price of spot instances */
+};
+
+/* `options`: allocator only. PYRO_ERROR_ARGUMENT: there is no such `by`. */
+PYRO_API enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const struct pyro_options *options,
+                                         pyro_costs **ret, struct pyro_error *error);
+PYRO_API void pyro_costs_free(pyro_costs *costs);
+/* The application need not outlive the call. PYRO_ERROR_ARGUMENT: the currency cannot be reached. */
+PYRO_API enum pyro_status pyro_costs_add(pyro_costs *costs, pyro_app *app, struct pyro_error *error);
+PYRO_API enum pyro_status pyro_costs_add_unreadable(pyro_costs *costs, const char *path, const char *reason,
+                                                    struct pyro_error *error);
+/* Writes all of it as text, JSON (pyrometer.cost/1) or CSV. */
+PYRO_API enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format format,
+                                           const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                           struct pyro_error *error);
+
 /* ---- Logs that may be shared ------------------------------------------------------------------------------------- */
 
 struct pyro_export_counts {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import project
 
-ARROW = ["base", "source", "model", "decode", "analyze", "rules", "compare", "predict", "report", "store", "session"]
+ARROW = ["base", "source", "model", "decode", "analyze", "cost", "rules", "compare", "predict", "report", "store", "session"]
 # The command and the server stand on the public header; the server may also read the model.
 TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "model", "report", "session"}}
 PUBLIC = "pyrometer.h"

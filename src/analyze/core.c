@@ -1,4 +1,6 @@
 /* Core account: what the cores that the application held were used for. */
+#include "analyze/core.h"
+
 #include "analyze/internal.h"
 
 _Static_assert(PYRO_CORE_SCHEDULER_DELAY == 0 && (int)PYRO_CORE_GETTING_RESULT + 1 == PYRO_SPLIT_PARTS &&
@@ -20,19 +22,17 @@ enum {
     EXECUTOR_END
 };
 
-/* What cores without a task wait for, by what the application does. */
-enum { IDLE_NO_WORK, IDLE_DRIVER, IDLE_WAIT, IDLES };
-
 struct executor_state {
     uint64_t last; /* until when it is accounted */
     uint64_t from, to, cores, used;
-    uint64_t idle_clock[IDLES]; /* the sweep's, at `last` */
-    pyro_fixed clock;           /* what a task of one CPU that ran here all the time would have got */
+    uint64_t idle_clock[PYRO_IDLES]; /* the sweep's, at `last` */
+    pyro_fixed idle[PYRO_IDLES];     /* core ms */
+    pyro_fixed clock;                /* what a task of one CPU that ran here all the time would have got */
     bool alive;
 };
 
 struct core_sweep {
-    struct pyro_app *app;
+    const struct pyro_app *app;
     struct pyro_window window;
     struct pyro_marks marks;
     struct executor_state *executors;
@@ -40,8 +40,7 @@ struct core_sweep {
     uint32_t *cpus;     /* by stage row, the last for tasks without one */
     int64_t (*buffer)[PYRO_READ_ROWS];
     struct pyro_split_run *run;
-    uint64_t idle_clock[IDLES]; /* ms so far in which idle cores would have been idle for this reason */
-    pyro_fixed idle[IDLES];     /* core ms */
+    uint64_t idle_clock[PYRO_IDLES]; /* ms so far in which idle cores would have been idle for this reason */
 };
 
 static uint32_t cpus_of(const struct core_sweep *sweep, size_t task)
@@ -104,8 +103,8 @@ static void account(struct core_sweep *sweep, struct executor_state *executor, u
             executor->clock +=
                 fits ? (pyro_fixed)dt << PYRO_FIXED_BITS : pyro_fixed_scaled(dt, executor->cores, executor->used);
         pyro_fixed idle_cores = fits ? executor->cores - executor->used : 0;
-        for (unsigned i = 0; i < IDLES; i++)
-            sweep->idle[i] += idle_cores * (sweep->idle_clock[i] - executor->idle_clock[i]);
+        for (unsigned i = 0; i < PYRO_IDLES; i++)
+            executor->idle[i] += idle_cores * (sweep->idle_clock[i] - executor->idle_clock[i]);
     }
     executor->last = now;
     memcpy(executor->idle_clock, sweep->idle_clock, sizeof(executor->idle_clock));
@@ -132,7 +131,9 @@ static void walk(struct core_sweep *sweep)
     uint64_t now = 0, tasks = 0, stages = 0;
     for (size_t i = 0; i < sweep->marks.list.count; i++) {
         const struct pyro_mark *mark = &sweep->marks.list.items[i];
-        sweep->idle_clock[stages == 0 ? IDLE_DRIVER : tasks == 0 ? IDLE_WAIT : IDLE_NO_WORK] += mark->at - now;
+        sweep->idle_clock[stages == 0  ? PYRO_IDLE_DRIVER
+                          : tasks == 0 ? PYRO_IDLE_WAIT
+                                       : PYRO_IDLE_NO_WORK] += mark->at - now;
         now = mark->at;
         struct executor_state *executor;
         switch (mark->kind) {
@@ -200,48 +201,102 @@ static bool prepare_executors(struct core_sweep *sweep, int64_t *total)
     return *total > 0;
 }
 
-static bool run_sweep(struct core_sweep *sweep)
+/* Fills shares and the executors' idle time; *total is 0 where there is nothing to share out. */
+static bool run_sweep(struct core_sweep *sweep, int64_t *total)
 {
-    struct pyro_numbers *numbers = &sweep->app->numbers;
-    numbers->core_total_ms = 0;
-    memset(numbers->core_ms, 0, sizeof(numbers->core_ms));
-    if (!prepare_executors(sweep, &numbers->core_total_ms))
+    if (!prepare_executors(sweep, total))
         return true;
     add_tasks(sweep);
     add_intervals(sweep);
     if (!pyro_marks_finish(&sweep->marks))
         return false;
     walk(sweep);
-    pyro_fixed parts[PYRO_CORE_PARTS] = {0}, sum = 0;
+    return true;
+}
+
+static bool open_sweep(struct core_sweep *sweep, const struct pyro_app *app)
+{
+    *sweep = (struct core_sweep){.app = app, .window = pyro_app_window(app)};
+    size_t rows = app->tasks.count + app->stages.count + app->executors.count;
+    pyro_marks_init(&sweep->marks, app->allocator, app->executors.count == 0 ? 0 : 2 * rows);
+    sweep->executors = pyro_scratch(app, app->executors.count, sizeof(*sweep->executors));
+    sweep->shares = pyro_scratch(app, app->tasks.count, sizeof(*sweep->shares));
+    sweep->cpus = pyro_stage_cpus(app);
+    sweep->buffer = pyro_scratch(app, 3, sizeof(*sweep->buffer));
+    sweep->run = pyro_scratch(app, 1, sizeof(*sweep->run));
+    return !sweep->marks.failed && sweep->executors && sweep->shares && sweep->cpus && sweep->buffer && sweep->run;
+}
+
+static void close_sweep(struct core_sweep *sweep)
+{
+    const struct pyro_allocator *allocator = sweep->app->allocator;
+    pyro_marks_done(&sweep->marks);
+    pyro_release(allocator, sweep->executors);
+    pyro_release(allocator, sweep->shares);
+    pyro_release(allocator, sweep->cpus);
+    pyro_release(allocator, sweep->buffer);
+    pyro_release(allocator, sweep->run);
+}
+
+static void fill_account(const struct core_sweep *sweep, struct pyro_numbers *numbers)
+{
+    pyro_fixed parts[PYRO_CORE_PARTS] = {0}, idle[PYRO_IDLES] = {0}, sum = 0;
     share_out(sweep, parts);
-    parts[PYRO_CORE_IDLE_NO_WORK] = sweep->idle[IDLE_NO_WORK] << PYRO_FIXED_BITS;
-    parts[PYRO_CORE_IDLE_DRIVER] = sweep->idle[IDLE_DRIVER] << PYRO_FIXED_BITS;
-    parts[PYRO_CORE_IDLE_WAIT] = sweep->idle[IDLE_WAIT] << PYRO_FIXED_BITS;
+    for (size_t i = 0; i < sweep->app->executors.count; i++)
+        for (unsigned k = 0; k < PYRO_IDLES; k++)
+            idle[k] += sweep->executors[i].idle[k];
+    parts[PYRO_CORE_IDLE_NO_WORK] = idle[PYRO_IDLE_NO_WORK] << PYRO_FIXED_BITS;
+    parts[PYRO_CORE_IDLE_DRIVER] = idle[PYRO_IDLE_DRIVER] << PYRO_FIXED_BITS;
+    parts[PYRO_CORE_IDLE_WAIT] = idle[PYRO_IDLE_WAIT] << PYRO_FIXED_BITS;
     for (unsigned i = 0; i < PYRO_CORE_PARTS; i++)
         sum += parts[i];
     /* Idle time is exact; only shares of tasks that had to be scaled down are rounded, so what is missing is theirs. */
     parts[PYRO_CORE_COMPUTE] += ((pyro_fixed)(uint64_t)numbers->core_total_ms << PYRO_FIXED_BITS) - sum;
     pyro_round_parts(parts, PYRO_CORE_PARTS, numbers->core_total_ms, numbers->core_ms);
-    return true;
 }
 
 enum pyro_status pyro_analyze_core(struct pyro_app *app, struct pyro_error *error)
 {
-    struct core_sweep sweep = {.app = app, .window = pyro_app_window(app)};
-    size_t rows = app->tasks.count + app->stages.count + app->executors.count;
-    pyro_marks_init(&sweep.marks, app->allocator, app->executors.count == 0 ? 0 : 2 * rows);
-    sweep.executors = pyro_scratch(app, app->executors.count, sizeof(*sweep.executors));
-    sweep.shares = pyro_scratch(app, app->tasks.count, sizeof(*sweep.shares));
-    sweep.cpus = pyro_stage_cpus(app);
-    sweep.buffer = pyro_scratch(app, 3, sizeof(*sweep.buffer));
-    sweep.run = pyro_scratch(app, 1, sizeof(*sweep.run));
-    bool done = !sweep.marks.failed && sweep.executors && sweep.shares && sweep.cpus && sweep.buffer && sweep.run;
-    done = done && run_sweep(&sweep);
-    pyro_marks_done(&sweep.marks);
-    pyro_release(app->allocator, sweep.executors);
-    pyro_release(app->allocator, sweep.shares);
-    pyro_release(app->allocator, sweep.cpus);
-    pyro_release(app->allocator, sweep.buffer);
-    pyro_release(app->allocator, sweep.run);
+    struct core_sweep sweep;
+    struct pyro_numbers *numbers = &app->numbers;
+    numbers->core_total_ms = 0;
+    memset(numbers->core_ms, 0, sizeof(numbers->core_ms));
+    bool done = open_sweep(&sweep, app) && run_sweep(&sweep, &numbers->core_total_ms);
+    if (done && numbers->core_total_ms > 0)
+        fill_account(&sweep, numbers);
+    close_sweep(&sweep);
     return done ? PYRO_OK : pyro_no_memory(error);
+}
+
+enum pyro_status pyro_core_shares_new(const struct pyro_app *app, struct pyro_core_shares *ret,
+                                      struct pyro_error *error)
+{
+    struct core_sweep sweep;
+    struct pyro_core_shares shares = {.allocator = app->allocator};
+    shares.executors = pyro_scratch(app, app->executors.count, sizeof(*shares.executors));
+    bool done = shares.executors && open_sweep(&sweep, app) && run_sweep(&sweep, &shares.total_ms);
+    if (!shares.executors)
+        return pyro_no_memory(error);
+    for (size_t i = 0; done && i < app->executors.count; i++) {
+        const struct executor_state *state = &sweep.executors[i];
+        shares.executors[i] = (struct pyro_executor_share){state->from, state->to, state->cores, {0}};
+        memcpy(shares.executors[i].idle, state->idle, sizeof(state->idle));
+    }
+    if (done) {
+        shares.tasks = sweep.shares;
+        sweep.shares = NULL;
+        *ret = shares;
+    } else {
+        pyro_release(app->allocator, shares.executors);
+    }
+    close_sweep(&sweep);
+    return done ? PYRO_OK : pyro_no_memory(error);
+}
+
+void pyro_core_shares_done(struct pyro_core_shares *shares)
+{
+    pyro_release(shares->allocator, shares->tasks);
+    pyro_release(shares->allocator, shares->executors);
+    shares->tasks = NULL;
+    shares->executors = NULL;
 }

@@ -31,14 +31,6 @@ bool pyro_app_failed(const struct pyro_app *app)
            (app->application.exit_code != PYRO_NONE && app->application.exit_code != 0);
 }
 
-bool pyro_app_is_local(const struct pyro_app *app)
-{
-    struct pyro_slice master = app->application.master;
-    if (!master.ptr)
-        master = pyro_app_property(app, "spark.master");
-    return pyro_slice_is(master, "local") || pyro_slice_starts_with(master, "local[");
-}
-
 bool pyro_app_is_streaming(const struct pyro_app *app)
 {
     return app->streams.count > 0;

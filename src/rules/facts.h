@@ -5,6 +5,7 @@
 #ifndef PYRO_RULES_FACTS_H
 #define PYRO_RULES_FACTS_H
 
+#include "cost/platform.h"
 #include "model/app.h"
 
 /* 0 for unknown and negative values. */
@@ -17,8 +18,6 @@ double pyro_span(int64_t from, int64_t to);
 /* Wall time of the application, from the account or else its duration. */
 double pyro_app_wall(const struct pyro_app *app);
 bool pyro_app_failed(const struct pyro_app *app);
-/* Executors are the driver itself ("local[4]"). */
-bool pyro_app_is_local(const struct pyro_app *app);
 /* Micro-batches were run: gaps between jobs belong to the trigger. */
 bool pyro_app_is_streaming(const struct pyro_app *app);
 /* A shell, notebook or server: jobs come when somebody asks, so that gaps between them mean nothing. */

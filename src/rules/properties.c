@@ -23,52 +23,6 @@ const struct pyro_property_row *pyro_property_find(struct pyro_slice key)
     return NULL;
 }
 
-/* A key that begins so, or a value that has `text` in it: what a vendor's distribution leaves in every application. */
-struct trace {
-    enum pyro_platform platform;
-    const char *key, *text;
-};
-static const struct trace traces[] = {
-    {PYRO_PLATFORM_DATABRICKS, "spark.databricks.", NULL},
-    {PYRO_PLATFORM_DATAPROC, "spark.dataproc.", NULL},
-    {PYRO_PLATFORM_DATAPROC, NULL, "/usr/local/share/google/dataproc"},
-    {PYRO_PLATFORM_EMR, "spark.emr", NULL},
-    {PYRO_PLATFORM_EMR, NULL, "/usr/share/aws/emr/"},
-};
-
-static bool leaves(const struct trace *trace, const struct pyro_property *property)
-{
-    return trace->key ? pyro_slice_starts_with(property->key, trace->key)
-                      : property->value.ptr && pyro_slice_find(property->value, trace->text);
-}
-
-enum pyro_platform pyro_app_platform(const struct pyro_app *app)
-{
-    for (size_t k = 0; k < sizeof(traces) / sizeof(traces[0]); k++)
-        for (size_t i = 0; i < app->properties.count; i++)
-            if (pyro_slice_is(app->properties.items[i].kind, "spark") && leaves(&traces[k], &app->properties.items[i]))
-                return traces[k].platform;
-    struct pyro_slice master = app->application.master;
-    if (!master.ptr)
-        master = pyro_app_property(app, "spark.master");
-    if (pyro_app_is_local(app))
-        return PYRO_PLATFORM_LOCAL;
-    if (pyro_slice_starts_with(master, "yarn"))
-        return PYRO_PLATFORM_YARN;
-    if (pyro_slice_starts_with(master, "k8s:"))
-        return PYRO_PLATFORM_KUBERNETES;
-    if (pyro_slice_starts_with(master, "spark:") || pyro_slice_starts_with(master, "local-cluster"))
-        return PYRO_PLATFORM_STANDALONE;
-    return PYRO_PLATFORM_UNKNOWN;
-}
-
-const char *pyro_platform_name(enum pyro_platform platform)
-{
-    static const char *const names[] = {"local",      "standalone", "yarn",     "kubernetes",
-                                        "databricks", "emr",        "dataproc", "unknown"};
-    return names[platform];
-}
-
 /* What a platform does with a group of properties; what is not listed applies as it is. */
 static const struct place {
     enum pyro_platform platform;

@@ -3,6 +3,7 @@
 #ifndef PYRO_RULES_PROPERTIES_H
 #define PYRO_RULES_PROPERTIES_H
 
+#include "cost/platform.h"
 #include "model/app.h"
 
 enum pyro_property_kind {
@@ -37,19 +38,6 @@ extern const struct pyro_property_row pyro_property_rows[];
 extern const size_t pyro_property_row_count;
 /* NULL for a property that is not in the table. */
 const struct pyro_property_row *pyro_property_find(struct pyro_slice key);
-
-enum pyro_platform {
-    PYRO_PLATFORM_LOCAL,
-    PYRO_PLATFORM_STANDALONE,
-    PYRO_PLATFORM_YARN,
-    PYRO_PLATFORM_KUBERNETES,
-    PYRO_PLATFORM_DATABRICKS,
-    PYRO_PLATFORM_EMR,
-    PYRO_PLATFORM_DATAPROC,
-    PYRO_PLATFORM_UNKNOWN
-};
-enum pyro_platform pyro_app_platform(const struct pyro_app *app);
-const char *pyro_platform_name(enum pyro_platform platform);
 
 enum pyro_applies { PYRO_APPLIES_YES, PYRO_APPLIES_ELSEWHERE, PYRO_APPLIES_NO };
 /* Whether setting it does anything in this application; *note says what to do instead, or what to mind, or is NULL. */

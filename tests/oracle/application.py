@@ -76,6 +76,9 @@ class Task:
     shuffle_read_bytes: int
     shuffle_write_bytes: int
     shuffle_write_ns: int
+    index: int = -1
+    partition: int = -1
+    speculative: bool = False
 
     @property
     def resubmitted(self) -> bool:
@@ -106,6 +109,7 @@ class Stage:
     failure: Optional[str] = None
     parents: List[int] = field(default_factory=list)
     resource_profile: int = 0
+    partitions: int = 0
 
     @property
     def ran(self) -> bool:
@@ -341,6 +345,7 @@ class Reader:
         stage.name = text(info, "Stage Name") or stage.name
         stage.parents = self.parents(info)
         stage.resource_profile = integer(info, "Resource Profile Id")
+        stage.partitions = integer(info, "Number of Tasks")
         self.app.see(time_of(info, "Submission Time"), time_of(info, "Completion Time"))
         return stage, info
 
@@ -396,6 +401,9 @@ class Reader:
             shuffle_read_bytes=integer(read, "Remote Bytes Read") + integer(read, "Local Bytes Read"),
             shuffle_write_bytes=integer(write, "Shuffle Bytes Written"),
             shuffle_write_ns=integer(write, "Shuffle Write Time"),
+            index=integer(info, "Index", -1),
+            partition=integer(info, "Partition ID", -1),
+            speculative=info.get("Speculative") is True,
         )
         kind = "task resubmitted" if task.resubmitted else "task end"
         self.identity(kind, identity_of(info, "Task ID"))

@@ -186,7 +186,9 @@ static void test_platforms(void **state)
     static const struct {
         const char *master, *key, *value, *name;
     } cases[] = {
-        {"yarn", "spark.emr-serverless.driver.disk", "20g", "emr"},
+        {"yarn", "spark.emr-serverless.driver.disk", "20g", "emr-serverless"},
+        {"yarn", "spark.emr.default.executor.cores", "4", "emr"},
+        {"spark://host:7077", "spark.glue.JOB_NAME", "x", "glue"},
         {"yarn", "spark.driver.extraClassPath", "/usr/lib/hadoop-lzo/lib/*:/usr/share/aws/emr/emrfs/lib/*", "emr"},
         {"yarn", "spark.dataproc.sql.joinConditionReorder.enabled", "true", "dataproc"},
         {"yarn", "spark.app.name", "x", "yarn"},

@@ -1,0 +1,183 @@
+/* pyrometer cost LOG... */
+#include "load.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct cost {
+    const struct cli_call *call;
+    struct cli_progress progress;
+    struct pyro_options options;
+    pyro_inputs *inputs;
+    pyro_prices *prices;
+    pyro_costs *costs;
+    size_t read_count;
+    char first_path[512], first_reason[1100]; /* of what could not be read */
+    size_t unreadable;
+    struct pyro_error error;
+};
+
+static enum pyro_status unreadable(struct cost *state, const char *path, const char *reason)
+{
+    if (state->unreadable++ == 0) {
+        snprintf(state->first_path, sizeof(state->first_path), "%s", path);
+        snprintf(state->first_reason, sizeof(state->first_reason), "%s", reason);
+    }
+    return pyro_costs_add_unreadable(state->costs, path, reason, &state->error);
+}
+
+static enum pyro_status add_logs(struct cost *state)
+{
+    enum pyro_status status = PYRO_OK;
+    size_t count = pyro_inputs_count(state->inputs);
+    for (size_t i = 0; i < pyro_inputs_unreadable_count(state->inputs) && status == PYRO_OK; i++)
+        status = unreadable(state, pyro_inputs_unreadable_path(state->inputs, i),
+                            pyro_inputs_unreadable_reason(state->inputs, i));
+    for (size_t i = 0; i < count && status == PYRO_OK; i++) {
+        pyro_app *app = NULL;
+        if (cli_stop_signal() != 0)
+            return state->error.code = PYRO_ERROR_CANCELLED;
+        cli_progress_start(&state->progress, i, count);
+        status = pyro_app_load(state->inputs, i, &state->options, &app, &state->error);
+        cli_progress_erase(&state->progress);
+        if (status == PYRO_ERROR_INPUT) {
+            char reason[1024];
+            snprintf(reason, sizeof(reason), "%s", state->error.message);
+            status = unreadable(state, pyro_inputs_path(state->inputs, i), reason);
+            continue;
+        }
+        if (status == PYRO_OK) {
+            status = pyro_costs_add(state->costs, app, &state->error);
+            state->read_count++;
+        }
+        pyro_app_release(app);
+    }
+    return status;
+}
+
+static enum pyro_status open_prices(struct cost *state)
+{
+    enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
+    const char *path;
+    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(state->call, "prices", i)) != NULL; i++)
+        status = pyro_prices_read(state->prices, path, &state->error);
+    return status;
+}
+
+static int run_cost(struct cost *state, enum pyro_format format, const struct pyro_report_options *report,
+                    struct cli_output *output)
+{
+    const struct cli_call *call = state->call;
+    struct pyro_cost_options wanted = {.size = sizeof(wanted)};
+    wanted.by = cli_value(call, "by");
+    wanted.currency = cli_value(call, "currency");
+    wanted.instance = cli_value(call, "instance");
+    wanted.region = cli_value(call, "region");
+    wanted.spot = cli_value(call, "spot") != NULL;
+    enum pyro_status status = open_prices(state);
+    wanted.prices = state->prices;
+    if (status == PYRO_OK)
+        status = pyro_costs_new(&wanted, NULL, &state->costs, &state->error);
+    if (status == PYRO_OK) {
+        cli_progress_start(&state->progress, 0, 1);
+        status =
+            pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error);
+        cli_progress_erase(&state->progress);
+    }
+    if (status == PYRO_OK)
+        status = add_logs(state);
+    if (status != PYRO_OK)
+        return cli_failure(&state->error);
+    if (state->read_count == 0) {
+        if (state->unreadable > 0)
+            cli_complain_unreadable(state->first_path, state->first_reason);
+        else
+            cli_complain("cannot read %s: no event log in it; name a log, or a folder of logs", call->arguments[0]);
+        return CLI_EXIT_INPUT;
+    }
+    struct pyro_writer writer = cli_output_writer(output);
+    status = pyro_costs_write(state->costs, format, report, &writer, &state->error);
+    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);
+}
+
+static int run(const struct cli_call *call)
+{
+    struct cost state = {.call = call};
+    enum pyro_format format;
+    struct cli_output output;
+    struct pyro_report_options report = {.size = sizeof(report)};
+    if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &state.progress, &state.options))
+        return CLI_EXIT_USAGE;
+    if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
+        return CLI_EXIT_USAGE;
+    size_t from_stdin = 0;
+    for (size_t i = 0; i < call->argument_count; i++)
+        from_stdin += strcmp(call->arguments[i], "-") == 0;
+    if (from_stdin > 1)
+        return cli_usage_error(call->verb, "standard input ('-') can be read once only");
+    report.details = cli_value(call, "details") != NULL;
+    int status = cli_output_open(&output, cli_value(call, "output"));
+    if (status != CLI_EXIT_OK)
+        return status;
+    cli_catch_signals();
+    report.color = cli_wants_color(&output, cli_value(call, "color"));
+    if (report.width == 0)
+        report.width = cli_text_width(&output);
+    status = run_cost(&state, format, &report, &output);
+    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+    pyro_costs_free(state.costs);
+    pyro_prices_free(state.prices);
+    pyro_inputs_close(state.inputs);
+    return status == CLI_EXIT_OK ? closed : status;
+}
+
+static const struct cli_option options[] = {
+    {"format", 'f', "FORMAT", "text json csv", "text",
+     "What to write. JSON is one document, schema pyrometer.cost/1; CSV has one row a group."},
+    CLI_OPTION_OUTPUT,
+    {"by", 'b', "WHAT", NULL, "application",
+     "Add up by application, user, queue, platform, pool, group (of jobs), job, stage, sql, tag:KEY or property:KEY."},
+    {"prices", 'p', "FILE...", NULL, NULL,
+     "Prices of your own, which win over those that come with pyrometer (docs/prices.md). May be given several times."},
+    {"currency", 0, "CODE", NULL, NULL, "Show money in this currency; a price sheet must give the rate."},
+    {"instance", 0, "TYPE", NULL, NULL,
+     "The instance type of the nodes, where the log does not say it, or to see what another would cost."},
+    {"region", 0, "REGION", NULL, NULL, "The region whose prices count, where the log does not say it."},
+    {"spot", 0, NULL, NULL, NULL, "Price nodes as spot instances."},
+    {"details", 'd', NULL, NULL, NULL, "Show each application and every row in the text."},
+    CLI_OPTION_THREADS,
+    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+    {"color", 0, "WHEN", "auto always never", "auto",
+     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_HELP,
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"pyrometer cost app.zst", "What a run was given, what became of it, and what it cost."},
+    {"pyrometer cost --by user --format csv spark-events/", "Who spends how much, for a spreadsheet."},
+    {"pyrometer cost --instance r5.2xlarge --region us-east-1 app.zst", "The price of a run whose log does not name "
+                                                                        "the nodes' type."},
+    {"pyrometer cost --prices ours.yaml --by tag:team spark-events/", "By teams, at negotiated prices."},
+    {0},
+};
+
+const struct cli_verb_body cli_verb_cost = {
+    .run = run,
+    .least = 1,
+    .most = SIZE_MAX,
+    .options = options,
+    .choices = "@files",
+    .description =
+        "Says what applications were given (executors' lifetimes x cores and memory, as Spark asked the cluster "
+        "manager "
+        "for them, and the driver) and what became of it: useful work, spilling, garbage collection, waiting, "
+        "speculative and repeated work, idle time. Parts add up exactly, and go down to jobs, stages, SQL executions "
+        "and pools.\n\n"
+        "Money comes from dated price sheets with their sources. What platform, region and instance type a run had is "
+        "recognised from the log where it says so. A price that is in no sheet is unknown: the report says which, and "
+        "asks for --prices.",
+    .examples = examples,
+};

@@ -1,0 +1,398 @@
+/* The bill of one application. */
+#include "cost/money.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "analyze/parts.h"
+
+enum { LINES = 12, NOTES = 16 };
+static const double hour_ms = 3600000;
+
+struct bill {
+    struct pyro_cost *cost;
+    const struct pyro_prices *prices;
+    const struct pyro_money_options *options;
+    struct pyro_slice region, instance, driver_instance;
+    int64_t node_core_ms; /* of the nodes that executors ran on; 0: unknown, or not paid for by nodes */
+    bool driver_apart;    /* the driver's node is on the bill by itself */
+    bool failed;
+};
+
+static struct pyro_slice say(struct bill *bill, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static struct pyro_slice say(struct bill *bill, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct pyro_slice made =
+        pyro_arena_copy(&bill->cost->arena, (struct pyro_slice){text, len < 0                      ? 0
+                                                                      : (size_t)len < sizeof(text) ? (size_t)len
+                                                                                                   : 399});
+    bill->failed |= made.ptr == NULL;
+    return made;
+}
+
+/* At most 100 bytes of a text that comes from a log. */
+#define TEXT(slice) (int)((slice).len < 100 ? (slice).len : 100), (slice).ptr ? (slice).ptr : ""
+
+static void note(struct bill *bill, struct pyro_slice text)
+{
+    struct pyro_money *money = &bill->cost->money;
+    if (text.ptr && money->note_count < NOTES)
+        money->notes[money->note_count++] = text;
+}
+
+static void miss(struct bill *bill, const struct pyro_price_query *query)
+{
+    struct pyro_money *money = &bill->cost->money;
+    if (money->missing_count == LINES)
+        return;
+    struct pyro_slice where = query->region;
+    struct pyro_slice text =
+        say(bill, "service %s, unit %s%s%.*s%s%.*s%s%.*s%s%s", query->service, query->unit,
+            query->instance.len ? ", instance " : "", TEXT(query->instance), where.len ? ", region " : "", TEXT(where),
+            query->tier.len ? ", tier " : "", TEXT(query->tier), query->purchase ? ", purchase " : "",
+            query->purchase ? query->purchase : "");
+    for (size_t i = 0; i < money->missing_count; i++)
+        if (pyro_slice_eq(money->missing[i], text))
+            return;
+    money->missing[money->missing_count++] = text;
+}
+
+static struct pyro_slice region_of(const struct pyro_cost *cost, const struct pyro_money_options *options)
+{
+    return options && options->region ? pyro_slice_from(options->region) : cost->place.region.text;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+static double bill_line(struct bill *bill, const struct pyro_price *price, double quantity, double each,
+                        struct pyro_slice text)
+{
+    struct pyro_money *money = &bill->cost->money;
+    double total = quantity * each * 1e6;
+    if (money->line_count == LINES || !(total >= 0) || total > 9e18)
+        return NAN;
+    if (!money->currency.ptr)
+        money->currency = pyro_arena_copy(&bill->cost->arena, price->currency);
+    bill->failed |= !money->currency.ptr;
+    double rate = pyro_prices_rate(bill->prices, price->currency, money->currency);
+    total *= rate;
+    if (!(rate > 0) || total > 9e18)
+        return NAN;
+    struct pyro_cost_line *line = &money->lines[money->line_count++];
+    *line = (struct pyro_cost_line){.text = text,
+                                    .unit = pyro_arena_copy(&bill->cost->arena, price->unit),
+                                    .source = pyro_arena_copy(&bill->cost->arena, price->source),
+                                    .dated = pyro_arena_copy(&bill->cost->arena, price->dated),
+                                    .quantity = quantity,
+                                    .price = each * rate,
+                                    .micros = (int64_t)(total + 0.5)};
+    money->micros = pyro_add_saturating(money->micros, line->micros);
+    if (!bill->region.ptr && price->region.ptr)
+        note(bill, say(bill, "The log does not say the region: prices of %.*s.", TEXT(price->region)));
+    return total;
+}
+
+/* The price of an hour of an instance type, sold by whichever service has it. */
+static const struct pyro_price *hour_price(struct bill *bill, struct pyro_slice instance, bool complain)
+{
+    const struct pyro_price *seller = pyro_prices_seller(bill->prices, instance);
+    struct pyro_slice cloud = bill->cost->place.cloud.text;
+    const char *service = seller                          ? seller->service.ptr
+                          : pyro_slice_is(cloud, "azure") ? "azure"
+                          : pyro_slice_is(cloud, "gcp")   ? "gce"
+                                                          : "ec2";
+    struct pyro_price_query query = {service,      "hour",          instance,
+                                     bill->region, PYRO_SLICE_NULL, bill->options ? bill->options->purchase : NULL};
+    const struct pyro_price *found = pyro_prices_find(bill->prices, &query);
+    if (!found && complain)
+        miss(bill, &query);
+    return found;
+}
+
+static struct pyro_slice tier_of(const struct pyro_cost *cost)
+{
+    return cost->place.workload.text.ptr ? cost->place.workload.text : PYRO_SLICE_LITERAL("jobs");
+}
+
+static struct pyro_price_query dbu_query(const struct pyro_cost *cost, struct pyro_slice region)
+{
+    struct pyro_slice cloud = cost->place.cloud.text;
+    return (struct pyro_price_query){pyro_slice_is(cloud, "azure") ? "databricks-azure"
+                                     : pyro_slice_is(cloud, "gcp") ? "databricks-gcp"
+                                                                   : "databricks",
+                                     "dbu",
+                                     PYRO_SLICE_NULL,
+                                     region,
+                                     tier_of(cost),
+                                     NULL};
+}
+
+static const struct pyro_price *dbu_rating(struct bill *bill, struct pyro_slice instance)
+{
+    struct pyro_price_query query = dbu_query(bill->cost, PYRO_SLICE_NULL);
+    query.unit = "dbu-per-hour";
+    query.instance = instance;
+    return pyro_prices_find(bill->prices, &query);
+}
+
+/* ---- by nodes -------------------------------------------------------------------------------------------------- */
+
+/* How many nodes of this type a host stands for: more than one where its executors held more cores than such a node
+ * has. */
+static double nodes_of(const struct pyro_cost_node *node, const struct pyro_instance *shape)
+{
+    if (!shape || node->driver || node->core_peak <= shape->cores)
+        return 1;
+    return ceil((double)node->core_peak / (double)shape->cores);
+}
+
+static void bill_nodes(struct bill *bill, struct pyro_slice instance, bool driver)
+{
+    struct pyro_cost *cost = bill->cost;
+    const struct pyro_instance *shape = pyro_prices_instance(bill->prices, instance);
+    double count = 0, hours = 0;
+    for (size_t i = 0; i < cost->node_count; i++) {
+        if (cost->nodes[i].driver != driver)
+            continue;
+        double nodes = nodes_of(&cost->nodes[i], shape);
+        count += nodes;
+        hours += nodes * ((double)cost->nodes[i].to_ms - (double)cost->nodes[i].from_ms) / hour_ms;
+    }
+    if (count < 1)
+        return;
+    if (!driver && shape) {
+        double core_ms = hours * hour_ms * (double)shape->cores;
+        bill->node_core_ms = core_ms < 9e18 ? (int64_t)core_ms : 0;
+    }
+    size_t first = cost->money.line_count;
+    const struct pyro_price *price = hour_price(bill, instance, true);
+    if (price)
+        bill_line(bill, price, hours, price->price,
+                  say(bill, "%.0f x %.*s%s", count, TEXT(instance), driver ? " (driver)" : ""));
+    if (cost->place.platform == PYRO_PLATFORM_EMR) {
+        struct pyro_price_query query = {"emr", "hour", instance, bill->region, PYRO_SLICE_NULL, NULL};
+        const struct pyro_price *more = pyro_prices_find(bill->prices, &query);
+        if (more)
+            bill_line(bill, more, hours, more->price, say(bill, "EMR on %.0f x %.*s", count, TEXT(instance)));
+        else
+            miss(bill, &query);
+    } else if (cost->place.platform == PYRO_PLATFORM_DATAPROC && shape) {
+        struct pyro_price_query query = {"dataproc", "core-hour", PYRO_SLICE_NULL, bill->region, PYRO_SLICE_NULL, NULL};
+        const struct pyro_price *more = pyro_prices_find(bill->prices, &query);
+        if (more)
+            bill_line(bill, more, hours * (double)shape->cores, more->price,
+                      say(bill, "Dataproc on %.0f x %.*s", count, TEXT(instance)));
+        else
+            miss(bill, &query);
+    } else if (cost->place.platform == PYRO_PLATFORM_DATABRICKS) {
+        const struct pyro_price *rating = dbu_rating(bill, instance);
+        struct pyro_price_query query = dbu_query(cost, bill->region);
+        const struct pyro_price *each = pyro_prices_find(bill->prices, &query);
+        if (rating) {
+            double dbu = hours * rating->price;
+            cost->money.dbu = (isnan(cost->money.dbu) ? 0 : cost->money.dbu) + dbu;
+            if (each)
+                bill_line(bill, each, dbu, each->price,
+                          say(bill, "DBU (%.*s) of %.0f x %.*s", TEXT(query.tier), count, TEXT(instance)));
+            else
+                miss(bill, &query);
+        } else {
+            query.unit = "dbu-per-hour";
+            query.instance = instance;
+            miss(bill, &query);
+        }
+    }
+    for (size_t i = first; i < cost->money.line_count; i++)
+        cost->money.lines[i].driver = driver;
+}
+
+/* ---- by resources ---------------------------------------------------------------------------------------------- */
+
+static void bill_resource(struct bill *bill, const char *service, const char *unit, double quantity, bool memory)
+{
+    struct pyro_price_query query = {
+        service, unit, PYRO_SLICE_NULL, bill->region, PYRO_SLICE_NULL, bill->options ? bill->options->purchase : NULL};
+    const struct pyro_price *price = pyro_prices_find(bill->prices, &query);
+    if (!price) {
+        miss(bill, &query);
+        return;
+    }
+    size_t at = bill->cost->money.line_count;
+    bill_line(bill, price, quantity, price->price, say(bill, "%s of %s", unit, service));
+    if (bill->cost->money.line_count > at)
+        bill->cost->money.lines[at].memory = memory;
+}
+
+static void bill_resources(struct bill *bill, const char *service)
+{
+    const struct pyro_cost *cost = bill->cost;
+    bill_resource(bill, service, "core-hour", (double)cost->cpu_request_ms / hour_ms, false);
+    bill_resource(bill, service, "gib-hour", pyro_cost_gib_hours(&cost->total), true);
+}
+
+static bool has_price(const struct bill *bill, const char *service, const char *unit)
+{
+    struct pyro_price_query query = {service, unit, PYRO_SLICE_NULL, bill->region, PYRO_SLICE_NULL, NULL};
+    return pyro_prices_find(bill->prices, &query) != NULL;
+}
+
+/* ---- which bill ------------------------------------------------------------------------------------------------ */
+
+static void choose(struct bill *bill)
+{
+    struct pyro_cost *cost = bill->cost;
+    const struct pyro_cost_place *place = &cost->place;
+    if (cost->total.core_ms == 0) {
+        note(bill, PYRO_SLICE_LITERAL("The log names no executors: what was allocated is unknown."));
+        cost->money.missing[cost->money.missing_count++] =
+            PYRO_SLICE_LITERAL("executors: the log has no ExecutorAdded event");
+        return;
+    }
+    if (bill->instance.len) {
+        bill_nodes(bill, bill->instance, false);
+        bool apart = false;
+        for (size_t i = 0; i < cost->node_count; i++)
+            apart |= cost->nodes[i].driver;
+        bill->driver_apart = apart;
+        bill_nodes(bill, bill->driver_instance.len ? bill->driver_instance : bill->instance, true);
+        if (place->platform == PYRO_PLATFORM_EMR || place->platform == PYRO_PLATFORM_DATAPROC)
+            note(bill, PYRO_SLICE_LITERAL("Nodes that ran neither executors nor the driver (the primary node among "
+                                          "them) are not in the log and not on this bill."));
+        return;
+    }
+    switch (place->platform) {
+    case PYRO_PLATFORM_EMR_SERVERLESS:
+        bill_resources(bill, "emr-serverless");
+        return;
+    case PYRO_PLATFORM_GLUE:
+        /* A DPU has 4 cores (docs/prices.md). */
+        bill_resource(bill, "glue", "dpu-hour", (double)cost->cpu_request_ms / hour_ms / 4, false);
+        return;
+    case PYRO_PLATFORM_KUBERNETES:
+        bill_resources(bill, "kubernetes");
+        return;
+    default:
+        break;
+    }
+    if (has_price(bill, "cluster", "core-hour") || has_price(bill, "cluster", "gib-hour")) {
+        bill_resources(bill, "cluster");
+        return;
+    }
+    cost->money.missing[cost->money.missing_count++] =
+        say(bill, "the instance type, which the log does not say: give --instance TYPE, or prices of service "
+                  "cluster (units core-hour and gib-hour)");
+}
+
+/* ---- sharing out ----------------------------------------------------------------------------------------------- */
+
+struct cells {
+    int64_t *weights, *shares;
+    struct pyro_cost_amount **amounts;
+    size_t count;
+};
+
+static bool share_line(struct bill *bill, const struct pyro_cost_line *line, struct cells *cells)
+{
+    struct pyro_cost *cost = bill->cost;
+    int64_t sum = 0;
+    size_t driver = cells->count - 2, unheld = cells->count - 1;
+    if (line->driver) {
+        cells->amounts[driver]->micros += line->micros;
+        return true;
+    }
+    int64_t held = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        cells->weights[i] = line->memory ? cells->amounts[i]->memory_mib_ms : cells->amounts[i]->core_ms;
+        held += cells->amounts[i]->core_ms;
+    }
+    if (bill->driver_apart) {
+        held -= cells->weights[driver];
+        cells->weights[driver] = 0;
+    }
+    cells->weights[unheld] = bill->node_core_ms > held ? bill->node_core_ms - held : 0;
+    for (size_t i = 0; i < cells->count; i++)
+        sum = pyro_add_saturating(sum, cells->weights[i]);
+    if (sum == 0 || sum == INT64_MAX) {
+        cells->amounts[unheld]->micros += line->micros;
+        return true;
+    }
+    if (!pyro_apportion(cost->arena.allocator, cells->weights, cells->count, sum, line->micros, cells->shares))
+        return false;
+    for (size_t i = 0; i < cells->count; i++)
+        cells->amounts[i]->micros += cells->shares[i];
+    return true;
+}
+
+static bool share_money(struct bill *bill)
+{
+    struct pyro_cost *cost = bill->cost;
+    const struct pyro_allocator *allocator = cost->arena.allocator;
+    size_t of_stages = cost->stages.count * PYRO_COST_TASK_PARTS;
+    struct cells cells = {.count = of_stages + PYRO_COST_PARTS - PYRO_COST_TASK_PARTS};
+    cells.weights = pyro_allocate(allocator, cells.count * sizeof(*cells.weights));
+    cells.shares = pyro_allocate(allocator, cells.count * sizeof(*cells.shares));
+    cells.amounts = pyro_allocate(allocator, cells.count * sizeof(*cells.amounts));
+    bool ok = cells.weights && cells.shares && cells.amounts;
+    for (size_t i = 0; ok && i < of_stages; i++)
+        cells.amounts[i] = &cost->stage_parts[i];
+    for (size_t i = of_stages; ok && i < cells.count; i++)
+        cells.amounts[i] = &cost->parts[PYRO_COST_TASK_PARTS + i - of_stages];
+    for (size_t i = 0; ok && i < cost->money.line_count; i++)
+        ok = share_line(bill, &cost->money.lines[i], &cells);
+    for (size_t i = 0; ok && i < of_stages; i++) {
+        cost->stages.items[i / PYRO_COST_TASK_PARTS].total.micros += cost->stage_parts[i].micros;
+        cost->parts[i % PYRO_COST_TASK_PARTS].micros += cost->stage_parts[i].micros;
+    }
+    cost->total.micros = cost->money.micros;
+    pyro_release(allocator, cells.weights);
+    pyro_release(allocator, cells.shares);
+    pyro_release(allocator, cells.amounts);
+    return ok && pyro_cost_sum_up(cost);
+}
+
+/* The lines' currency into the one that is asked for. */
+static enum pyro_status check_currency(struct bill *bill, struct pyro_error *error)
+{
+    struct pyro_money *money = &bill->cost->money;
+    const char *wanted = bill->options ? bill->options->currency : NULL;
+    if (!wanted)
+        return PYRO_OK;
+    for (size_t i = 0; i < bill->prices->rows.count; i++)
+        if (pyro_prices_rate(bill->prices, bill->prices->rows.items[i].currency, pyro_slice_from(wanted)) > 0) {
+            money->currency = pyro_arena_copy(&bill->cost->arena, pyro_slice_from(wanted));
+            bill->failed |= !money->currency.ptr;
+            return PYRO_OK;
+        }
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "no price is in %s, and no rate leads there: add 'rates: {%s: ...}' to a price sheet in the "
+                          "prices' currency and give it with --prices",
+                          wanted, wanted);
+}
+
+enum pyro_status pyro_cost_price(struct pyro_cost *cost, const struct pyro_prices *prices,
+                                 const struct pyro_money_options *options, struct pyro_error *error)
+{
+    struct bill bill = {.cost = cost, .prices = prices, .options = options, .region = region_of(cost, options)};
+    struct pyro_money *money = &cost->money;
+    bill.instance = options && options->instance ? pyro_slice_from(options->instance) : cost->place.instance.text;
+    bill.driver_instance = options && options->instance ? bill.instance : cost->place.driver_instance.text;
+    *money = (struct pyro_money){.dbu = (double)NAN};
+    money->lines = pyro_arena_array(&cost->arena, LINES, sizeof(*money->lines));
+    money->missing = pyro_arena_array(&cost->arena, LINES + 2, sizeof(*money->missing));
+    money->notes = pyro_arena_array(&cost->arena, NOTES, sizeof(*money->notes));
+    if (!money->lines || !money->missing || !money->notes)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the bill");
+    PYRO_TRY(check_currency(&bill, error));
+    choose(&bill);
+    money->known = money->missing_count == 0 && money->line_count > 0;
+    cost->money.instance = bill.instance.len ? pyro_arena_copy(&cost->arena, bill.instance) : PYRO_SLICE_NULL;
+    if (bill.failed || !share_money(&bill))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the bill");
+    return PYRO_OK;
+}

@@ -1,0 +1,259 @@
+"""cost: bills worked out by hand, groups, price sheets that are wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_command import ROOT, Command, log, pyrometer  # noqa: F401 (fixtures)
+from test_verbs import validate
+
+START = 1_700_000_000_000
+SHEET = """
+schema: pyrometer.prices/1
+currency: USD
+source: made for this test
+dated: 2026-01-01
+usual: {service: ec2, unit: hour, region: us-east-1}
+prices:
+  - {instance: r5.2xlarge, price: 0.504}
+  - {service: kubernetes, unit: core-hour, price: 3.6}
+  - {service: kubernetes, unit: gib-hour, price: 0.36}
+instances:
+  - {name: r5.2xlarge, cores: 8, memory_gib: 64}
+rates: {EUR: 0.5}
+"""
+
+
+def run_of(properties: dict[str, str], executors: list[tuple[str, str, int, int]], end_ms: int, tasks: list[Any]) -> str:
+    """An event log. Executors: id, host, cores, ms until they are added. Tasks: launch, finish, GC ms, failed."""
+    events: list[dict[str, Any]] = [
+        {"Event": "SparkListenerLogStart", "Spark Version": "3.5.6"},
+        {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {"spark.app.name": "bill", **properties}},
+        {"Event": "SparkListenerApplicationStart", "App Name": "bill", "App ID": "app-1", "Timestamp": START, "User": "ann"},
+    ]
+    for name, host, cores, added in executors:
+        info = {"Host": host, "Total Cores": cores, "Log Urls": {}}
+        events.append(
+            {"Event": "SparkListenerExecutorAdded", "Timestamp": START + added, "Executor ID": name, "Executor Info": info}
+        )
+    stage = {"Stage ID": 0, "Stage Attempt ID": 0, "Stage Name": "s", "Number of Tasks": 1, "Parent IDs": []}
+    submitted = {**stage, "Submission Time": START}
+    if tasks:
+        events.append(
+            {
+                "Event": "SparkListenerJobStart",
+                "Job ID": 0,
+                "Submission Time": START,
+                "Stage Infos": [stage],
+                "Stage IDs": [0],
+                "Properties": {},
+            }
+        )
+        events.append({"Event": "SparkListenerStageSubmitted", "Stage Info": submitted, "Properties": {}})
+    for number, (launch, finish, gc, failed) in enumerate(tasks):
+        info = {
+            "Task ID": number,
+            "Index": 0,
+            "Attempt": number,
+            "Launch Time": START + launch,
+            "Executor ID": "1",
+            "Host": "a",
+            "Locality": "ANY",
+            "Speculative": False,
+            "Getting Result Time": 0,
+            "Finish Time": START + finish,
+            "Failed": failed,
+            "Killed": False,
+            "Accumulables": [],
+        }
+        metrics = {"Executor Run Time": finish - launch, "JVM GC Time": gc}
+        events.append(
+            {
+                "Event": "SparkListenerTaskEnd",
+                "Stage ID": 0,
+                "Stage Attempt ID": 0,
+                "Task Type": "ResultTask",
+                "Task End Reason": {"Reason": "TaskKilled" if failed else "Success"},
+                "Task Info": info,
+                "Task Metrics": metrics,
+            }
+        )
+    if tasks:
+        done = {**submitted, "Completion Time": START + max(task[1] for task in tasks)}
+        events.append({"Event": "SparkListenerStageCompleted", "Stage Info": done})
+    events.append({"Event": "SparkListenerApplicationEnd", "Timestamp": START + end_ms})
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.yaml"
+    path.write_text(SHEET, encoding="utf-8")
+    return path
+
+
+def cost_of(pyrometer: Command, *arguments: Any) -> Any:
+    run = pyrometer("cost", "--format", "json", *arguments)
+    assert (run.returncode, run.stderr) == (0, "")
+    document = json.loads(run.stdout)
+    validate(document, "cost")
+    return document
+
+
+def parts(cost: Any, amount: str) -> dict[str, int]:
+    return {part["name"]: part[amount] for part in cost["parts"] if part[amount]}
+
+
+def test_the_example_of_the_page(pyrometer: Command, tmp_path: Path) -> None:
+    path = tmp_path / "app-1"
+    tasks = [(0, 4000, 1000, False), (4000, 7000, 0, True)]
+    path.write_text(run_of({"spark.master": "spark://a:7077"}, [("1", "a", 2, 0)], 10_000, tasks))
+    cost = cost_of(pyrometer, path)["applications"][0]["cost"]
+    assert cost["core_ms"] == 30_000
+    assert cost["memory_mib_ms"] == 20_480_000
+    idle = {"idle_no_work": 7_000, "idle_driver": 6_000}
+    assert parts(cost, "core_ms") == {"useful": 3000, "gc": 1000, "retried": 3000, "driver": 10_000, **idle}
+    memory = {name: ms * 512 for name, ms in {"useful": 3000, "gc": 1000, "retried": 3000, **idle}.items()}
+    assert parts(cost, "memory_mib_ms") == {**memory, "driver": 10_240_000}
+    assert cost["units"]["mb_seconds"] == 20_480
+    assert cost["units"]["dcu"] == pytest.approx(0.05 * 30 / 3600 + 0.005 * 20 / 3600)
+    assert not cost["money"]["known"]
+    assert "--instance" in cost["money"]["missing"][0]
+
+
+def test_ten_nodes(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    executors = [(str(i), f"host-{i}", 8, 0) for i in range(10)]
+    path.write_text(run_of({"spark.master": "yarn"}, executors, 8_928_000, []))  # 2 h 28 min 48 s
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1"]
+    cost = cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]
+    assert cost["money"]["total_micros"] == 12_499_200
+    assert cost["money"]["lines"][0]["quantity"] == pytest.approx(24.8)
+    assert sum(part["cost_micros"] for part in cost["parts"]) == 12_499_200
+    text = pyrometer("cost", *arguments, path).stdout
+    assert "Current: 10 x r5.2xlarge = $12.50/run" in text
+    euros = cost_of(pyrometer, *arguments, "--currency", "EUR", path)["applications"][0]["cost"]["money"]
+    assert (euros["currency"], euros["total_micros"]) == ("EUR", 6_249_600)
+
+
+def test_half_held_nodes_leave_the_other_half_unheld(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    path.write_text(run_of({"spark.master": "spark://a:7077", "spark.driver.host": "d"}, [("1", "a", 4, 0)], 3_600_000, []))
+    cost = cost_of(pyrometer, "--prices", sheet, "--instance", "r5.2xlarge", path)["applications"][0]["cost"]
+    # One node of executors, half of it held (idle: nothing ran), and one of the driver.
+    assert parts(cost, "cost_micros") == {"idle_driver": 252_000, "unheld": 252_000, "driver": 504_000}
+
+
+def test_pods_are_paid_by_cores_and_memory(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    properties = {
+        "spark.master": "k8s://https://k",
+        "spark.submit.deployMode": "cluster",
+        "spark.executor.memory": "2g",
+        "spark.executor.memoryOverhead": "1g",
+        "spark.driver.memory": "1g",
+        "spark.driver.memoryOverhead": "1g",
+        "spark.kubernetes.executor.request.cores": "1500m",
+    }
+    path.write_text(run_of(properties, [("1", "a", 2, 0)], 1_000_000, []))
+    cost = cost_of(pyrometer, "--prices", sheet, path)["applications"][0]["cost"]
+    # 1.5 + 1 CPUs and 3 + 2 GiB for 1,000 s, at 3.6 and 0.36 an hour.
+    assert [line["micros"] for line in cost["money"]["lines"]] == [2_500_000, 500_000]
+    assert cost["allocation"]["executors"][0]["container_mib"] == 3072
+
+
+def test_memory_as_spark_asks_for_it(pyrometer: Command, tmp_path: Path) -> None:
+    path = tmp_path / "app-1"
+    base = {"spark.master": "yarn", "spark.submit.deployMode": "cluster", "spark.executor.memory": "10g"}
+    offheap = {"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "2g"}
+    python = {"spark.executor.pyspark.memory": "512m", "spark.yarn.isPython": "true"}
+    cases: list[tuple[dict[str, str], int]] = [
+        ({}, 10240 + 1024),
+        ({"spark.executor.memory": "1g"}, 1024 + 384),
+        ({"spark.executor.memoryOverheadFactor": "0.1875"}, 10240 + 1920),
+        ({"spark.executor.minMemoryOverhead": "2g"}, 10240 + 2048),
+        ({"spark.executor.memoryOverhead": "3000"}, 10240 + 3000),
+        ({**offheap, **python}, 10240 + 1024 + 2048 + 512),
+        ({"spark.master": "spark://a:7077"}, 10240),
+        ({"spark.master": "k8s://k", "spark.kubernetes.resource.type": "python"}, 10240 + 4096),
+    ]
+    for properties, expected in cases:
+        path.write_text(run_of({**base, **properties}, [("1", "a", 2, 0)], 1000, []))
+        document = cost_of(pyrometer, path)["applications"][0]["cost"]
+        assert document["allocation"]["executors"][0]["container_mib"] == expected, properties
+
+
+def test_no_executors_no_allocation(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    path.write_text(run_of({"spark.master": "local[2]"}, [], 1000, []))
+    cost = cost_of(pyrometer, "--prices", sheet, "--instance", "r5.2xlarge", path)["applications"][0]["cost"]
+    assert cost["core_ms"] == 0
+    assert not cost["money"]["known"]
+    assert "ExecutorAdded" in cost["money"]["missing"][0]
+
+
+def test_groups(pyrometer: Command, tmp_path: Path, log: Path) -> None:
+    for number, team in enumerate(("red", "blue", "red")):
+        properties = {"spark.master": "spark://a:7077", "spark.yarn.tags": f"x=1, team={team}"}
+        (tmp_path / f"app-{number}").write_text(run_of(properties, [("1", "a", 1 + number, 0)], 3_600_000, []))
+    groups = cost_of(pyrometer, "--by", "tag:team", *sorted(tmp_path.glob("app-*")))["groups"]
+    assert [(group["key"], group["applications"], group["core_ms"] // 3_600_000) for group in groups] == [
+        ("red", 2, 6),
+        ("blue", 1, 3),
+    ]
+    for by in ("user", "queue", "platform", "pool", "group", "job", "stage", "sql", "property:spark.master"):
+        document = cost_of(pyrometer, "--by", by, log)
+        whole = document["applications"][0]["cost"]["core_ms"]
+        assert sum(group["core_ms"] for group in document["groups"]) == whole, by
+        table = pyrometer("cost", "--by", by, "--format", "csv", log).stdout.splitlines()
+        assert table[0].startswith("key,applications,core_hours")
+        assert len(table) == 1 + len(document["groups"])
+    run = pyrometer("cost", "--by", "usr", log)
+    assert run.returncode == 2
+    assert "did you mean user" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("prices: [", "line"),
+        ("currency: USD", "schema: pyrometer.prices/1"),
+        ("schema: pyrometer.prices/1\ncurrency: dollars\nprices: []", "is no currency"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: -1}", "line 4"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: .nan}", "line 4"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: 1e300}", "10^9"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, price: 1}", "instance: TYPE"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, unit: week, price: 1}", "is no unit"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {servce: ec2, price: 1}", "did you mean 'service'"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices: {a: 1}", "is a list"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nrates: {EUR: 0}", "above 0"),
+        ("schema: pyrometer.prices/1\ninstances:\n- {name: a, cores: 1.5, memory_gib: 4}", "cores"),
+    ],
+)
+def test_wrong_price_sheets(pyrometer: Command, tmp_path: Path, log: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text, encoding="utf-8")
+    run = pyrometer("cost", "--prices", path, log)
+    assert run.returncode in (2, 3)
+    assert run.stderr.splitlines()[0].count("wrong.yaml") >= 1
+    assert complaint in run.stderr.splitlines()[0]
+    assert run.stdout == ""
+
+
+def test_a_currency_that_no_rate_leads_to(pyrometer: Command, log: Path, sheet: Path) -> None:
+    run = pyrometer("cost", "--prices", sheet, "--currency", "XYZ", log)
+    assert run.returncode == 2
+    assert "rates: {XYZ" in run.stderr
+    assert pyrometer("cost", "--prices", "nowhere.yaml", log).returncode == 3
+
+
+def test_built_in_sheets_are_read(pyrometer: Command) -> None:
+    """Every sheet that comes with the command says where its prices come from and when they were read."""
+    for path in (ROOT / "prices").glob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        assert "source:" in text
+        assert "read:" in text
