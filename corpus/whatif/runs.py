@@ -100,6 +100,8 @@ JOBS: tuple[Job, ...] = (
         (
             *star("2", "1", "3", "4", "6", "2x2"),
             *star("4", "1", "2", "6", "4-of-30"),
+            *star("1", "2", "4"),
+            *star("6", "2", "4"),
             ("2", "4-of-30"),
             ("4-of-30", "4"),
         ),
@@ -111,7 +113,7 @@ JOBS: tuple[Job, ...] = (
         DEVELOPMENT,
         {**NO_AQE, **shuffles(6)},
         (*sizes("threads", 1, 2, 4, 6, conf=FIFO), Run("threads", "fair-4", 4, conf=FAIR)),
-        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6", "fair-4")),
+        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6", "fair-4"), *star("6", "2", "4")),
         repeats=("4",),
     ),
     Job(
@@ -205,7 +207,7 @@ JOBS: tuple[Job, ...] = (
         HELD_OUT,
         {},
         sizes("skew", 1, 2, 4, 6),
-        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6")),
+        (*star("2", "1", "4", "6"), *star("4", "1", "2", "6"), ("6", "2")),
     ),
     Job(
         "processor",
