@@ -257,3 +257,44 @@ def test_built_in_sheets_are_read(pyrometer: Command) -> None:
         text = path.read_text(encoding="utf-8")
         assert "source:" in text
         assert "read:" in text
+
+
+def test_a_databricks_cluster_is_recognised(pyrometer: Command, tmp_path: Path) -> None:
+    path = tmp_path / "app-1"
+    tags = "spark.databricks.clusterUsageTags."
+    properties = {
+        "spark.master": "spark://d:7077",
+        "spark.driver.host": "d",
+        tags + "clusterName": "job-12-run-3",
+        tags + "clusterNodeType": "r5.2xlarge",
+        tags + "driverNodeType": "m5.xlarge",
+        tags + "dataPlaneRegion": "us-east-1",
+        tags + "cloudProvider": "AWS",
+        tags + "clusterAllTags": '[{"key":"team","value":"red"},{"key":"x","value":"y"}]',
+    }
+    path.write_text(run_of(properties, [("1", "a", 8, 0), ("2", "b", 8, 0)], 3_600_000, []))
+    document = cost_of(pyrometer, "--by", "tag:team", path)
+    assert [group["key"] for group in document["groups"]] == ["red"]
+    cost = document["applications"][0]["cost"]
+    assert cost["place"]["platform"] == {
+        "name": "databricks",
+        "confidence": 1,
+        "reason": f"the property {tags}cloudProvider is there",
+    }
+    assert cost["place"]["instance"]["name"] == "r5.2xlarge"
+    assert cost["place"]["workload"]["name"] == "jobs"
+    # Two workers and the driver: instances, and DBU at 1.8 and 0.69 an hour, 0.15 each.
+    assert cost["units"]["dbu"] == pytest.approx(2 * 1.8 + 0.69)
+    assert [line["micros"] for line in cost["money"]["lines"]] == [1_008_000, 540_000, 192_000, 103_500]
+    assert cost["money"]["known"]
+
+
+def test_an_unknown_price_is_said_to_be_unknown(pyrometer: Command, tmp_path: Path) -> None:
+    path = tmp_path / "app-1"
+    path.write_text(run_of({"spark.master": "spark://a:7077"}, [("1", "a.eu-north-1.compute.internal", 4, 0)], 3_600_000, []))
+    cost = cost_of(pyrometer, "--instance", "m5.xlarge", path)["applications"][0]["cost"]
+    assert cost["place"]["region"]["name"] == "eu-north-1"
+    assert not cost["money"]["known"]
+    assert cost["money"]["total"] is None
+    assert "eu-north-1" in cost["money"]["missing"][0]
+    assert "--prices FILE" in pyrometer("cost", "--instance", "m5.xlarge", path).stdout
