@@ -155,7 +155,7 @@ JOBS: tuple[Job, ...] = (
         "memory",
         SPARK_3,
         DEVELOPMENT,
-        NO_AQE,
+        {**NO_AQE, **shuffles(4)},
         (
             Run("memory", "1g", memory="1g"),
             Run("memory", "2g", memory="2g"),
