@@ -44,7 +44,12 @@ static struct pyro_replay_result result_of(const struct pyro_replay *replay)
                                                                : replay_us((int64_t)replay->window.length);
     struct pyro_replay_result result = {.wall_ms = (wall + 500) / 1000, .busy_ms = replay->busy / 1000};
     __int128 core = 0;
-    for (uint32_t i = 0; i < replay->executor_count; i++) {
+    for (uint32_t i = 0; replay->allocation && i < replay->executor_count; i++)
+        if (replay->executor_states[i].alive && wall > replay->executor_states[i].since)
+            core += (__int128)(wall - replay->executor_states[i].since) * replay->executors[i].cores;
+    core += replay->allocation ? replay->allocating.core : 0;
+    result.executors = replay->allocation ? replay->allocating.most_alive : 0;
+    for (uint32_t i = 0; !replay->allocation && i < replay->executor_count; i++) {
         const struct replay_executor *executor = &replay->executors[i];
         int64_t to = executor->removed < wall ? executor->removed : wall;
         if (to > executor->added)
@@ -108,6 +113,8 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
     fork->stage_edits = NULL;
     fork->job_windows = NULL;
     fork->events.items = NULL;
+    fork->allocation = NULL;
+    fork->allocating = (struct replay_allocating){0};
     fork->running.items = NULL;
     fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
     fork->runs = copy_of(app, replay->runs, replay->run_count, sizeof(*fork->runs));
@@ -160,14 +167,19 @@ static void swap_executors(struct pyro_replay *replay, struct other_executors *o
 static bool make_executors(const struct pyro_replay *replay, const struct pyro_replay_change *change,
                            struct other_executors *ret)
 {
-    if (change->executor_count >= REPLAY_NOBODY)
+    const struct pyro_replay_allocation *allocation = change->allocation;
+    const struct pyro_replay_executor any = {.removed_ms = PYRO_NONE,
+                                             .cores = allocation ? allocation->cores : 0,
+                                             .resource_profile = allocation ? allocation->resource_profile : 0};
+    size_t count = allocation ? pyro_replay_allocation_room(replay, allocation) : change->executor_count;
+    if (count >= REPLAY_NOBODY)
         return false;
-    ret->executors = pyro_scratch(replay->app, change->executor_count, sizeof(*ret->executors));
-    ret->states = pyro_scratch(replay->app, change->executor_count, sizeof(*ret->states));
+    ret->executors = pyro_scratch(replay->app, count, sizeof(*ret->executors));
+    ret->states = pyro_scratch(replay->app, count, sizeof(*ret->states));
     if (!ret->executors || !ret->states)
         return false;
-    for (size_t i = 0; i < change->executor_count; i++) {
-        const struct pyro_replay_executor *executor = &change->executors[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_replay_executor *executor = allocation ? &any : &change->executors[i];
         struct replay_executor *mine = &ret->executors[i];
         struct pyro_stage stage = {.resource_profile = executor->resource_profile};
         mine->added = replay_us(executor->added_ms);
@@ -179,7 +191,7 @@ static bool make_executors(const struct pyro_replay *replay, const struct pyro_r
             if (replay->groups[g].profile == executor->resource_profile)
                 mine->group = g;
     }
-    ret->count = (uint32_t)change->executor_count;
+    ret->count = (uint32_t)count;
     return true;
 }
 
@@ -200,21 +212,29 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     struct other_executors other = {0};
     change = change ? change : &unchanged;
     replay->no_memory = false;
-    bool swapped = change->executors && make_executors(replay, change, &other);
-    bool done = swapped || !change->executors;
+    bool others = change->executors || change->allocation, fair = replay->fair;
+    bool swapped = others && make_executors(replay, change, &other);
+    bool done = swapped || !others;
     if (swapped)
         swap_executors(replay, &other);
     pyro_replay_apply(replay, &undo, change->edits, change->edit_count);
     replay->spread = change->spread;
     replay->seed = change->seed;
+    replay->allocation = change->allocation;
+    replay->fair = change->other_mode ? change->fair : fair;
     done = done && !replay->no_memory && pyro_replay_go(replay);
     replay->spread = NULL;
+    replay->fair = fair;
     if (done) {
         *ret = result_of(replay);
         if (change->jobs)
             fill_jobs(replay, change->jobs);
     }
     pyro_replay_undo(replay, &undo);
+    replay->allocation = NULL;
+    pyro_release(replay->allocator, replay->allocating.vacant);
+    pyro_release(replay->allocator, replay->allocating.expired);
+    replay->allocating.vacant = replay->allocating.expired = NULL;
     if (swapped)
         swap_executors(replay, &other);
     pyro_release(replay->allocator, other.executors);

@@ -45,6 +45,18 @@ struct pyro_replay_executor {
     int64_t resource_profile;
 };
 
+/* Dynamic allocation as Spark's ExecutorAllocationManager does it, instead of executors that the log names. Times are
+ * milliseconds. */
+struct pyro_replay_allocation {
+    int64_t least, most, initial; /* executors */
+    int64_t cores;                /* of each */
+    int64_t resource_profile;
+    int64_t backlog_ms, sustained_ms; /* tasks have waited so long: ask for one, then so often for twice as many */
+    int64_t idle_ms, shuffle_idle_ms; /* without a task, and where it holds output of a shuffle; PYRO_NONE: never */
+    int64_t first_ms, start_ms;       /* when the initial ones are there, and from asking for one to its registration */
+    double ratio;                     /* of the executors that all tasks at once would take */
+};
+
 struct pyro_replay_span {
     int64_t start_ms, end_ms;
 };
@@ -54,6 +66,7 @@ struct pyro_replay_result {
     int64_t busy_ms;    /* tasks on slots */
     int64_t core_ms;    /* allocated: executors' lifetimes x cores */
     double utilization; /* share of allocated core time with a task; NaN without executors */
+    int64_t executors;  /* with dynamic allocation: most alive at once; else 0 */
 };
 
 struct pyro_replay;
@@ -75,6 +88,8 @@ struct pyro_replay_change {
     size_t edit_count;
     const struct pyro_replay_executor *executors; /* instead of the log's; NULL: the log's */
     size_t executor_count;
+    const struct pyro_replay_allocation *allocation; /* instead of the log's executors and of those above; or NULL */
+    bool other_mode, fair; /* other_mode: pools are scheduled FAIR, or FIFO, whatever the run did */
     /* As if it had been run once more: every task takes as much longer or shorter as tasks of its stage spread by
      * chance. `spread` has the relative standard deviation of each row of app->stages; NULL: none. The same seed gives
      * the same times, whatever else differs. */

@@ -35,8 +35,11 @@ static bool sort_stages(struct pyro_replay *replay)
         const struct pyro_stage *stage = &app->stages.items[row];
         uint64_t from, to;
         pyro_stage_interval(&replay->window, stage, &from, &to);
-        replay->stages[i] = (struct replay_stage){
-            .row = row, .job = REPLAY_NOBODY, .from = replay_us((int64_t)from), .to = replay_us((int64_t)to)};
+        replay->stages[i] = (struct replay_stage){.row = row,
+                                                  .job = REPLAY_NOBODY,
+                                                  .from = replay_us((int64_t)from),
+                                                  .to = replay_us((int64_t)to),
+                                                  .writes_shuffle = stage->shuffle_write_bytes > 0};
         replay->stage_of_row[row] = (uint32_t)i;
     }
     replay->stage_count = done ? (uint32_t)marks.list.count : 0;

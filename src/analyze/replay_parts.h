@@ -46,6 +46,7 @@ struct replay_stage {
     int64_t gap;                /* between the end of what it needs and its submission */
     int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
     bool waits;
+    bool writes_shuffle;
 };
 
 struct replay_job {
@@ -79,6 +80,8 @@ struct replay_executor_state {
     int64_t free, busy;
     uint32_t below; /* next in its group's stack */
     bool alive, stacked, retired;
+    bool holds_shuffle, expired; /* dynamic allocation: has written shuffle output; was idle for long enough */
+    int64_t since, idle_since;   /* the same */
 };
 struct replay_stage_edit {
     int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
@@ -134,6 +137,15 @@ struct pyro_replay {
     /* State of a run. */
     const float *spread;
     uint64_t seed;
+    const struct pyro_replay_allocation *allocation; /* NULL: executors come when they are listed */
+    struct replay_allocating {
+        int64_t target, add, due; /* due: when more are asked for; -1: no tasks wait */
+        int64_t alive, coming, most_alive, running;
+        bool begun;                       /* there were tasks */
+        __int128 core;                    /* us, of those that have gone */
+        uint32_t *vacant, vacant_count;   /* entries of executors to use */
+        uint32_t *expired, expired_count; /* idle ones that may go as soon as the target allows it */
+    } allocating;
     struct replay_stage_state *stage_states;
     struct replay_job_state *job_states;
     struct replay_executor_state *executor_states;
@@ -150,7 +162,7 @@ struct pyro_replay {
     uint64_t made;
     int64_t now, last, busy;
     uint32_t holding[REPLAY_HOLDING_MAX], holding_count; /* stages with pinned tasks that wait */
-    uint32_t stages_done, leaving_next, stuck_job, stuck_stage;
+    uint32_t jobs_left, stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
     const struct replay_window *windows; /* of jobs that do not wait for each other */
     uint32_t window_count;
@@ -183,6 +195,17 @@ bool pyro_replay_take_graph(struct pyro_replay *replay);
 bool pyro_replay_take_tasks(struct pyro_replay *replay);
 bool pyro_replay_take_executors(struct pyro_replay *replay);
 bool pyro_replay_estimate(struct pyro_replay *replay);
+
+/* Dynamic allocation (replay_allocation.c). */
+bool pyro_replay_allocation_begin(struct pyro_replay *replay);
+/* After slots were given away: tasks that still wait are a backlog. */
+void pyro_replay_allocation_look(struct pyro_replay *replay);
+void pyro_replay_allocation_ask(struct pyro_replay *replay);
+void pyro_replay_allocation_came(struct pyro_replay *replay, uint32_t executor);
+void pyro_replay_allocation_idle(struct pyro_replay *replay, uint32_t executor);
+void pyro_replay_allocation_check(struct pyro_replay *replay, uint32_t executor);
+/* Executors that it may need at once. */
+uint32_t pyro_replay_allocation_room(const struct pyro_replay *replay, const struct pyro_replay_allocation *allocation);
 
 /* Runs it once with what is set; false without memory. */
 bool pyro_replay_go(struct pyro_replay *replay);

@@ -173,6 +173,7 @@ static void end_job(struct pyro_replay *replay, uint32_t number)
         return;
     state->done = true;
     state->end = replay->now;
+    replay->jobs_left--;
     replay->last = replay->now > replay->last ? replay->now : replay->last;
     for (uint32_t i = 0; i < next->count; i++)
         if (!is_dropped(replay, number, replay->lists.items[next->first + i]))
@@ -187,7 +188,10 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
     int64_t stage;
     switch ((enum replay_event_kind)(event->order & ((1u << REPLAY_KIND_BITS) - 1))) {
     case REPLAY_EXECUTOR_ADDED:
-        pyro_replay_come(replay, what);
+        if (replay->allocation)
+            pyro_replay_allocation_came(replay, what);
+        else
+            pyro_replay_come(replay, what);
         break;
     case REPLAY_EXECUTOR_REMOVED:
         pyro_replay_leave(replay, what);
@@ -217,6 +221,12 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         stage = pyro_task_get(&replay->app->tasks, PYRO_TASK_stage_row, replay->runs[what].task);
         if (!(replay->run_done[replay_head(replay, what)] & REPLAY_DONE))
             pyro_replay_queue_run(replay, replay->stage_of_row[stage], what);
+        break;
+    case REPLAY_ALLOCATE:
+        pyro_replay_allocation_ask(replay);
+        break;
+    case REPLAY_EXECUTOR_IDLE:
+        pyro_replay_allocation_check(replay, what);
         break;
     }
 }
@@ -282,8 +292,10 @@ static void begin(struct pyro_replay *replay)
     replay->events.count = replay->running.count = 0;
     replay->running_free = REPLAY_NOBODY;
     replay->made = 0;
+    replay->allocating.running = 0;
     replay->now = replay->last = replay->busy = 0;
     replay->holding_count = 0;
+    replay->jobs_left = replay->job_count;
     replay->stages_done = replay->stuck_job = replay->stuck_stage = 0;
     replay->leaving_next = replay->others ? replay->executor_count : 0;
     replay->revived = false;
@@ -296,6 +308,8 @@ static void begin(struct pyro_replay *replay)
     }
     for (uint32_t i = 0; i < replay->executor_count; i++) {
         replay->executor_states[i] = (struct replay_executor_state){.below = REPLAY_NOBODY};
+        if (replay->allocation)
+            continue;
         pyro_replay_push(replay, replay_later(replay->executors[i].added, replay->executor_start),
                          REPLAY_EXECUTOR_ADDED, i);
         if (replay->executors[i].removed != REPLAY_TIME_MAX)
@@ -318,6 +332,8 @@ static void begin(struct pyro_replay *replay)
 bool pyro_replay_go(struct pyro_replay *replay)
 {
     begin(replay);
+    if (replay->allocation && !pyro_replay_allocation_begin(replay))
+        return false;
     /* The one need more than there are: that it all began. */
     for (uint32_t j = 0; j < replay->job_count; j++)
         met_job(replay, j, 0);
@@ -329,8 +345,11 @@ bool pyro_replay_go(struct pyro_replay *replay)
             struct replay_event event = pop(replay);
             replay->now = event.at;
             handle(replay, &event);
-            if (replay->events.count == 0 || replay->events.items[0].at != replay->now)
-                pyro_replay_dispatch(replay);
+            if (replay->events.count > 0 && replay->events.items[0].at == replay->now)
+                continue;
+            pyro_replay_dispatch(replay);
+            if (replay->allocation)
+                pyro_replay_allocation_look(replay);
         }
         if (replay->no_memory || !unstick(replay))
             break;

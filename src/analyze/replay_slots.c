@@ -238,6 +238,9 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     replay->busy = pyro_add_saturating(replay->busy, us);
     replay->executor_states[executor].free--;
     replay->executor_states[executor].busy++;
+    replay->executor_states[executor].expired = false;
+    replay->allocating.running++;
+    replay->executor_states[executor].holds_shuffle |= stage->writes_shuffle;
     state->running++;
     replay->pool_running[stage->pool]++;
     pyro_replay_push(replay, free_at, REPLAY_TASK_ENDED, place);
@@ -303,6 +306,9 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     replay->executor_states[running.executor].free++;
     replay->executor_states[running.executor].busy--;
     pyro_replay_offer(replay, running.executor);
+    replay->allocating.running--;
+    if (replay->allocation && replay->executor_states[running.executor].busy == 0)
+        pyro_replay_allocation_idle(replay, running.executor);
     state->running--;
     state->end = running.end > state->end ? running.end : state->end;
     replay->pool_running[stage->pool]--;

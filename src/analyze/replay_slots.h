@@ -16,7 +16,9 @@ enum replay_event_kind {
     REPLAY_STAGE_END,
     REPLAY_STAGE_SPREADS, /* its tasks may run far from their data */
     REPLAY_TASK_ENDED,
-    REPLAY_TASK_QUEUED /* a second attempt, or a speculative copy */
+    REPLAY_TASK_QUEUED,   /* a second attempt, or a speculative copy */
+    REPLAY_ALLOCATE,      /* tasks have waited long enough */
+    REPLAY_EXECUTOR_IDLE, /* one has perhaps been idle long enough */
 };
 #define REPLAY_KIND_BITS 4
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SETTINGS_MAX = 128 };
+
 /* What is asked, as the library takes it. */
 struct question {
     const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX];
@@ -15,7 +17,35 @@ struct question {
 };
 
 /* Options whose values are settings. */
-static const char *const named[] = {"executors", "cores"};
+static const char *const named[] = {"executors", "cores", "memory", "scale-input"};
+
+/* Whether what stands before the '=' is a setting that has a model. What has none is refused with a list of all. */
+static bool check_key(const struct cli_call *call, const char *text)
+{
+    size_t len = strcspn(text, "="), used = 0;
+    const char *names[2 * SETTINGS_MAX];
+    size_t count = 0;
+    char list[3000], key[100];
+    if (text[len] == '\0' || len == 0)
+        return true; /* the library says what is wrong */
+    for (size_t i = 0; i < pyro_whatif_setting_count() && i < SETTINGS_MAX; i++) {
+        struct pyro_whatif_setting_info info = pyro_whatif_setting(i);
+        if ((strlen(info.key) == len && strncmp(info.key, text, len) == 0) ||
+            (info.name != NULL && strlen(info.name) == len && strncmp(info.name, text, len) == 0))
+            return true;
+        names[count++] = info.key;
+        if (info.name != NULL)
+            names[count++] = info.name;
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", info.key);
+    }
+    snprintf(key, sizeof(key), "%.*s", (int)(len < 99 ? len : 99), text);
+    const char *nearest = pyro_nearest(key, names, count);
+    cli_usage_error(call->verb, "%s has no model, so its effect cannot be told%s%s%s; these have: %s", key,
+                    nearest != NULL ? " (did you mean " : "", nearest != NULL ? nearest : "",
+                    nearest != NULL ? "?)" : "", list);
+    return false;
+}
 
 static bool read_question(const struct cli_call *call, struct question *question)
 {
@@ -34,10 +64,16 @@ static bool read_question(const struct cli_call *call, struct question *question
         question->set[question->set_count++] = text;
     }
     const char *value;
-    for (size_t i = 0; (value = cli_repeated_value(call, "set", i)) != NULL; i++)
+    for (size_t i = 0; (value = cli_repeated_value(call, "set", i)) != NULL; i++) {
+        if (!check_key(call, value))
+            return false;
         question->set[question->set_count++] = value;
-    for (size_t i = 0; (value = cli_repeated_value(call, "sweep", i)) != NULL; i++)
+    }
+    for (size_t i = 0; (value = cli_repeated_value(call, "sweep", i)) != NULL; i++) {
+        if (!check_key(call, value))
+            return false;
         question->sweep[question->sweep_count++] = value;
+    }
     return true;
 }
 
@@ -86,7 +122,7 @@ static int run(const struct cli_call *call)
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
-    int status = read_question(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_OUTPUT;
+    int status = read_question(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_USAGE;
     if (status == CLI_EXIT_OK) {
         cli_catch_signals();
         report.color = cli_wants_color(&output, cli_value(call, "color"));
@@ -104,12 +140,14 @@ static int run(const struct cli_call *call)
 static const struct cli_option options[] = {
     {"executors", 'e', "N", NULL, NULL, "So many executors, for the whole run."},
     {"cores", 'c', "N", NULL, NULL, "So many cores for each executor."},
+    {"memory", 'm', "SIZE", NULL, NULL, "A heap of this size for each executor, such as 4g."},
+    {"scale-input", 0, "FACTOR", NULL, NULL, "So many times the data."},
     {"set", 0, "KEY=VALUE...", NULL, NULL,
      "Another value for this Spark setting. One whose effect has no model is refused. May be given several times."},
     {"sweep", 0, "KEY=VALUES...", NULL, NULL,
      "A scenario for each value: a list (100,200,400), a range (1..64) or one with a step (2g..16g..2g), of any "
      "setting "
-     "or executors, cores, memory. Several combine. May be given several times."},
+     "or executors, cores, memory, scale-input. Several combine. May be given several times."},
     {"format", 'f', "FORMAT", "text json csv", "text",
      "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has a row for each scenario."},
     CLI_OPTION_OUTPUT,

@@ -16,8 +16,8 @@ const struct pyro_predicted_setting pyro_predicted_settings[PYRO_PREDICTED_SETTI
 
 static const char *type_words(enum pyro_predicted_type type)
 {
-    static const char *const words[] = {"a whole number", "a number", "true or false", "a size such as 4g",
-                                        "a time such as 30s"};
+    static const char *const words[] = {"a whole number",    "a number",           "true or false",
+                                        "a size such as 4g", "a time such as 30s", "FIFO or FAIR"};
     return words[type];
 }
 
@@ -68,6 +68,10 @@ static bool read_value(const struct pyro_predicted_setting *setting, const char 
         *ret = strcasecmp(text, "true") == 0;
         return *ret != 0 || strcasecmp(text, "false") == 0;
     }
+    if (setting->type == PYRO_PREDICTED_WORD) {
+        *ret = strcasecmp(text, "FAIR") == 0;
+        return *ret != 0 || strcasecmp(text, "FIFO") == 0;
+    }
     bool below = *text == '-' && setting->least < 0;
     text += below;
     if (!take_digits(&text, &value))
@@ -97,6 +101,8 @@ static struct pyro_slice words_of(struct pyro_arena *arena, const struct pyro_pr
 {
     if (setting->type == PYRO_PREDICTED_FLAG)
         return value != 0 ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false");
+    if (setting->type == PYRO_PREDICTED_WORD)
+        return value != 0 ? PYRO_SLICE_LITERAL("FAIR") : PYRO_SLICE_LITERAL("FIFO");
     if (setting->type == PYRO_PREDICTED_SIZE) {
         static const char units[] = "tgmk";
         for (unsigned i = 0; i < 4; i++) {
@@ -155,22 +161,12 @@ static enum pyro_status find_setting(struct pyro_slice name, unsigned *ret, bool
             names[count++] = setting->alias;
     }
     char word[96];
-    size_t len = name.len < sizeof(word) ? name.len : sizeof(word) - 1, used = 0;
+    size_t len = name.len < sizeof(word) ? name.len : sizeof(word) - 1;
     memcpy(word, name.ptr, len);
     word[len] = '\0';
     const char *nearest = pyro_nearest(word, names, count);
-    char list[900];
-    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
-        const char *key = pyro_predicted_settings[i].key;
-        int more = snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-                            strncmp(key, "spark.", 6) ? key : key + 6);
-        if (more < 0 || (size_t)more >= sizeof(list) - used)
-            break;
-        used += (size_t)more;
-    }
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "%s has no model, so its effect cannot be told%s%s%s; these have (spark.): %s", word,
-                          nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "", list);
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s has no model, so its effect cannot be told%s%s%s", word,
+                          nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* "KEY=VALUE". */
@@ -214,7 +210,10 @@ static enum pyro_status add_range(struct pyro_whatif *whatif, struct sweep *swee
                   : setting->type == PYRO_PREDICTED_SIZE ? 0x1p30
                   : setting->type == PYRO_PREDICTED_TIME ? 1000
                                                          : 1;
-    if (parts > 1 && (setting->type == PYRO_PREDICTED_FLAG || setting->type == PYRO_PREDICTED_REAL) && parts < 3)
+    if (parts > 1 &&
+        (setting->type == PYRO_PREDICTED_FLAG || setting->type == PYRO_PREDICTED_REAL ||
+         setting->type == PYRO_PREDICTED_WORD) &&
+        parts < 3)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a range of %s needs a step: A..B..STEP, or a list A,B,C",
                               setting->key);
     if (ends[1] < ends[0])
@@ -270,6 +269,8 @@ static enum pyro_status combine(struct pyro_whatif *whatif, const struct pyro_sc
     for (size_t n = 0; n < total; n++) {
         size_t rest = n;
         whatif->scenarios[n] = *common;
+        for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+            whatif->needs_tasks = whatif->needs_tasks || common->given[i].ptr || sweep_count > 0;
         for (size_t i = sweep_count; i-- > 0;) { /* the last sweep varies fastest */
             unsigned setting = sweeps[i].setting;
             double value = sweeps[i].values.items[rest % sweeps[i].values.count];

@@ -4,12 +4,15 @@
 
 #include "predict/predict.h"
 
+struct pyro_stage_tasks;
+
 struct pyro_predict_change {
     const struct pyro_predicted_run *run;
     struct pyro_scenario *scenario;
     struct pyro_arena *arena;  /* of texts */
     struct pyro_arena scratch; /* of what is needed until the replay is done */
     struct pyro_replay_change replay;
+    struct pyro_stage_tasks *stages; /* tasks.h; NULL while none is touched */
     PYRO_VEC(struct pyro_edit) edits;
     double doubt_low[PYRO_EFFECTS_MAX], doubt_high[PYRO_EFFECTS_MAX]; /* shares of the time in tasks, by effect */
     bool failed;                                                      /* no memory */
@@ -25,6 +28,8 @@ static inline bool pyro_asks(const struct pyro_predict_change *change, enum pyro
     return change->scenario->given[setting].ptr != NULL;
 }
 bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor);
+/* So many executors of the scenario's cores, throughout. */
+void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
 /* Fills run->critical_path_ms. */
 enum pyro_status pyro_predict_critical_path(struct pyro_predicted_run *run, struct pyro_error *error);
 /* What the run had: its property, or Spark's default. */

@@ -7,7 +7,7 @@
 
 /* How far tasks may slow down or speed up where twice as many run at once, or half: what they share (disks, network,
  * memory bandwidth, the services they read) is not in the log. Cores of one executor share more than executors do. */
-#define DOUBT_SLOTS 0.05
+#define DOUBT_SLOTS 0.10
 #define DOUBT_CORES 0.05
 #define DOUBT_MAX   0.25
 
@@ -16,25 +16,14 @@ static double doublings(int64_t before, int64_t after)
     return before > 0 && after > 0 ? log2((double)after / (double)before) : 0;
 }
 
-void pyro_model_executors(struct pyro_predict_change *change)
+/* So many executors of the scenario's cores, throughout. */
+void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count)
 {
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_app *app = run->app;
-    struct pyro_scenario *scenario = change->scenario;
-    bool asks = pyro_asks(change, PYRO_PREDICTED_EXECUTORS), asks_cores = pyro_asks(change, PYRO_PREDICTED_CORES);
-    if (!asks && !asks_cores)
-        return;
-    int64_t count = asks ? (int64_t)scenario->values[PYRO_PREDICTED_EXECUTORS] : run->executors;
-    int64_t cores = asks_cores ? (int64_t)scenario->values[PYRO_PREDICTED_CORES] : run->cores;
+    int64_t cores = change->scenario->cores_per_executor > 0 ? change->scenario->cores_per_executor : 1;
     count = count > 0 ? count : 1;
-    cores = cores > 0 ? cores : 1;
-    scenario->executors = count;
-    scenario->cores_per_executor = cores;
-    if (count == run->executors && cores == run->cores && !(asks && run->allocates)) {
-        pyro_effect(change, PYRO_MODEL_executors, 0, 0, "%lld executors of %lld cores, as the run had",
-                    (long long)count, (long long)cores);
-        return;
-    }
+    change->scenario->executors = count;
     size_t others = 0, at = (size_t)count;
     for (size_t i = 0; i < app->executors.count; i++)
         others += !pyro_is_of_main_profile(run, &app->executors.items[i]);
@@ -73,4 +62,25 @@ void pyro_model_executors(struct pyro_predict_change *change)
         "take as long as they took, however many run at once",
         (long long)count, count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s", (long long)run->executors,
         (long long)run->cores, run->delay_count > 0 ? (double)run->delays[0] / 1000 : 0.0);
+}
+
+void pyro_model_executors(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    struct pyro_scenario *scenario = change->scenario;
+    bool asks = pyro_asks(change, PYRO_PREDICTED_EXECUTORS), asks_cores = pyro_asks(change, PYRO_PREDICTED_CORES);
+    if (!asks && !asks_cores)
+        return;
+    int64_t count = asks ? (int64_t)scenario->values[PYRO_PREDICTED_EXECUTORS] : run->executors;
+    int64_t cores = asks_cores ? (int64_t)scenario->values[PYRO_PREDICTED_CORES] : run->cores;
+    count = count > 0 ? count : 1;
+    cores = cores > 0 ? cores : 1;
+    scenario->executors = count;
+    scenario->cores_per_executor = cores;
+    if (count == run->executors && cores == run->cores && !(asks && run->allocates)) {
+        pyro_effect(change, PYRO_MODEL_executors, 0, 0, "%lld executors of %lld cores, as the run had",
+                    (long long)count, (long long)cores);
+        return;
+    }
+    pyro_predict_fixed(change, count);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "analyze/internal.h"
-#include "predict/model.h"
+#include "predict/tasks.h"
 
 /* Where a run is too long to be replayed with other chances: what these still make of it. */
 #define CHANCE_SHARE 0.01
@@ -122,6 +122,7 @@ static enum pyro_status find_critical_path(struct pyro_predict_change *change, s
             .cores = INT32_MAX,
             .resource_profile = i < app->executors.count ? app->executors.items[i].resource_profile : 0};
     endless.executors = executors;
+    endless.allocation = NULL;
     endless.executor_count = app->executors.count + 1;
     endless.jobs = NULL;
     PYRO_TRY(pyro_replay_run(replay, &endless, &result, error));
@@ -139,6 +140,7 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
     scenario->memory_bytes = change->run->memory_bytes;
     for (unsigned i = 0; i < PYRO_MODELS && !change->failed; i++)
         models[i](change);
+    pyro_change_emit(change);
     change->replay.edits = change->edits.items;
     change->replay.edit_count = change->edits.count;
     change->replay.jobs = scenario->jobs =
@@ -147,6 +149,7 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
         return pyro_no_memory(error);
     PYRO_TRY(pyro_replay_run(replay, &change->replay, &result, error));
     scenario->wall_expected_ms = result.wall_ms;
+    scenario->executors = result.executors > 0 ? result.executors : scenario->executors;
     scenario->core_ms = result.core_ms;
     scenario->busy_ms = result.busy_ms;
     scenario->utilization = result.utilization;

@@ -21,7 +21,8 @@ enum pyro_predicted_type {
     PYRO_PREDICTED_REAL,
     PYRO_PREDICTED_FLAG,
     PYRO_PREDICTED_SIZE,
-    PYRO_PREDICTED_TIME
+    PYRO_PREDICTED_TIME,
+    PYRO_PREDICTED_WORD /* FIFO 0, FAIR 1 */
 };
 
 enum pyro_model_id {
@@ -63,6 +64,9 @@ struct pyro_scenario {
     size_t effect_count;
 };
 
+struct pyro_task_facts;
+struct pyro_stage_facts;
+
 /* What is known of the run before any scenario; immutable, read by all threads. */
 struct pyro_predicted_run {
     const struct pyro_diagnosis *diagnosis;
@@ -74,9 +78,12 @@ struct pyro_predicted_run {
     int64_t profile;                        /* resource profile that most tasks ran in */
     int64_t *delays;                        /* of the run's first executors, ascending, ms */
     size_t delay_count;
-    bool allocates; /* dynamic allocation was on */
-    bool local;     /* the driver runs the tasks */
-    float *spread;  /* of task times by chance, a row of app->stages each */
+    int64_t start_ms;                /* from asking for an executor to its registration */
+    bool allocates;                  /* dynamic allocation was on */
+    bool local;                      /* the driver runs the tasks */
+    struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
+    struct pyro_stage_facts *stages; /* of each row of app->stages */
+    float *spread;                   /* of task times by chance, a row of app->stages each */
     int64_t critical_path_ms;
     unsigned again; /* how often a scenario is replayed with other chances */
 };
@@ -90,6 +97,7 @@ struct pyro_whatif {
     size_t scenario_count;
     unsigned varied[PYRO_PREDICTED_SETTINGS]; /* settings that are swept, in the order asked */
     unsigned varied_count;
+    bool needs_tasks; /* some scenario changes more than executors */
 };
 
 enum { PYRO_SCENARIOS_MAX = 1000, PYRO_SWEEP_VALUES_MAX = 1000 };

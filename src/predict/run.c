@@ -2,10 +2,12 @@
 #include <math.h>
 
 #include "analyze/internal.h"
-#include "predict/model.h"
+#include "predict/tasks.h"
 
 /* Executors that registered this soon after the first one were asked for together with it. */
 enum { TOGETHER_MS = 10000 };
+/* Later ones that are looked at for how long they took. */
+enum { STARTS_MAX = 256 };
 /* Task times of one stage beyond this spread differ for reasons, not by chance. */
 #define SPREAD_MAX 0.25
 /* Replays of each scenario with other chances: as many as fit into so many tasks, and what is said without. */
@@ -29,6 +31,7 @@ double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
         value = (double)pyro_app_property_time(app, row->key, (int64_t)row->unit, (int64_t)row->otherwise);
         break;
     case PYRO_PREDICTED_REAL:
+    case PYRO_PREDICTED_WORD:
         pyro_predicted_read(setting, pyro_app_property(app, row->key), &value);
         break;
     }
@@ -118,6 +121,52 @@ static bool take_executors(struct pyro_predicted_run *run)
     return done;
 }
 
+/* From asking for an executor to its registration: as long as the first ones took; or, where dynamic allocation asked
+ * for more of them later, the median of what these took from the time at which tasks had waited long enough. */
+static bool take_start(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    struct pyro_window window = pyro_app_window(app);
+    struct pyro_marks marks;
+    int64_t backlog = (int64_t)pyro_run_setting(app, PYRO_PREDICTED_DYNAMIC_BACKLOG), asked = -1;
+    run->start_ms = run->delay_count > 0 ? run->delays[0] : 0;
+    if (!run->allocates)
+        return true;
+    int64_t *waits = pyro_scratch(app, app->executors.count, sizeof(*waits));
+    size_t count = 0;
+    pyro_marks_init(&marks, app->allocator, app->stages.count + app->executors.count);
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].submitted_ms != PYRO_NONE)
+            pyro_marks_add(&marks, pyro_window_at(&window, app->stages.items[i].submitted_ms) + (uint64_t)backlog, 0,
+                           i);
+    for (size_t i = 0; i < app->executors.count; i++) {
+        uint64_t from, to;
+        pyro_executor_interval(&window, &app->executors.items[i], &from, &to);
+        if (pyro_is_of_main_profile(run, &app->executors.items[i]))
+            pyro_marks_add(&marks, from, 1, i);
+    }
+    bool done = pyro_marks_finish(&marks) && waits;
+    for (size_t i = 0; done && i < marks.list.count; i++) {
+        int64_t at = (int64_t)marks.list.items[i].at;
+        if (marks.list.items[i].kind == 0) {
+            asked = at;
+        } else if (asked >= 0 && at - run->delays[0] > TOGETHER_MS) {
+            int64_t wait = at - asked;
+            size_t place = count++;
+            for (; place > 0 && waits[place - 1] > wait && count <= STARTS_MAX; place--)
+                waits[place] = waits[place - 1];
+            waits[place] = wait;
+            if (count == STARTS_MAX)
+                break;
+        }
+    }
+    if (done && count > 0 && waits[count / 2] < run->start_ms)
+        run->start_ms = waits[count / 2];
+    pyro_marks_done(&marks);
+    pyro_release(app->allocator, waits);
+    return done;
+}
+
 /* How far task times of a stage spread by chance: the middle half of them, as of a normal distribution. */
 static bool take_spread(struct pyro_predicted_run *run)
 {
@@ -151,7 +200,9 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
                                    : pyro_app_property_size(app, "spark.executor.memory", 1 << 20, INT64_C(1) << 30);
     int64_t again = app->tasks.count > 0 ? AGAIN_TASKS / (int64_t)app->tasks.count : 0;
     run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
-    if (!take_executors(run) || !take_spread(run))
+    if (!take_executors(run) || !take_spread(run) || !take_start(run))
+        return pyro_no_memory(error);
+    if (whatif->needs_tasks && !pyro_predict_take_tasks(run))
         return pyro_no_memory(error);
     return pyro_predict_critical_path(run, error);
 }
@@ -161,5 +212,7 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     const struct pyro_allocator *allocator = run->app ? run->app->allocator : NULL;
     pyro_release(allocator, run->delays);
     pyro_release(allocator, run->spread);
+    pyro_release(allocator, run->tasks);
+    pyro_release(allocator, run->stages);
     pyro_replay_free(run->replay);
 }

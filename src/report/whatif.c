@@ -7,7 +7,8 @@
 bool pyro_whatif_shows(const struct pyro_scenario *scenario, unsigned setting)
 {
     const struct pyro_predicted_setting *row = &pyro_predicted_settings[setting];
-    return scenario->given[setting].ptr && (scenario->full[setting] || !row->alias);
+    bool spark = strncmp(row->key, "spark.", 6) == 0;
+    return scenario->given[setting].ptr && spark && (scenario->full[setting] || !row->alias);
 }
 
 static void csv_int(struct pyro_strbuf *out, int64_t value)

@@ -75,6 +75,8 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_int(json, "executors", scenario->executors);
     pyro_json_int(json, "cores_per_executor", scenario->cores_per_executor);
     pyro_json_int(json, "memory_bytes", scenario->memory_bytes);
+    if (scenario->given[PYRO_PREDICTED_SCALE].ptr)
+        pyro_json_real(json, "scale_input", scenario->values[PYRO_PREDICTED_SCALE]);
     pyro_json_begin(json, "settings", '{');
     for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
         if (pyro_whatif_shows(scenario, i))

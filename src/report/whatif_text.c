@@ -74,7 +74,7 @@ static const char *short_key(const char *key)
 {
     const char *best = key;
     unsigned dots = 0;
-    for (const char *at = key + strlen(key); at > key && dots < 1; at--)
+    for (const char *at = key + strlen(key); at > key && dots < 2; at--)
         if (at[-1] == '.') {
             best = at;
             dots++;
@@ -99,7 +99,8 @@ static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown
     if (shown->memory)
         shown->columns[shown->count++] = (struct pyro_grid_column){"Memory", true, 0, false};
     for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
-        if (!any[i] || shown->setting_count == SETTINGS || i == PYRO_PREDICTED_EXECUTORS || i == PYRO_PREDICTED_CORES)
+        if (!any[i] || shown->setting_count == SETTINGS || i == PYRO_PREDICTED_EXECUTORS || i == PYRO_PREDICTED_CORES ||
+            i == PYRO_PREDICTED_MEMORY)
             continue;
         shown->settings[shown->setting_count++] = i;
         shown->columns[shown->count++] =

@@ -1,0 +1,153 @@
+/* Memory of executors: spills and garbage collection as functions of what a task has. */
+#include <math.h>
+
+#include "analyze/internal.h"
+#include "predict/tasks.h"
+
+/* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */
+#define RESERVED_BYTES (300.0 * 1024 * 1024)
+/* A spilled byte is written, read again and serialised; what the run does not say is taken as so many bytes a ms. */
+#define SPILL_BYTES_A_MS 40e3
+/* Spilled rows take less room on disk than in memory; where the run has no spill to tell by how much. */
+#define PACKED 0.4
+/* Live data keeps at most so much of a heap: beyond, the run would have ended. */
+#define LIVE_MAX 0.9
+/* How many times more or less a collection may cost. */
+#define GC_FACTOR_MAX 8.0
+/* Of the changed part of the time in tasks. */
+#define DOUBT_FITTED  0.4
+#define DOUBT_UNKNOWN 0.8
+/* Where memory shrinks below what executors held alive: the next run may fail. */
+#define DOUBT_RISK 0.5
+
+struct memory {
+    double heap, task; /* of an executor; for execution, of a task when all slots are busy */
+};
+
+static struct memory memory_of(const struct pyro_predict_change *change, bool scenario)
+{
+    const struct pyro_predicted_run *run = change->run;
+    double heap = scenario ? (double)change->scenario->memory_bytes : (double)run->memory_bytes;
+    double cores = scenario ? (double)change->scenario->cores_per_executor : (double)run->cores;
+    double fraction = scenario ? pyro_scenario_setting(change, PYRO_PREDICTED_FRACTION)
+                               : pyro_run_setting(run->app, PYRO_PREDICTED_FRACTION);
+    struct pyro_stage stage = {.resource_profile = run->profile};
+    double slots = fmax(floor(cores / pyro_task_cpus(run->app, &stage)), 1);
+    return (struct memory){heap, fmax(heap - RESERVED_BYTES, 0) * fraction / slots};
+}
+
+/* Bytes that stay alive: cached blocks, what tasks work in, and classes. */
+static double live_bytes(const struct pyro_predicted_run *run)
+{
+    double live = 0;
+    for (size_t i = 0; i < run->app->executors.count; i++) {
+        const struct pyro_executor *row = &run->app->executors.items[i];
+        double storage = row->storage_peak_bytes > 0 ? (double)row->storage_peak_bytes : 0,
+               execution = row->execution_peak_bytes > 0 ? (double)row->execution_peak_bytes : 0;
+        live = fmax(live, storage + execution);
+    }
+    return fmin(live + 60e6, LIVE_MAX * (double)run->memory_bytes);
+}
+
+/* Milliseconds that a byte of disk spill costs: tasks of a stage that spilled beside those of it that did not, for what
+ * both read. 0: no stage has both. */
+static double spill_cost(const struct pyro_predicted_run *run)
+{
+    double ms = 0, bytes = 0;
+    for (size_t s = 0; s < run->app->stages.count; s++) {
+        const struct pyro_stage_facts *facts = &run->stages[s];
+        double sums[2][3] = {{0}}, counts[2] = {0};
+        for (uint32_t i = 0; i < facts->count; i++) {
+            const struct pyro_task_facts *task = &run->tasks[facts->first + i];
+            unsigned spilled = task->spill > 0;
+            sums[spilled][0] += (double)task->ms - (double)facts->fixed_ms;
+            sums[spilled][1] += (double)task->load;
+            sums[spilled][2] += (double)task->spill;
+            counts[spilled]++;
+        }
+        if (counts[0] < 3 || counts[1] < 3 || !(sums[0][1] > 0) || !(sums[0][0] > 0))
+            continue;
+        double without = sums[0][0] / sums[0][1] * sums[1][1];
+        ms += fmax(sums[1][0] - without, 0);
+        bytes += sums[1][2];
+    }
+    return bytes > 0 ? ms / bytes : 0;
+}
+
+/* Disk bytes of a byte that did not fit into memory. */
+static double packed(const struct pyro_app *app)
+{
+    double memory = (double)app->numbers.memory_spill_bytes, disk = (double)app->numbers.disk_spill_bytes;
+    return memory > 0 && disk > 0 ? fmin(disk / memory, 1) : PACKED;
+}
+
+struct change_told {
+    double spill_before, spill_after, gc_before, gc_after;
+};
+
+static void change_stage(struct pyro_predict_change *change, size_t row, struct memory was, struct memory now,
+                         double gc_factor, double cost, double pack, struct change_told *told)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_stage_facts *facts = &run->stages[row];
+    bool any = false;
+    for (uint32_t i = 0; i < facts->count && !any; i++) {
+        const struct pyro_task_facts *task = &run->tasks[facts->first + i];
+        any = task->gc_ms > 0 || task->spill > 0 || (double)task->need > now.task;
+    }
+    struct pyro_stage_tasks *tasks = any ? pyro_change_tasks(change, row) : NULL;
+    if (!tasks || tasks->recut) /* tasks that were cut anew have none of their own */
+        return;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        const struct pyro_task_facts *task = &run->tasks[facts->first + i];
+        double need = (double)task->need, spill = (double)task->spill, after = spill, gc = (double)task->gc_ms;
+        if (spill > 0)
+            after = need > was.task ? spill * fmax(need - now.task, 0) / (need - was.task)
+                                    : (now.task >= was.task ? spill * was.task / now.task : spill);
+        else if (need > now.task && need <= was.task)
+            after = (need - now.task) * pack;
+        after = fmin(after, fmax(spill * 4, need * pack));
+        double ms = tasks->ms[i] + (after - spill) * cost + gc * (gc_factor - 1);
+        tasks->ms[i] = fmax(ms, fmin(tasks->ms[i], pyro_fixed_ms(change, row)));
+        told->spill_before += spill;
+        told->spill_after += after;
+        told->gc_before += gc;
+        told->gc_after += gc * gc_factor;
+    }
+}
+
+void pyro_model_memory(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    struct pyro_scenario *scenario = change->scenario;
+    bool asked = pyro_asks(change, PYRO_PREDICTED_MEMORY) || pyro_asks(change, PYRO_PREDICTED_FRACTION);
+    if (pyro_asks(change, PYRO_PREDICTED_MEMORY))
+        scenario->memory_bytes = (int64_t)scenario->values[PYRO_PREDICTED_MEMORY];
+    struct memory was = memory_of(change, false), now = memory_of(change, true);
+    if (!run->stages || (was.task == now.task && was.heap == now.heap)) {
+        if (asked)
+            pyro_effect(change, PYRO_MODEL_memory, 0, 0, "as the run had it");
+        return;
+    }
+    struct change_told told = {0};
+    double fitted = spill_cost(run), cost = fitted > 0 ? fitted : 1 / SPILL_BYTES_A_MS, live = live_bytes(run);
+    double room_was = fmax(was.heap - live, was.heap * (1 - LIVE_MAX)),
+           room_now = fmax(now.heap - live, now.heap * (1 - LIVE_MAX));
+    double gc_factor = fmin(fmax(room_was / room_now, 1 / GC_FACTOR_MAX), GC_FACTOR_MAX);
+    for (size_t s = 0; s < run->app->stages.count && !change->failed; s++)
+        change_stage(change, s, was, now, gc_factor, cost, packed(run->app), &told);
+    double task_ms = fmax((double)run->app->numbers.task_ms, 1);
+    double changed = fabs(told.spill_after - told.spill_before) * cost + fabs(told.gc_after - told.gc_before);
+    double doubt =
+        changed / task_ms * (fitted > 0 || told.spill_after == told.spill_before ? DOUBT_FITTED : DOUBT_UNKNOWN);
+    bool risk = now.heap < was.heap && live > LIVE_MAX * now.heap;
+    pyro_effect(
+        change, PYRO_MODEL_memory, doubt, doubt + (risk ? DOUBT_RISK : 0),
+        "a task has %.0f MiB for execution instead of %.0f: %.0f MiB spilled instead of %.0f, %.1f s of garbage "
+        "collection instead of %.1f%s%s",
+        now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,
+        told.gc_after / 1000, told.gc_before / 1000,
+        fitted > 0 ? "; what a spilled byte costs is fitted on tasks of this run"
+                   : "; this run does not tell what a spilled byte costs",
+        risk ? "; executors held more than that alive: they may run out of memory" : "");
+}

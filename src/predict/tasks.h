@@ -1,0 +1,51 @@
+/* The tasks of a stage as a scenario changes them. Models take them in turn; what is left becomes edits of the replay.
+ */
+#ifndef PYRO_PREDICT_TASKS_H
+#define PYRO_PREDICT_TASKS_H
+
+#include "predict/model.h"
+
+/* A task that did the work of its partition. */
+struct pyro_task_facts {
+    uint32_t row; /* in app->tasks */
+    float ms, gc_ms;
+    float load;  /* what it read: bytes, else records; 0 for all tasks of a stage where the log has neither */
+    float spill; /* bytes of disk */
+    float need;  /* of execution memory: its peak, and what it spilled */
+};
+
+enum pyro_stage_source { PYRO_SOURCE_NOTHING, PYRO_SOURCE_SHUFFLE, PYRO_SOURCE_FILES };
+
+struct pyro_stage_facts {
+    uint32_t first, count; /* in run->tasks */
+    float fixed_ms;        /* of a task that has nothing to read */
+    float load;            /* of all */
+    enum pyro_stage_source source;
+};
+
+/* Fills run->tasks and run->stages. */
+bool pyro_predict_take_tasks(struct pyro_predicted_run *run);
+
+/* Of a stage, while a scenario is made. */
+struct pyro_stage_tasks {
+    double *ms, *load;
+    uint32_t count;
+    bool touched, recut; /* recut: they are not the run's own any more */
+};
+
+/* The tasks of stage row `stage` as they are by now; NULL where it has none, or without memory. */
+struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, size_t stage);
+/* The same data in `count` tasks. Lumps (one key that is much larger than the rest) stay whole. */
+void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count);
+/* Makes edits of what was touched. */
+void pyro_change_emit(struct pyro_predict_change *change);
+
+/* Sorts them. */
+double pyro_median_of(double *values, size_t count);
+
+static inline double pyro_fixed_ms(const struct pyro_predict_change *change, size_t stage)
+{
+    return (double)change->run->stages[stage].fixed_ms;
+}
+
+#endif
