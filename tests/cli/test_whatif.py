@@ -50,7 +50,8 @@ def test_a_sweep_of_executors(pyrometer: Command) -> None:
     walls = [row["wall_ms"]["expected"] for row in scenarios]
     assert walls[1] == document["base"]["replayed_ms"]
     assert walls[0] > walls[1] > walls[3]
-    assert all(wall >= document["base"]["critical_path_ms"] for wall in walls)
+    assert all(row["wall_ms"]["expected"] >= row["critical_path_ms"] for row in scenarios)
+    assert scenarios[1]["critical_path_ms"] == document["base"]["critical_path_ms"]
     assert all(row["models"][0]["name"] == "executors" for row in scenarios)
     assert all(row["models"][0]["doubt_ms"]["above"] > 0 for row in scenarios if row["executors"] != 2)
 
@@ -63,6 +64,27 @@ def test_options_and_settings_say_the_same(pyrometer: Command) -> None:
     assert other.pop("settings") == {"spark.executor.instances": "3", "spark.executor.cores": "1"}
     assert one.pop("settings") == {}
     assert one == other
+
+
+@pytest.mark.parametrize(
+    "setting, model",
+    [
+        ("spark.dynamicAllocation.enabled=true", "allocation"),
+        ("spark.scheduler.mode=FAIR", "pools"),
+        ("spark.sql.shuffle.partitions=64", "partitions"),
+        ("spark.executor.memory=4g", "memory"),
+        ("scale-input=2", "input"),
+    ],
+)
+def test_every_model_says_what_it_did(pyrometer: Command, setting: str, model: str) -> None:
+    (scenario,) = whatif(pyrometer, BASE, "--set", setting)["scenarios"]
+    assert [row["name"] for row in scenario["models"]] == [model]
+    key, value = setting.split("=")
+    assert scenario["settings"] == ({key: value} if key.startswith("spark.") else {})
+    if model == "input":
+        assert scenario["scale_input"] == 2 and scenario["wall_ms"]["expected"] > 60000
+    if model == "memory":
+        assert scenario["memory_bytes"] == 4 << 30
 
 
 def test_a_real_pair(pyrometer: Command) -> None:
