@@ -20,8 +20,8 @@
 #define CLI_OPTION_PROFILE                                                                                             \
     {                                                                                                                  \
         "profile", 0, "NAME", "@profiles", NULL,                                                                       \
-            "Show beside the findings what another tool would say of this run, by its own formulas: drelephant or "    \
-            "kubeflow."                                                                                                \
+            "Show beside the findings what another tool would say of this run, by its own formulas: dataflint, "       \
+            "drelephant, kubeflow or sparklens."                                                                       \
     }
 
 /* Reads the configuration files and --suppress of a call. CLI_EXIT_OK, or the exit status after a complaint. */

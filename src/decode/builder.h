@@ -24,8 +24,9 @@ struct pyro_plan_node {
     uint32_t name, detail, metadata; /* UINT32_MAX: unknown */
     int32_t parent;                  /* -1: the root */
     uint32_t depth;
-    uint64_t same, alike; /* these three as in struct pyro_sql_node */
-    bool computes;
+    uint64_t same, alike; /* these five as in struct pyro_sql_node */
+    uint32_t condition_length;
+    bool computes, distinct;
 };
 
 /* The newest plan of one SQL execution. Adaptive execution replaces it time and again: its text is kept until the

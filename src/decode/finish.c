@@ -113,7 +113,9 @@ static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *ap
             .known = node->known,
             .same = node->same,
             .alike = node->alike,
+            .condition_length = node->condition_length,
             .computes = node->computes,
+            .distinct = node->distinct,
         };
     }
     return true;

@@ -54,7 +54,9 @@ struct pyro_sql_node {
     /* What the operator and all below it compute, as a number that is the same in every query that computes
      * it; 0 where that cannot be told. `alike` leaves out which columns are read and kept. */
     uint64_t same, alike;
-    bool computes; /* a projection with computed columns */
+    uint32_t condition_length; /* of a filter's condition, in UTF-16 units and without ids of expressions */
+    bool computes;             /* a projection with computed columns */
+    bool distinct;             /* an aggregate that only groups */
 };
 struct pyro_sql_metric {
 #include "model/tables/sql_metrics.def"

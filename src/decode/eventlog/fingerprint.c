@@ -41,6 +41,45 @@ static struct pyro_slice part(struct pyro_slice text, const char *from, const ch
     return end ? (struct pyro_slice){begin, (size_t)(end - begin)} : rest;
 }
 
+/* Bytes of one character of a JSON string's raw contents; 0 at the end. */
+static size_t character_bytes(struct pyro_slice text, size_t at)
+{
+    size_t bytes = 1;
+    if (at >= text.len)
+        return 0;
+    if (text.ptr[at] == '\\')
+        bytes = at + 1 < text.len && text.ptr[at + 1] == 'u' ? 6 : 2;
+    else
+        while (at + bytes < text.len && ((unsigned char)text.ptr[at + bytes] & 0xc0) == 0x80)
+            bytes++;
+    return bytes < text.len - at ? bytes : text.len - at;
+}
+
+static bool digit_at(struct pyro_slice text, size_t at)
+{
+    return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
+}
+
+/* "Filter (a#12L > 3)" has 5: "a > 3". */
+static uint32_t condition_length(struct pyro_slice text)
+{
+    size_t at = pyro_slice_starts_with(text, "Filter ") ? 7 : 0, length = 0;
+    if (at < text.len && text.ptr[at] == '(') {
+        at++;
+        text.len -= pyro_slice_ends_with(text, ")");
+    }
+    for (size_t bytes; (bytes = character_bytes(text, at)) > 0; at += bytes) {
+        if (text.ptr[at] == '#' && digit_at(text, at + 1)) {
+            while (digit_at(text, at + 1))
+                at++;
+            at += at + 1 < text.len && text.ptr[at + 1] == 'L';
+            continue;
+        }
+        length += bytes == 4 ? 2 : 1;
+    }
+    return length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+}
+
 struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct pyro_slice text)
 {
     /* Wrappers that adaptive execution and code generation put around operators. */
@@ -64,6 +103,9 @@ struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct py
         print.same = print.alike = 0;
         return print;
     }
+    print.distinct = pyro_slice_ends_with(name, "Aggregate") && pyro_slice_find(text, "functions=[]");
+    if (pyro_slice_is(name, "Filter"))
+        print.condition_length = condition_length(text);
     uint64_t base = hash_text(0xcbf29ce484222325ULL, name);
     print.same = print.alike = hash_text(base, text);
     print.computes = pyro_slice_is(name, "Project") && pyro_slice_find(text, " AS ");
@@ -102,4 +144,6 @@ void pyro_plan_print(struct pyro_plan *plan, size_t node, const struct pyro_oper
     nodes[node].same = same;
     nodes[node].alike = alike;
     nodes[node].computes = print->computes;
+    nodes[node].distinct = print->distinct;
+    nodes[node].condition_length = print->condition_length;
 }

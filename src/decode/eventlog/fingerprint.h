@@ -10,6 +10,8 @@ struct pyro_operator_print {
     uint64_t alike;               /* leaves out which columns a scan reads and a projection keeps */
     bool clear_same, clear_alike; /* it computes nothing of its own: its child stands for it */
     bool computes;                /* a projection with computed columns */
+    bool distinct;                /* an aggregate that only groups */
+    uint32_t condition_length;    /* of a filter, in UTF-16 units and without ids of expressions */
     bool ends;                    /* what is below was computed elsewhere */
 };
 
