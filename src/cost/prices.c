@@ -140,7 +140,7 @@ static enum pyro_status take_instance(const struct sheet *sheet, const struct py
 {
     static const char *const known[] = {"name", "cores", "memory_gib"};
     struct pyro_instance row = {.source = sheet->usual.source};
-    double cores, memory;
+    double cores = 0, memory = 0;
     PYRO_TRY(check_keys(sheet, map, known, 3, "an instance type"));
     PYRO_TRY(take_text(sheet, map, "name", &row.name));
     const struct pyro_settings *has = pyro_settings_get(map, "cores"), *holds = pyro_settings_get(map, "memory_gib");
