@@ -11,10 +11,10 @@ void pyro_replay_free(struct pyro_replay *replay)
     const struct pyro_allocator *allocator = replay->allocator;
     for (uint32_t i = 0; replay->groups && i < replay->group_count; i++)
         pyro_release(allocator, replay->groups[i].ready);
-    void *const parts[] = {replay->runs,         replay->executors,       replay->groups,      replay->stage_states,
-                           replay->job_states,   replay->executor_states, replay->stage_edits, replay->job_gaps,
-                           replay->job_windows,  replay->pool_running,    replay->retry_next,  replay->run_done,
-                           replay->events.items, replay->running.items};
+    void *const parts[] = {replay->runs,       replay->executors,       replay->groups,       replay->stage_states,
+                           replay->job_states, replay->executor_states, replay->stage_edits,  replay->job_gaps,
+                           replay->job_tails,  replay->job_windows,     replay->pool_running, replay->retry_next,
+                           replay->run_done,   replay->events.items,    replay->running.items};
     void *const shared[] = {replay->run_of_task, replay->stages,      replay->stage_of_row,
                             replay->jobs,        replay->lists.items, replay->by_last_stage};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -31,11 +31,12 @@ static bool make_states(struct pyro_replay *replay)
     replay->job_states = pyro_scratch(app, replay->job_count, sizeof(*replay->job_states));
     replay->executor_states = pyro_scratch(app, replay->executor_count, sizeof(*replay->executor_states));
     replay->job_gaps = pyro_scratch(app, replay->job_count, sizeof(*replay->job_gaps));
+    replay->job_tails = pyro_scratch(app, replay->job_count, sizeof(*replay->job_tails));
     replay->pool_running = pyro_scratch(app, replay->pool_count, sizeof(*replay->pool_running));
     replay->retry_next = pyro_scratch(app, replay->run_count, sizeof(*replay->retry_next));
     replay->run_done = pyro_scratch(app, replay->run_count, 1);
     return replay->stage_states && replay->job_states && replay->executor_states && replay->job_gaps &&
-           replay->pool_running && replay->retry_next && replay->run_done;
+           replay->job_tails && replay->pool_running && replay->retry_next && replay->run_done;
 }
 
 static struct pyro_replay_result result_of(const struct pyro_replay *replay)

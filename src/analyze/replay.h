@@ -25,15 +25,19 @@ enum pyro_edit_kind {
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */
     PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) are there at from_ms */
     PYRO_EDIT_CONCURRENT,  /* jobs submitted inside [from_ms, to_ms) do not wait for each other */
+    PYRO_EDIT_NO_TASK,     /* task `row` is not run but the next attempt at its partition; where all of them are taken
+                              out the last one, as if it had ended well, or with `count` > 0 none */
+    PYRO_EDIT_EXECUTOR,    /* executor `row` is there in [from_ms, to_ms), or never where that is empty */
+    PYRO_EDIT_ALONE,       /* as PYRO_EDIT_DRIVER, of stretches of at least `ms` in which no stage ran */
 };
 
 struct pyro_edit {
     enum pyro_edit_kind kind;
-    size_t row;             /* in app->tasks or app->stages */
+    size_t row;             /* in app->tasks, app->stages or app->executors */
     int64_t count;          /* tasks */
     double ms, factor;      /* factor >= 0 */
     const double *times;    /* `count` of them */
-    int64_t from_ms, to_ms; /* epoch */
+    int64_t from_ms, to_ms; /* epoch; of an executor PYRO_NONE: as it was, from the application's end on: it stays */
 };
 
 enum { PYRO_REPLAY_PARTITIONS = 1 << 16 };

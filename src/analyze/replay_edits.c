@@ -85,44 +85,158 @@ static void give_times(struct pyro_replay *replay, const struct pyro_edit *edit)
         stage->times[i] = edit_us(edit->times[i]);
 }
 
-/* Milliseconds of [from, to) that lie inside the edit's span pass faster: what is left out, in microseconds. */
-static int64_t cut(const struct pyro_replay *replay, const struct pyro_edit *edit, int64_t from, int64_t to)
+static void skip_task(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
 {
-    int64_t begin = replay_at(replay, edit->from_ms), end = replay_at(replay, edit->to_ms);
-    begin = begin > from ? begin : from;
-    end = end < to ? end : to;
-    if (end <= begin)
+    if (edit->row >= replay->app->tasks.count || replay->run_of_task[edit->row] == REPLAY_NOBODY)
+        return;
+    uint32_t run = replay->run_of_task[edit->row], *was;
+    if (replay->runs[run].flags & REPLAY_RUN_SKIPPED)
+        return;
+    if (!(was = pyro_vec_push(&undo->skipped, replay->allocator))) {
+        replay->no_memory = true;
+        return;
+    }
+    *was = run;
+    replay->runs[run].flags |= REPLAY_RUN_SKIPPED | (edit->count > 0 ? REPLAY_RUN_GONE : 0u);
+}
+
+/* ---- the driver's time ------------------------------------------------------------------------------------------- */
+
+/* Time that passes faster: spans one behind the other, and the length of those before each. */
+struct span {
+    int64_t from, to, before;
+};
+struct spans {
+    struct span *items;
+    size_t count;
+    int64_t keeps; /* share of that time that passes all the same, in units of 2^-REPLAY_FACTOR_BITS */
+};
+
+static int64_t length_until(const struct spans *spans, int64_t time)
+{
+    size_t low = 0, high = spans->count;
+    while (low < high) { /* the first span that begins at `time` or later */
+        size_t middle = low + (high - low) / 2;
+        if (spans->items[middle].from < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
         return 0;
-    int64_t length = end - begin;
-    return length - (int64_t)(((__int128)length * fixed(fmin(edit->factor, 1))) >> REPLAY_FACTOR_BITS);
+    const struct span *span = &spans->items[low - 1];
+    return span->before + (time < span->to ? time : span->to) - span->from;
+}
+
+/* What is left out of [from, to), in microseconds. */
+static int64_t cut(const struct spans *spans, int64_t from, int64_t to)
+{
+    if (to <= from)
+        return 0;
+    int64_t length = length_until(spans, to) - length_until(spans, from);
+    return length - (int64_t)(((__int128)length * spans->keeps) >> REPLAY_FACTOR_BITS);
+}
+
+static void add_span(struct spans *spans, int64_t from, int64_t to, int64_t least)
+{
+    if (to <= from || to - from < least)
+        return;
+    const struct span *last = spans->count > 0 ? &spans->items[spans->count - 1] : NULL;
+    spans->items[spans->count++] = (struct span){from, to, last ? last->before + last->to - last->from : 0};
+}
+
+/* The parts of [begin, end) in which no stage ran. */
+static void add_idle(const struct pyro_replay *replay, struct spans *spans, int64_t begin, int64_t end, int64_t least)
+{
+    int64_t busy_until = begin;
+    for (uint32_t i = 0; i < replay->stage_count; i++) { /* as they were submitted */
+        const struct replay_stage *stage = &replay->stages[i];
+        add_span(spans, busy_until, stage->from < end ? stage->from : end, least);
+        busy_until = stage->to > busy_until ? stage->to : busy_until;
+    }
+    add_span(spans, busy_until, end, least);
+}
+
+static void less(int64_t *time, int64_t by)
+{
+    *time = *time > by ? *time - by : 0;
 }
 
 static void edit_driver(struct pyro_replay *replay, const struct pyro_edit *edit)
 {
-    for (uint32_t j = 0; j < replay->job_count; j++) {
-        int64_t less = cut(replay, edit, replay->jobs[j].base, replay->jobs[j].from);
-        replay->job_gaps[j] = replay->job_gaps[j] > less ? replay->job_gaps[j] - less : 0;
+    int64_t begin = replay_at(replay, edit->from_ms), end = replay_at(replay, edit->to_ms);
+    size_t room = edit->kind == PYRO_EDIT_ALONE ? (size_t)replay->stage_count + 1 : 1;
+    struct spans spans = {.items = pyro_scratch(replay->app, room, sizeof(*spans.items)),
+                          .keeps = fixed(fmin(edit->factor, 1))};
+    if (!spans.items) {
+        replay->no_memory = true;
+        return;
     }
-    int64_t end = replay_us((int64_t)replay->window.length), less = cut(replay, edit, end - replay->tail, end);
-    replay->tail_now = replay->tail_now > less ? replay->tail_now - less : 0;
+    if (edit->kind == PYRO_EDIT_ALONE)
+        add_idle(replay, &spans, begin, end, edit_us(edit->ms));
+    else
+        add_span(&spans, begin, end, 0);
+    for (uint32_t j = 0; j < replay->job_count; j++) {
+        const struct replay_job *job = &replay->jobs[j];
+        less(&replay->job_gaps[j], cut(&spans, job->base, job->from));
+        less(&replay->job_tails[j], cut(&spans, job->to - job->tail, job->to));
+    }
+    for (uint32_t i = 0; i < replay->stage_count; i++) {
+        const struct replay_stage *stage = &replay->stages[i];
+        int64_t by = cut(&spans, stage->from - stage->gap, stage->from);
+        struct replay_stage_edit *mine = by > 0 ? stage_edit(replay, stage->row) : NULL;
+        if (mine)
+            mine->less += by;
+    }
+    int64_t last = replay_us((int64_t)replay->window.length);
+    less(&replay->tail_now, cut(&spans, last - replay->tail, last));
+    pyro_release(replay->allocator, spans.items);
+}
+
+/* ---- executors --------------------------------------------------------------------------------------------------- */
+
+static struct replay_executor *executor_edit(struct pyro_replay *replay, struct replay_undo *undo, uint32_t row)
+{
+    struct replay_undo_executor *was = pyro_vec_push(&undo->executors, replay->allocator);
+    if (!was) {
+        replay->no_memory = true;
+        return NULL;
+    }
+    *was = (struct replay_undo_executor){row, replay->executors[row]};
+    return &replay->executors[row];
 }
 
 static void edit_executors(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
 {
     int64_t from = replay_at(replay, edit->from_ms), to = replay_at(replay, edit->to_ms);
     for (uint32_t i = 0; i < replay->executor_count; i++) {
-        struct replay_executor *executor = &replay->executors[i];
-        if (executor->added <= from || executor->added >= to)
+        if (replay->executors[i].added <= from || replay->executors[i].added >= to)
             continue;
-        struct replay_undo_run *was = pyro_vec_push(&undo->executors, replay->allocator);
-        if (!was) {
-            replay->no_memory = true;
+        struct replay_executor *executor = executor_edit(replay, undo, i);
+        if (!executor)
             return;
-        }
-        *was = (struct replay_undo_run){i, executor->added};
         executor->added = from;
     }
 }
+
+static void edit_executor(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edit)
+{
+    if (edit->row >= replay->app->executors.count || replay->others)
+        return;
+    struct replay_executor *executor = executor_edit(replay, undo, (uint32_t)edit->row);
+    if (!executor)
+        return;
+    if (edit->from_ms != PYRO_NONE)
+        executor->added = replay_at(replay, edit->from_ms);
+    if (edit->to_ms != PYRO_NONE) {
+        executor->removed = edit->to_ms >= replay->window.end ? REPLAY_TIME_MAX : replay_at(replay, edit->to_ms);
+        executor->stays = true;
+    }
+    if (executor->removed <= executor->added)
+        executor->slots = executor->cores = 0;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 /* The first job that was submitted at `time` or later. */
 static uint32_t job_at(const struct pyro_replay *replay, int64_t time)
@@ -167,8 +281,10 @@ static void edit_concurrent(struct pyro_replay *replay, struct replay_undo *undo
 void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, const struct pyro_edit *edits,
                        size_t count)
 {
-    for (uint32_t j = 0; j < replay->job_count; j++)
+    for (uint32_t j = 0; j < replay->job_count; j++) {
         replay->job_gaps[j] = replay->jobs[j].from - replay->jobs[j].base;
+        replay->job_tails[j] = replay->jobs[j].tail;
+    }
     replay->tail_now = replay->tail;
     for (size_t i = 0; i < count && !replay->no_memory; i++) {
         const struct pyro_edit *edit = &edits[i];
@@ -191,11 +307,18 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
             if ((stage = stage_edit(replay, edit->row)))
                 stage->skip = true;
             break;
+        case PYRO_EDIT_NO_TASK:
+            skip_task(replay, undo, edit);
+            break;
         case PYRO_EDIT_DRIVER:
+        case PYRO_EDIT_ALONE:
             edit_driver(replay, edit);
             break;
         case PYRO_EDIT_EXECUTORS:
             edit_executors(replay, undo, edit);
+            break;
+        case PYRO_EDIT_EXECUTOR:
+            edit_executor(replay, undo, edit);
             break;
         case PYRO_EDIT_CONCURRENT:
             edit_concurrent(replay, undo, edit);
@@ -211,9 +334,13 @@ void pyro_replay_undo(struct pyro_replay *replay, struct replay_undo *undo)
         replay->runs[was.row].us = was.value;
     }
     while (undo->executors.count > 0) {
-        struct replay_undo_run was = undo->executors.items[--undo->executors.count];
-        replay->executors[was.row].added = was.value;
+        struct replay_undo_executor was = undo->executors.items[--undo->executors.count];
+        replay->executors[was.row] = was.value;
     }
+    while (undo->skipped.count > 0)
+        replay->runs[undo->skipped.items[--undo->skipped.count]].flags &=
+            ~(uint32_t)(REPLAY_RUN_SKIPPED | REPLAY_RUN_GONE);
+    pyro_vec_done(&undo->skipped, replay->allocator);
     pyro_vec_done(&undo->runs, replay->allocator);
     pyro_vec_done(&undo->executors, replay->allocator);
     pyro_release(replay->allocator, undo->windows);

@@ -14,12 +14,14 @@
 enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64, REPLAY_HOLDING_MAX = 64 };
 
 enum replay_run_flag {
-    REPLAY_RUN_HEAD = 1,    /* first run of its partition */
-    REPLAY_RUN_SUCCESS = 2, /* ended well */
-    REPLAY_RUN_COPY = 4,    /* speculative */
-    REPLAY_RUN_PINNED = 32, /* may have waited for the executor that it ran on */
-    REPLAY_RUN_WAITS = 8,   /* may have waited for a slot near its data */
-    REPLAY_RUN_FATAL = 16,  /* its stage failed with it */
+    REPLAY_RUN_HEAD = 1,     /* first run of its partition */
+    REPLAY_RUN_SUCCESS = 2,  /* ended well */
+    REPLAY_RUN_COPY = 4,     /* speculative */
+    REPLAY_RUN_PINNED = 32,  /* may have waited for the executor that it ran on */
+    REPLAY_RUN_WAITS = 8,    /* may have waited for a slot near its data */
+    REPLAY_RUN_FATAL = 16,   /* its stage failed with it */
+    REPLAY_RUN_SKIPPED = 64, /* an edit took it out */
+    REPLAY_RUN_GONE = 128,   /* ... and its partition needs no run at all */
 };
 
 enum replay_done { REPLAY_DONE = 1, REPLAY_LAUNCHED = 2 /* a pinned one */ };
@@ -62,6 +64,7 @@ struct replay_executor {
     int64_t slots, cores;
     uint32_t group;
     uint32_t last_stage; /* it takes no part in stages behind this one */
+    bool stays;          /* until `removed`, whatever stage that is */
 };
 
 /* Per run of the replay. */
@@ -85,6 +88,7 @@ struct replay_executor_state {
 };
 struct replay_stage_edit {
     int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
+    int64_t less;       /* of the driver's time before it */
     uint32_t count;     /* of tasks of `us`, or of `times`; 0: its own */
     int64_t *times;     /* us; NULL: all take `us` */
     bool skip;
@@ -150,7 +154,7 @@ struct pyro_replay {
     struct replay_job_state *job_states;
     struct replay_executor_state *executor_states;
     struct replay_stage_edit *stage_edits; /* NULL while there are none */
-    int64_t *job_gaps;
+    int64_t *job_gaps, *job_tails;
     int64_t tail_now;
     uint32_t *job_windows; /* number of each job's window, NULL while there are none */
     uint32_t *pool_running;

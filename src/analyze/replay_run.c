@@ -46,10 +46,12 @@ static void met_stage(struct pyro_replay *replay, uint32_t number, int64_t time)
     state->base = time > state->base ? time : state->base;
     if (state->needs_left == 0 || --state->needs_left > 0 || state->started)
         return;
-    if (replay->stage_edits && replay->stage_edits[number].skip)
+    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
+    int64_t gap = replay->stages[number].gap - (edit ? edit->less : 0);
+    if (edit && edit->skip)
         pyro_replay_push(replay, state->base, REPLAY_STAGE_END, number);
     else
-        pyro_replay_push(replay, replay_later(state->base, replay->stages[number].gap), REPLAY_STAGE_START, number);
+        pyro_replay_push(replay, replay_later(state->base, gap > 0 ? gap : 0), REPLAY_STAGE_START, number);
 }
 
 static void met_job(struct pyro_replay *replay, uint32_t number, int64_t time);
@@ -90,7 +92,7 @@ static void start_job(struct pyro_replay *replay, uint32_t number)
     for (uint32_t i = 0; i < stages->count; i++)
         met_stage(replay, replay->lists.items[stages->first + i], replay->now);
     if (stages->count == 0)
-        pyro_replay_push(replay, replay_later(replay->now, replay->jobs[number].tail), REPLAY_JOB_END, number);
+        pyro_replay_push(replay, replay_later(replay->now, replay->job_tails[number]), REPLAY_JOB_END, number);
 }
 
 static void start_stage(struct pyro_replay *replay, uint32_t number)
@@ -147,14 +149,15 @@ static void end_stage(struct pyro_replay *replay, uint32_t number)
     if (stage->job == REPLAY_NOBODY)
         replay->last = replay->now > replay->last ? replay->now : replay->last;
     else if (--replay->job_states[stage->job].stages_left == 0)
-        pyro_replay_push(replay, replay_later(replay->now, replay->jobs[stage->job].tail), REPLAY_JOB_END, stage->job);
+        pyro_replay_push(replay, replay_later(replay->now, replay->job_tails[stage->job]), REPLAY_JOB_END, stage->job);
     while (replay->stages_done < replay->stage_count && replay->stage_states[replay->stages_done].done)
         replay->stages_done++;
     for (; replay->leaving_next < replay->executor_count; replay->leaving_next++) {
         uint32_t executor = replay->by_last_stage[replay->leaving_next];
         if (replay->executors[executor].last_stage > replay->stages_done)
             break;
-        pyro_replay_leave(replay, executor);
+        if (!replay->executors[executor].stays)
+            pyro_replay_leave(replay, executor);
     }
 }
 

@@ -259,6 +259,48 @@ static bool has_slot(const struct pyro_replay *replay, uint32_t number)
            replay->executor_states[number].free > 0;
 }
 
+static void end_part(struct pyro_replay *replay, uint32_t number)
+{
+    struct replay_stage_state *state = &replay->stage_states[number];
+    if (state->parts_left > 0 && --state->parts_left == 0)
+        pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
+}
+
+static void end_partition(struct pyro_replay *replay, uint32_t number, uint32_t head)
+{
+    if (replay->run_done[head] & REPLAY_DONE)
+        return;
+    replay->run_done[head] |= REPLAY_DONE;
+    end_part(replay, number);
+}
+
+/* The attempt behind `run` that is made, copies only with `copies`; `end` for none. */
+static uint32_t attempt_behind(const struct pyro_replay *replay, uint32_t run, uint32_t end, bool copies)
+{
+    const uint32_t passed = REPLAY_RUN_SKIPPED | (copies ? 0 : REPLAY_RUN_COPY);
+    uint32_t next = run + 1;
+    while (next < end && replay->runs[next].flags & passed)
+        next++;
+    return next;
+}
+
+/* What is run in the place of an attempt: that one, the next one that no edit took out, the last one where none is
+ * left, or REPLAY_NOBODY: its partition needs none. */
+static uint32_t stand_in(struct pyro_replay *replay, uint32_t number, uint32_t run)
+{
+    if (!(replay->runs[run].flags & REPLAY_RUN_SKIPPED))
+        return run;
+    uint32_t end = end_of(replay, &replay->stages[number], run);
+    uint32_t next = attempt_behind(replay, run, end, false);
+    next = next < end ? next : attempt_behind(replay, run, end, true);
+    if (next < end)
+        return next;
+    if (!(replay->runs[end - 1].flags & REPLAY_RUN_GONE))
+        return end - 1;
+    end_partition(replay, number, replay_head(replay, run));
+    return REPLAY_NOBODY;
+}
+
 static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t executor)
 {
     if (replay_is_cut(replay, number)) {
@@ -268,6 +310,9 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
     }
     uint32_t run = take_run(replay, number);
     bool copy = replay->runs[run].flags & REPLAY_RUN_COPY;
+    run = copy && replay->runs[run].flags & REPLAY_RUN_SKIPPED ? REPLAY_NOBODY : stand_in(replay, number, run);
+    if (run == REPLAY_NOBODY)
+        return;
     uint32_t before = replay->runs[run].executor;
     if (has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
         executor = before;
@@ -285,15 +330,10 @@ static void launch_pinned(struct pyro_replay *replay, uint32_t number)
             !has_slot(replay, replay->runs[i].executor))
             continue;
         replay->run_done[i] |= REPLAY_LAUNCHED;
-        launch(replay, number, replay->runs[i].executor, i);
+        uint32_t run = stand_in(replay, number, i);
+        if (run != REPLAY_NOBODY)
+            launch(replay, number, replay->runs[i].executor, run);
     }
-}
-
-static void end_part(struct pyro_replay *replay, uint32_t number)
-{
-    struct replay_stage_state *state = &replay->stage_states[number];
-    if (state->parts_left > 0 && --state->parts_left == 0)
-        pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
 }
 
 void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
@@ -316,14 +356,14 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
         end_part(replay, running.stage);
         return;
     }
-    if (replay->runs[running.run].flags & REPLAY_RUN_FATAL) {
+    bool stands_in = replay->runs[running.run].flags & REPLAY_RUN_SKIPPED;
+    if (replay->runs[running.run].flags & REPLAY_RUN_FATAL && !stands_in) {
         pyro_replay_push(replay, replay->now, REPLAY_STAGE_END, running.stage);
         return;
     }
-    uint32_t run = running.run, head = replay_head(replay, run), end = end_of(replay, stage, run), next = run + 1;
-    bool success = replay->runs[run].flags & REPLAY_RUN_SUCCESS, any = false;
-    while (next < end && replay->runs[next].flags & REPLAY_RUN_COPY)
-        next++;
+    uint32_t run = running.run, head = replay_head(replay, run), end = end_of(replay, stage, run);
+    uint32_t next = attempt_behind(replay, run, end, false);
+    bool success = replay->runs[run].flags & REPLAY_RUN_SUCCESS || stands_in, any = false;
     if (next < end && !(replay->runs[run].flags & REPLAY_RUN_COPY && !success)) {
         /* Failed: once more. Succeeded: its output went with its executor, and then once more. */
         uint32_t row = replay->runs[run].executor;
@@ -334,11 +374,9 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
         return;
     }
     for (uint32_t i = head; i < end && !any; i++)
-        any = replay->runs[i].flags & REPLAY_RUN_SUCCESS;
-    if (replay->run_done[head] & REPLAY_DONE || !(success || (!any && run + 1 == end)))
-        return;
-    replay->run_done[head] |= REPLAY_DONE;
-    end_part(replay, running.stage);
+        any = (replay->runs[i].flags & (REPLAY_RUN_SUCCESS | REPLAY_RUN_SKIPPED)) == REPLAY_RUN_SUCCESS;
+    if (success || (!any && attempt_behind(replay, run, end, true) == end))
+        end_partition(replay, running.stage, head);
 }
 
 void pyro_replay_dispatch(struct pyro_replay *replay)

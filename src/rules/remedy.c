@@ -37,6 +37,16 @@ void pyro_remedy_task(struct pyro_rule_context *context, struct pyro_finding *fi
         add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_TASK, .row = task, .ms = fmax(ms, 0)});
 }
 
+void pyro_remedy_no_task(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task)
+{
+    add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_NO_TASK, .row = task});
+}
+
+void pyro_remedy_no_partition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task)
+{
+    add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_NO_TASK, .row = task, .count = 1});
+}
+
 void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, double factor)
 {
     factor = fmax(factor, 0);
@@ -68,6 +78,22 @@ void pyro_remedy_executors(struct pyro_rule_context *context, struct pyro_findin
                            int64_t to_ms)
 {
     add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_EXECUTORS, .from_ms = from_ms, .to_ms = to_ms});
+}
+
+void pyro_remedy_executor(struct pyro_rule_context *context, struct pyro_finding *finding, size_t executor,
+                          int64_t from_ms, int64_t to_ms)
+{
+    add(context, finding,
+        (struct pyro_edit){.kind = PYRO_EDIT_EXECUTOR, .row = executor, .from_ms = from_ms, .to_ms = to_ms});
+}
+
+void pyro_remedy_alone(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms, int64_t to_ms,
+                       double least_ms, double factor)
+{
+    factor = fmin(fmax(factor, 0), 1);
+    add(context, finding,
+        (struct pyro_edit){
+            .kind = PYRO_EDIT_ALONE, .from_ms = from_ms, .to_ms = to_ms, .ms = least_ms, .factor = factor});
 }
 
 void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,

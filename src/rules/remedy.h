@@ -11,6 +11,11 @@
 
 /* Task row `task` would take `ms`. Calls with ms not below its duration are left out. */
 void pyro_remedy_task(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task, double ms);
+/* Failed task row `task` would not have been run, the next attempt at its partition at once; the last attempt is taken
+ * for the work that had to be done, however it ended. */
+void pyro_remedy_no_task(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task);
+/* The same, and if it was the last attempt its partition needs none: another stage attempt did that work. */
+void pyro_remedy_no_partition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task);
 /* Every task of stage row `stage` would take `factor` (0 or more) of its time, after edits of single tasks. */
 void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, double factor);
 /* Stage row `stage` would run `count` tasks of `ms` each. */
@@ -18,12 +23,19 @@ void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_find
                              int64_t count, double ms);
 /* Stage row `stage` would not run at all. */
 void pyro_remedy_skip(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage);
-/* Time of the driver in [from_ms, to_ms) (no stage active) would pass in `factor` of it. */
+/* Time of the driver between jobs and stages in [from_ms, to_ms) would pass in `factor` of it. */
 void pyro_remedy_driver(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms, int64_t to_ms,
                         double factor);
 /* Executors that came in [from_ms, to_ms) would be there at from_ms. */
 void pyro_remedy_executors(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,
                            int64_t to_ms);
+/* Executor row `executor` would be there from from_ms to to_ms, never where that is empty; PYRO_NONE: as it was, a
+ * time behind the application's end: it stays. */
+void pyro_remedy_executor(struct pyro_rule_context *context, struct pyro_finding *finding, size_t executor,
+                          int64_t from_ms, int64_t to_ms);
+/* Of the time in [from_ms, to_ms) in which no stage ran, stretches of at least `least_ms` would pass in `factor`. */
+void pyro_remedy_alone(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms, int64_t to_ms,
+                       double least_ms, double factor);
 /* Jobs submitted in [from_ms, to_ms) would not wait for each other. */
 void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_finding *finding, int64_t from_ms,
                             int64_t to_ms);

@@ -145,6 +145,8 @@ static void test_executors_come_late(void **state)
     assert_int_equal(wall_with(replay, edit, NULL), 400);
     edit.to_ms = START + 500; /* not in the span */
     assert_int_equal(wall_with(replay, edit, NULL), 800);
+    edit = (struct pyro_edit){.kind = PYRO_EDIT_EXECUTOR, .from_ms = START + 50, .to_ms = PYRO_NONE};
+    assert_int_equal(wall_with(replay, edit, NULL), 350);
     /* Two executors of one core from the start. */
     struct pyro_replay_executor others[] = {{0, PYRO_NONE, 1, 0}, {0, PYRO_NONE, 1, 0}};
     struct pyro_replay_change change = {.executors = others, .executor_count = 2};
@@ -220,6 +222,166 @@ static void test_retries_and_copies(void **state)
     finish(app, replay);
 }
 
+static struct pyro_edit no_task(size_t row)
+{
+    return (struct pyro_edit){.kind = PYRO_EDIT_NO_TASK, .row = row};
+}
+
+static void add_run(struct pyro_app *app, int64_t place, int64_t attempt, int64_t from, int64_t to,
+                    enum pyro_task_status status)
+{
+    struct fixture_task one = fixture_task(app, 0, "1", START + from, START + to);
+    one.row[PYRO_TASK_index] = place;
+    one.row[PYRO_TASK_attempt] = attempt;
+    one.row[PYRO_TASK_status] = status;
+    fixture_add(app, &one);
+}
+
+/* Two partitions on one slot; the second fails twice. */
+static void test_tasks_not_run(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 500);
+    fixture_executor(app, "1", 1, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 480, ids, 1);
+    fixture_stage(app, 0, START, START + 480);
+    add_run(app, 0, 0, 0, 100, PYRO_TASK_SUCCESS);
+    add_run(app, 1, 0, 100, 200, PYRO_TASK_FAILED);
+    add_run(app, 1, 1, 200, 330, PYRO_TASK_FAILED);
+    add_run(app, 1, 2, 330, 480, PYRO_TASK_SUCCESS);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 500);
+    assert_int_equal(wall_with(replay, no_task(1), NULL), 400); /* the second attempt comes first */
+    assert_int_equal(wall_with(replay, no_task(2), NULL), 370);
+    assert_int_equal(wall_with(replay, no_task(0), NULL), 500); /* somebody must do it */
+    struct pyro_edit gone = no_task(0);
+    gone.count = 1;
+    assert_int_equal(wall_with(replay, gone, NULL), 400);
+    struct pyro_edit edits[] = {no_task(1), no_task(2), no_task(1), no_task(3), no_task(0)};
+    struct pyro_replay_change change = {.edits = edits, .edit_count = 3};
+    struct pyro_replay_result result;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 270);
+    assert_int_equal(result.busy_ms, 250);
+    change.edit_count = 5;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 270);
+    assert_int_equal(wall_with(replay, no_task(9), NULL), 500);
+    finish(app, replay);
+}
+
+/* A stage that failed with its task goes on when that is not run. */
+static void test_fatal_task_not_run(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 100);
+    fixture_executor(app, "1", 1, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 100, ids, 1);
+    fixture_stage(app, 0, START, START + 100);
+    app->stages.items[0].failure = PYRO_SLICE_LITERAL("FetchFailed");
+    add_run(app, 0, 0, 0, 40, PYRO_TASK_SUCCESS);
+    struct fixture_task fatal = fixture_task(app, 0, "1", START + 40, START + 90);
+    fatal.row[PYRO_TASK_index] = 1;
+    fatal.row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+    fatal.row[PYRO_TASK_reason] = pyro_intern(app->strings, PYRO_SLICE_LITERAL("FetchFailed"));
+    fixture_add(app, &fatal);
+    add_run(app, 2, 0, 90, 100, PYRO_TASK_SUCCESS);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 100);
+    assert_int_equal(wall_with(replay, no_task(1), NULL), 110);
+    struct pyro_edit gone = no_task(1);
+    gone.count = 1;
+    assert_int_equal(wall_with(replay, gone, NULL), 60); /* 10 until the stage begins */
+    finish(app, replay);
+}
+
+/* The copy stands in for an original that is not run. */
+static void test_original_not_run(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 900);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START, START + 900, ids, 1);
+    fixture_stage(app, 0, START, START + 900);
+    add_run(app, 0, 0, 0, 900, PYRO_TASK_KILLED);
+    struct fixture_task copy = fixture_task(app, 0, "1", START + 600, START + 900);
+    copy.row[PYRO_TASK_attempt] = 1;
+    copy.row[PYRO_TASK_speculative] = 1;
+    fixture_add(app, &copy);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 900);
+    assert_int_equal(wall_with(replay, no_task(0), NULL), 300);
+    assert_int_equal(wall_with(replay, no_task(1), NULL), 900);
+    finish(app, replay);
+}
+
+/* One of two executors is lost after 100 ms; five tasks of 100 ms. */
+static void test_one_executor(void **state)
+{
+    (void)state;
+    struct pyro_app *app = fixture_app(START, START + 400);
+    fixture_executor(app, "1", 1, START, PYRO_NONE);
+    fixture_executor(app, "2", 1, START, START + 100);
+    fixture_job(app, 0, START, START + 400, ids, 1);
+    fixture_stage(app, 0, START, START + 400);
+    for (int i = 0; i < 5; i++)
+        task(app, 0, i, 0, 100);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 400);
+    assert_int_equal(pyro_replay_base(replay).core_ms, 400 + 100);
+    struct pyro_edit edit = {.kind = PYRO_EDIT_EXECUTOR, .row = 1, .from_ms = PYRO_NONE, .to_ms = START + 150};
+    struct pyro_replay_change change = {.edits = &edit, .edit_count = 1};
+    struct pyro_replay_result result;
+    assert_int_equal(wall_with(replay, edit, NULL), 300);
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.core_ms, 300 + 150);
+    edit.to_ms = INT64_MAX; /* to the end */
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 300);
+    assert_int_equal(result.core_ms, 600);
+    edit.row = 0; /* never: nobody is left, and the one that was lost comes again */
+    edit.from_ms = edit.to_ms = START;
+    assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
+    assert_int_equal(result.wall_ms, 500);
+    assert_int_equal(result.core_ms, 100);
+    edit.row = 1;
+    assert_int_equal(wall_with(replay, edit, NULL), 500);
+    finish(app, replay);
+}
+
+/* Two threads: the driver's time counts only where no stage ran, and only in stretches that are long enough. */
+static void test_driver_alone(void **state)
+{
+    (void)state;
+    static const int64_t zero[] = {0};
+    struct pyro_app *app = fixture_app(START, START + 900);
+    fixture_executor(app, "1", 2, START, PYRO_NONE);
+    fixture_job(app, 0, START + 100, START + 650, ids, 2);
+    fixture_job(app, 1, START + 100, START + 300, ids + 2, 1);
+    fixture_stage(app, 0, START + 100, START + 200);
+    fixture_stage(app, 1, START + 500, START + 600); /* 300 ms behind the stage before, 200 of them alone */
+    fixture_stage(app, 2, START + 100, START + 300);
+    fixture_parents(app, 1, zero, 1);
+    task(app, 0, 0, 100, 200);
+    task(app, 1, 0, 500, 600);
+    task(app, 2, 0, 100, 300);
+    struct pyro_replay *replay = prepare(app);
+    assert_int_equal(pyro_replay_base(replay).wall_ms, 900);
+    struct pyro_edit edit = {.kind = PYRO_EDIT_ALONE, .from_ms = START, .to_ms = START + 900, .factor = 0};
+    /* 100 at the start, 200 in the middle, 50 behind the last stage, 250 behind the last job */
+    assert_int_equal(wall_with(replay, edit, NULL), 900 - 100 - 200 - 50 - 250);
+    edit.factor = 0.5;
+    assert_int_equal(wall_with(replay, edit, NULL), 600);
+    edit.ms = 150;
+    assert_int_equal(wall_with(replay, edit, NULL), 900 - 250);
+    edit.to_ms = START + 450; /* then 150 of the second stretch */
+    assert_int_equal(wall_with(replay, edit, NULL), 900 - 75);
+    edit.kind = PYRO_EDIT_DRIVER;
+    edit.from_ms = START + 200;
+    assert_int_equal(wall_with(replay, edit, NULL), 900 - 125);
+    finish(app, replay);
+}
+
 /* Three sequential jobs of one task: 100, 200, 300 ms, 50 ms of the driver before each and behind the last. */
 static struct pyro_app *three_jobs(void)
 {
@@ -266,7 +428,7 @@ static void test_edits_of_nothing(void **state)
     (void)state;
     struct pyro_app *app = three_jobs();
     struct pyro_replay *replay = prepare(app);
-    for (int kind = PYRO_EDIT_TASK; kind <= PYRO_EDIT_CONCURRENT; kind++)
+    for (int kind = PYRO_EDIT_TASK; kind <= PYRO_EDIT_ALONE; kind++)
         assert_int_equal(wall_with(replay,
                                    (struct pyro_edit){.kind = (enum pyro_edit_kind)kind,
                                                       .row = SIZE_MAX,
@@ -352,6 +514,11 @@ int main(void)
         cmocka_unit_test(test_executors_come_late),
         cmocka_unit_test(test_executor_leaves),
         cmocka_unit_test(test_retries_and_copies),
+        cmocka_unit_test(test_tasks_not_run),
+        cmocka_unit_test(test_fatal_task_not_run),
+        cmocka_unit_test(test_original_not_run),
+        cmocka_unit_test(test_one_executor),
+        cmocka_unit_test(test_driver_alone),
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_edits_of_nothing),
         cmocka_unit_test(test_stage_graph),
