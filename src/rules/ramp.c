@@ -52,6 +52,15 @@ static void fill(const struct pyro_app *app, struct slices *slices)
     }
 }
 
+/* When all slots are there that are still to come. */
+static double complete_at(const struct slices *slices, const double *to_come, size_t from)
+{
+    size_t i = from;
+    while (i + 1 < SLICES && slices->alive[i] < to_come[from] * 0.99)
+        i++;
+    return slices->begin + (double)(i + 1) * slices->width_ms;
+}
+
 static void add_up(const struct slices *slices, const double *to_come, struct pyro_ramp *ramp)
 {
     double stretch = 0;
@@ -64,6 +73,11 @@ static void add_up(const struct slices *slices, const double *to_come, struct py
         if (!is_short || stretch <= ALLOWANCE_MS)
             continue;
         double counted = fmin(slices->width_ms, stretch - ALLOWANCE_MS);
+        double end = slices->begin + (double)(i + 1) * slices->width_ms;
+        if (stretch - slices->width_ms <= ALLOWANCE_MS && ramp->stretch_count < PYRO_RAMP_STRETCHES) {
+            ramp->stretches[ramp->stretch_count].from = end - counted;
+            ramp->stretches[ramp->stretch_count++].to = complete_at(slices, to_come, i);
+        }
         ramp->waited_ms += counted;
         ramp->lost_ms += counted * (1 - alive / usable);
         ramp->fewest = ramp->fewest > 0 ? fmin(ramp->fewest, alive) : alive;

@@ -4,6 +4,7 @@
 
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 /* Half of the driver's own time can usually be moved to executors or done while they work. */
 #define MOVABLE    0.5
@@ -192,8 +193,12 @@ static void report(struct pyro_rule_context *context, const struct gaps *gaps)
     pyro_finding_evidence(context, finding, "gaps_in_sql_ms", gaps->in_sql_ms, (double)NAN, "ms");
     advise(context, finding, gaps);
     finding->confidence *= 0.9;
+    /* All gaps pass faster alike, so that what a session takes stays. */
     double movable = fmax(0, fmin(driver, gaps->total_ms) - session);
-    pyro_finding_saves(context, finding, movable * MOVABLE / 2, movable * MOVABLE, movable);
+    pyro_remedy_alone(context, finding,
+                      pyro_whole(pyro_real(app->application.start_ms) + pyro_real(app->numbers.phase_wait_ms)),
+                      app->application.end_ms, pyro_limit(context, GAP_MIN_MS), 1 - movable / fmax(gaps->total_ms, 1));
+    pyro_remedy_sure(finding, MOVABLE / 2, MOVABLE, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

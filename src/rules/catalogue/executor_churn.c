@@ -5,6 +5,7 @@
 #include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 enum { AGAIN, ABSENT_MS, WAIT_MS, ROOM, LONGEST_S, HARM };
 static const struct pyro_threshold thresholds[] = {
@@ -16,11 +17,26 @@ static const struct pyro_threshold thresholds[] = {
     [HARM] = {"risk_cache_lost", 0.2, "share", "Failure risk (of slow work) where cached blocks went with executors"},
 };
 
+/* An executor that went, and when another came in its place. */
+struct gap {
+    int64_t removed, row, until;
+};
+
 struct churn {
+    struct gap *gaps; /* of those that were replaced */
+    size_t gap_count;
     double replaced, bursts, waited_ms, longest_absent_ms, peak_slots;
     double cached; /* bytes of RDDs that were cached */
     double most_at_once;
 };
+
+static int by_removal(const void *left, const void *right)
+{
+    const struct gap *a = left, *b = right;
+    if (a->removed != b->removed)
+        return a->removed < b->removed ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
 
 static int by_time(const void *left, const void *right)
 {
@@ -52,7 +68,7 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
 {
     const struct pyro_app *app = context->app;
     size_t gone = 0, came = 0, next = 0;
-    int64_t *removed = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*removed));
+    struct gap *removed = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*removed));
     int64_t *added = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*added));
     if (!removed || !added) {
         context->failed = true;
@@ -64,21 +80,25 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
             added[came++] = executor->added_ms;
         if (executor->removed_ms != PYRO_NONE && executor->remove_reason.len > 0 &&
             pyro_removal_is_ordinary(executor->remove_reason))
-            removed[gone++] = executor->removed_ms;
+            removed[gone++] = (struct gap){executor->removed_ms, (int64_t)i, PYRO_NONE};
     }
-    qsort(removed, gone, sizeof(*removed), by_time);
+    qsort(removed, gone, sizeof(*removed), by_removal);
+    found->gaps = removed;
     qsort(added, came, sizeof(*added), by_time);
     found->peak_slots = peak_slots(app);
     int64_t counted_to = PYRO_NONE, last = PYRO_NONE;
     double at_once = 0;
     for (size_t i = 0; i < came && next < gone; i++) {
-        if (added[i] <= removed[next])
+        if (added[i] <= removed[next].removed)
             continue;
-        int64_t left = removed[next++];
+        struct gap gap = removed[next++];
+        int64_t left = gap.removed;
         double absent = pyro_span(left, added[i]);
         if (absent > pyro_limit(context, ABSENT_MS))
             continue;
         found->replaced++;
+        gap.until = added[i];
+        removed[found->gap_count++] = gap; /* at most next - 1: behind where it is read */
         found->longest_absent_ms = fmax(found->longest_absent_ms, absent);
         if (last == PYRO_NONE || left > last) { /* went after the one before had come: another round */
             found->bursts++;
@@ -180,8 +200,9 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     advise(context, finding, &found);
     finding->failure_risk = found.cached > 0 ? pyro_limit(context, HARM) : 0;
     finding->confidence *= 0.9;
-    pyro_finding_saves(context, finding, found.waited_ms / 2, found.waited_ms * 0.9, found.waited_ms);
-    finding->saves.core_ms = 0; /* what executors cost while they idle takes it back */
+    for (size_t i = 0; i < found.gap_count; i++)
+        pyro_remedy_executor(context, finding, (size_t)found.gaps[i].row, PYRO_NONE, found.gaps[i].until);
+    pyro_remedy_sure(finding, 0.5, 0.9, 1);
     return PYRO_VERDICT_FINDING;
 }
 

@@ -1,9 +1,11 @@
 /* executor-lost: executors died while they were needed, taking running tasks and shuffle files with them. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 /* So many are named. */
 #define NAMED_MAX 8
@@ -56,6 +58,7 @@ static const struct exits exits[] = {
 struct losses {
     double executors, tasks, lost_ms, fetch_failures, repeated_ms; /* of stages run again */
     size_t first;
+    bool *lost; /* of executor rows: those that died so */
     const struct exits *exit;
     const char *names; /* "2, 3" */
 };
@@ -109,7 +112,8 @@ static struct losses measure(struct pyro_rule_context *context)
         if (executor->removed_ms == PYRO_NONE || pyro_removal_is_ordinary(executor->remove_reason) ||
             pyro_executor_shortage(app, executor) != PYRO_SHORTAGE_NONE) /* executor-oom speaks of those */
             continue;
-        if (!losers && !(losers = mark_losers(context))) {
+        if (!losers && (!(losers = mark_losers(context)) ||
+                        !(losses.lost = pyro_arena_array(context->arena, app->executors.count, sizeof(bool))))) {
             context->failed = true;
             return losses;
         }
@@ -129,6 +133,7 @@ static struct losses measure(struct pyro_rule_context *context)
             losses.exit = exit;
         }
         losses.executors++;
+        losses.lost[i] = true;
     }
     if (losses.executors > 0)
         measure_tasks(app, &losses);
@@ -156,6 +161,104 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                "service, or where nodes are taken away with notice "
                                "spark.decommission.enabled with shuffle block migration."),
             verify);
+}
+
+/* A partition of a stage attempt whose output went with an executor, and the attempt that had made it. */
+struct resubmitted {
+    int64_t stage, index, attempt;
+};
+
+static int by_partition(const void *left, const void *right)
+{
+    const struct resubmitted *a = left, *b = right;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static struct resubmitted partition_of(const struct pyro_app *app, size_t row)
+{
+    return (struct resubmitted){pyro_task_get(&app->tasks, PYRO_TASK_stage_row, row),
+                                pyro_task_get(&app->tasks, PYRO_TASK_index, row),
+                                pyro_task_get(&app->tasks, PYRO_TASK_attempt, row)};
+}
+
+/* Attempts that made output again which had been lost. */
+static void no_repeats(struct pyro_rule_context *context, struct pyro_finding *finding)
+{
+    const struct pyro_app *app = context->app;
+    size_t count = 0, most = 0;
+    for (size_t row = 0; row < app->tasks.count; row++)
+        most += pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_RESUBMITTED;
+    struct resubmitted *lost = most > 0 ? pyro_arena_array(context->arena, most, sizeof(*lost)) : NULL;
+    context->failed |= most > 0 && !lost;
+    for (size_t row = 0; lost && row < app->tasks.count; row++)
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_RESUBMITTED)
+            lost[count++] = partition_of(app, row);
+    if (count > 1)
+        qsort(lost, count, sizeof(*lost), by_partition);
+    for (size_t row = 0; count > 0 && row < app->tasks.count; row++) {
+        struct resubmitted key = partition_of(app, row);
+        const struct resubmitted *made = bsearch(&key, lost, count, sizeof(*lost), by_partition);
+        if (made && key.attempt > made->attempt)
+            pyro_remedy_no_task(context, finding, row);
+    }
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Executors that died are there until others came in their place, first for first; else to the end. */
+static void keep_executors(struct pyro_rule_context *context, struct pyro_finding *finding, const bool *lost)
+{
+    const struct pyro_app *app = context->app;
+    size_t came = 0, next = 0;
+    int64_t *added = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*added));
+    int64_t(*died)[2] = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*died));
+    if (!added || !died) {
+        context->failed = true;
+        return;
+    }
+    size_t dead = 0;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        if (app->executors.items[i].added_ms != PYRO_NONE)
+            added[came++] = app->executors.items[i].added_ms;
+        if (lost[i]) {
+            died[dead][0] = app->executors.items[i].removed_ms;
+            died[dead++][1] = (int64_t)i;
+        }
+    }
+    qsort(added, came, sizeof(*added), by_time);
+    qsort(died, dead, sizeof(*died), by_time);
+    for (size_t i = 0; i < dead; i++) {
+        while (next < came && added[next] <= died[i][0])
+            next++;
+        pyro_remedy_executor(context, finding, (size_t)died[i][1], PYRO_NONE, next < came ? added[next++] : INT64_MAX);
+    }
+}
+
+static void remedy(struct pyro_rule_context *context, struct pyro_finding *finding, const struct losses *losses)
+{
+    const struct pyro_app *app = context->app;
+    for (size_t row = 0; row < app->tasks.count; row++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_SUCCESS ||
+            pyro_task_died_of_shortage(app, row))
+            continue;
+        struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row));
+        if (reason.ptr && pyro_slice_find(reason, "ExecutorLost"))
+            pyro_remedy_no_task(context, finding, row);
+        else if (reason.ptr && pyro_slice_find(reason, "FetchFailed")) /* the stage's next attempt does that work */
+            pyro_remedy_no_partition(context, finding, row);
+    }
+    no_repeats(context, finding);
+    for (size_t i = 0; i < app->stages.count; i++)
+        if (app->stages.items[i].attempt > 0 && app->stages.items[i].tasks > 0)
+            pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, &app->stages.items[i]));
+    keep_executors(context, finding, losses->lost);
+    pyro_remedy_sure(finding, 0.5, 0.9, 1);
 }
 
 static void report(struct pyro_rule_context *context, const struct losses *losses)
@@ -203,9 +306,7 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     if (pyro_app_failed(app) && work > 0)
         finding->failure_risk = fmax(finding->failure_risk, 0.6);
     finding->confidence *= losses->exit->pattern ? 0.95 : 0.7;
-    double slots = fmax(1, pyro_real(app->numbers.core_total_ms) / fmax(pyro_app_wall(app), 1));
-    pyro_finding_saves(context, finding, work / slots / 2, work / slots, fmin(work, 3 * work / slots));
-    finding->saves.core_ms = pyro_whole(work * pyro_app_task_cpus(app));
+    remedy(context, finding, losses);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -1,9 +1,11 @@
 /* idle-executors: slots that stand empty while stages run; fewer executors would do the same work in the same time. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };
 static const struct pyro_threshold thresholds[] = {
@@ -208,6 +210,61 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                         verify);
 }
 
+struct arrival {
+    int64_t added, removed;
+    size_t row;
+};
+
+static int by_arrival(const void *left, const void *right)
+{
+    const struct arrival *a = left, *b = right;
+    if (a->added != b->added)
+        return a->added < b->added ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* At most `wanted` executors at a time: of those that came, the first ones, and later ones in the place of some that
+ * went. Each resource profile keeps its first. */
+static void leave_out(struct pyro_rule_context *context, struct pyro_finding *finding, double wanted)
+{
+    enum { WANTED_MAX = 1024, PROFILES_MAX = 16 };
+    const struct pyro_app *app = context->app;
+    size_t room = (size_t)fmin(fmax(wanted, 1), WANTED_MAX), held = 0, profiles = 0;
+    if (wanted > WANTED_MAX)
+        return;
+    int64_t seen[PROFILES_MAX];
+    struct arrival *arrivals = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*arrivals));
+    int64_t *ends = pyro_arena_array(context->arena, room, sizeof(*ends)); /* of those that are there */
+    if (!arrivals || !ends) {
+        context->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        int64_t removed = executor->removed_ms == PYRO_NONE ? INT64_MAX : executor->removed_ms;
+        arrivals[i] = (struct arrival){executor->added_ms, removed, i};
+    }
+    qsort(arrivals, app->executors.count, sizeof(*arrivals), by_arrival);
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct arrival *arrival = &arrivals[i];
+        int64_t profile = app->executors.items[arrival->row].resource_profile;
+        size_t p = 0, least = 0;
+        while (p < profiles && seen[p] != profile)
+            p++;
+        bool first = p == profiles && p < PROFILES_MAX;
+        if (first)
+            seen[profiles++] = profile;
+        for (size_t k = 1; k < held; k++)
+            least = ends[k] < ends[least] ? k : least;
+        if (held < room)
+            ends[held++] = arrival->removed;
+        else if (ends[least] <= arrival->added)
+            ends[least] = arrival->removed;
+        else if (!first)
+            pyro_remedy_executor(context, finding, arrival->row, 0, 0);
+    }
+}
+
 static void report(struct pyro_rule_context *context, const struct verdict *verdict, double saved)
 {
     const struct pyro_app *app = context->app;
@@ -238,6 +295,11 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
     finding->confidence *= verdict->release ? 0.7 : 0.8;
     pyro_finding_saves(context, finding, 0, 0, 0);
     finding->saves.core_ms = pyro_whole(saved);
+    if (!verdict->release) { /* what others promise is not promised again */
+        double sure = saved / fmax(verdict->saved_core, 1);
+        leave_out(context, finding, verdict->wanted);
+        pyro_remedy_sure(finding, sure, sure, 1);
+    }
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

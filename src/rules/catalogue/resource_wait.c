@@ -1,12 +1,16 @@
 /* resource-wait: the application waited for executors. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/ramp.h"
+#include "rules/remedy.h"
 
 /* Keeping one executor, or asking for them at once, saves most of a later wait; the JVM's own start remains. */
 #define LATER_SAVED 0.8
+/* Executors that came so soon after the first one were asked for together with it. */
+#define TOGETHER_MS 15000.0
 
 enum { START_ALLOWANCE_MS, START_MENTION_SHARE, START_MENTION_MS, LATER_MIN_MS, LATER_MIN_SHARE };
 static const struct pyro_threshold thresholds[] = {
@@ -168,6 +172,84 @@ static void advise_ramp(struct pyro_rule_context *context, struct pyro_finding *
     }
 }
 
+struct change {
+    int64_t at;
+    size_t row;
+    int by;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    if (a->by != b->by)
+        return b->by - a->by; /* who comes comes first */
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Whether a stage that was there before `time` still had work then. */
+static bool has_work(const struct pyro_app *app, int64_t time)
+{
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->submitted_ms != PYRO_NONE && stage->submitted_ms < time &&
+            (stage->completed_ms == PYRO_NONE || stage->completed_ms > time))
+            return true;
+    }
+    return false;
+}
+
+/* Where no executor was alive while work was there, the last one stays until the next one came. */
+static void end_waits(struct pyro_rule_context *context, struct pyro_finding *finding)
+{
+    enum { WAITS_MAX = 256 }; /* each looks at all stages */
+    const struct pyro_app *app = context->app;
+    struct change *changes = pyro_arena_array(context->arena, 2 * app->executors.count + 1, sizeof(*changes));
+    size_t count = 0, waits = 0;
+    if (!changes) {
+        context->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < app->executors.count; i++) {
+        const struct pyro_executor *executor = &app->executors.items[i];
+        if (executor->added_ms == PYRO_NONE)
+            continue;
+        changes[count++] = (struct change){executor->added_ms, i, 1};
+        if (executor->removed_ms != PYRO_NONE)
+            changes[count++] = (struct change){executor->removed_ms, i, -1};
+    }
+    qsort(changes, count, sizeof(*changes), by_time);
+    size_t alive = 0;
+    for (size_t i = 0; i < count && waits < WAITS_MAX; i++) {
+        alive += changes[i].by > 0;
+        alive -= changes[i].by < 0 && alive > 0;
+        if (alive > 0 || i + 1 == count || changes[i].by > 0 || changes[i + 1].by < 0)
+            continue;
+        waits++;
+        if (has_work(app, changes[i + 1].at))
+            pyro_remedy_executor(context, finding, changes[i].row, PYRO_NONE, changes[i + 1].at);
+    }
+}
+
+static void remedy(struct pyro_rule_context *context, struct pyro_finding *finding, const struct waits *waits,
+                   double slow_start)
+{
+    const struct pyro_app *app = context->app;
+    double first = pyro_real(app->application.start_ms) + pyro_real(app->numbers.phase_wait_ms);
+    for (size_t i = 0; slow_start >= 1 && i < app->executors.count; i++) {
+        int64_t added = app->executors.items[i].added_ms;
+        if (added != PYRO_NONE && (double)added <= first + TOGETHER_MS)
+            pyro_remedy_executor(context, finding, i, pyro_whole((double)added - slow_start), PYRO_NONE);
+    }
+    if (waits->later > 0)
+        end_waits(context, finding);
+    for (size_t i = 0; waits->ramp.lost_ms > 0 && i < waits->ramp.stretch_count; i++)
+        pyro_remedy_executors(context, finding, pyro_whole(waits->ramp.stretches[i].from),
+                              pyro_whole(waits->ramp.stretches[i].to));
+    pyro_remedy_sure(finding, LATER_SAVED / 2, LATER_SAVED, 1);
+}
+
 static void report(struct pyro_rule_context *context, const struct waits *waits)
 {
     const struct pyro_app *app = context->app;
@@ -199,10 +281,8 @@ static void report(struct pyro_rule_context *context, const struct waits *waits)
     /* Among the lines that could not be read may be the one that added an executor. */
     if (app->integrity.bad_lines > 0)
         finding->confidence *= 0.6;
-    /* No executor was alive, so no allocated core time is saved. */
-    double expected = LATER_SAVED * (later + ramp) + slow_start;
-    pyro_finding_saves(context, finding, expected / 2, expected, later + ramp + slow_start);
-    finding->saves.core_ms = 0;
+    finding->saves.core_ms = 0; /* no executor was alive */
+    remedy(context, finding, waits, slow_start);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

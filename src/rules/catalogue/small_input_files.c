@@ -4,6 +4,7 @@
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 #define MIB (1024.0 * 1024)
 /* Opening a small file and reading its footer: some 10 ms on HDFS and local disks, 50 ms and more on object stores. */
@@ -53,10 +54,12 @@ static void price(struct pyro_rule_context *context, struct pyro_case *found, do
     pyro_case_saves(context, found, begin, end, 1);
     double whole = found->expected;
     /* Never more than most of the time that the reading tasks ran. */
-    found->low = fmin(found->low, whole * fmin(needless * OPEN_FAST_MS / run, 0.5));
-    found->high = fmin(found->high, whole * fmin(needless * OPEN_SLOW_MS / run, 0.95));
-    found->expected = fmax(found->low, whole * fmin(needless * OPEN_MS / run, 0.8));
-    found->high = fmax(found->high, found->expected);
+    double low = fmin(needless * OPEN_FAST_MS / run, 0.5), expected = fmin(needless * OPEN_MS / run, 0.8),
+           high = fmin(needless * OPEN_SLOW_MS / run, 0.95);
+    found->low = whole * low;
+    found->expected = whole * expected;
+    found->high = whole * high;
+    pyro_remedy_stage(context, pyro_case_remedy(context, found), found->stage, 1 - high);
     found->value[FILES] = files;
     found->value[BYTES] = bytes;
     found->value[SCANS] = 1;
@@ -169,7 +172,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     advise(context, finding, found);
     finding->harm = value[FILES] >= pyro_limit(context, HARM_FILES) ? 0.2 : 0.1;
     finding->confidence *= sql ? 0.95 : 0.75;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    pyro_case_take_remedies(context, finding, found);
+    double high = fmax(found->sum_high, 1);
+    pyro_remedy_sure(finding, found->sum_low / high, found->sum_expected / high, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

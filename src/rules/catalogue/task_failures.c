@@ -1,10 +1,12 @@
 /* task-failures: tasks failed of themselves and were run again, or failed the job. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
+#include "rules/remedy.h"
 
 #define CAUSES_KEPT 64
 /* Parts of the message that make up a cause. */
@@ -27,6 +29,17 @@ struct cause {
     double count;
     int64_t ids[IDS_MAX]; /* of the first tasks that failed of it */
     size_t id_count;
+    size_t number; /* as they were found */
+};
+
+/* Which cause each failed task is said to have failed of; by task id. */
+struct told {
+    int64_t id;
+    size_t cause;
+};
+struct tellings {
+    struct told *items;
+    size_t count;
 };
 
 struct losses {
@@ -96,7 +109,13 @@ static void remember(struct cause *cause, const struct pyro_failure *failure)
         cause->ids[cause->id_count++] = number_of(failure->id);
 }
 
-static size_t collect(const struct pyro_app *app, struct cause *causes)
+static int by_id(const void *left, const void *right)
+{
+    const struct told *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static size_t collect(const struct pyro_app *app, struct cause *causes, struct tellings *tellings)
 {
     size_t count = 0;
     for (size_t i = 0; i < app->failures.count; i++) {
@@ -112,9 +131,12 @@ static size_t collect(const struct pyro_app *app, struct cause *causes)
             continue;
         if (k == count)
             causes[count++] = (struct cause){
-                .name = name, .message = message, .stage = failure->stage, .executor = failure->executor};
+                .name = name, .message = message, .stage = failure->stage, .executor = failure->executor, .number = k};
         remember(&causes[k], failure);
+        tellings->items[tellings->count++] = (struct told){number_of(failure->id), causes[k].number};
     }
+    if (tellings->count > 1)
+        qsort(tellings->items, tellings->count, sizeof(*tellings->items), by_id);
     for (size_t i = 1; i < count; i++) { /* most frequent first; few */
         struct cause one = causes[i];
         size_t k = i;
@@ -158,10 +180,30 @@ static const char *say_tasks(struct pyro_rule_context *context, const struct cau
     return count == 0 ? "" : pyro_say(context, ", task%s %s%s", count > 1 ? "s" : "", list, more ? ", ..." : "").ptr;
 }
 
+/* What failed of this cause is not run. Attempts that no message is known of go with the first cause. */
+static void remedy(struct pyro_rule_context *context, struct pyro_finding *finding, const struct cause *cause,
+                   const struct tellings *tellings, bool is_first)
+{
+    const struct pyro_app *app = context->app;
+    for (size_t row = 0; row < app->tasks.count; row++) {
+        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_FAILED ||
+            is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
+            continue;
+        struct told key = {.id = pyro_task_get(&app->tasks, PYRO_TASK_id, row)};
+        const struct told *told =
+            key.id == PYRO_NONE || tellings->count == 0
+                ? NULL
+                : bsearch(&key, tellings->items, tellings->count, sizeof(*tellings->items), by_id);
+        if (told ? told->cause == cause->number : is_first)
+            pyro_remedy_no_task(context, finding, row);
+    }
+    pyro_remedy_sure(finding, 0.5, 0.9, 1);
+}
+
 static const char *const verify_text = "In the next run the stage page lists no failed task with this message.";
 
 static void report(struct pyro_rule_context *context, const struct losses *losses, const struct cause *cause,
-                   double known)
+                   double known, const struct tellings *tellings, bool is_first)
 {
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_task_failures);
@@ -206,11 +248,7 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
             ? 0.3
             : 0.1;
     finding->confidence *= 0.98;
-    /* Lost work occupied slots that other tasks wanted: by the clock it costs its share of them. With idle slots it
-     * costs less (low), at the end of a stage all of a task's time (high). */
-    double slots = fmax(1, pyro_real(app->numbers.core_total_ms) / fmax(pyro_app_wall(app), 1));
-    pyro_finding_saves(context, finding, lost / slots / 2, lost / slots, fmin(lost, 3 * lost / slots));
-    finding->saves.core_ms = pyro_whole(lost * pyro_app_task_cpus(app));
+    remedy(context, finding, cause, tellings, is_first);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -224,11 +262,12 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (losses.failed <= 0)
         return PYRO_VERDICT_QUIET;
     struct cause *causes = pyro_arena_array(context->arena, CAUSES_KEPT, sizeof(*causes));
-    if (!causes) {
+    struct tellings tellings = {pyro_arena_array(context->arena, app->failures.count + 1, sizeof(*tellings.items)), 0};
+    if (!causes || !tellings.items) {
         context->failed = true;
         return PYRO_VERDICT_QUIET;
     }
-    size_t count = collect(app, causes);
+    size_t count = collect(app, causes, &tellings);
     double known = 0;
     for (size_t i = 0; i < count; i++)
         known += causes[i].count;
@@ -240,7 +279,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     for (size_t i = 0; i < count && told < pyro_limit(context, CAUSES_MAX); i++) {
         if (pyro_shortage_of(causes[i].name, causes[i].message) != PYRO_SHORTAGE_NONE)
             continue; /* executor-oom speaks of it */
-        report(context, &losses, &causes[i], known);
+        report(context, &losses, &causes[i], known, &tellings, i == 0);
         told++;
     }
     return told > 0 ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;

@@ -47,6 +47,34 @@ static void test_task_failures_group_by_message(void **state)
     scene_free(&scene);
 }
 
+/* Attempts at one partition, one behind the other; all but the last fail. */
+static void tries(struct fixture_task *task, unsigned index, void *context)
+{
+    struct failing *failing = context;
+    task->row[PYRO_TASK_index] = 0;
+    task->row[PYRO_TASK_attempt] = index;
+    if (index == 2)
+        return;
+    task->row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+    task->row[PYRO_TASK_reason] = pyro_intern(failing->app->strings, PYRO_SLICE_LITERAL("ExceptionFailure"));
+}
+
+static void test_failed_attempts_cost_their_time(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(1, 1);
+    struct failing failing = {scene.app, "ExceptionFailure", 1, 0};
+    static const int64_t ms[] = {5000, 4000, 6000};
+    scene_stage(&scene, 3, ms, 3, tries, &failing);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
+    assert_non_null(finding);
+    assert_int_equal(finding->saves.wall_high_ms, 9000);
+    assert_int_equal(finding->saves.wall_expected_ms, 8100);
+    assert_int_equal(finding->saves.wall_low_ms, 4500);
+    scene_free(&scene);
+}
+
 static void test_third_failure_of_four_is_near_the_end(void **state)
 {
     (void)state;
@@ -113,6 +141,45 @@ static void test_executor_lost_knows_exit_codes(void **state)
     }
 }
 
+/* Partition 1 is lost with executor 2 after 3 of its 8 s and run again by executor 1; partition 0's output went with it
+ * as well, and is made again. */
+static void lost_run(struct fixture_task *task, unsigned index, void *context)
+{
+    struct failing *failing = context;
+    static const int64_t places[] = {0, 1, 1, 0, 0}, attempts[] = {0, 0, 1, 0, 1};
+    static const char *const executors[] = {"2", "2", "1", "2", "1"};
+    task->row[PYRO_TASK_index] = places[index];
+    task->row[PYRO_TASK_attempt] = attempts[index];
+    task->row[PYRO_TASK_executor] = pyro_intern(failing->app->strings, pyro_slice_from(executors[index]));
+    if (index == 1) {
+        task->row[PYRO_TASK_status] = PYRO_TASK_FAILED;
+        task->row[PYRO_TASK_reason] = pyro_intern(failing->app->strings, PYRO_SLICE_LITERAL("ExecutorLostFailure"));
+    } else if (index == 3) {
+        task->row[PYRO_TASK_status] = PYRO_TASK_RESUBMITTED;
+        task->row[PYRO_TASK_reason] = pyro_intern(failing->app->strings, PYRO_SLICE_LITERAL("Resubmitted"));
+    }
+}
+
+static void test_lost_work_costs_its_time(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 1);
+    struct failing failing = {scene.app, NULL, 1, 0};
+    static const int64_t ms[] = {2000, 3000, 8000, 2000, 2000};
+    int64_t begin = scene.now;
+    scene_stage(&scene, 5, ms, 5, lost_run, &failing);
+    scene.app->executors.items[1].removed_ms = begin + 5000;
+    scene.app->executors.items[1].remove_reason = PYRO_SLICE_LITERAL("Something new");
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "executor-lost");
+    assert_non_null(finding);
+    /* As it was: 0 to 2 s and 0 to 3 s, then lost: again at 5 s (or 3 s), one after the other on executor 1. Without:
+     * 8 s beside 2 s. */
+    assert_in_range(finding->saves.wall_high_ms, 4000, 8000);
+    assert_true(finding->saves.wall_expected_ms < finding->saves.wall_high_ms);
+    scene_free(&scene);
+}
+
 static void test_ordinary_removals_are_quiet(void **state)
 {
     (void)state;
@@ -161,17 +228,31 @@ static void test_usual_start_is_at_most_low(void **state)
     scene_free(&scene);
 }
 
-static void test_slow_start_counts(void **state)
+/* The first executors come after two minutes, while work waits for them or before there is any. */
+static struct scene slow_start(bool work_waits)
 {
-    (void)state;
     struct scene scene = scene_new(2, 2);
     scene_stage(&scene, 100, &two_s, 1, NULL, NULL);
     scene.app->application.start_ms -= 120000;
+    if (work_waits)
+        scene.app->stages.items[0].submitted_ms -= 121000;
     scene_end(&scene);
+    return scene;
+}
+
+static void test_slow_start_counts(void **state)
+{
+    (void)state;
+    struct scene scene = slow_start(true);
     const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
     assert_non_null(finding);
-    assert_int_equal(finding->saves.wall_expected_ms, 122000 - 30000);
+    assert_in_range(finding->saves.wall_high_ms, 122000 - 30000 - 500, 122000 - 30000);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
+    scene_free(&scene);
+    scene = slow_start(false); /* the driver was no sooner */
+    finding = scene_finding(&scene, "resource-wait");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, PYRO_SEVERITY_LOW);
     scene_free(&scene);
 }
 
@@ -234,10 +315,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_task_failures_group_by_message),
+        cmocka_unit_test(test_failed_attempts_cost_their_time),
         cmocka_unit_test(test_third_failure_of_four_is_near_the_end),
         cmocka_unit_test(test_one_failure_of_many_is_low),
         cmocka_unit_test(test_consequences_of_losses_are_no_task_failures),
         cmocka_unit_test(test_executor_lost_knows_exit_codes),
+        cmocka_unit_test(test_lost_work_costs_its_time),
         cmocka_unit_test(test_ordinary_removals_are_quiet),
         cmocka_unit_test(test_resource_wait_in_the_middle),
         cmocka_unit_test(test_usual_start_is_at_most_low),

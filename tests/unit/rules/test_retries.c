@@ -172,6 +172,18 @@ static void test_job_failed(void **state)
     scene_free(&scene);
 }
 
+struct runner {
+    struct pyro_app *app;
+    const char *executor;
+};
+
+static void run_on(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    const struct runner *runner = context;
+    task->row[PYRO_TASK_executor] = pyro_intern(runner->app->strings, pyro_slice_from(runner->executor));
+}
+
 /* Rounds of work with executors given back between them, `absent` ms each time. */
 static struct scene rounds(unsigned count, int64_t absent)
 {
@@ -187,7 +199,8 @@ static struct scene rounds(unsigned count, int64_t absent)
         int64_t submitted = last->removed_ms + absent - 4000; /* and waits four seconds */
         scene.now = last->removed_ms + absent;
         fixture_executor(scene.app, ids[i + 1], 2, scene.now, PYRO_NONE);
-        struct pyro_stage *stage = scene_stage(&scene, 4, &two_s, 1, NULL, NULL);
+        struct runner runner = {scene.app, ids[i + 1]};
+        struct pyro_stage *stage = scene_stage(&scene, 4, &two_s, 1, run_on, &runner);
         stage->submitted_ms = submitted;
         stage->job = i;
         fixture_job(scene.app, i, submitted, scene.now, &stage_ids[i], 1);
