@@ -233,7 +233,7 @@ static enum pyro_status add_range(struct pyro_whatif *whatif, struct sweep *swee
 static enum pyro_status read_sweep(struct pyro_whatif *whatif, const char *text, struct sweep *sweep,
                                    struct pyro_error *error)
 {
-    struct pyro_slice key, rest;
+    struct pyro_slice key = PYRO_SLICE_NULL, rest = PYRO_SLICE_NULL;
     PYRO_TRY(split(text, &key, &rest, error));
     PYRO_TRY(find_setting(key, &sweep->setting, &sweep->full, error));
     for (;;) {
