@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "rules/facts.h"
 #include "rules/lineage.h"
+#include "rules/plans.h"
 
 /* Scans with computed columns, or of texts that must be parsed, are worth keeping when this many queries ask. */
 enum { SCANS_MIN = 3 };
@@ -40,6 +41,8 @@ struct search {
     struct pyro_lineage lineage;
     struct stage_at *stages; /* by execution, then row */
     size_t stage_count;
+    size_t *partly, stamp; /* by row of app->stages: `stamp` where it computes the part in question and more */
+    const struct pyro_plans *plans;
     PYRO_VEC(struct place) places;
     double shared, shared_scan;
 };
@@ -183,7 +186,11 @@ static bool learn_stages(struct search *search)
 {
     const struct pyro_app *app = search->app;
     search->stages = pyro_arena_array(search->context->arena, app->stages.count + 1, sizeof(*search->stages));
-    if (!search->stages || !pyro_lineage_load(search->context, &search->lineage))
+    search->partly = pyro_arena_array(search->context->arena, app->stages.count + 1, sizeof(*search->partly));
+    search->plans = pyro_rule_plans(search->context);
+    if (search->partly)
+        memset(search->partly, 0, app->stages.count * sizeof(*search->partly));
+    if (!search->stages || !search->partly || !search->plans || !pyro_lineage_load(search->context, &search->lineage))
         return false;
     for (size_t i = 0; i < app->stages.count; i++)
         if (app->stages.items[i].sql != PYRO_NONE && app->stages.items[i].tasks > 0)
@@ -251,28 +258,53 @@ static bool is_too_large(const struct search *search, const struct place *place)
     return i * nodes > PAIRS_MAX;
 }
 
-static double partial_work(const struct search *search, const struct place *place, int64_t sql)
+/* Task time of an execution's stages that compute the part and more. They are marked. */
+static double partial_work(struct search *search, const struct place *place, int64_t sql)
 {
     double work = 0;
-    for (size_t i = stages_of(search, sql); i < search->stage_count && search->stages[i].sql == sql; i++)
-        if (belonging_of(search, place, search->stages[i].row) == PARTLY)
-            work += pyro_real(search->app->stages.items[search->stages[i].row].task_ms);
+    search->stamp++;
+    for (size_t i = stages_of(search, sql); i < search->stage_count && search->stages[i].sql == sql; i++) {
+        size_t row = search->stages[i].row;
+        if (belonging_of(search, place, row) != PARTLY)
+            continue;
+        search->partly[row] = search->stamp;
+        work += pyro_real(search->app->stages.items[row].task_ms);
+    }
     return work;
 }
 
+/* What the part's operators took of the stages marked by partial_work(), where the plan's metrics tell. */
+static double operators_work(const struct search *search, const struct place *place)
+{
+    const struct pyro_plan_tree *plan = &search->plans->items[place->sql];
+    size_t top = (size_t)search->app->sql_nodes.items[place->node].node;
+    double work = 0;
+    bool known = false;
+    for (size_t i = top; plan->ops && i < top + search->facts[place->node].operators && i < plan->count; i++) {
+        const struct pyro_plan_op *op = &plan->ops[i];
+        bool here = false;
+        for (uint32_t k = 0; k < op->stage_count; k++)
+            here |= search->partly[plan->stages[op->first_stage + k]] == search->stamp;
+        known |= op->stage_count > 0;
+        work += here ? pyro_real(op->time_ms) : 0;
+    }
+    return known ? work : INFINITY;
+}
+
 /* Adds the stages of one execution that need not run, or not in full. */
-static void add_parts(const struct search *search, struct pyro_plan_repeat *repeat, const struct place *place,
-                      double least)
+static void add_parts(struct search *search, struct pyro_plan_repeat *repeat, const struct place *place, double least)
 {
     const struct pyro_app *app = search->app;
     int64_t sql = app->sql.items[place->sql].id;
     double work = partial_work(search, place, sql);
+    double most = operators_work(search, place),
+           part = search->facts[place->node].costly ? search->shared : search->shared_scan;
+    part = fmin(part * least, most);
     for (size_t i = stages_of(search, sql); i < search->stage_count && search->stages[i].sql == sql; i++) {
         size_t row = search->stages[i].row;
         enum belonging belongs = belonging_of(search, place, row);
         double own = pyro_real(app->stages.items[row].task_ms);
-        double share = search->facts[place->node].costly ? search->shared : search->shared_scan;
-        double factor = belongs == WHOLLY ? 0 : belongs == PARTLY ? fmax(0, 1 - share * least / fmax(work, 1)) : 1;
+        double factor = belongs == WHOLLY ? 0 : belongs == PARTLY ? fmax(0, 1 - part / fmax(work, 1)) : 1;
         if (factor >= 1)
             continue;
         repeat->parts[repeat->part_count++] = (struct pyro_repeated_stage){row, factor};

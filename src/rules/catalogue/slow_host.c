@@ -8,12 +8,14 @@
 #include "rules/remedy.h"
 #include "rules/stage_tasks.h"
 
-enum { RATIO, TASKS, STAGES, SLOWER_SHARE, SLOWER_RATIO, LOST_MS, LOST_SHARE };
+enum { RATIO, TASKS, TASKS_ALL, STAGES, SLOWER_SHARE, SLOWER_RATIO, LOST_MS, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [RATIO] =
         {"ratio_min", 1.4, "ratio",
          "Median over the stages of: the host's median task to that of the middle host; equal hosts are within 1.2"},
-    [TASKS] = {"tasks_min", 3, "count", "Tasks of a stage that a host must have run to be compared in it"},
+    [TASKS] = {"tasks_min", 2, "count",
+               "Tasks of a stage that a host must have run to be compared in it: a slow one gets few"},
+    [TASKS_ALL] = {"tasks_in_all_min", 9, "count", "... and of all stages together"},
     [STAGES] = {"stages_min", 3, "count", "Stages in which it was compared: one slow stage is chance"},
     [SLOWER_SHARE] = {"slower_share_min", 0.8, "share", "Of these stages, those in which it was slower"},
     [SLOWER_RATIO] = {"slower_ratio_min", 1.2, "ratio", "... by this"},
@@ -287,7 +289,8 @@ static void judge(struct pyro_rule_context *context, const struct places *places
     }
     verdict.ratio = ratios[count / 2].value; /* sorted by value */
     verdict.cpu = known > 0 ? cpu / known : 0;
-    if (verdict.stages >= pyro_limit(context, STAGES) && verdict.ratio >= pyro_limit(context, RATIO) &&
+    if (verdict.stages >= pyro_limit(context, STAGES) && verdict.tasks >= pyro_limit(context, TASKS_ALL) &&
+        verdict.ratio >= pyro_limit(context, RATIO) &&
         verdict.slower >= pyro_limit(context, SLOWER_SHARE) * verdict.stages)
         report(context, places, ratios, count, &verdict);
 }
