@@ -288,6 +288,13 @@ struct pyro_whatif_options {
      * combine to one scenario for each combination, the last varying fastest; 1,000 scenarios at most. */
     const char *const *sweep;
     size_t sweep_count;
+    /* Searches executors, cores and partitions for the least "time" or "cost" and answers those scenarios that no other
+     * beats in both; what `set` says stays. Cost is money where there are prices, else core hours. NULL: no search. */
+    const char *optimize;
+    int64_t deadline_ms; /* limits of the search; 0: none */
+    double max_cost;
+    const struct pyro_prices *prices; /* NULL: scenarios have no cost */
+    const char *instance, *region;    /* as in pyro_cost_options */
 };
 
 /* Answers every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the answer.
@@ -303,6 +310,7 @@ struct pyro_scenario_info {
     int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
     int64_t core_ms; /* allocated */
     double utilization; /* share of it with a task; NaN: unknown */
+    double cost;        /* NaN: unknown */
 };
 PYRO_API size_t pyro_whatif_scenario_count(const pyro_whatif *whatif);
 /* `index` < pyro_whatif_scenario_count(). */

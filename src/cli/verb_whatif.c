@@ -14,7 +14,25 @@ struct question {
     size_t set_count, sweep_count;
     char *own[8]; /* "executors=4", of the options that have names of their own */
     size_t own_count;
+    int64_t deadline_ms;
+    double max_cost;
 };
+
+/* Digits, with a point or without. */
+static bool cli_decimal(const char *text, double *ret, const char **ret_rest)
+{
+    double value = 0, places = 1;
+    size_t digits = strspn(text, "0123456789");
+    for (size_t i = 0; i < digits; i++)
+        value = value * 10 + (text[i] - '0');
+    text += digits;
+    if (*text == '.' && text[1] >= '0' && text[1] <= '9')
+        for (text++; *text >= '0' && *text <= '9'; text++, places *= 10)
+            value = value * 10 + (*text - '0');
+    *ret = value / places;
+    *ret_rest = text;
+    return digits > 0;
+}
 
 /* Options whose values are settings. */
 static const char *const named[] = {"executors", "cores", "memory", "scale-input"};
@@ -77,6 +95,52 @@ static bool read_question(const struct cli_call *call, struct question *question
     return true;
 }
 
+static bool wants_money(const struct cli_call *call)
+{
+    return cli_value(call, "prices") != NULL || cli_value(call, "instance") != NULL;
+}
+
+static int open_prices(const struct cli_call *call, pyro_prices **ret)
+{
+    struct pyro_error error = {0};
+    const char *path;
+    enum pyro_status status = pyro_prices_new(NULL, ret, &error);
+    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
+        status = pyro_prices_read(*ret, path, &error);
+    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+/* "30m", "90s", "2h", "500ms", a number of seconds; "5", "0.25". */
+static bool read_limits(const struct cli_call *call, struct question *question)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 6e4}, {"min", 6e4}, {"h", 36e5}, {"d", 864e5}};
+    const char *deadline = cli_value(call, "deadline"), *cost = cli_value(call, "max-cost");
+    double value, unit = 0;
+    const char *rest;
+    if (deadline != NULL) {
+        bool good = cli_decimal(deadline, &value, &rest);
+        for (size_t i = 0; good && i < sizeof(units) / sizeof(*units); i++)
+            if (strcmp(units[i].name, rest) == 0)
+                unit = units[i].ms;
+        if (!good || unit == 0 || !(value > 0) || value * unit > 1e15) {
+            cli_usage_error(call->verb, "--deadline cannot be '%s'; it is a time such as 30m", deadline);
+            return false;
+        }
+        question->deadline_ms = (int64_t)(value * unit);
+    }
+    if (cost != NULL) {
+        if (!cli_decimal(cost, &value, &rest) || *rest != '\0' || !(value > 0) || value > 1e15) {
+            cli_usage_error(call->verb, "--max-cost cannot be '%s'; it is a number above 0", cost);
+            return false;
+        }
+        question->max_cost = value;
+    }
+    return true;
+}
+
 static int predict(const struct cli_call *call, const struct question *question, const struct pyro_options *options,
                    struct cli_progress *progress, enum pyro_format format, const struct pyro_report_options *report,
                    struct cli_output *output)
@@ -85,7 +149,10 @@ static int predict(const struct cli_call *call, const struct question *question,
     struct pyro_error error = {0};
     pyro_whatif *whatif = NULL;
     pyro_config *config = NULL;
+    pyro_prices *prices = NULL;
     int status = cli_config_open(call, &config);
+    if (status == CLI_EXIT_OK && wants_money(call))
+        status = open_prices(call, &prices);
     if (status == CLI_EXIT_OK)
         status = cli_log_open(call, call->arguments[0], options, config, progress, &log);
     if (status == CLI_EXIT_OK) {
@@ -94,7 +161,13 @@ static int predict(const struct cli_call *call, const struct question *question,
                                             .set = question->set,
                                             .set_count = question->set_count,
                                             .sweep = question->sweep,
-                                            .sweep_count = question->sweep_count};
+                                            .sweep_count = question->sweep_count,
+                                            .optimize = cli_value(call, "optimize"),
+                                            .deadline_ms = question->deadline_ms,
+                                            .max_cost = question->max_cost,
+                                            .prices = prices,
+                                            .instance = cli_value(call, "instance"),
+                                            .region = cli_value(call, "region")};
         enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, options, &whatif, &error);
         cli_progress_erase(progress);
         if (done == PYRO_OK)
@@ -107,6 +180,7 @@ static int predict(const struct cli_call *call, const struct question *question,
     pyro_whatif_free(whatif);
     cli_log_close(&log);
     pyro_config_free(config);
+    pyro_prices_free(prices);
     return status;
 }
 
@@ -122,7 +196,9 @@ static int run(const struct cli_call *call)
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
-    int status = read_question(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_USAGE;
+    int status = read_question(call, &question) && read_limits(call, &question)
+                     ? cli_output_open(&output, cli_value(call, "output"))
+                     : CLI_EXIT_USAGE;
     if (status == CLI_EXIT_OK) {
         cli_catch_signals();
         report.color = cli_wants_color(&output, cli_value(call, "color"));
@@ -148,6 +224,17 @@ static const struct cli_option options[] = {
      "A scenario for each value: a list (100,200,400), a range (1..64) or one with a step (2g..16g..2g), of any "
      "setting "
      "or executors, cores, memory, scale-input. Several combine. May be given several times."},
+    {"optimize", 0, "GOAL", "time cost", NULL,
+     "Search executors, cores and partitions for the least time or cost (core hours, where there are no prices) and "
+     "show "
+     "the configurations that no other beats in both. What the other options say stays."},
+    {"deadline", 0, "TIME", NULL, NULL, "The search keeps to this wall time, such as 30m or 2h."},
+    {"max-cost", 0, "COST", NULL, NULL, "The search keeps to this cost."},
+    {"prices", 0, "FILE...", NULL, NULL,
+     "Tell what each scenario costs, by the prices that come with pyrometer and those of FILE (YAML). May be given "
+     "several times."},
+    {"instance", 0, "TYPE", NULL, NULL, "The same, with nodes of this instance type; tasks take as long as they took."},
+    {"region", 0, "REGION", NULL, NULL, "Prices of this region, where the log does not say it."},
     {"format", 'f', "FORMAT", "text json csv", "text",
      "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has a row for each scenario."},
     CLI_OPTION_OUTPUT,
@@ -167,6 +254,7 @@ static const struct cli_example examples[] = {
     {"pyrometer whatif --sweep executors=1..64 app.zst", "The same for each number up to 64, with a picture."},
     {"pyrometer whatif --sweep executors=4,8,16 --sweep cores=2,4 -f csv -o sizes.csv app.zst",
      "Six sizes of cluster, for a spreadsheet."},
+    {"pyrometer whatif --optimize cost --deadline 30m app.zst", "The least that it takes to be done in half an hour."},
     {0},
 };
 

@@ -30,6 +30,9 @@ static inline bool pyro_asks(const struct pyro_predict_change *change, enum pyro
 bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor);
 /* So many executors of the scenario's cores, throughout. */
 void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
+/* Fills scenario->findings, once it is answered. */
+enum pyro_status pyro_predict_findings(struct pyro_predict_change *change, struct pyro_replay *replay,
+                                       struct pyro_error *error);
 /* Fills run->critical_path_ms. */
 enum pyro_status pyro_predict_critical_path(struct pyro_predicted_run *run, struct pyro_error *error);
 /* What the run had: its property, or Spark's default. */

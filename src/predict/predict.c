@@ -158,7 +158,8 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
         PYRO_TRY(find_critical_path(change, replay, error));
     PYRO_TRY(try_chances(change, replay, &chance, error));
     find_interval(change, chance);
-    return PYRO_OK;
+    scenario->cost = pyro_scenario_cost(change->run, scenario);
+    return pyro_predict_findings(change, replay, error);
 }
 
 enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_replay *replay,

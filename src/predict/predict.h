@@ -49,6 +49,14 @@ struct pyro_predicted_effect {
 };
 enum { PYRO_EFFECTS_MAX = 16 };
 
+/* A finding on the changed run. */
+struct pyro_judged {
+    const struct pyro_finding *finding;
+    bool known; /* its remedy says something about the changed run */
+    enum pyro_severity severity;
+    int64_t saves_ms;
+};
+
 struct pyro_scenario {
     struct pyro_slice given[PYRO_PREDICTED_SETTINGS]; /* as written; null where nothing is asked */
     bool full[PYRO_PREDICTED_SETTINGS];               /* asked for by its whole key */
@@ -60,10 +68,14 @@ struct pyro_scenario {
     double utilization;
     int64_t critical_path_ms;      /* with a slot for every task */
     struct pyro_replay_span *jobs; /* one for each row of app->jobs; -1: did not run */
+    double cost;                   /* NaN: no prices */
+    struct pyro_judged *findings;  /* of the run, in its order; NULL where they were not judged */
+    size_t finding_count;
     struct pyro_predicted_effect effects[PYRO_EFFECTS_MAX];
     size_t effect_count;
 };
 
+struct pyro_cost;
 struct pyro_task_facts;
 struct pyro_stage_facts;
 
@@ -85,7 +97,16 @@ struct pyro_predicted_run {
     struct pyro_stage_facts *stages; /* of each row of app->stages */
     float *spread;                   /* of task times by chance, a row of app->stages each */
     int64_t critical_path_ms;
-    unsigned again; /* how often a scenario is replayed with other chances */
+    struct pyro_cost *cost; /* priced; NULL: no prices were given */
+    bool judges;            /* findings are judged on the changed run */
+    unsigned again;         /* how often a scenario is replayed with other chances */
+};
+
+/* What a search aims at: the least time, or the least cost, within limits; 0: none. */
+struct pyro_goal {
+    bool asked, cost;
+    int64_t deadline_ms;
+    double max_cost;
 };
 
 struct pyro_whatif {
@@ -97,6 +118,11 @@ struct pyro_whatif {
     size_t scenario_count;
     unsigned varied[PYRO_PREDICTED_SETTINGS]; /* settings that are swept, in the order asked */
     unsigned varied_count;
+    struct pyro_goal goal;
+    struct {
+        size_t evaluated, best; /* best: of the scenarios, which are those that no other beats in time and cost */
+        bool met;
+    } optimum;
     bool needs_tasks; /* some scenario changes more than executors */
 };
 
@@ -118,6 +144,19 @@ void pyro_predict_done(struct pyro_predicted_run *run);
 /* Answers one scenario. Threads each have a fork of the run's replay and an arena whose texts outlive the answer. */
 enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_replay *replay,
                               struct pyro_arena *arena, struct pyro_scenario *scenario, struct pyro_error *error);
+
+/* Makes the scenarios those that no other beats in time and cost, by a search around the one that was asked.
+ * PYRO_ERROR_ARGUMENT: a sweep was asked too, or this build has no optimiser. */
+enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
+                                       struct pyro_error *error);
+/* Prices the run; `prices` may be NULL. */
+enum pyro_status pyro_predict_take_prices(struct pyro_predicted_run *run, const struct pyro_prices *prices,
+                                          const char *instance, const char *region, struct pyro_error *error);
+/* What a scenario costs, or NaN; what it is searched by: core hours where there are no prices. */
+double pyro_scenario_cost(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario);
+double pyro_scenario_price(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario);
+/* There is time to judge all findings on all scenarios. */
+bool pyro_predict_judges(const struct pyro_whatif *whatif);
 
 const char *pyro_model_name(enum pyro_model_id model);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyze/internal.h"
+#include "cost/cost.h"
 #include "predict/tasks.h"
 
 /* Executors that registered this soon after the first one were asked for together with it. */
@@ -202,7 +203,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
     run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
     if (!take_executors(run) || !take_spread(run) || !take_start(run))
         return pyro_no_memory(error);
-    if (whatif->needs_tasks && !pyro_predict_take_tasks(run))
+    if ((whatif->needs_tasks || whatif->goal.asked) && !pyro_predict_take_tasks(run))
         return pyro_no_memory(error);
     return pyro_predict_critical_path(run, error);
 }
@@ -214,5 +215,6 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     pyro_release(allocator, run->spread);
     pyro_release(allocator, run->tasks);
     pyro_release(allocator, run->stages);
+    pyro_cost_free(run->cost);
     pyro_replay_free(run->replay);
 }

@@ -43,6 +43,8 @@ static void write_csv(struct pyro_output *output, const struct pyro_whatif *what
         csv_int(out, scenario->wall_expected_ms);
         csv_int(out, scenario->wall_high_ms);
         csv_int(out, scenario->core_ms);
+        if (scenario->cost == scenario->cost)
+            pyro_add_json_real(out, scenario->cost);
         pyro_strbuf_add_char(out, ',');
         if (scenario->utilization == scenario->utilization)
             pyro_add_json_real(out, scenario->utilization);

@@ -1,4 +1,7 @@
 /* Predictions as JSON: schema pyrometer.whatif/1 (docs/schema/). */
+#include <math.h>
+
+#include "cost/cost.h"
 #include "report/facts.h"
 #include "report/json_write.h"
 #include "report/whatif.h"
@@ -16,6 +19,9 @@ static void write_base(struct pyro_json *json, const struct pyro_predicted_run *
     pyro_json_real(json, "utilization", run->base.utilization);
     pyro_json_int(json, "critical_path_ms", run->critical_path_ms);
     pyro_json_real(json, "replay_error_share", run->check.error_share);
+    pyro_json_real(json, "cost",
+                   run->cost && run->cost->money.known ? (double)run->cost->money.micros / 1e6 : (double)NAN);
+    pyro_json_text(json, "currency", run->cost && run->cost->money.known ? run->cost->money.currency : PYRO_SLICE_NULL);
     pyro_json_real(json, "confidence", run->app->integrity.confidence);
     pyro_json_end(json, '}');
 }
@@ -67,6 +73,61 @@ static void write_models(struct pyro_json *json, const struct pyro_scenario *sce
     pyro_json_end(json, ']');
 }
 
+static void write_judged(struct pyro_json *json, const char *key, const struct pyro_scenario *scenario, bool vanish)
+{
+    pyro_json_begin(json, key, '[');
+    for (size_t i = 0; i < scenario->finding_count; i++) {
+        const struct pyro_judged *judged = &scenario->findings[i];
+        const struct pyro_finding *finding = judged->finding;
+        bool was = finding->severity > PYRO_SEVERITY_LOW, is = judged->severity > PYRO_SEVERITY_LOW;
+        if (!judged->known || was == is || was != vanish)
+            continue;
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "id", finding->id);
+        pyro_json_string(json, "rule", finding->rule->id);
+        pyro_json_string(json, "severity_before", pyro_severity_name(finding->severity));
+        pyro_json_string(json, "severity_after", pyro_severity_name(judged->severity));
+        pyro_json_int(json, "saves_ms", judged->saves_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+/* null where there are too many scenarios to judge them all. */
+static void write_findings(struct pyro_json *json, const struct pyro_whatif *whatif,
+                           const struct pyro_scenario *scenario)
+{
+    size_t judged = 0;
+    pyro_json_line(json);
+    if (!whatif->run.judges) {
+        pyro_json_null(json, "findings");
+        return;
+    }
+    for (size_t i = 0; i < scenario->finding_count; i++)
+        judged += scenario->findings[i].known;
+    pyro_json_begin(json, "findings", '{');
+    pyro_json_count(json, "judged", judged);
+    pyro_json_count(json, "not_judged", scenario->finding_count - judged);
+    write_judged(json, "vanish", scenario, true);
+    write_judged(json, "appear", scenario, false);
+    pyro_json_end(json, '}');
+}
+
+static void write_optimum(struct pyro_json *json, const struct pyro_whatif *whatif)
+{
+    if (!whatif->goal.asked)
+        return;
+    pyro_json_line(json);
+    pyro_json_begin(json, "optimum", '{');
+    pyro_json_string(json, "goal", whatif->goal.cost ? "cost" : "time");
+    pyro_json_int(json, "deadline_ms", whatif->goal.deadline_ms > 0 ? whatif->goal.deadline_ms : PYRO_NONE);
+    pyro_json_real(json, "max_cost", whatif->goal.max_cost > 0 ? whatif->goal.max_cost : (double)NAN);
+    pyro_json_bool(json, "met", whatif->optimum.met);
+    pyro_json_count(json, "best", whatif->optimum.best);
+    pyro_json_count(json, "evaluated", whatif->optimum.evaluated);
+    pyro_json_end(json, '}');
+}
+
 static void write_scenario(struct pyro_json *json, const struct pyro_whatif *whatif,
                            const struct pyro_scenario *scenario)
 {
@@ -91,9 +152,10 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     write_jobs(json, whatif->run.app, scenario);
     pyro_json_line(json);
     pyro_json_int(json, "core_ms", scenario->core_ms);
-    pyro_json_null(json, "cost");
+    pyro_json_real(json, "cost", scenario->cost);
     pyro_json_real(json, "utilization", scenario->utilization);
     pyro_json_int(json, "critical_path_ms", scenario->critical_path_ms);
+    write_findings(json, whatif, scenario);
     write_models(json, scenario);
     pyro_json_end(json, '}');
 }
@@ -107,6 +169,7 @@ void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *what
     pyro_json_string(&json, "schema", "pyrometer.whatif/1");
     write_application(&json, whatif->run.app);
     write_base(&json, &whatif->run);
+    write_optimum(&json, whatif);
     pyro_json_line(&json);
     pyro_json_begin(&json, "scenarios", '[');
     for (size_t i = 0; i < whatif->scenario_count; i++) {

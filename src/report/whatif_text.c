@@ -64,7 +64,7 @@ static void add_core_time(struct pyro_strbuf *text, int64_t ms)
 struct shown {
     struct pyro_grid_column columns[PYRO_GRID_COLUMNS];
     size_t count;
-    bool executors, cores, memory;
+    bool memory, cost;
     unsigned settings[PYRO_GRID_COLUMNS];
     size_t setting_count;
 };
@@ -112,12 +112,16 @@ static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown
     shown->columns[shown->count++] = (struct pyro_grid_column){"between", true, 2, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"", true, 1, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"Core-h", true, 0, false};
+    for (size_t n = 0; n < whatif->scenario_count; n++)
+        shown->cost = shown->cost || whatif->scenarios[n].cost == whatif->scenarios[n].cost;
+    if (shown->cost)
+        shown->columns[shown->count++] = (struct pyro_grid_column){"Cost", true, 0, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"Used", true, 0, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"", false, 3, true};
 }
 
 static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, const struct pyro_scenario *scenario,
-                      int64_t most)
+                      const struct shown *shown, int64_t most)
 {
     pyro_human_ms(&grid->text, scenario->wall_expected_ms);
     pyro_grid_next(grid);
@@ -127,6 +131,11 @@ static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, 
     pyro_grid_next(grid);
     add_core_time(&grid->text, scenario->core_ms);
     pyro_grid_next(grid);
+    if (shown->cost) {
+        if (scenario->cost == scenario->cost)
+            pyro_human_hundredths(&grid->text, scenario->cost);
+        pyro_grid_next(grid);
+    }
     pyro_human_share(&grid->text, scenario->utilization);
     pyro_grid_next(grid);
     add_bar(&grid->text, scenario, most);
@@ -157,7 +166,7 @@ static void add_table(struct pyro_section *section, const struct pyro_whatif *wh
             pyro_strbuf_add_slice(&grid->text, scenario->given[shown->settings[i]]);
             pyro_grid_next(grid);
         }
-        add_times(grid, whatif, scenario, most);
+        add_times(grid, whatif, scenario, shown, most);
     }
 }
 
@@ -192,6 +201,42 @@ static void add_models(struct pyro_page *page, const struct pyro_whatif *whatif,
     }
 }
 
+/* One line for each finding that vanishes or appears in a scenario; in sweeps there are too many to tell. */
+static void add_findings(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
+{
+    const struct pyro_scenario *scenario = whatif->scenarios;
+    if (whatif->scenario_count != 1)
+        return;
+    for (size_t i = 0; i < scenario->finding_count; i++) {
+        const struct pyro_judged *judged = &scenario->findings[i];
+        bool was = judged->finding->severity > PYRO_SEVERITY_LOW, is = judged->severity > PYRO_SEVERITY_LOW;
+        if (!judged->known || was == is)
+            continue;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, was ? "No finding any more: " : "A finding then: ");
+        pyro_strbuf_add_slice(line, judged->finding->title);
+        pyro_strbuf_printf(line, " (%s, was %s)", pyro_severity_name(judged->severity),
+                           pyro_severity_name(judged->finding->severity));
+        pyro_page_wrap(page, was ? PYRO_STYLE_GOOD : PYRO_STYLE_WARN, "  ", pyro_strbuf_slice(line));
+    }
+}
+
+static void add_optimum(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
+{
+    if (!whatif->goal.asked || whatif->scenario_count == 0)
+        return;
+    const struct pyro_scenario *best = &whatif->scenarios[whatif->optimum.best];
+    pyro_strbuf_clear(line);
+    pyro_strbuf_printf(line, "Least %s%s: %lld executors of %lld cores, ", whatif->goal.cost ? "cost" : "time",
+                       whatif->optimum.met ? "" : ", though beyond the limits", (long long)best->executors,
+                       (long long)best->cores_per_executor);
+    pyro_human_ms(line, best->wall_expected_ms);
+    pyro_strbuf_printf(line,
+                       ". Of %zu configurations that were tried these are beaten by no other in both time and cost.",
+                       whatif->optimum.evaluated);
+    pyro_page_wrap(page, whatif->optimum.met ? PYRO_STYLE_HEADING : PYRO_STYLE_WARN, "", pyro_strbuf_slice(line));
+}
+
 void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *whatif,
                       const struct pyro_report_options *options)
 {
@@ -212,8 +257,10 @@ void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *what
     if (whatif->run.app->integrity.confidence < 0.9)
         pyro_page_wrap(&page, PYRO_STYLE_WARN, "",
                        PYRO_SLICE_LITERAL("The log is incomplete: so is what is predicted from it."));
+    add_optimum(&page, whatif, &line);
     add_table(&section, whatif, &shown);
     pyro_text_section(&page, &section, &line);
+    add_findings(&page, whatif, &line);
     add_models(&page, whatif, &line);
     output->buffer.failed |= line.failed || pyro_section_failed(&section);
     pyro_section_done(&section);

@@ -1,5 +1,6 @@
 /* Scenarios answered side by side: each thread has its own fork of the replay and takes the next scenario. */
 #include <pthread.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "predict/predict.h"
@@ -96,13 +97,32 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
     return crew.stopped ? crew.error.code : PYRO_OK;
 }
 
+static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struct pyro_goal *ret,
+                                  struct pyro_error *error)
+{
+    bool cost = asked->optimize && strcmp(asked->optimize, "cost") == 0;
+    *ret = (struct pyro_goal){asked->optimize != NULL, cost, asked->deadline_ms, asked->max_cost};
+    if (asked->optimize && !cost && strcmp(asked->optimize, "time") != 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "what is optimised is time or cost");
+    if (asked->deadline_ms < 0 || !(asked->max_cost >= 0))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a limit of a search is not below 0");
+    if (!asked->optimize && (asked->deadline_ms > 0 || asked->max_cost > 0))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a deadline and a greatest cost are limits of a search");
+    return PYRO_OK;
+}
+
 static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
                             const struct pyro_whatif_options *asked, const struct pyro_options *options,
                             struct pyro_error *error)
 {
     unsigned threads = options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
+    PYRO_TRY(read_goal(asked, &whatif->goal, error));
     PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));
+    PYRO_TRY(pyro_predict_take_prices(&whatif->run, asked->prices, asked->instance, asked->region, error));
+    if (whatif->goal.asked)
+        PYRO_TRY(pyro_predict_optimise(whatif, &whatif->goal, error));
+    whatif->run.judges = pyro_predict_judges(whatif);
     if (threads > whatif->scenario_count)
         threads = (unsigned)whatif->scenario_count;
     threads = threads > 0 ? threads : 1;
@@ -174,7 +194,8 @@ struct pyro_scenario_info pyro_whatif_scenario(const pyro_whatif *whatif, size_t
                                        .wall_expected_ms = scenario->wall_expected_ms,
                                        .wall_high_ms = scenario->wall_high_ms,
                                        .core_ms = scenario->core_ms,
-                                       .utilization = scenario->utilization};
+                                       .utilization = scenario->utilization,
+                                       .cost = scenario->cost};
 }
 
 size_t pyro_whatif_setting_count(void)
