@@ -103,7 +103,7 @@ static struct pyro_slice words_of(struct pyro_arena *arena, const struct pyro_pr
         return value != 0 ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false");
     if (setting->type == PYRO_PREDICTED_WORD)
         return value != 0 ? PYRO_SLICE_LITERAL("FAIR") : PYRO_SLICE_LITERAL("FIFO");
-    if (setting->type == PYRO_PREDICTED_SIZE) {
+    if (setting->type == PYRO_PREDICTED_SIZE && value > 0) {
         static const char units[] = "tgmk";
         for (unsigned i = 0; i < 4; i++) {
             double unit = ldexp(1, 40 - 10 * (int)i);
@@ -222,7 +222,7 @@ static enum pyro_status add_range(struct pyro_whatif *whatif, struct sweep *swee
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the range of %s has more than %d values: give it a larger step (A..B..STEP)",
                               setting->key, PYRO_SWEEP_VALUES_MAX);
-    for (unsigned i = 0; ends[0] + i * step <= ends[1] * (1 + 1e-12); i++) {
+    for (unsigned i = 0; ends[0] + i * step <= ends[1] + fabs(ends[1]) * 1e-12; i++) {
         if (!pyro_vec_reserve(&sweep->values, 1, whatif->arena.allocator))
             return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
         sweep->values.items[sweep->values.count++] = ends[0] + i * step;

@@ -47,16 +47,21 @@ static void take_rules(const struct pyro_predict_change *change, bool scenario, 
     };
 }
 
-/* ShufflePartitionsUtil.coalescePartitions() over partitions of one size. */
-static double partitions_of(const struct rules *rules, double bytes)
+/* ShufflePartitionsUtil.coalescePartitions() over `first` partitions of one size. */
+static double coalesced(const struct rules *rules, double bytes, double first)
 {
     if (!rules->adaptive || !rules->coalesces)
-        return rules->partitions;
-    double first = rules->initial > 0 ? rules->initial : rules->partitions;
+        return first;
     double least = rules->parallelism_first ? rules->most_cores : 1;
     double target = fmax(fmin(ceil(bytes / least), rules->advisory), rules->smallest);
     double each = bytes / first, joined = each > 0 ? floor(target / each) : first;
     return ceil(first / fmax(fmin(joined, first), 1));
+}
+
+/* Partitions that a shuffle is written in. */
+static double partitions_of(const struct rules *rules)
+{
+    return rules->adaptive && rules->coalesces && rules->initial > 0 ? rules->initial : rules->partitions;
 }
 
 /* FilePartition.maxSplitBytes() and getFilePartitions() over `files` files of one size. */
@@ -77,52 +82,18 @@ static double scaled(double was, double rule_was, double rule_now)
     return rule_now == rule_was ? was : fmax(floor(was * rule_now / rule_was + 0.5), 1);
 }
 
-/* Files and bytes that the scans of a query read, and what its stages did. */
-static void count_files(const struct pyro_app *app, int64_t sql, double *files, double *bytes)
-{
-    *files = *bytes = 0;
-    size_t low = 0, high = app->sql_metrics.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (app->sql_metrics.items[middle].sql < sql)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < app->sql_metrics.count && app->sql_metrics.items[low].sql == sql; low++) {
-        const struct pyro_sql_metric *metric = &app->sql_metrics.items[low];
-        if (metric->value == PYRO_NONE || metric->value < 0)
-            continue;
-        if (pyro_slice_is(metric->name, "number of files read"))
-            *files += (double)metric->value;
-        else if (pyro_slice_is(metric->name, "size of files read"))
-            *bytes += (double)metric->value;
-    }
-}
-
 struct told {
-    size_t shuffles, files, joins, unsure;
+    size_t shuffles, files, joins;
     double before, after;
 };
 
 static void recut_files(struct pyro_predict_change *change, size_t row, const struct rules *was,
                         const struct rules *now, struct told *told)
 {
-    const struct pyro_app *app = change->run->app;
-    const struct pyro_stage *stage = &app->stages.items[row];
-    double files, bytes, read_bytes = 0;
-    if (stage->sql == PYRO_NONE || stage->input_bytes <= 0)
+    const struct pyro_stage *stage = &change->run->app->stages.items[row];
+    double files = fmax(floor(change->run->stages[row].files + 0.5), 1), bytes = change->run->stages[row].file_bytes;
+    if (!(bytes > 0))
         return;
-    count_files(app, stage->sql, &files, &bytes);
-    if (!(files > 0) || !(bytes > 0))
-        return;
-    /* Several scans in one query share the files as they share the bytes read. */
-    for (size_t i = 0; i < app->stages.count; i++)
-        if (app->stages.items[i].sql == stage->sql && change->run->stages[i].source == PYRO_SOURCE_FILES)
-            read_bytes += (double)app->stages.items[i].input_bytes;
-    double part = fmin((double)stage->input_bytes / fmax(read_bytes, 1), 1);
-    files = fmax(floor(files * part + 0.5), 1);
-    bytes *= part;
     double count = scaled((double)stage->partitions, splits_of(was, bytes, files), splits_of(now, bytes, files));
     if (count == (double)stage->partitions)
         return;
@@ -132,77 +103,149 @@ static void recut_files(struct pyro_predict_change *change, size_t row, const st
     told->after += count;
 }
 
-/* Partitions that a skew join cuts: each of those beyond the limits in pieces of the size aimed at. */
-static void cut_skewed(struct pyro_predict_change *change, size_t row, const struct rules *now, struct told *told)
+/* Partitions of a join that are skewed, apart from the others. */
+struct apart {
+    double *ms, *load; /* of each, whole */
+    uint32_t count;
+};
+
+static bool make_apart(struct pyro_predict_change *change, struct apart *apart, uint32_t room)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
-    if (!tasks || tasks->count < 2)
-        return;
-    double sum = 0, limit, pieces = 0;
-    double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
-    change->failed |= !sorted;
-    if (!sorted)
-        return;
-    memcpy(sorted, tasks->load, tasks->count * sizeof(*sorted));
-    double median = pyro_median_of(sorted, tasks->count), others = 0;
-    limit = fmax(now->skew_threshold, now->skew_factor * median);
-    for (uint32_t i = 0; i < tasks->count; i++)
-        if (tasks->load[i] <= limit) {
-            sum += tasks->load[i];
-            others++;
-        }
-    double target = fmax(now->advisory, others > 0 ? sum / others : 0);
-    for (uint32_t i = 0; i < tasks->count; i++)
-        pieces += tasks->load[i] > limit ? ceil(tasks->load[i] / target) : 1;
-    if (pieces == tasks->count || pieces > PYRO_REPLAY_PARTITIONS || !(target > 0))
-        return;
-    double *ms = pyro_arena_array(&change->scratch, (size_t)pieces, sizeof(*ms)),
-           *load = pyro_arena_array(&change->scratch, (size_t)pieces, sizeof(*load));
-    double fixed = pyro_fixed_ms(change, row);
-    uint32_t count = 0;
-    change->failed |= !ms || !load;
-    for (uint32_t i = 0; ms && load && i < tasks->count; i++) {
-        double parts = tasks->load[i] > limit ? ceil(tasks->load[i] / target) : 1;
-        for (double p = 0; p < parts; p++, count++) {
-            load[count] = tasks->load[i] / parts;
-            ms[count] = parts > 1 ? fixed + fmax(tasks->ms[i] - fixed, 0) / parts : tasks->ms[i];
-        }
-    }
-    if (!ms || !load)
-        return;
-    *tasks = (struct pyro_stage_tasks){.ms = ms, .load = load, .count = count, .touched = true, .recut = true};
-    told->joins++;
+    apart->ms = pyro_arena_array(&change->scratch, room, sizeof(*apart->ms));
+    apart->load = pyro_arena_array(&change->scratch, room, sizeof(*apart->load));
+    change->failed |= !apart->ms || !apart->load;
+    return !change->failed;
 }
 
-/* The reverse: the run has more tasks than coalescing would have made, and the largest of them were one. */
-static void join_skewed(struct pyro_predict_change *change, size_t row, double usual, struct told *told)
+/* Those beyond the limits, where the run did not cut them. */
+static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_tasks *tasks, const struct rules *now,
+                        struct apart *apart)
 {
-    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
-    if (!tasks || (double)tasks->count < usual + 1)
-        return;
-    uint32_t pieces = tasks->count - (uint32_t)usual + 1, left = 0;
     double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
     change->failed |= !sorted;
-    if (!sorted)
-        return;
+    if (!sorted || !make_apart(change, apart, tasks->count))
+        return false;
     memcpy(sorted, tasks->load, tasks->count * sizeof(*sorted));
-    pyro_median_of(sorted, tasks->count); /* sorts them */
-    double limit = sorted[tasks->count - pieces], fixed = pyro_fixed_ms(change, row), ms = fixed, load = 0;
+    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median_of(sorted, tasks->count));
+    uint32_t left = 0;
     for (uint32_t i = 0; i < tasks->count; i++) {
+        bool skewed = tasks->load[i] > limit;
+        uint32_t at = skewed ? apart->count++ : left++;
+        (skewed ? apart->ms : tasks->ms)[at] = tasks->ms[i];
+        (skewed ? apart->load : tasks->load)[at] = tasks->load[i];
+    }
+    tasks->count = left;
+    return left > 0;
+}
+
+/* Every piece of a partition reads the other side's partition whole: what was read beyond what was written tells how
+ * many there were, if one partition was cut. 0: the log does not tell. */
+static uint32_t pieces_of(const struct pyro_stage_facts *facts, double partitions)
+{
+    double each = facts->sides ? facts->smaller_bytes / partitions : 0;
+    return each > 0 && facts->extra_bytes > 0.5 * each ? (uint32_t)fmin(floor(facts->extra_bytes / each + 1.5), 1e6)
+                                                       : 0;
+}
+
+/* Where the run cut one: how many of the tasks were its pieces is told by what they read, else it is the number with
+ * which coalescing the rest makes as many tasks as there were. They are taken for the largest. */
+static bool join_skewed(struct pyro_predict_change *change, size_t row, struct pyro_stage_tasks *tasks,
+                        const struct rules *was, struct apart *apart)
+{
+    double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
+    double all = 0, pieces_load = 0, first = partitions_of(was), fixed = pyro_fixed_ms(change, row);
+    uint32_t pieces = 0, count = tasks->count, left = 0;
+    uint32_t known = pieces_of(&change->run->stages[row], first);
+    change->failed |= !sorted;
+    if (!sorted || !make_apart(change, apart, 1))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        all += tasks->load[i];
+    memcpy(sorted, tasks->load, count * sizeof(*sorted));
+    pyro_median_of(sorted, count);
+    if (known == 0 && coalesced(was, all, first) == count)
+        return false;
+    for (uint32_t k = 1; k < count && pieces < 2; k++) {
+        pieces_load += sorted[count - k];
+        double rest = all - pieces_load, each = rest / (first - 1);
+        if (pieces_load > fmax(was->skew_threshold, was->skew_factor * each) &&
+            (known > 0 ? known == k : coalesced(was, rest, first - 1) + k == count))
+            pieces = k;
+    }
+    if (pieces < 2)
+        return false;
+    double limit = sorted[count - pieces];
+    apart->count = 1;
+    apart->ms[0] = fixed;
+    for (uint32_t i = 0; i < count; i++) {
         if (tasks->load[i] >= limit && pieces > 0) {
             pieces--;
-            ms += fmax(tasks->ms[i] - fixed, 0);
-            load += tasks->load[i];
+            apart->ms[0] += fmax(tasks->ms[i] - fixed, 0);
+            apart->load[0] += tasks->load[i];
             continue;
         }
         tasks->ms[left] = tasks->ms[i];
         tasks->load[left++] = tasks->load[i];
     }
-    tasks->ms[left] = ms;
-    tasks->load[left] = load;
-    tasks->count = left + 1;
+    tasks->count = left;
+    return left > 0;
+}
+
+/* Puts the skewed ones back: whole, or in pieces of the size aimed at. */
+static void put_back(struct pyro_predict_change *change, size_t row, const struct rules *now, double target,
+                     const struct apart *apart)
+{
+    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    double fixed = pyro_fixed_ms(change, row), all = tasks ? tasks->count : 0;
+    bool cut = now->adaptive && now->skew && target > 0;
+    for (uint32_t i = 0; i < apart->count; i++)
+        all += cut ? fmax(ceil(apart->load[i] / target), 1) : 1;
+    if (!tasks || all > PYRO_REPLAY_PARTITIONS)
+        return;
+    double *ms = pyro_arena_array(&change->scratch, (size_t)all, sizeof(*ms)),
+           *load = pyro_arena_array(&change->scratch, (size_t)all, sizeof(*load));
+    change->failed |= !ms || !load;
+    if (!ms || !load)
+        return;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < apart->count; i++) {
+        double parts = cut ? fmax(ceil(apart->load[i] / target), 1) : 1;
+        for (double p = 0; p < parts; p++, count++) {
+            load[count] = apart->load[i] / parts;
+            ms[count] = fixed + fmax(apart->ms[i] - fixed, 0) / parts;
+        }
+    }
+    memcpy(ms + count, tasks->ms, tasks->count * sizeof(*ms));
+    memcpy(load + count, tasks->load, tasks->count * sizeof(*load));
+    *tasks = (struct pyro_stage_tasks){
+        .ms = ms, .load = load, .count = count + tasks->count, .touched = true, .recut = true};
+}
+
+static bool recut_join(struct pyro_predict_change *change, size_t row, const struct rules *was, const struct rules *now,
+                       struct told *told)
+{
+    struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    struct apart apart = {.count = 0};
+    bool skew_was = was->adaptive && was->skew, skew_now = now->adaptive && now->skew;
+    if (!tasks || tasks->count < 2)
+        return false;
+    double before = tasks->count, rest = 0;
+    bool any =
+        skew_was ? join_skewed(change, row, tasks, was, &apart) : skew_now && take_skewed(change, tasks, now, &apart);
+    if (!any || apart.count == 0)
+        return false;
     tasks->recut = true;
-    told->unsure++;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        rest += tasks->load[i];
+    double first_was = fmax(partitions_of(was) - apart.count, 1), first_now = fmax(partitions_of(now) - apart.count, 1);
+    double count = scaled(tasks->count, coalesced(was, rest, first_was), coalesced(now, rest, first_now));
+    double target = fmax(now->advisory, rest / first_now);
+    pyro_change_recut(change, row, (uint32_t)fmin(count, PYRO_REPLAY_PARTITIONS));
+    put_back(change, row, now, target, &apart);
+    told->joins++;
+    told->before += before;
+    told->after += pyro_change_tasks(change, row)->count;
+    return true;
 }
 
 static void recut_shuffle(struct pyro_predict_change *change, size_t row, const struct rules *was,
@@ -210,31 +253,28 @@ static void recut_shuffle(struct pyro_predict_change *change, size_t row, const 
 {
     const struct pyro_stage *stage = &change->run->app->stages.items[row];
     double bytes = (double)stage->shuffle_read_bytes, before = (double)stage->partitions;
-    bool skew_was = was->adaptive && was->skew, skew_now = now->adaptive && now->skew, join = stage->parent_count > 1;
     if (stage->sql == PYRO_NONE) {
         /* RDDs whose shuffles have the default number of partitions. */
         double parallelism = pyro_run_setting(change->run->app, PYRO_PREDICTED_PARALLELISM);
-        if (pyro_asks(change, PYRO_PREDICTED_PARALLELISM) && parallelism > 0 && before == parallelism)
+        bool follows = pyro_asks(change, PYRO_PREDICTED_PARALLELISM) && parallelism > 0 && before == parallelism;
+        if (follows)
             pyro_change_recut(change, row, (uint32_t)now->most_cores);
-        told->shuffles += pyro_asks(change, PYRO_PREDICTED_PARALLELISM) && parallelism > 0 && before == parallelism;
+        told->shuffles += follows;
         return;
     }
-    double usual = partitions_of(was, bytes), after = partitions_of(now, bytes);
-    if (join && skew_was && !skew_now && before > usual && usual < was->partitions) {
-        join_skewed(change, row, usual, told);
-        before = usual;
-    }
-    double count = was->adaptive ? scaled(before, usual, after) : before == usual ? after : before;
-    if (count != before) {
-        pyro_change_recut(change, row, (uint32_t)fmin(count, PYRO_REPLAY_PARTITIONS));
-        told->shuffles++;
-        told->before += before;
-        told->after += count;
-    }
-    if (join && skew_now &&
-        (!skew_was || pyro_asks(change, PYRO_PREDICTED_SKEW_FACTOR) ||
-         pyro_asks(change, PYRO_PREDICTED_SKEW_THRESHOLD)))
-        cut_skewed(change, row, now, told);
+    bool same = was->adaptive == now->adaptive && was->skew == now->skew && was->skew_factor == now->skew_factor &&
+                was->skew_threshold == now->skew_threshold && was->advisory == now->advisory &&
+                partitions_of(was) == partitions_of(now);
+    if (stage->parent_count > 1 && !same && recut_join(change, row, was, now, told))
+        return;
+    double usual = coalesced(was, bytes, partitions_of(was)), after = coalesced(now, bytes, partitions_of(now));
+    double count = was->adaptive && was->coalesces ? scaled(before, usual, after) : before == usual ? after : before;
+    if (count == before)
+        return;
+    pyro_change_recut(change, row, (uint32_t)fmin(count, PYRO_REPLAY_PARTITIONS));
+    told->shuffles++;
+    told->before += before;
+    told->after += count;
 }
 
 static bool is_asked(const struct pyro_predict_change *change)
@@ -261,10 +301,10 @@ void pyro_model_partitions(struct pyro_predict_change *change)
         else if (run->stages[i].source == PYRO_SOURCE_FILES)
             recut_files(change, i, &was, &now, &told);
     }
-    size_t stages = told.shuffles + told.files + told.joins + told.unsure;
+    size_t stages = told.shuffles + told.files + told.joins;
     if (stages == 0 && !asked)
         return;
-    double doubt = told.unsure + told.joins > 0                   ? DOUBT_SKEW
+    double doubt = told.joins > 0                                 ? DOUBT_SKEW
                    : stages > 0 && (was.adaptive || now.adaptive) ? DOUBT_ADAPTIVE
                    : stages > 0                                   ? DOUBT_RECUT
                                                                   : 0;
@@ -276,5 +316,5 @@ void pyro_model_partitions(struct pyro_predict_change *change)
             "%zu stages read shuffles in other partitions, %zu read files in other splits (%.0f tasks instead of "
             "%.0f), %zu joins with skewed partitions cut or joined; what tasks take follows what they read, beside "
             "a fixed cost that is estimated from the run",
-            told.shuffles, told.files, told.after, told.before, told.joins + told.unsure);
+            told.shuffles, told.files, told.after, told.before, told.joins);
 }

@@ -156,7 +156,14 @@ static enum pyro_status look(struct search *search, struct pyro_error *error)
     if (search->count == 0)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "nothing is left to search: executors and cores are both set");
-    evaluate(search->count, first, NULL, search); /* the run's own size is always among them */
+    /* The run's own size and the corners of the space, which DIRECT only comes near to. */
+    evaluate(search->count, first, NULL, search);
+    for (unsigned corner = 0; corner < 1u << search->count; corner++) {
+        double point[DIMENSIONS];
+        for (unsigned d = 0; d < search->count; d++)
+            point[d] = corner >> d & 1 ? high[d] : low[d];
+        evaluate(search->count, point, NULL, search);
+    }
     search->nlopt = nlopt_create(NLOPT_GN_DIRECT_L, search->count);
     if (!search->nlopt)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory to search");

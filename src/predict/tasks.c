@@ -82,18 +82,19 @@ static void share(const struct pyro_stage_tasks *tasks, double *sorted, double *
     }
     double median = sorted[filled / 2];
     for (uint32_t i = 0; i < filled; i++)
-        even += fmin(sorted[i], LUMP * median);
+        even += sorted[i] > LUMP * median ? median : sorted[i];
     /* Partitions of hashed keys spread with the root of their number. */
     double wider = sqrt((double)count / tasks->count), mean = even / filled, sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double like = fmin(sorted[(uint64_t)i * filled / count], LUMP * median);
+        double like = sorted[(uint64_t)i * filled / count];
+        like = like > LUMP * median ? median : like;
         shares[i] = fmax(1 + (like / mean - 1) * fmin(wider, 1.5), 0.1);
         sum += shares[i];
     }
     for (uint32_t i = 0; i < count; i++)
         shares[i] *= even / all / sum;
     for (uint32_t i = filled; i-- > 0 && sorted[i] > LUMP * median;)
-        shares[place_of(i, count)] += (sorted[i] - LUMP * median) / all;
+        shares[place_of(i, count)] += (sorted[i] - median) / all;
 }
 
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)

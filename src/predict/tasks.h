@@ -21,10 +21,19 @@ struct pyro_stage_facts {
     float fixed_ms;        /* of a task that has nothing to read */
     float load;            /* of all */
     enum pyro_stage_source source;
+    double files, file_bytes; /* that its scans read; 0: unknown */
+    /* Of a join that sorts: its parent that wrote more, and what the other one wrote. */
+    bool sides;
+    uint32_t larger, row;
+    double smaller_bytes, extra_bytes; /* extra_bytes: read beyond what the two wrote */
+    double sort_ms;                    /* of all sorts of its query */
 };
 
 /* Fills run->tasks and run->stages. */
 bool pyro_predict_take_tasks(struct pyro_predicted_run *run);
+
+/* What plans say of run->stages. */
+bool pyro_predict_take_queries(struct pyro_predicted_run *run);
 
 /* Of a stage, while a scenario is made. */
 struct pyro_stage_tasks {

@@ -74,6 +74,8 @@ def test_options_and_settings_say_the_same(pyrometer: Command) -> None:
         ("spark.sql.shuffle.partitions=64", "partitions"),
         ("spark.executor.memory=4g", "memory"),
         ("scale-input=2", "input"),
+        ("spark.speculation=true", "speculation"),
+        ("spark.sql.autoBroadcastJoinThreshold=1g", "broadcast"),
     ],
 )
 def test_every_model_says_what_it_did(pyrometer: Command, setting: str, model: str) -> None:
@@ -133,6 +135,82 @@ def test_refusals(pyrometer: Command, words: list[str], says: str) -> None:
     assert (run.returncode, run.stdout) == (2, "")
     assert says in run.stderr
     assert run.stderr.startswith("pyrometer whatif: ")
+
+
+def has_optimiser(pyrometer: Command) -> bool:
+    run = pyrometer("whatif", BASE, "--optimize", "time", "-f", "json")
+    return "no optimiser" not in run.stderr
+
+
+def test_the_best_configuration(pyrometer: Command) -> None:
+    if not has_optimiser(pyrometer):
+        pytest.skip("this build has no NLopt")
+    document = whatif(pyrometer, BASE, "--optimize", "cost", "--deadline", "50s")
+    front, optimum = document["scenarios"], document["optimum"]
+    assert (optimum["goal"], optimum["deadline_ms"], optimum["met"]) == ("cost", 50000, True)
+    walls = [row["wall_ms"]["expected"] for row in front]
+    cores = [row["core_ms"] for row in front]
+    assert walls == sorted(walls) and cores == sorted(cores, reverse=True)
+    assert walls[optimum["best"]] <= 50000
+    fits = [row["core_ms"] for row in front if row["wall_ms"]["expected"] <= 50000]
+    assert front[optimum["best"]]["core_ms"] == min(fits)
+    assert not whatif(pyrometer, BASE, "--optimize", "cost", "--deadline", "1s")["optimum"]["met"]
+    again = ["whatif", BASE, "--optimize", "time", "-f", "json"]
+    assert pyrometer(*again, "--threads", "1").stdout == pyrometer(*again, "--threads", "4").stdout
+    assert "Least time" in pyrometer("whatif", BASE, "--optimize", "time").stdout
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["--optimize", "speed"], "time"),
+        (["--deadline", "30m"], "limits of a search"),
+        (["--optimize", "time", "--deadline", "soon"], "a time such as 30m"),
+        (["--optimize", "time", "--deadline", "0"], "a time such as 30m"),
+        (["--optimize", "time", "--max-cost", "-1"], "a number above 0"),
+        (["--optimize", "time", "--sweep", "executors=1..3"], "exclude each other"),
+    ],
+)
+def test_searches_that_are_refused(pyrometer: Command, words: list[str], says: str) -> None:
+    run = pyrometer("whatif", BASE, *words)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert says in run.stderr or "no optimiser" in run.stderr
+
+
+def test_findings_on_scenarios(pyrometer: Command) -> None:
+    (same,) = whatif(pyrometer, LOGS / "data_skew.zst")["scenarios"]
+    assert same["findings"]["judged"] > 0
+    assert (same["findings"]["vanish"], same["findings"]["appear"]) == ([], [])
+    # behind many waves of other tasks one long task costs nothing
+    (small,) = whatif(pyrometer, LOGS / "data_skew.zst", "--executors", "1", "--cores", "1")["scenarios"]
+    assert [row["rule"] for row in small["findings"]["vanish"]] == ["data-skew"]
+
+
+def test_prices(pyrometer: Command) -> None:
+    """Executors' core time at a price of one a core second, and memory for nothing: the driver's lasts as long as the run."""
+    (pyrometer.folder / "prices.yaml").write_text(
+        """
+schema: pyrometer.prices/1
+currency: EUR
+source: a contract
+dated: 2026-01-01
+prices:
+  - {service: cluster, unit: core-hour, price: 3600}
+  - {service: cluster, unit: gib-hour, price: 0}
+""",
+        encoding="utf-8",
+    )
+    words = ["--sweep", "executors=1,2,4", "--prices", "prices.yaml"]
+    document = whatif(pyrometer, BASE, *words)
+    base, scenarios = document["base"], document["scenarios"]
+    assert base["currency"] == "EUR"
+    assert scenarios[1]["cost"] == pytest.approx(base["cost"], rel=1e-6)
+    driver = base["cost"] - base["core_ms"] / 1000
+    for row in scenarios:
+        longer = row["wall_ms"]["expected"] / base["replayed_ms"]
+        assert row["cost"] == pytest.approx(row["core_ms"] / 1000 + driver * longer, rel=0.001)
+    assert "Cost" in pyrometer("whatif", BASE, *words).stdout
+    assert whatif(pyrometer, BASE)["scenarios"][0]["cost"] is None
 
 
 def test_no_log_is_3(pyrometer: Command) -> None:

@@ -87,6 +87,19 @@ static void test_refusals(void **state)
     whatif_free(&scene);
 }
 
+/* A value below 0 is none of a range's, and stays one. */
+static void test_below_zero(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = any();
+    const struct pyro_scenario *scenario = whatif_answer(&scene, NULL, "spark.sql.autoBroadcastJoinThreshold=-1,1m");
+    assert_int_equal(scene.whatif.scenario_count, 2);
+    assert_true(scenario[0].values[PYRO_PREDICTED_BROADCAST] == -1);
+    assert_true(pyro_slice_is(scenario[0].given[PYRO_PREDICTED_BROADCAST], "-1"));
+    assert_true(pyro_slice_is(scenario[1].given[PYRO_PREDICTED_BROADCAST], "1m"));
+    whatif_free(&scene);
+}
+
 /* Values are read as Spark reads them. */
 static void test_values(void **state)
 {
@@ -100,9 +113,8 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweeps),
-        cmocka_unit_test(test_several_sweeps_combine),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sweeps),   cmocka_unit_test(test_several_sweeps_combine),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_below_zero),
         cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

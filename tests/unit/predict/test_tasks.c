@@ -1,4 +1,6 @@
 /* Models that change tasks: partitions, amounts of data, memory. */
+#include <string.h>
+
 #include "predict/tasks.h"
 #include "whatif_scene.h"
 
@@ -134,6 +136,136 @@ static void test_memory(void **state)
     whatif_free(&scene);
 }
 
+static const int64_t parents[] = {0, 1};
+
+/* A join of two stages on four slots: a stage of `count` tasks that read `bytes(i)`, 1 ms for each 10 kB. */
+static struct whatif_scene joined(unsigned count, int64_t (*bytes)(unsigned i))
+{
+    struct whatif_scene scene = whatif_scene(100000);
+    fixture_executor(scene.app, "1", 4, WHATIF_START, PYRO_NONE);
+    fixture_property(scene.app, "spark", "spark.sql.shuffle.partitions", "24");
+    for (int s = 0; s < 2; s++) {
+        whatif_stage(&scene, s * 1000, s * 1000 + 1000);
+        struct fixture_task task = whatif_task(&scene, s * 1000, s * 1000 + 1000);
+        task.row[PYRO_TASK_shuffle_write_bytes] = s ? 2400 * 1000 : 36300 * 1000;
+        task.row[PYRO_TASK_shuffle_write_ns] = 400 * MB; /* 400 ms */
+        fixture_add(scene.app, &task);
+    }
+    struct pyro_sql_node *node = pyro_vec_push(&scene.app->sql_nodes, NULL);
+    struct pyro_sql_execution *query = pyro_vec_push(&scene.app->sql, NULL);
+    assert_non_null(node);
+    assert_non_null(query);
+    pyro_row_init(PYRO_TABLE_sql_nodes, node);
+    pyro_row_init(PYRO_TABLE_sql, query);
+    query->id = node->sql = 0;
+    node->node = 0;
+    node->name = PYRO_SLICE_LITERAL("SortMergeJoin");
+    whatif_stage(&scene, 2000, 90000);
+    fixture_parents(scene.app, 2, parents, 2);
+    scene.app->jobs.items[2].sql = 0;
+    scene.app->stages.items[2].partitions = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct fixture_task task = whatif_task(&scene, 2000, 2000 + bytes(i) / 10000);
+        task.row[PYRO_TASK_shuffle_local_bytes] = bytes(i);
+        task.row[PYRO_TASK_fetch_wait_ms] = 10;
+        task.row[PYRO_TASK_run_ms] = bytes(i) / 10000;
+        fixture_add(scene.app, &task);
+    }
+    return scene;
+}
+
+static int64_t one_is_skewed(unsigned i)
+{
+    return i == 5 ? 16 * MB : 1 * MB;
+}
+
+static int64_t pieces(unsigned i)
+{
+    return i < 4 ? 4 * MB : 23 * MB / 6; /* 300 kB of it three times more than once */
+}
+
+static const char *said(const struct pyro_scenario *scenario)
+{
+    assert_int_equal(scenario->effect_count, 1);
+    return scenario->effects[0].text.ptr;
+}
+
+#define SKEW                                                                                                           \
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes=4m "                                                              \
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=2m"
+
+/* The large partition is cut in four, the others are read together in six. */
+static void test_skew_join(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = joined(24, one_is_skewed);
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.enabled", "false");
+    const struct pyro_scenario *scenario = whatif_answer(&scene, "spark.sql.adaptive.enabled=true " SKEW, NULL);
+    assert_non_null(strstr(said(scenario), "(10 tasks instead of 24)"));
+    assert_float_equal(total(scenario), 2000 + 3900, 20);
+    scenario =
+        whatif_answer(&scene, "spark.sql.adaptive.enabled=true spark.sql.adaptive.skewJoin.enabled=false " SKEW, NULL);
+    assert_null(strstr(said(scenario), "(10 tasks"));
+    whatif_free(&scene);
+}
+
+/* The reverse: the run cut a partition in four pieces, which are one again. */
+static void test_no_skew_join(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = joined(10, pieces);
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.advisoryPartitionSizeInBytes", "4m");
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "2m");
+    const struct pyro_scenario *scenario = whatif_answer(&scene, NULL, "spark.sql.adaptive.enabled=true,false");
+    assert_int_equal(scenario[0].wall_expected_ms, pyro_replay_base(scene.whatif.run.replay).wall_ms);
+    assert_non_null(strstr(said(&scenario[1]), "(24 tasks instead of 10)"));
+    /* All of the large one in one task: 1.6 s or a little less, its fixed cost apart. */
+    double largest = 0;
+    assert_int_equal(whatif_answer(&scene, "spark.sql.adaptive.skewJoin.enabled=false cores=1000", NULL)->executors, 1);
+    largest = (double)(scene.whatif.scenarios[0].jobs[2].end_ms - scene.whatif.scenarios[0].jobs[2].start_ms);
+    assert_true(largest > 1200);
+    whatif_free(&scene);
+}
+
+/* Sorts have no metric here; what fetching and writing took is lost. */
+static void test_broadcast(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = joined(24, one_is_skewed);
+    fixture_property(scene.app, "spark", "spark.sql.adaptive.enabled", "false");
+    fixture_property(scene.app, "spark", "spark.sql.autoBroadcastJoinThreshold", "-1");
+    const struct pyro_scenario *scenario =
+        whatif_answer(&scene, NULL, "spark.sql.autoBroadcastJoinThreshold=-1,1m,10m");
+    double before = total(&scenario[0]);
+    assert_float_equal(total(&scenario[1]), before, 1);
+    assert_float_equal(total(&scenario[2]), before - 400 - 24 * 10, 5);
+    assert_true(scenario[2].wall_low_ms < scenario[2].wall_expected_ms);
+    whatif_free(&scene);
+}
+
+/* Twenty tasks at once; one takes ten times the median, for no reason or because it reads five times as much. */
+static void test_speculation(void **state)
+{
+    (void)state;
+    for (int64_t more = 1; more <= 5; more += 4) {
+        struct whatif_scene scene = whatif_scene(11000);
+        fixture_executor(scene.app, "1", 20, WHATIF_START, PYRO_NONE);
+        whatif_stage(&scene, 0, 10000);
+        for (int i = 0; i < 20; i++) {
+            struct fixture_task task = whatif_task(&scene, 0, i == 3 ? 10000 : 1000);
+            task.row[PYRO_TASK_input_bytes] = i == 3 ? more * MB : MB;
+            fixture_add(scene.app, &task);
+        }
+        /* 1.5 medians, 50 ms, and a copy that takes the median or five. */
+        assert_int_equal(whatif_answer(&scene, "spark.speculation=true", NULL)->jobs[0].end_ms, 1550 + more * 1000);
+        assert_int_equal(
+            whatif_answer(&scene, "spark.speculation=true spark.speculation.multiplier=3", NULL)->jobs[0].end_ms,
+            3050 + more * 1000);
+        assert_int_equal(whatif_answer(&scene, "spark.speculation=false", NULL)->jobs[0].end_ms, 10000);
+        whatif_free(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +276,10 @@ int main(void)
         cmocka_unit_test(test_coalescing),
         cmocka_unit_test(test_scale),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_skew_join),
+        cmocka_unit_test(test_no_skew_join),
+        cmocka_unit_test(test_broadcast),
+        cmocka_unit_test(test_speculation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+/* Joins whose smaller side would be broadcast instead of sorted. */
+#include <math.h>
+
+#include "analyze/internal.h"
+#include "predict/tasks.h"
+
+/* Of the time in tasks: what a join costs without sorting, and what the broadcast costs instead, is not in the log. */
+#define DOUBT 0.25
+/* Of a task's time, what sorting, writing and fetching may take at most. */
+#define LOST_MAX 0.9
+
+static void shorten(struct pyro_predict_change *change, size_t row, double lost_ms)
+{
+    double all = (double)change->run->app->stages.items[row].task_ms;
+    struct pyro_stage_tasks *tasks = lost_ms > 0 && all > 0 ? pyro_change_tasks(change, row) : NULL;
+    if (!tasks)
+        return;
+    double factor = 1 - fmin(lost_ms / all, LOST_MAX);
+    for (uint32_t i = 0; i < tasks->count; i++)
+        tasks->ms[i] *= factor;
+}
+
+void pyro_model_broadcast(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_app *app = run->app;
+    if (!pyro_asks(change, PYRO_PREDICTED_BROADCAST) || !run->stages)
+        return;
+    double was = pyro_run_setting(app, PYRO_PREDICTED_BROADCAST),
+           now = change->scenario->values[PYRO_PREDICTED_BROADCAST], lost = 0;
+    size_t joins = 0;
+    for (size_t s = 0; s < app->stages.count && !change->failed; s++) {
+        const struct pyro_stage *stage = &app->stages.items[s];
+        const struct pyro_stage_facts *facts = &run->stages[s];
+        if (!facts->sides || !(facts->smaller_bytes > was && facts->smaller_bytes <= now))
+            continue;
+        double sorts = facts->sort_ms, fetch = (double)stage->fetch_wait_ms,
+               write = (double)app->stages.items[facts->larger].shuffle_write_ms;
+        shorten(change, s, sorts + fetch);
+        shorten(change, facts->larger, write);
+        lost += sorts + fetch + write;
+        joins++;
+    }
+    if (joins > 0)
+        pyro_effect(change, PYRO_MODEL_broadcast, DOUBT, DOUBT,
+                    "%zu sort-merge joins have a side that is broadcast: %.1f s of tasks sorting, writing and fetching "
+                    "are lost",
+                    joins, lost / 1000);
+    else if (now < was)
+        pyro_effect(
+            change, PYRO_MODEL_broadcast, 0, DOUBT,
+            "a lower threshold turns broadcasts into sorts and shuffles that the log does not have: not counted");
+    else
+        pyro_effect(change, PYRO_MODEL_broadcast, 0, 0,
+                    "no sort-merge join of this run has a side between the two sizes");
+}

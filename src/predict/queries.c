@@ -1,0 +1,121 @@
+/* What the plans of queries say of their stages: files that scans read, joins that sort. */
+#include "analyze/internal.h"
+#include "predict/tasks.h"
+
+/* Of each query. */
+struct query {
+    double files, file_bytes, read_bytes, sort_ms; /* read_bytes: of the stages that read files */
+    bool sorts;                                    /* has a SortMergeJoin */
+};
+
+static struct query *query_of(const struct pyro_index *ids, struct query *queries, int64_t sql)
+{
+    size_t entry;
+    return sql != PYRO_NONE && pyro_index_find(ids, sql, &entry) > 0 ? &queries[ids->entries[entry].row] : NULL;
+}
+
+static void read_plans(const struct pyro_app *app, const struct pyro_index *ids, struct query *queries)
+{
+    for (size_t i = 0; i < app->sql_nodes.count; i++) {
+        struct query *query = query_of(ids, queries, app->sql_nodes.items[i].sql);
+        if (query && pyro_slice_starts_with(app->sql_nodes.items[i].name, "SortMergeJoin"))
+            query->sorts = true;
+    }
+    for (size_t i = 0; i < app->sql_metrics.count; i++) {
+        const struct pyro_sql_metric *metric = &app->sql_metrics.items[i];
+        struct query *query = metric->value > 0 ? query_of(ids, queries, metric->sql) : NULL;
+        if (!query)
+            continue;
+        if (pyro_slice_is(metric->name, "number of files read"))
+            query->files += (double)metric->value;
+        else if (pyro_slice_is(metric->name, "size of files read"))
+            query->file_bytes += (double)metric->value;
+        else if (pyro_slice_is(metric->name, "sort time"))
+            query->sort_ms += (double)metric->value / (pyro_slice_is(metric->type, "nsTiming") ? 1e6 : 1);
+    }
+}
+
+static void set_sides(const struct pyro_app *app, struct pyro_stage_facts *facts, const size_t *rows)
+{
+    int64_t one = app->stages.items[rows[0]].shuffle_write_bytes,
+            other = app->stages.items[rows[1]].shuffle_write_bytes;
+    facts->sides = one > 0 && other > 0;
+    facts->larger = (uint32_t)rows[other > one];
+    facts->smaller_bytes = (double)(other > one ? one : other);
+    double read = (double)app->stages.items[facts->row].shuffle_read_bytes;
+    facts->extra_bytes = read - (double)one - (double)other;
+}
+
+/* The parents of a join. With adaptive execution they ran as jobs of their own under other ids: then they are the two
+ * stages of the query before it whose output is what it read, or a little less. */
+static void find_sides(const struct pyro_app *app, const struct pyro_index *stages, size_t row,
+                       struct pyro_stage_facts *facts)
+{
+    enum { LOOKED_AT = 24 };
+    const struct pyro_stage *stage = &app->stages.items[row];
+    size_t rows[2] = {0, 0}, writers[LOOKED_AT], count = 0, found = 0;
+    facts->row = (uint32_t)row;
+    for (unsigned p = 0; p < 2; p++) {
+        size_t entry;
+        if (pyro_index_find(stages, stage->parent_ids[p], &entry) == 0)
+            break;
+        rows[p] = stages->entries[entry].row;
+        found += app->stages.items[rows[p]].shuffle_write_bytes > 0;
+    }
+    if (found == 2) {
+        set_sides(app, facts, rows);
+        return;
+    }
+    for (size_t i = row; i-- > 0 && row - i <= LOOKED_AT;)
+        if (app->stages.items[i].sql == stage->sql && app->stages.items[i].shuffle_write_bytes > 0 && count < LOOKED_AT)
+            writers[count++] = i;
+    int64_t least = stage->shuffle_read_bytes / 4;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            int64_t one = app->stages.items[writers[i]].shuffle_write_bytes,
+                    other = app->stages.items[writers[k]].shuffle_write_bytes, read = stage->shuffle_read_bytes;
+            if (one > read || other > read - one || read - one - other >= least)
+                continue;
+            least = read - one - other;
+            set_sides(app, facts, (const size_t[]){writers[i], writers[k]});
+        }
+}
+
+bool pyro_predict_take_queries(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    struct pyro_index ids = {.allocator = app->allocator}, stages = {.allocator = app->allocator};
+    struct query *queries = pyro_scratch(app, app->sql.count, sizeof(*queries));
+    bool by_sql = queries && pyro_index_sql(&ids, app), by_id = by_sql && pyro_index_stages(&stages, app);
+    if (by_id) {
+        read_plans(app, &ids, queries);
+        for (size_t i = 0; i < app->stages.count; i++) {
+            struct query *query = query_of(&ids, queries, app->stages.items[i].sql);
+            if (query && run->stages[i].source == PYRO_SOURCE_FILES)
+                query->read_bytes += (double)app->stages.items[i].input_bytes;
+        }
+        for (size_t i = 0; i < app->stages.count; i++) {
+            const struct pyro_stage *stage = &app->stages.items[i];
+            const struct query *query = query_of(&ids, queries, stage->sql);
+            struct pyro_stage_facts *facts = &run->stages[i];
+            if (!query)
+                continue;
+            /* Several scans in one query share its files as they share the bytes read. */
+            double part = query->read_bytes > 0 ? (double)stage->input_bytes / query->read_bytes : 0;
+            if (facts->source == PYRO_SOURCE_FILES) {
+                facts->files = query->files * part;
+                facts->file_bytes = query->file_bytes * part;
+            }
+            if (query->sorts && stage->parent_count == 2) {
+                facts->sort_ms = query->sort_ms;
+                find_sides(app, &stages, i, facts);
+            }
+        }
+    }
+    if (by_id)
+        pyro_index_done(&stages);
+    if (by_sql)
+        pyro_index_done(&ids);
+    pyro_release(app->allocator, queries);
+    return by_id;
+}
