@@ -97,6 +97,8 @@ struct pyro_predicted_run {
     struct pyro_stage_facts *stages; /* of each row of app->stages */
     float *spread;                   /* of task times by chance, a row of app->stages each */
     int64_t critical_path_ms;
+    double longer, slots;   /* how many times as long computing took as alone; slots alive on average */
+    bool one_host;          /* all executors ran there */
     struct pyro_cost *cost; /* priced; NULL: no prices were given */
     bool judges;            /* findings are judged on the changed run */
     unsigned again;         /* how often a scenario is replayed with other chances */

@@ -203,6 +203,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
     run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
     if (!take_executors(run) || !take_spread(run) || !take_start(run))
         return pyro_no_memory(error);
+    pyro_predict_take_host(run);
     if ((whatif->needs_tasks || whatif->goal.asked) &&
         !(pyro_predict_take_tasks(run) && pyro_predict_take_queries(run)))
         return pyro_no_memory(error);

@@ -97,6 +97,13 @@ def test_a_real_pair(pyrometer: Command) -> None:
     assert told["expected"] == pytest.approx(slots["measured_ms"], rel=0.25)
 
 
+def test_processors_of_one_host_are_shared(pyrometer: Command) -> None:
+    (more,) = whatif(pyrometer, BASE, "--executors", "4")["scenarios"]
+    (said,) = [row["effect"] for row in more["models"] if row["name"] == "host"]
+    longer, then = map(float, re.findall(r"([0-9.]+) times as long", said))
+    assert 1 < longer < then
+
+
 def test_threads_never_show(pyrometer: Command) -> None:
     words = ["whatif", BASE, "--sweep", "executors=1..9", "--sweep", "cores=1..3", "-f", "json"]
     assert pyrometer(*words, "--threads", "1").stdout == pyrometer(*words, "--threads", "5").stdout

@@ -1,0 +1,86 @@
+/* Processors that executors of one host share: more slots on it, and what tasks compute takes longer. */
+#include <math.h>
+
+#include "analyze/internal.h"
+#include "predict/tasks.h"
+
+/* Deserialising tasks is all computing: how much of that time a processor was given says how long processors make tasks
+ * wait. So much of it must be there. */
+enum { DESERIALIZE_MIN_MS = 500, TASKS_MIN = 20 };
+/* Computing does not take longer than so many times what it takes alone. */
+#define LONGER_MAX 10.0
+/* Of what changes. */
+#define DOUBT 0.4
+
+/* How many times as long computing took as alone; 1 where the log does not tell. */
+static double longer_of(const struct pyro_app *app)
+{
+    int64_t buffer[2][PYRO_READ_ROWS];
+    double ms = 0, cpu = 0;
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_deserialize_ms, first, count, buffer[0]);
+        pyro_task_read(&app->tasks, PYRO_TASK_deserialize_cpu_ns, first, count, buffer[1]);
+        for (size_t i = 0; i < count; i++) {
+            if (buffer[0][i] <= 0 || buffer[1][i] <= 0)
+                continue;
+            ms += (double)buffer[0][i];
+            cpu += (double)buffer[1][i] / 1e6;
+        }
+    }
+    return ms >= DESERIALIZE_MIN_MS && app->tasks.count >= TASKS_MIN && cpu > 0 ? fmin(fmax(ms / cpu, 1), LONGER_MAX)
+                                                                                : 1;
+}
+
+/* All executors ran on one host, and there were several, or it is said to be one machine. */
+static bool is_one_host(const struct pyro_app *app)
+{
+    for (size_t i = 1; i < app->executors.count; i++)
+        if (!pyro_slice_eq(app->executors.items[i].host, app->executors.items[0].host))
+            return false;
+    return app->executors.count > 1 || pyro_slice_starts_with(app->application.master, "local");
+}
+
+void pyro_predict_take_host(struct pyro_predicted_run *run)
+{
+    double since = (double)run->base.wall_ms - (run->delay_count > 0 ? (double)run->delays[0] : 0);
+    run->longer = longer_of(run->app);
+    run->one_host = is_one_host(run->app);
+    run->slots = since > 0 ? (double)run->base.core_ms / since : 0; /* alive on average */
+}
+
+void pyro_model_host(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_scenario *scenario = change->scenario;
+    double more = run->cores > 0 ? (double)scenario->cores_per_executor / (double)run->cores : 1;
+    double task_ms = 0, changed_ms = 0;
+    if (change->replay.allocation || !change->replay.executors || !(run->slots > 0) || run->longer <= 1)
+        return;
+    /* More executors bring hosts of their own, but where all share one. */
+    if (run->one_host)
+        more = (double)scenario->executors * (double)scenario->cores_per_executor / run->slots;
+    /* Each slot adds as much to the waiting as every other. */
+    double longer = fmin(1 + (run->longer - 1) * more, LONGER_MAX);
+    for (size_t i = 0; i < run->app->stages.count; i++) {
+        const struct pyro_stage *stage = &run->app->stages.items[i];
+        double all = (double)stage->task_ms,
+               cpu = fmax((double)stage->cpu_ms, 0) + fmax((double)stage->deserialize_ms, 0) / run->longer;
+        if (!(all > 0) || !(cpu > 0))
+            continue;
+        /* What was neither computing nor waiting for a processor stays. */
+        double computing = fmin(cpu * run->longer, all), factor = 1 + computing / all * (longer / run->longer - 1);
+        struct pyro_edit *edit = pyro_vec_push(&change->edits, run->app->allocator);
+        change->failed |= !edit;
+        if (!edit)
+            return;
+        *edit = (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = i, .factor = factor};
+        task_ms += all;
+        changed_ms += all * fabs(factor - 1);
+    }
+    double doubt = task_ms > 0 ? DOUBT * changed_ms / task_ms : 0;
+    pyro_effect(change, PYRO_MODEL_host, doubt, doubt,
+                "computing took %.1f times as long as alone, since processors were shared (measured where tasks are "
+                "deserialised), and would take %.1f times as long with %.1f times the slots on a host",
+                run->longer, longer, more);
+}
