@@ -98,6 +98,7 @@ struct pyro_options {
     void *progress_context;
     uint32_t wanted;                  /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
     const struct pyro_config *config; /* thresholds and suppressions for pyro_diagnose(); NULL: none */
+    const struct pyro_prices *prices; /* for pyro_diagnose(): what the run and its findings cost; NULL: no costs */
 };
 
 enum pyro_wanted {
@@ -281,7 +282,8 @@ typedef struct pyro_whatif pyro_whatif;
 
 struct pyro_whatif_options {
     size_t size;
-    /* "KEY=VALUE": a Spark setting, or the short name of one ("executors=8", "memory=4g"); see pyro_whatif_setting(). */
+    /* "KEY=VALUE": a Spark setting, or the short name of one ("executors=8", "memory=4g"); see pyro_whatif_setting().
+     */
     const char *const *set;
     size_t set_count;
     /* "KEY=VALUES": a list of values and ranges ("executors=1..64", "cores=2,4,8", "memory=2g..16g..2g"). Several
@@ -308,7 +310,7 @@ PYRO_API void pyro_whatif_free(pyro_whatif *whatif);
 struct pyro_scenario_info {
     int64_t executors, cores_per_executor, memory_bytes; /* -1: unknown */
     int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
-    int64_t core_ms; /* allocated */
+    int64_t core_ms;    /* allocated */
     double utilization; /* share of it with a task; NaN: unknown */
     double cost;        /* NaN: unknown */
 };
@@ -432,6 +434,7 @@ struct pyro_cost_options {
     const char *instance; /* the type of the nodes, where the log does not say it or for another; NULL: the log's */
     const char *region;   /* NULL: the log's */
     int spot;             /* 1: at the price of spot instances */
+    int64_t deadline_ms;  /* longest that a recommended run may take; 0: a tenth longer than this one */
 };
 
 /* `options`: allocator only. PYRO_ERROR_ARGUMENT: there is no such `by`. */

@@ -12,6 +12,7 @@ struct cost {
     pyro_inputs *inputs;
     pyro_prices *prices;
     pyro_costs *costs;
+    int64_t deadline_ms;
     size_t read_count;
     char first_path[512], first_reason[1100]; /* of what could not be read */
     size_t unreadable;
@@ -75,6 +76,7 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     wanted.instance = cli_value(call, "instance");
     wanted.region = cli_value(call, "region");
     wanted.spot = cli_value(call, "spot") != NULL;
+    wanted.deadline_ms = state->deadline_ms;
     enum pyro_status status = open_prices(state);
     wanted.prices = state->prices;
     if (status == PYRO_OK)
@@ -101,6 +103,25 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);
 }
 
+static bool take_deadline(const struct cli_call *call, int64_t *ret)
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+    const char *text = cli_value(call, "deadline"), *at = text;
+    int64_t value = 0;
+    for (; *at >= '0' && *at <= '9' && value < 100000000; at++)
+        value = value * 10 + (*at - '0');
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && value > 0 && value < 100000000; i++)
+        if (strcmp(at, units[i].unit) == 0) {
+            *ret = value * units[i].ms;
+            return true;
+        }
+    cli_usage_error(call->verb, "--deadline cannot be '%s'; it is a time such as 90s, 30m or 2h", text);
+    return false;
+}
+
 static int run(const struct cli_call *call)
 {
     struct cost state = {.call = call};
@@ -108,6 +129,8 @@ static int run(const struct cli_call *call)
     struct cli_output output;
     struct pyro_report_options report = {.size = sizeof(report)};
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &state.progress, &state.options))
+        return CLI_EXIT_USAGE;
+    if (cli_value(call, "deadline") != NULL && !take_deadline(call, &state.deadline_ms))
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
@@ -145,6 +168,8 @@ static const struct cli_option options[] = {
      "The instance type of the nodes, where the log does not say it, or to see what another would cost."},
     {"region", 0, "REGION", NULL, NULL, "The region whose prices count, where the log does not say it."},
     {"spot", 0, NULL, NULL, NULL, "Price nodes as spot instances."},
+    {"deadline", 0, "TIME", NULL, NULL,
+     "The longest that a recommended run may take (90s, 30m, 2h); else a tenth longer than this one."},
     {"details", 'd', NULL, NULL, NULL, "Show each application and every row in the text."},
     CLI_OPTION_THREADS,
     {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},

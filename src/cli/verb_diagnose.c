@@ -19,6 +19,7 @@ struct diagnose {
     struct pyro_options options;
     struct pyro_report_options report;
     pyro_config *config;
+    pyro_prices *prices; /* NULL: none were given */
     enum pyro_format format;
     pyro_inputs *inputs;
     pyro_store *store;     /* NULL: none was asked for */
@@ -79,7 +80,7 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
     cli_progress_erase(&state->progress);
     if (status != PYRO_OK)
         return status;
-    struct pyro_options options = {.size = sizeof(options), .config = state->config};
+    struct pyro_options options = {.size = sizeof(options), .config = state->config, .prices = state->prices};
     status = pyro_diagnose(app, &options, ret, &state->error);
     pyro_app_release(app);
     if (status == PYRO_OK && state->store != NULL) {
@@ -195,6 +196,18 @@ static int diagnose_all(struct diagnose *state)
     return status == PYRO_OK ? complain_unreadable(state) : cli_failure(&state->error);
 }
 
+/* A sheet of the user's, or the built-in ones alone. */
+static int open_prices(struct diagnose *state)
+{
+    const char *path = cli_value(state->call, "prices");
+    if (path == NULL)
+        return CLI_EXIT_OK;
+    enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
+    if (status == PYRO_OK && strcmp(path, "builtin") != 0)
+        status = pyro_prices_read(state->prices, path, &state->error);
+    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);
+}
+
 static int run(const struct cli_call *call)
 {
     struct diagnose state = {.call = call};
@@ -202,8 +215,11 @@ static int run(const struct cli_call *call)
         return CLI_EXIT_USAGE;
     int status = cli_config_open(call, &state.config);
     if (status == CLI_EXIT_OK)
+        status = open_prices(&state);
+    if (status == CLI_EXIT_OK)
         status = cli_output_open(&state.output, cli_value(call, "output"));
     if (status != CLI_EXIT_OK) {
+        pyro_prices_free(state.prices);
         pyro_config_free(state.config);
         return status;
     }
@@ -221,6 +237,7 @@ static int run(const struct cli_call *call)
     pyro_reports_free(state.reports);
     pyro_store_close(state.store);
     pyro_inputs_close(state.inputs);
+    pyro_prices_free(state.prices);
     pyro_config_free(state.config);
     for (size_t i = 0; i < state.unreadable_count; i++) {
         free(state.unreadable[i].path);
@@ -237,6 +254,9 @@ static const struct cli_option options[] = {
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_PROFILE,
+    {"prices", 'p', "FILE", NULL, NULL,
+     "Say what the run and its findings cost, by this price sheet (docs/prices.md) and those that come with pyrometer; "
+     "builtin: by these alone."},
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON and CSV are always UTC."},

@@ -82,7 +82,19 @@ struct pyro_money {
     struct pyro_slice *notes; /* what was assumed */
     size_t note_count;
     struct pyro_slice instance; /* that nodes were priced as; null: none */
+    struct pyro_slice region;   /* whose price of that was taken; null: unknown */
+    double nodes;               /* of executors, on the bill */
     double dbu;                 /* NaN: none */
+};
+
+/* What it should cost. */
+struct pyro_cost_advice {
+    const char *kind;         /* "right-size", "instance", "autoscale" */
+    struct pyro_slice text;   /* "6 x r5.2xlarge (6 executors)"; null: nothing is advised, and `safety` says why */
+    struct pyro_slice safety; /* what it rests on, and how much is to spare */
+    int64_t executors, wall_ms, core_ms, micros; /* of the run as advised; PYRO_NONE: unknown */
+    int64_t saves_micros;
+    double saves_share; /* of money, or of core time where prices are unknown */
 };
 
 struct pyro_cost {
@@ -109,6 +121,8 @@ struct pyro_cost {
     int64_t *stage_jobs, *stage_sql;
 
     struct pyro_money money;
+    struct pyro_cost_advice *advice;
+    size_t advice_count;
 };
 
 /* PYRO_ERROR_MEMORY only: whatever the log lacks is unknown, or nothing. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/parts.h"
+#include "cost/advise.h"
 
 static const struct {
     const char *name;
@@ -74,6 +75,7 @@ enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const st
     costs->prices = own.prices;
     costs->money = (struct pyro_money_options){keep(costs, own.currency, &failed), keep(costs, own.instance, &failed),
                                                keep(costs, own.region, &failed), own.spot ? "spot" : NULL};
+    costs->deadline_ms = own.deadline_ms > 0 ? own.deadline_ms : 0;
     enum pyro_status status = take_by(costs, own.by, error);
     if (status == PYRO_OK && failed)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
@@ -180,6 +182,8 @@ enum pyro_status pyro_costs_add(struct pyro_costs *costs, struct pyro_app *app, 
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs and a loaded application are needed");
     PYRO_TRY(pyro_cost_new(app, costs->arena.allocator, &cost, error));
     enum pyro_status status = costs->prices ? pyro_cost_price(cost, costs->prices, &costs->money, error) : PYRO_OK;
+    if (status == PYRO_OK)
+        status = pyro_cost_advise(cost, app, costs->prices, &costs->money, costs->deadline_ms, error);
     struct pyro_slice key = key_of(costs, app, cost, &failed);
     struct pyro_slice kept = pyro_arena_copy(&costs->arena, key);
     struct pyro_cost_entry *entry = status == PYRO_OK ? pyro_vec_push(&costs->entries, costs->arena.allocator) : NULL;

@@ -42,6 +42,9 @@ static struct pyro_slice say(struct bill *bill, const char *format, ...)
 static void note(struct bill *bill, struct pyro_slice text)
 {
     struct pyro_money *money = &bill->cost->money;
+    for (size_t i = 0; i < money->note_count; i++)
+        if (pyro_slice_eq(money->notes[i], text))
+            return;
     if (text.ptr && money->note_count < NOTES)
         money->notes[money->note_count++] = text;
 }
@@ -172,6 +175,10 @@ static void bill_nodes(struct bill *bill, struct pyro_slice instance, bool drive
     }
     size_t first = cost->money.line_count;
     const struct pyro_price *price = hour_price(bill, instance, true);
+    if (!driver) {
+        cost->money.nodes = count;
+        cost->money.region = pyro_arena_copy(&cost->arena, price ? price->region : PYRO_SLICE_NULL);
+    }
     if (price)
         bill_line(bill, price, hours, price->price,
                   say(bill, "%.0f x %.*s%s", count, TEXT(instance), driver ? " (driver)" : ""));
@@ -210,6 +217,44 @@ static void bill_nodes(struct bill *bill, struct pyro_slice instance, bool drive
     }
     for (size_t i = first; i < cost->money.line_count; i++)
         cost->money.lines[i].driver = driver;
+}
+
+double pyro_node_hour(const struct pyro_cost *cost, const struct pyro_prices *prices,
+                      const struct pyro_money_options *options, struct pyro_slice instance)
+{
+    struct bill bill = {
+        .cost = (struct pyro_cost *)cost, .prices = prices, .options = options, .region = region_of(cost, options)};
+    bill.region = cost->money.region.ptr ? cost->money.region : bill.region;
+    const struct pyro_price *seller = pyro_prices_seller(prices, instance),
+                            *seller_now = pyro_prices_seller(prices, cost->money.instance);
+    if (!seller || !seller_now || !pyro_slice_eq(seller->service, seller_now->service))
+        return (double)NAN; /* another vendor's */
+    const struct pyro_instance *shape = pyro_prices_instance(prices, instance);
+    const struct pyro_price *price = hour_price(&bill, instance, false), *more = NULL;
+    double each = 0;
+    if (!price)
+        return (double)NAN;
+    double rate = pyro_prices_rate(prices, price->currency, cost->money.currency);
+    if (cost->place.platform == PYRO_PLATFORM_EMR) {
+        struct pyro_price_query query = {"emr", "hour", instance, bill.region, PYRO_SLICE_NULL, NULL};
+        more = pyro_prices_find(prices, &query);
+        each = 1;
+    } else if (cost->place.platform == PYRO_PLATFORM_DATAPROC && shape) {
+        struct pyro_price_query query = {"dataproc", "core-hour", PYRO_SLICE_NULL, bill.region, PYRO_SLICE_NULL, NULL};
+        more = pyro_prices_find(prices, &query);
+        each = (double)shape->cores;
+    } else if (cost->place.platform == PYRO_PLATFORM_DATABRICKS) {
+        struct pyro_price_query query = dbu_query(cost, bill.region);
+        const struct pyro_price *rating = dbu_rating(&bill, instance);
+        more = rating ? pyro_prices_find(prices, &query) : NULL;
+        each = rating ? rating->price : 0;
+    } else {
+        return rate > 0 ? price->price * rate * 1e6 : (double)NAN;
+    }
+    if (!more)
+        return (double)NAN;
+    double more_rate = pyro_prices_rate(prices, more->currency, cost->money.currency);
+    return rate > 0 && more_rate > 0 ? (price->price * rate + more->price * each * more_rate) * 1e6 : (double)NAN;
 }
 
 /* ---- by resources ---------------------------------------------------------------------------------------------- */
@@ -382,6 +427,12 @@ enum pyro_status pyro_cost_price(struct pyro_cost *cost, const struct pyro_price
     struct pyro_money *money = &cost->money;
     bill.instance = options && options->instance ? pyro_slice_from(options->instance) : cost->place.instance.text;
     bill.driver_instance = options && options->instance ? bill.instance : cost->place.driver_instance.text;
+    if (!bill.instance.ptr) {
+        bill.instance = prices->node_instance;
+        bill.driver_instance = prices->driver_instance;
+    }
+    if (!bill.region.ptr)
+        bill.region = prices->node_region;
     *money = (struct pyro_money){.dbu = (double)NAN};
     money->lines = pyro_arena_array(&cost->arena, LINES, sizeof(*money->lines));
     money->missing = pyro_arena_array(&cost->arena, LINES + 2, sizeof(*money->missing));

@@ -12,6 +12,11 @@ struct pyro_money_options {
     const char *purchase; /* "on-demand" where NULL */
 };
 
+/* What an hour of a node of this type costs where this run took place, surcharges included, in millionths of the bill's
+ * currency; NaN: unknown. */
+double pyro_node_hour(const struct pyro_cost *cost, const struct pyro_prices *prices,
+                      const struct pyro_money_options *options, struct pyro_slice instance);
+
 /* Prices the cost and shares the money out to parts, stages, jobs, SQL executions and pools. PYRO_ERROR_ARGUMENT: the
  * currency cannot be reached. */
 enum pyro_status pyro_cost_price(struct pyro_cost *cost, const struct pyro_prices *prices,

@@ -193,7 +193,7 @@ static enum pyro_status take_list(const struct sheet *sheet, const struct pyro_s
 static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_settings *root)
 {
     static const char *const known[] = {"schema", "currency", "source",    "dated", "read",
-                                        "usual",  "prices",   "instances", "rates"};
+                                        "usual",  "prices",   "instances", "rates", "nodes"};
     static const char *const common[] = {"service", "unit", "region", "purchase", "tier"};
     struct pyro_slice schema = PYRO_SLICE_NULL, read = PYRO_SLICE_NULL;
     const struct pyro_settings *usual = pyro_settings_get(root, "usual"), *rates = pyro_settings_get(root, "rates");
@@ -212,6 +212,14 @@ static enum pyro_status take_sheet(struct sheet *sheet, const struct pyro_settin
     if (usual) {
         PYRO_TRY(check_keys(sheet, usual, common, sizeof(common) / sizeof(common[0]), "usual"));
         PYRO_TRY(take_common(sheet, usual, &sheet->usual));
+    }
+    static const char *const of_nodes[] = {"instance", "driver", "region"};
+    const struct pyro_settings *nodes = pyro_settings_get(root, "nodes");
+    if (nodes) {
+        PYRO_TRY(check_keys(sheet, nodes, of_nodes, 3, "nodes"));
+        PYRO_TRY(take_text(sheet, nodes, "instance", &sheet->prices->node_instance));
+        PYRO_TRY(take_text(sheet, nodes, "driver", &sheet->prices->driver_instance));
+        PYRO_TRY(take_text(sheet, nodes, "region", &sheet->prices->node_region));
     }
     PYRO_TRY(take_list(sheet, root, "prices", take_price));
     PYRO_TRY(take_list(sheet, root, "instances", take_instance));

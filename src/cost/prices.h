@@ -36,6 +36,8 @@ struct pyro_prices {
     PYRO_VEC(struct pyro_price) rows; /* later ones win */
     PYRO_VEC(struct pyro_instance) instances;
     PYRO_VEC(struct pyro_rate) rates;
+    /* What nodes are where the log does not say; null: nobody says. */
+    struct pyro_slice node_instance, driver_instance, node_region;
 };
 
 /* Adds the rows of a sheet; `name` stands for it in errors. */

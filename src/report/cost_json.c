@@ -179,6 +179,28 @@ static void write_stages(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, ']');
 }
 
+static void write_advice(struct pyro_json *json, const struct pyro_cost *cost)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "recommendations", '[');
+    for (size_t i = 0; i < cost->advice_count; i++) {
+        const struct pyro_cost_advice *advice = &cost->advice[i];
+        bool advised = advice->text.ptr && advice->micros != PYRO_NONE;
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_string(json, "kind", advice->kind);
+        pyro_json_text(json, "text", advice->text);
+        pyro_json_text(json, "safety", advice->safety);
+        pyro_json_int(json, "executors", advice->executors);
+        pyro_json_int(json, "wall_ms", advice->wall_ms);
+        pyro_json_int(json, "cost_micros", advice->micros);
+        pyro_json_int(json, "saves_micros", advised ? advice->saves_micros : PYRO_NONE);
+        pyro_json_real(json, "saves_share", advice->saves_share);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
 static void write_rows(struct pyro_json *json, const char *key, const struct pyro_cost_rows *rows, bool named)
 {
     pyro_json_line(json);
@@ -219,6 +241,7 @@ void pyro_json_cost(struct pyro_json *json, const char *key, const struct pyro_c
     write_rows(json, "pools", &cost->pools, true);
     write_rows(json, "groups", &cost->groups, true);
     write_stages(json, cost);
+    write_advice(json, cost);
     pyro_json_end(json, '}');
 }
 

@@ -74,6 +74,38 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
     pyro_strbuf_add_text(lead, "/run");
 }
 
+/* "Recommended: 6 x r5.2xlarge = $7.50/run. Savings: $5.00/run (40 %).", a line each. */
+static void add_advice(struct pyro_strbuf *remarks, const struct pyro_cost *cost)
+{
+    for (size_t i = 0; i < cost->advice_count; i++) {
+        const struct pyro_cost_advice *advice = &cost->advice[i];
+        if (!advice->text.ptr) {
+            pyro_strbuf_add_slice(remarks, advice->safety);
+            pyro_strbuf_add_char(remarks, '\n');
+            continue;
+        }
+        pyro_strbuf_add_text(remarks, advice->saves_share > 0 ? "Recommended: " : "Autoscaling: ");
+        pyro_strbuf_add_slice(remarks, advice->text);
+        if (advice->saves_share > 0 && advice->micros != PYRO_NONE) {
+            pyro_strbuf_add_text(remarks, " = ");
+            pyro_human_money(remarks, advice->micros, cost->money.currency);
+            pyro_strbuf_add_text(remarks, "/run. Savings: ");
+            pyro_human_money(remarks, advice->saves_micros, cost->money.currency);
+            pyro_strbuf_add_text(remarks, "/run (");
+            pyro_human_share(remarks, advice->saves_share);
+            pyro_strbuf_add_text(remarks, "). ");
+        } else if (advice->saves_share > 0) {
+            pyro_strbuf_add_text(remarks, ". Savings: ");
+            pyro_human_share(remarks, advice->saves_share);
+            pyro_strbuf_add_text(remarks, " of the executors' core time. ");
+        } else {
+            pyro_strbuf_add_text(remarks, ". ");
+        }
+        pyro_strbuf_add_slice(remarks, advice->safety);
+        pyro_strbuf_add_char(remarks, '\n');
+    }
+}
+
 static void add_parts(struct pyro_grid *grid, const struct pyro_cost *cost)
 {
     static const struct pyro_grid_column columns[] = {{"Spent on", false, 0, false},
@@ -181,5 +213,14 @@ void pyro_cost_section(struct pyro_section *section, const struct pyro_cost *cos
     section->title = "Cost";
     add_current(section, cost);
     add_parts(&section->grid, cost);
+    add_advice(&section->remarks, cost);
     add_remarks(&section->remarks, cost);
+}
+
+void pyro_section_money(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
+                        const struct pyro_report_options *options)
+{
+    (void)options;
+    if (diagnosis->cost)
+        pyro_cost_section(section, diagnosis->cost);
 }

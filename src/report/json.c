@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "report/cost.h"
 #include "report/json_parts.h"
 #include "report/renderers.h"
 
@@ -208,7 +209,10 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_findings(json, diagnosis);
     pyro_json_config_changes(json, diagnosis);
     pyro_json_line(json);
-    pyro_json_null(json, "cost"); /* no prices yet */
+    if (diagnosis->cost)
+        pyro_json_cost(json, "cost", diagnosis->cost);
+    else
+        pyro_json_null(json, "cost");
     write_source(json, app);
     pyro_json_jobs(json, app);
     pyro_json_sql(json, diagnosis);

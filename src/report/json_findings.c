@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "report/facts.h"
 #include "report/json_parts.h"
 #include "rules/profile.h"
@@ -60,7 +62,18 @@ static void write_advice(struct pyro_json *json, const struct pyro_finding *find
     pyro_json_end(json, ']');
 }
 
-static void write_saving(struct pyro_json *json, const struct pyro_saving *saves)
+/* Of the run's money, the share that its core time has in all that was allocated. */
+static double saved_money(const struct pyro_diagnosis *diagnosis, const struct pyro_saving *saves)
+{
+    const struct pyro_cost *cost = diagnosis->cost;
+    double core = (double)diagnosis->app->numbers.core_total_ms;
+    if (!cost || !cost->money.known || saves->core_ms == PYRO_NONE || core <= 0)
+        return (double)NAN;
+    return (double)cost->money.micros / 1e6 * fmin(1, fmax(0, (double)saves->core_ms) / core);
+}
+
+static void write_saving(struct pyro_json *json, const struct pyro_diagnosis *diagnosis,
+                         const struct pyro_saving *saves)
 {
     pyro_json_line(json);
     pyro_json_begin(json, "saves", '{');
@@ -71,11 +84,12 @@ static void write_saving(struct pyro_json *json, const struct pyro_saving *saves
     pyro_json_end(json, '}');
     pyro_json_real(json, "stage_share", saves->stage_share);
     pyro_json_int(json, "core_ms", saves->core_ms);
-    pyro_json_null(json, "cost"); /* no prices yet */
+    pyro_json_real(json, "cost", saved_money(diagnosis, saves));
     pyro_json_end(json, '}');
 }
 
-static void write_finding(struct pyro_json *json, const struct pyro_finding *finding)
+static void write_finding(struct pyro_json *json, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_finding *finding)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -91,7 +105,7 @@ static void write_finding(struct pyro_json *json, const struct pyro_finding *fin
     pyro_json_text(json, "cause", finding->cause);
     write_evidence(json, finding);
     write_advice(json, finding);
-    write_saving(json, &finding->saves);
+    write_saving(json, diagnosis, &finding->saves);
     if (finding->judged) {
         pyro_json_line(json);
         pyro_json_bool(json, "folded", finding->folded);
@@ -109,7 +123,7 @@ void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *dia
     pyro_json_line(json);
     pyro_json_begin(json, "findings", '[');
     for (size_t i = 0; i < diagnosis->finding_count; i++)
-        write_finding(json, &diagnosis->findings[i]);
+        write_finding(json, diagnosis, &diagnosis->findings[i]);
     pyro_json_end(json, ']');
 }
 

@@ -23,7 +23,7 @@ void pyro_section_init(struct pyro_section *section, const struct pyro_allocator
 void pyro_section_done(struct pyro_section *section);
 bool pyro_section_failed(const struct pyro_section *section);
 
-pyro_section_builder pyro_section_wall, pyro_section_core, pyro_section_bounds, pyro_section_memory,
+pyro_section_builder pyro_section_money, pyro_section_wall, pyro_section_core, pyro_section_bounds, pyro_section_memory,
     pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors, pyro_section_quality;
 
 /* Row numbers of `count` rows, largest key first, equal ones in their order. NULL when there is no memory or no row. */

@@ -1,5 +1,6 @@
 /* The diagnosis and rule functions of pyrometer.h. */
 #include "base/memory.h"
+#include "cost/advise.h"
 #include "rules/rule.h"
 
 enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
@@ -11,7 +12,22 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
         allocator = options->allocator;
     if (options && options->size >= offsetof(struct pyro_options, config) + sizeof(options->config))
         config = options->config;
-    return pyro_rules_evaluate(app, config, allocator, ret, error);
+    const struct pyro_prices *prices = NULL;
+    if (options && options->size >= offsetof(struct pyro_options, prices) + sizeof(options->prices))
+        prices = options->prices;
+    struct pyro_diagnosis *diagnosis = NULL;
+    PYRO_TRY(pyro_rules_evaluate(app, config, allocator, &diagnosis, error));
+    enum pyro_status status = prices ? pyro_cost_new(app, allocator, &diagnosis->cost, error) : PYRO_OK;
+    if (status == PYRO_OK && prices)
+        status = pyro_cost_price(diagnosis->cost, prices, NULL, error);
+    if (status == PYRO_OK && prices)
+        status = pyro_cost_advise(diagnosis->cost, app, prices, NULL, 0, error);
+    if (status != PYRO_OK) {
+        pyro_diagnosis_free(diagnosis);
+        return status;
+    }
+    *ret = diagnosis;
+    return PYRO_OK;
 }
 
 void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
@@ -20,6 +36,7 @@ void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
         return;
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     pyro_app_release((struct pyro_app *)diagnosis->app);
+    pyro_cost_free(diagnosis->cost);
     pyro_arena_done(&diagnosis->arena);
     pyro_release(allocator, diagnosis);
 }

@@ -8,6 +8,7 @@
 #include "analyze/analyze.h"
 #include "analyze/replay.h"
 #include "base/arena.h"
+#include "cost/cost.h"
 #include "model/app.h"
 
 enum pyro_verdict { PYRO_VERDICT_QUIET, PYRO_VERDICT_FINDING, PYRO_VERDICT_NOT_APPLICABLE };
@@ -179,6 +180,7 @@ struct pyro_diagnosis {
     size_t change_count;
     struct pyro_configured *configuration; /* in the order of properties.def */
     size_t configuration_count;
+    struct pyro_cost *cost;             /* NULL: no prices were given */
     const struct pyro_profile *profile; /* another tool's eyes, or NULL: see profile.h */
     struct pyro_peer_verdict *peer_verdicts;
     size_t peer_verdict_count;

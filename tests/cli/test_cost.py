@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli_command import ROOT, Command, log, pyrometer  # noqa: F401 (fixtures)
+from cli_command import ROOT, Command, compressed_log, log, pyrometer  # noqa: F401 (fixtures)
 from test_verbs import validate
 
 START = 1_700_000_000_000
@@ -298,3 +298,62 @@ def test_an_unknown_price_is_said_to_be_unknown(pyrometer: Command, tmp_path: Pa
     assert cost["money"]["total"] is None
     assert "eu-north-1" in cost["money"]["missing"][0]
     assert "--prices FILE" in pyrometer("cost", "--instance", "m5.xlarge", path).stdout
+
+
+def test_a_diagnosis_with_prices(pyrometer: Command, tmp_path: Path, compressed_log: Path) -> None:
+    sheet = tmp_path / "ours.yaml"
+    sheet.write_text("schema: pyrometer.prices/1\nnodes: {instance: r5.2xlarge, region: us-east-1}\n")
+    plain = json.loads(pyrometer("diagnose", "-f", "json", compressed_log).stdout)
+    assert plain["cost"] is None
+    assert all(finding["saves"]["cost"] is None for finding in plain["findings"])
+    run = pyrometer("diagnose", "-f", "json", "--prices", sheet, compressed_log)
+    assert (run.returncode, run.stderr) == (0, "")
+    report = json.loads(run.stdout)
+    validate(report, "report")
+    cost = report["cost"]
+    assert cost["money"]["known"]
+    for finding in report["findings"]:
+        saves = finding["saves"]
+        share = saves["core_ms"] / report["accounting"]["core"]["total_ms"]
+        assert saves["cost"] == pytest.approx(cost["money"]["total"] * share)
+    text = pyrometer("diagnose", "--prices", sheet, compressed_log).stdout
+    assert "COST\nCurrent: 1 x r5.2xlarge = $" in text
+    builtin = json.loads(pyrometer("diagnose", "-f", "json", "--prices", "builtin", compressed_log).stdout)
+    assert not builtin["cost"]["money"]["known"]
+    assert pyrometer("diagnose", "--prices", "nowhere.yaml", compressed_log).returncode == 3
+
+
+def advice_of(cost: Any) -> dict[str, Any]:
+    return {advice["kind"]: advice for advice in cost["recommendations"]}
+
+
+def test_fewer_executors_for_one_long_task(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    executors = [(str(number), host, 8, 0) for number, host in enumerate("abcd", 1)]
+    path.write_text(run_of({"spark.master": "spark://a:7077"}, executors, 600_000, [(0, 600_000, 0, False)]))
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1"]
+    cost = cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]
+    assert cost["money"]["total_micros"] == 336_000
+    advice = advice_of(cost)["right-size"]
+    assert advice["executors"] == 1
+    assert advice["wall_ms"] == pytest.approx(600_000, rel=0.01)
+    assert advice["cost_micros"] == pytest.approx(84_000, rel=0.01)
+    assert advice["saves_micros"] == 336_000 - advice["cost_micros"]
+    assert advice["saves_share"] == pytest.approx(0.75, abs=0.01)
+    assert "Recommended: 1 x r5.2xlarge (1 executor) = $0.0840/run. Savings: $0.25/run (75 %)." in " ".join(
+        pyrometer("cost", *arguments, "-w", "200", path).stdout.split()
+    )
+    # No memory peaks: no other type can be called safe.
+    assert advice_of(cost)["instance"]["text"] is None
+    late = cost_of(pyrometer, *arguments, "--deadline", "5m", path)["applications"][0]["cost"]
+    assert advice_of(late)["right-size"]["text"] is None
+    assert pyrometer("cost", "--deadline", "soon", path).returncode == 2
+
+
+def test_nothing_is_advised_beyond_what_the_log_supports(pyrometer: Command) -> None:
+    for path in sorted((ROOT / "corpus" / "logs").glob("*_oom*.zst"))[:3]:
+        for entry in cost_of(pyrometer, "--instance", "r5.2xlarge", path)["applications"]:
+            for advice in entry["cost"]["recommendations"]:
+                assert advice["safety"]
+                if advice["cost_micros"] is not None:
+                    assert advice["cost_micros"] < entry["cost"]["cost_micros"]

@@ -1,0 +1,13 @@
+/* What the run should cost: other executors, nodes of another type. Nothing is advised that would miss a deadline or
+ * leave less memory than was used; each piece of advice says by how much it is safe. */
+#ifndef PYRO_COST_ADVISE_H
+#define PYRO_COST_ADVISE_H
+
+#include "cost/money.h"
+
+/* Works out cost->advice of a priced cost; `app` is what it was made of. `deadline_ms` 0: none was given. */
+enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app *app, const struct pyro_prices *prices,
+                                  const struct pyro_money_options *options, int64_t deadline_ms,
+                                  struct pyro_error *error);
+
+#endif
