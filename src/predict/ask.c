@@ -288,7 +288,7 @@ static enum pyro_status combine(struct pyro_whatif *whatif, const struct pyro_sc
 static enum pyro_status read_set(struct pyro_whatif *whatif, const char *text, struct pyro_scenario *common,
                                  struct pyro_error *error)
 {
-    struct pyro_slice key, value;
+    struct pyro_slice key = PYRO_SLICE_NULL, value = PYRO_SLICE_NULL;
     unsigned setting;
     bool full;
     PYRO_TRY(split(text, &key, &value, error));
