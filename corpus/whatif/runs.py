@@ -105,7 +105,7 @@ JOBS: tuple[Job, ...] = (
             ("2", "4-of-30"),
             ("4-of-30", "4"),
         ),
-        repeats=("2", "4"),
+        repeats=("2", "6"),
     ),
     Job(
         "threads",
@@ -200,6 +200,7 @@ JOBS: tuple[Job, ...] = (
         {},
         sizes("rdd", 1, 2, 4),
         (*star("2", "1", "4"), *star("4", "1", "2")),
+        repeats=("4",),
     ),
     Job(
         "skew",
