@@ -66,6 +66,7 @@ static void set(struct search *search, struct pyro_scenario *scenario, unsigned 
         search->status = PYRO_ERROR_MEMORY;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is NLopt's */
 static double evaluate(unsigned count, const double *point, double *gradient, void *context)
 {
     struct search *search = context;
@@ -112,6 +113,8 @@ static void keep_front(struct search *search)
     double least = HUGE_VAL;
     for (size_t i = 0; i < search->tried.count; i++)
         search->tried.items[i].cost = pyro_scenario_price(&search->quick, &search->tried.items[i]);
+    if (search->tried.count == 0)
+        return;
     qsort(search->tried.items, search->tried.count, sizeof(*search->tried.items), by_time);
     for (size_t i = 0; i < search->tried.count; i++) {
         if (search->tried.items[i].cost >= least)
@@ -142,7 +145,7 @@ static void add_dimension(struct search *search, double *low, double *high, doub
 static enum pyro_status look(struct search *search, struct pyro_error *error)
 {
     const struct pyro_predicted_run *run = &search->whatif->run;
-    double low[DIMENSIONS], high[DIMENSIONS], first[DIMENSIONS], least;
+    double low[DIMENSIONS] = {0}, high[DIMENSIONS] = {0}, first[DIMENSIONS] = {0}, least;
     double slots = fmax((double)run->executors * (double)run->cores, 1);
     double most = fmin(fmax(4 * (double)run->executors, 16), EXECUTORS_MAX);
     double cores = fmin(fmax(2 * (double)run->cores, 4), CORES_MAX);
@@ -193,7 +196,7 @@ enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct 
         whatif->scenarios = pyro_arena_array(&whatif->arena, search.tried.count, sizeof(*whatif->scenarios));
         if (!whatif->scenarios)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
-        for (size_t i = 0; status == PYRO_OK && i < search.tried.count; i++) {
+        for (size_t i = 0; whatif->scenarios && i < search.tried.count; i++) {
             whatif->scenarios[i] = search.common;
             memcpy(whatif->scenarios[i].values, search.tried.items[i].values, sizeof(search.common.values));
             memcpy(whatif->scenarios[i].given, search.tried.items[i].given, sizeof(search.common.given));
