@@ -162,6 +162,7 @@ JOBS: tuple[Job, ...] = (
             Run("memory", "500m", memory="500m"),
         ),
         (*star("1g", "500m", "2g"), *star("500m", "1g", "2g"), ("2g", "500m")),
+        repeats=("1g",),
     ),
     Job(
         "adaptive",
