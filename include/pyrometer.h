@@ -297,6 +297,9 @@ struct pyro_whatif_options {
     double max_cost;
     const struct pyro_prices *prices; /* NULL: scenarios have no cost */
     const char *instance, *region;    /* as in pyro_cost_options */
+    /* Models that are left out, by name ("partitions"): to see what each contributes. */
+    const char *const *without;
+    size_t without_count;
 };
 
 /* Answers every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the answer.

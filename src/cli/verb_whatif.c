@@ -10,8 +10,8 @@ enum { SETTINGS_MAX = 128 };
 
 /* What is asked, as the library takes it. */
 struct question {
-    const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX];
-    size_t set_count, sweep_count;
+    const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX], *without[CLI_REPEATED_MAX];
+    size_t set_count, sweep_count, without_count;
     char *own[8]; /* "executors=4", of the options that have names of their own */
     size_t own_count;
     int64_t deadline_ms;
@@ -92,6 +92,8 @@ static bool read_question(const struct cli_call *call, struct question *question
             return false;
         question->sweep[question->sweep_count++] = value;
     }
+    while ((value = cli_repeated_value(call, "without", question->without_count)) != NULL)
+        question->without[question->without_count++] = value;
     return true;
 }
 
@@ -167,7 +169,9 @@ static int predict(const struct cli_call *call, const struct question *question,
                                             .max_cost = question->max_cost,
                                             .prices = prices,
                                             .instance = cli_value(call, "instance"),
-                                            .region = cli_value(call, "region")};
+                                            .region = cli_value(call, "region"),
+                                            .without = question->without,
+                                            .without_count = question->without_count};
         enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, options, &whatif, &error);
         cli_progress_erase(progress);
         if (done == PYRO_OK)
@@ -230,6 +234,9 @@ static const struct cli_option options[] = {
      "the configurations that no other beats in both. What the other options say stays."},
     {"deadline", 0, "TIME", NULL, NULL, "The search keeps to this wall time, such as 30m or 2h."},
     {"max-cost", 0, "COST", NULL, NULL, "The search keeps to this cost."},
+    {"without", 0, "MODEL...", NULL, NULL,
+     "Leave this model out (its name stands beside what it did): to see what each contributes. May be given several "
+     "times."},
     {"prices", 0, "FILE...", NULL, NULL,
      "Tell what each scenario costs, by the prices that come with pyrometer and those of FILE (YAML). May be given "
      "several times."},

@@ -139,7 +139,8 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
     scenario->cores_per_executor = change->run->cores;
     scenario->memory_bytes = change->run->memory_bytes;
     for (unsigned i = 0; i < PYRO_MODELS && !change->failed; i++)
-        models[i](change);
+        if (!(change->run->without >> i & 1))
+            models[i](change);
     pyro_change_emit(change);
     change->replay.edits = change->edits.items;
     change->replay.edit_count = change->edits.count;

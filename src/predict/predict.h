@@ -93,6 +93,7 @@ struct pyro_predicted_run {
     int64_t start_ms;                /* from asking for an executor to its registration */
     bool allocates;                  /* dynamic allocation was on */
     bool local;                      /* the driver runs the tasks */
+    uint32_t without;                /* bit set of models that are left out */
     struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
     struct pyro_stage_facts *stages; /* of each row of app->stages */
     float *spread;                   /* of task times by chance, a row of app->stages each */

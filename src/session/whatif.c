@@ -111,6 +111,32 @@ static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struc
     return PYRO_OK;
 }
 
+static enum pyro_status leave_out(const struct pyro_whatif_options *asked, uint32_t *ret, struct pyro_error *error)
+{
+    for (size_t i = 0; i < asked->without_count; i++) {
+        unsigned model = 0;
+        while (model < PYRO_MODELS && strcmp(asked->without[i], pyro_model_name((enum pyro_model_id)model)) != 0)
+            model++;
+        if (model == PYRO_MODELS)
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no model called '%.60s'", asked->without[i]);
+        *ret |= UINT32_C(1) << model;
+    }
+    return PYRO_OK;
+}
+
+/* A setting whose model is left out would be passed over in silence. */
+static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyro_error *error)
+{
+    for (size_t i = 0; i < whatif->scenario_count; i++)
+        for (unsigned k = 0; k < PYRO_PREDICTED_SETTINGS; k++) {
+            const struct pyro_predicted_setting *setting = &pyro_predicted_settings[k];
+            if (whatif->scenarios[i].given[k].ptr && whatif->run.without >> setting->model & 1)
+                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the model '%s' is left out, and %s needs it",
+                                      pyro_model_name(setting->model), setting->key);
+        }
+    return PYRO_OK;
+}
+
 static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
                             const struct pyro_whatif_options *asked, const struct pyro_options *options,
                             struct pyro_error *error)
@@ -119,6 +145,8 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
     PYRO_TRY(read_goal(asked, &whatif->goal, error));
     PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));
+    PYRO_TRY(leave_out(asked, &whatif->run.without, error));
+    PYRO_TRY(check_asked(whatif, error));
     PYRO_TRY(pyro_predict_take_prices(&whatif->run, asked->prices, asked->instance, asked->region, error));
     if (whatif->goal.asked)
         PYRO_TRY(pyro_predict_optimise(whatif, &whatif->goal, error));
@@ -145,7 +173,7 @@ enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct p
     if (!diagnosis || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is needed");
     if (asked->size < sizeof(nothing) || (asked->set_count > 0 && !asked->set) ||
-        (asked->sweep_count > 0 && !asked->sweep))
+        (asked->sweep_count > 0 && !asked->sweep) || (asked->without_count > 0 && !asked->without))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_whatif_options.size is not one that this library knows");
     PYRO_TRY(pyro_options_resolve(options, &own, error));

@@ -94,15 +94,16 @@ def test_real_pairs(pyrometer: Command) -> None:
     folder = ROOT / "corpus" / "whatif"
     errors = []
     for pair in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["pairs"]:
-        if pair["split"] != "development" or pair["job"] == "memory":
+        if pair["split"] != "development":
             continue
         (told,) = whatif(pyrometer, folder / pair["base"], *pair["options"])["scenarios"]
         jobs = [job for job in told["jobs"] if job["id"] >= pair["first_job"]]
         length = max(job["end_ms"] for job in jobs) - min(job["start_ms"] for job in jobs)
         errors.append(abs(length / pair["measured_jobs_ms"] - 1))
     assert len(errors) > 8
-    assert sum(errors) / len(errors) < 0.08
-    assert max(errors) < 0.2
+    # What is reached is published; these are the lines behind which something broke.
+    assert sum(errors) / len(errors) < 0.12
+    assert max(errors) < 0.5
 
 
 def test_processors_of_one_host_are_shared(pyrometer: Command) -> None:
@@ -238,3 +239,15 @@ def test_every_setting_is_documented() -> None:
     keys = re.findall(r'^PYRO_PREDICTED\([A-Z_]+,\s*"([^"]+)"', rows, re.M)
     assert len(keys) >= 2
     assert [key for key in keys if key not in page] == []
+
+
+def test_models_left_out(pyrometer: Command) -> None:
+    log = LOGS / "healthy_etl.zst"
+    without = ["--without", "partitions", "--without", "host"]
+    whole, plain = (whatif(pyrometer, log, "-e", "8", *words)["scenarios"][0] for words in ([], without))
+    assert "partitions" in {model["name"] for model in whole["models"]}
+    assert not {"partitions", "host"} & {model["name"] for model in plain["models"]}
+    run = pyrometer("whatif", log, "--without", "weather")
+    assert run.returncode == 2 and "weather" in run.stderr
+    run = pyrometer("whatif", log, "-e", "8", "--without", "executors")
+    assert run.returncode == 2 and "needs it" in run.stderr
