@@ -4,6 +4,9 @@
 #include "analyze/internal.h"
 #include "predict/model.h"
 
+/* What waits as long as this waits for ever. */
+#define DAY_MS INT64_C(86400000)
+
 /* Of the time in tasks: how long an executor takes to start depends on what else the cluster does just then. */
 #define DOUBT 0.06
 
@@ -58,7 +61,7 @@ static void allocate(struct pyro_predict_change *change)
     int64_t idle = whole(change, PYRO_PREDICTED_DYNAMIC_IDLE), cached = whole(change, PYRO_PREDICTED_DYNAMIC_CACHED),
             shuffle = whole(change, PYRO_PREDICTED_DYNAMIC_SHUFFLE);
     if (caches(run->app) && cached > idle)
-        idle = cached >= 864e5 ? PYRO_NONE : cached;
+        idle = cached >= DAY_MS ? PYRO_NONE : cached;
     *allocation = (struct pyro_replay_allocation){
         .least = least,
         .most = most,
@@ -72,10 +75,10 @@ static void allocate(struct pyro_predict_change *change)
                 ? whole(change, PYRO_PREDICTED_DYNAMIC_SUSTAINED)
                 : whole(change, PYRO_PREDICTED_DYNAMIC_BACKLOG),
         .idle_ms = idle,
-        .shuffle_idle_ms = !keeps_shuffles(change)                 ? idle
-                           : shuffle >= 864e5 || idle == PYRO_NONE ? PYRO_NONE
-                           : shuffle > idle                        ? shuffle
-                                                                   : idle,
+        .shuffle_idle_ms = !keeps_shuffles(change)                  ? idle
+                           : shuffle >= DAY_MS || idle == PYRO_NONE ? PYRO_NONE
+                           : shuffle > idle                         ? shuffle
+                                                                    : idle,
         .first_ms = run->delay_count > 0 ? run->delays[0] : 0,
         .start_ms = run->start_ms,
         .ratio = pyro_scenario_setting(change, PYRO_PREDICTED_DYNAMIC_RATIO),

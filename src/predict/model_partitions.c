@@ -210,7 +210,7 @@ static void put_back(struct pyro_predict_change *change, size_t row, const struc
     uint32_t count = 0;
     for (uint32_t i = 0; i < apart->count; i++) {
         double parts = cut ? fmax(ceil(apart->load[i] / target), 1) : 1;
-        for (double p = 0; p < parts; p++, count++) {
+        for (uint32_t p = 0; p < (uint32_t)parts; p++, count++) {
             load[count] = apart->load[i] / parts;
             ms[count] = fixed + fmax(apart->ms[i] - fixed, 0) / parts;
         }

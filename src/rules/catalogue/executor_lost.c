@@ -218,7 +218,7 @@ static void keep_executors(struct pyro_rule_context *context, struct pyro_findin
     size_t came = 0, next = 0;
     int64_t *added = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*added));
     int64_t(*died)[2] = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*died));
-    if (!added || !died) {
+    if (!lost || !added || !died) {
         context->failed = true;
         return;
     }
