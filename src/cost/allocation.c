@@ -375,8 +375,8 @@ static bool take_names(struct allocation *state)
     cost->has_master = pyro_master_container(app, &cost->master);
     if (!pyro_cost_place_recognise(app, &cost->arena, &cost->place))
         return false;
-    struct pyro_recognised *all[] = {&cost->place.cloud, &cost->place.region, &cost->place.instance,
-                                     &cost->place.driver_instance, &cost->place.workload};
+    struct pyro_recognised *all[] = {&cost->place.cloud,           &cost->place.region,   &cost->place.instance,
+                                     &cost->place.driver_instance, &cost->place.workload, &cost->place.cluster};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         all[i]->text = copy(&cost->arena, all[i]->text, &failed);
     return !failed;

@@ -1,5 +1,6 @@
 #include "cost/costs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/parts.h"
@@ -192,7 +193,13 @@ enum pyro_status pyro_costs_add(struct pyro_costs *costs, struct pyro_app *app, 
         pyro_cost_free(cost);
         return status != PYRO_OK ? status : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
     }
-    *entry = (struct pyro_cost_entry){cost, kept};
+    *entry = (struct pyro_cost_entry){cost, kept, (double)NAN, (double)NAN};
+    if (cost->money.nodes > 0) {
+        struct pyro_slice driver = cost->place.driver_instance.text;
+        driver = costs->money.instance || !driver.len ? cost->money.instance : driver;
+        entry->node_hour = pyro_node_hour(cost, costs->prices, &costs->money, cost->money.instance);
+        entry->driver_hour = pyro_node_hour(cost, costs->prices, &costs->money, driver);
+    }
     return PYRO_OK;
 }
 

@@ -21,6 +21,7 @@ enum pyro_cost_by {
 struct pyro_cost_entry {
     struct pyro_cost *cost;
     struct pyro_slice key; /* what it is grouped by, where that is one thing for a whole application; null: unknown */
+    double node_hour, driver_hour; /* of a node of executors, and of the driver's own: millionths; NaN: unknown */
 };
 
 struct pyro_unreadable {
@@ -48,5 +49,21 @@ struct pyro_cost_group {
 };
 /* Groups, largest money first, then core time, then name. In an arena of the caller's. NULL: no memory. */
 struct pyro_cost_group *pyro_costs_group(const struct pyro_costs *costs, struct pyro_arena *arena, size_t *ret_count);
+
+/* Nodes of a cluster that several of the applications ran on: hosts, from when the first application came there to when
+ * the last one went. */
+struct pyro_cluster {
+    struct pyro_slice name, reason;
+    double confidence;
+    int64_t applications, nodes, from_ms, to_ms;
+    int64_t node_ms;    /* the hosts' lifetimes */
+    int64_t idle_ms;    /* of these, without an application */
+    int64_t claimed_ms; /* what applications were given one by one: more than used where they shared hosts */
+    struct pyro_slice currency;
+    bool known; /* every price is, in one currency */
+    int64_t micros, idle_micros, applications_micros;
+};
+/* By name. In an arena of the caller's. NULL: no memory. */
+struct pyro_cluster *pyro_costs_clusters(const struct pyro_costs *costs, struct pyro_arena *arena, size_t *ret_count);
 
 #endif

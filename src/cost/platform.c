@@ -220,5 +220,5 @@ bool pyro_cost_place_recognise(const struct pyro_app *app, struct pyro_arena *ar
     for (size_t i = 0; i < app->executors.count && i < 16 && !(ret->cloud.text.ptr && ret->region.text.ptr); i++)
         if (!recognise_host(arena, app->executors.items[i].host, ret))
             return false;
-    return true;
+    return pyro_cost_cluster_recognise(app, arena, ret);
 }

@@ -42,8 +42,12 @@ struct pyro_cost_place {
     struct pyro_recognised cloud;  /* "aws", "azure", "gcp" */
     struct pyro_recognised region; /* "us-east-1" */
     struct pyro_recognised instance, driver_instance;
+    struct pyro_recognised
+        cluster; /* an id or an address that its applications share; null: unknown, or there is none */
     struct pyro_recognised workload; /* Databricks: "jobs" or "all-purpose", "-photon" behind where that engine ran */
 };
+/* place->cluster, of a place whose platform is known. */
+bool pyro_cost_cluster_recognise(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_cost_place *place);
 /* Texts live in the arena or in the application. False: no memory. */
 bool pyro_cost_place_recognise(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_cost_place *ret);
 

@@ -45,6 +45,52 @@ static void add_groups(struct pyro_section *section, const struct pyro_costs *co
         pyro_strbuf_printf(&section->remarks, "%zu more; --details shows all.\n", count - GROUPS_SHOWN);
 }
 
+/* What the nodes of clusters cost, beside what applications did. */
+static void add_clusters(struct pyro_section *section, const struct pyro_cluster *clusters, size_t count)
+{
+    static const struct pyro_grid_column columns[] = {{"Cluster", false, 0, false},   {"Runs", true, 4, false},
+                                                      {"Nodes", true, 3, false},      {"Node hours", true, 0, false},
+                                                      {"Idle hours", true, 0, false}, {"Money", true, 1, false},
+                                                      {"Idle", true, 2, false}};
+    struct pyro_grid *grid = &section->grid;
+    bool shared = false;
+    section->title = "Clusters";
+    pyro_strbuf_add_text(&section->lead, "Nodes from the first application that ran on each to the last one. Idle: of "
+                                         "that, no application was there.");
+    grid->columns = columns;
+    grid->column_count = 7;
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_cluster *cluster = &clusters[i];
+        pyro_strbuf_add_slice(&grid->text, cluster->name);
+        pyro_grid_next(grid);
+        pyro_human_count(&grid->text, cluster->applications);
+        pyro_grid_next(grid);
+        pyro_human_count(&grid->text, cluster->nodes);
+        pyro_grid_next(grid);
+        pyro_human_hours(&grid->text, (double)cluster->node_ms / 3600000);
+        pyro_grid_next(grid);
+        pyro_human_hours(&grid->text, (double)cluster->idle_ms / 3600000);
+        pyro_grid_next(grid);
+        pyro_human_money(&grid->text, cluster->micros, cluster->known ? cluster->currency : PYRO_SLICE_NULL);
+        pyro_grid_next(grid);
+        pyro_human_money(&grid->text, cluster->idle_micros, cluster->known ? cluster->currency : PYRO_SLICE_NULL);
+        pyro_grid_next(grid);
+        shared |= cluster->claimed_ms > cluster->node_ms - cluster->idle_ms;
+        pyro_strbuf_add_slice(&section->remarks, cluster->name);
+        pyro_strbuf_add_text(&section->remarks, ": ");
+        pyro_strbuf_add_slice(&section->remarks, cluster->reason);
+        pyro_strbuf_add_text(&section->remarks, " (confidence ");
+        pyro_human_hundredths(&section->remarks, cluster->confidence);
+        pyro_strbuf_add_text(&section->remarks, ").\n");
+    }
+    if (shared)
+        pyro_strbuf_add_text(&section->remarks, "Applications shared nodes: each one's own bill has such a node whole, "
+                                                "this table once.\n");
+    pyro_strbuf_add_text(&section->remarks,
+                         "Not known: nodes that none of these applications used, nodes before the first of these "
+                         "applications and after the last one, and what other applications did in between.\n");
+}
+
 static void draw(struct pyro_page *page, struct pyro_section *section, struct pyro_strbuf *line)
 {
     pyro_text_section(page, section, line);
@@ -54,7 +100,8 @@ static void draw(struct pyro_page *page, struct pyro_section *section, struct py
 }
 
 static void write_text(struct pyro_output *output, const struct pyro_costs *costs, const struct pyro_cost_group *groups,
-                       size_t count, const struct pyro_report_options *options)
+                       size_t count, const struct pyro_cluster *clusters, size_t cluster_count,
+                       const struct pyro_report_options *options)
 {
     struct pyro_page page;
     struct pyro_strbuf line;
@@ -80,6 +127,11 @@ static void write_text(struct pyro_output *output, const struct pyro_costs *cost
     if (!single || costs->by != PYRO_BY_APPLICATION) {
         pyro_section_init(&section, output->buffer.allocator);
         add_groups(&section, costs, groups, count, options->details != 0);
+        draw(&page, &section, &line);
+    }
+    if (cluster_count > 0) {
+        pyro_section_init(&section, output->buffer.allocator);
+        add_clusters(&section, clusters, cluster_count);
         draw(&page, &section, &line);
     }
     for (size_t i = 0; i < costs->unreadable.count; i++) {
@@ -128,7 +180,7 @@ enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format form
     struct pyro_report_options own;
     struct pyro_output output;
     struct pyro_arena arena;
-    size_t count = 0;
+    size_t count = 0, cluster_count = 0;
     pyro_error_clear(error);
     if (!costs || !writer || !writer->write)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs and a writer are needed");
@@ -137,17 +189,18 @@ enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format form
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_arena_init(&arena, costs->arena.allocator);
     struct pyro_cost_group *groups = pyro_costs_group(costs, &arena, &count);
-    if (!groups) {
+    struct pyro_cluster *clusters = pyro_costs_clusters(costs, &arena, &cluster_count);
+    if (!groups || !clusters) {
         pyro_arena_done(&arena);
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
     }
     pyro_output_init(&output, writer, costs->arena.allocator);
     if (format == PYRO_FORMAT_JSON)
-        pyro_costs_json(&output, costs, groups, count);
+        pyro_costs_json(&output, costs, groups, count, clusters, cluster_count);
     else if (format == PYRO_FORMAT_CSV)
         write_csv(&output, groups, count);
     else
-        write_text(&output, costs, groups, count, &own);
+        write_text(&output, costs, groups, count, clusters, cluster_count, &own);
     pyro_arena_done(&arena);
     return pyro_output_done(&output, error);
 }

@@ -37,6 +37,7 @@ static void write_place(struct pyro_json *json, const struct pyro_cost *cost)
     write_recognised(json, "instance", &place->instance);
     write_recognised(json, "driver_instance", &place->driver_instance);
     write_recognised(json, "workload", &place->workload);
+    write_recognised(json, "cluster", &place->cluster);
     pyro_json_line(json);
     pyro_json_string(json, "resource_manager", pyro_manager_name(cost->manager));
     pyro_json_string(json, "deploy_mode", cost->client_mode ? "client" : "cluster");
@@ -265,8 +266,29 @@ static void write_application(struct pyro_json *json, const struct pyro_cost *co
     pyro_json_end(json, '}');
 }
 
+static void write_cluster(struct pyro_json *json, const struct pyro_cluster *cluster)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_text(json, "name", cluster->name);
+    pyro_json_real(json, "confidence", cluster->confidence);
+    pyro_json_text(json, "reason", cluster->reason);
+    pyro_json_int(json, "applications", cluster->applications);
+    pyro_json_int(json, "nodes", cluster->nodes);
+    pyro_json_int(json, "from_ms", cluster->from_ms);
+    pyro_json_int(json, "to_ms", cluster->to_ms);
+    pyro_json_int(json, "node_ms", cluster->node_ms);
+    pyro_json_int(json, "idle_ms", cluster->idle_ms);
+    pyro_json_int(json, "claimed_ms", cluster->claimed_ms);
+    pyro_json_text(json, "currency", cluster->known ? cluster->currency : PYRO_SLICE_NULL);
+    pyro_json_int(json, "cost_micros", cluster->known ? cluster->micros : PYRO_NONE);
+    pyro_json_int(json, "idle_micros", cluster->known ? cluster->idle_micros : PYRO_NONE);
+    pyro_json_int(json, "applications_micros", cluster->known ? cluster->applications_micros : PYRO_NONE);
+    pyro_json_end(json, '}');
+}
+
 void pyro_costs_json(struct pyro_output *output, const struct pyro_costs *costs, const struct pyro_cost_group *groups,
-                     size_t count)
+                     size_t count, const struct pyro_cluster *clusters, size_t cluster_count)
 {
     struct pyro_json json;
     pyro_json_init(&json, output);
@@ -287,6 +309,11 @@ void pyro_costs_json(struct pyro_output *output, const struct pyro_costs *costs,
         pyro_json_bool(&json, "known", groups[i].known);
         pyro_json_end(&json, '}');
     }
+    pyro_json_end(&json, ']');
+    pyro_json_line(&json);
+    pyro_json_begin(&json, "clusters", '[');
+    for (size_t i = 0; i < cluster_count; i++)
+        write_cluster(&json, &clusters[i]);
     pyro_json_end(&json, ']');
     pyro_json_line(&json);
     pyro_json_begin(&json, "applications", '[');

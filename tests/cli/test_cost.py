@@ -357,3 +357,81 @@ def test_nothing_is_advised_beyond_what_the_log_supports(pyrometer: Command) -> 
                 assert advice["safety"]
                 if advice["cost_micros"] is not None:
                     assert advice["cost_micros"] < entry["cost"]["cost_micros"]
+
+
+def on_a_cluster(tmp_path: Path, name: str, properties: dict[str, str], hosts: str, begin_ms: int, end_ms: int) -> Path:
+    """An application that had a host each for its whole time."""
+    text = run_of(properties, [(str(i), host, 8, 0) for i, host in enumerate(hosts)], end_ms - begin_ms, [])
+    events = [json.loads(line) for line in text.splitlines()]
+    for event in events:
+        if "Timestamp" in event:
+            event["Timestamp"] += begin_ms
+        if "App ID" in event:
+            event["App ID"] = name
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    return path
+
+
+def test_nodes_between_the_applications_of_a_cluster(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    hour = 3_600_000
+    standalone = {"spark.master": "spark://m:7077", "spark.driver.host": "a"}
+    logs = [
+        on_a_cluster(tmp_path, "app-1", standalone, "ab", 0, hour),
+        on_a_cluster(tmp_path, "app-2", standalone, "a", 3 * hour, 4 * hour),  # two hours after the first one
+        on_a_cluster(tmp_path, "app-3", standalone, "b", hour // 2, 2 * hour),  # half an hour beside it
+        on_a_cluster(tmp_path, "app-4", {**standalone, "spark.master": "spark://other:7077"}, "a", 0, 9 * hour),
+    ]
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1"]
+    clusters = cost_of(pyrometer, *arguments, *logs)["clusters"]
+    # Host a has app-1 from 0 to 1 h, the driver of app-3 from 0:30 to 2 h, and app-2 from 3 h to 4 h: 4 h, one of them
+    # idle. Host b has app-1 from 0 to 1 h and app-3 from 0:30 to 2 h: 2 h.
+    assert [cluster["name"] for cluster in clusters] == ["spark://m:7077"]
+    cluster = clusters[0]
+    assert (cluster["applications"], cluster["nodes"], cluster["confidence"]) == (3, 2, 0.8)
+    assert (cluster["node_ms"], cluster["idle_ms"]) == (6 * hour, hour)
+    assert cluster["claimed_ms"] == 6 * hour  # 2 + 1 + 2 x 1.5
+    assert (cluster["cost_micros"], cluster["idle_micros"]) == (6 * 504_000, 504_000)
+    assert cluster["applications_micros"] == 6 * 504_000
+    text = pyrometer("cost", *arguments, *logs).stdout
+    assert "CLUSTERS" in text
+    assert "Not known: nodes that none of these applications used" in text
+    unpriced = cost_of(pyrometer, *logs)["clusters"][0]
+    assert (unpriced["idle_ms"], unpriced["cost_micros"], unpriced["currency"]) == (hour, None, None)
+    assert cost_of(pyrometer, logs[0], logs[3])["clusters"] == []
+    assert "CLUSTERS" not in pyrometer("cost", logs[0], logs[3]).stdout
+
+
+@pytest.mark.parametrize(
+    ("properties", "app", "host", "name", "confidence"),
+    [
+        ({"spark.master": "spark://m:7077"}, "app-1", "a", "spark://m:7077", 0.8),
+        ({"spark.master": "yarn"}, "application_1584570187654_0001", "a", "YARN, ResourceManager of 1584570187654", 0.9),
+        ({"spark.master": "yarn"}, "application_7_1", "a", None, 0),
+        ({"spark.master": "yarn", "spark.dataproc.x": "y"}, "app-1", "etl-2-w-0.c.p.internal", "etl-2", 0.9),
+        ({"spark.master": "yarn", "spark.dataproc.x": "y"}, "app-1", "etl-2-sw-x1y2", "etl-2", 0.9),
+        ({"spark.master": "yarn", "spark.dataproc.x": "y"}, "app-1", "-w-", None, 0),
+        (
+            {"spark.master": "yarn", "spark.emr.x": "y", "spark.logs": "s3://l/elasticmapreduce/j-2AXXXXXXGAPLF/node"},
+            "app-1",
+            "a",
+            "j-2AXXXXXXGAPLF",
+            0.95,
+        ),
+        ({"spark.master": "spark://m:1", "spark.databricks.clusterUsageTags.clusterId": "1-2-x"}, "app-1", "a", "1-2-x", 1),
+        ({"spark.master": "spark://m:1", "spark.databricks.x": "y"}, "app-1", "a", None, 0),
+        ({"spark.master": "local-cluster[2,1,1024]"}, "app-1", "a", None, 0),
+        ({"spark.master": "k8s://https://k"}, "app-1", "a", None, 0),
+    ],
+)
+def test_clusters_are_recognised(
+    pyrometer: Command, tmp_path: Path, properties: dict[str, str], app: str, host: str, name: str | None, confidence: float
+) -> None:
+    path = tmp_path / app
+    path.write_text(run_of(properties, [("1", host, 8, 0)], 1000, []).replace('"app-1"', f'"{app}"'))
+    cluster = cost_of(pyrometer, path)["applications"][0]["cost"]["place"]["cluster"]
+    if name is None:
+        assert cluster is None
+    else:
+        assert (cluster["name"], cluster["confidence"]) == (name, confidence)
+        assert cluster["reason"]
