@@ -198,7 +198,7 @@ static int64_t chance(uint64_t seed, uint64_t what)
     int64_t sum = -MEAN;
     for (unsigned i = 0; i < BYTES; i++)
         sum += (int64_t)(mixed >> (8 * i) & 0xff);
-    return (int64_t)((double)(sum << REPLAY_FACTOR_BITS) / deviation);
+    return (int64_t)((double)(sum * ((int64_t)1 << REPLAY_FACTOR_BITS)) / deviation);
 }
 
 /* `part`: of a stage that an edit gave its tasks. */
