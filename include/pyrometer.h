@@ -188,6 +188,26 @@ PYRO_API enum pyro_status pyro_config_profile(pyro_config *config, const char *n
 /* Name of a profile; NULL beyond the last one. */
 PYRO_API const char *pyro_profile_name(size_t index);
 
+/* ---- Server ------------------------------------------------------------------------------------------------------ */
+
+/* Answers the REST API of Spark's History Server for the logs of a folder (docs/serve.md), on threads of its own. */
+typedef struct pyro_server pyro_server;
+
+struct pyro_server_options {
+    size_t size;
+    const char *host;      /* IPv4 address to listen on; NULL: 127.0.0.1 */
+    unsigned port;         /* 0: a free one */
+    uint64_t memory_bytes; /* about what open applications may take; 0: 1 GiB */
+};
+
+/* Listens when it returns; requests wait until the folder has been looked at. PYRO_ERROR_ARGUMENT: no such address, or
+ * this build has no server. PYRO_ERROR_OUTPUT: the port is taken. */
+PYRO_API enum pyro_status pyro_server_start(const char *folder, const struct pyro_server_options *options,
+                                            pyro_server **ret, struct pyro_error *error);
+PYRO_API unsigned pyro_server_port(const pyro_server *server);
+/* Answers what was asked already, then stops. */
+PYRO_API void pyro_server_stop(pyro_server *server);
+
 /* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
 
 typedef struct pyro_diagnosis pyro_diagnosis;

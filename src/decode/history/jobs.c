@@ -1,0 +1,253 @@
+/* Jobs and stages. */
+#include <stdio.h>
+
+#include "base/intern.h"
+#include "decode/history/listener.h"
+
+#define GET pyro_tree_get
+
+/* The level's words as Spark's UI writes them, from the flags that events have. */
+static struct pyro_slice storage_level(struct pyro_listener *listener, const struct pyro_tree *level, bool *ret_valid)
+{
+    bool disk = pyro_tree_bool(GET(level, "Use Disk")), memory = pyro_tree_bool(GET(level, "Use Memory"));
+    bool off_heap = pyro_tree_bool(GET(level, "Use Off Heap")) ||
+                    pyro_tree_bool(GET(level, "Use ExternalBlockStore")) || pyro_tree_bool(GET(level, "Use Tachyon"));
+    int64_t replicas = pyro_tree_int(GET(level, "Replication"), 1);
+    *ret_valid = (disk || memory) && replicas > 0;
+    char text[120];
+    int len =
+        snprintf(text, sizeof(text), "%s%s%s%lldx Replicated", disk ? "Disk " : "",
+                 !memory    ? ""
+                 : off_heap ? "Memory (off heap) "
+                            : "Memory ",
+                 pyro_tree_bool(GET(level, "Deserialized")) ? "Deserialized " : "Serialized ", (long long)replicas);
+    return pyro_listener_keep(listener, (struct pyro_slice){text, (size_t)len});
+}
+
+static struct pyro_history_stage *enter_stage(struct pyro_listener *listener, int64_t id, int64_t attempt)
+{
+    struct pyro_history *history = listener->history;
+    if (id < 0 || attempt < 0 || id > INT32_MAX || attempt > INT32_MAX)
+        return NULL;
+    uint64_t *row = pyro_map_put(&history->stage_rows, (uint64_t)id << 32 | (uint64_t)attempt, NULL);
+    if (row && *row)
+        return &history->stages.items[*row - 1];
+    struct pyro_history_stage *stage = row ? pyro_vec_push(&history->stages, NULL) : NULL;
+    history->failed |= !stage;
+    if (!stage)
+        return NULL;
+    *row = history->stages.count;
+    stage->id = id;
+    stage->attempt = attempt;
+    stage->status = PYRO_STAGE_PENDING;
+    stage->live = true;
+    stage->pool = PYRO_SLICE_LITERAL("default");
+    pyro_id_set_init(&stage->completed_indices, NULL);
+    pyro_map_init(&stage->share_rows, NULL);
+    return stage;
+}
+
+static void read_info(struct pyro_listener *listener, const struct pyro_tree *info, struct pyro_history_stage *stage)
+{
+    stage->name = pyro_listener_text(listener, GET(info, "Stage Name"));
+    stage->details = pyro_listener_text(listener, GET(info, "Details"));
+    stage->partitions = pyro_tree_int(GET(info, "Number of Tasks"), 0);
+    stage->submitted_ms = pyro_tree_int(GET(info, "Submission Time"), 0);
+    stage->completed_ms = pyro_tree_int(GET(info, "Completion Time"), 0);
+    stage->failure = pyro_listener_text(listener, GET(info, "Failure Reason"));
+    stage->profile = pyro_tree_int(GET(info, "Resource Profile Id"), 0);
+    stage->push_enabled = pyro_tree_bool(GET(info, "Shuffle Push Enabled"));
+    stage->mergers = pyro_tree_int(GET(info, "Shuffle Push Mergers Count"), 0);
+    stage->accumulables.count = stage->rdd_ids.count = 0;
+    pyro_listener_accumulables(listener, GET(info, "Accumulables"), &stage->accumulables);
+    const struct pyro_tree *rdds = GET(info, "RDD Info");
+    for (const struct pyro_tree *rdd = rdds ? rdds->first : NULL; rdd; rdd = rdd->next) {
+        int64_t *id = pyro_vec_push(&stage->rdd_ids, NULL);
+        listener->history->failed |= !id;
+        if (id)
+            *id = pyro_tree_int(GET(rdd, "RDD ID"), 0);
+    }
+}
+
+/* The attempt that an event's info names, with what it says; NULL: none, or no memory. */
+static struct pyro_history_stage *live_stage(struct pyro_listener *listener, const struct pyro_tree *info)
+{
+    struct pyro_history_stage *stage = enter_stage(listener, pyro_tree_int(GET(info, "Stage ID"), -1),
+                                                   pyro_tree_int(GET(info, "Stage Attempt ID"), 0));
+    if (stage && stage->live)
+        read_info(listener, info, stage);
+    return stage;
+}
+
+static bool lists(const struct pyro_history_job *job, int64_t stage)
+{
+    for (size_t i = 0; i < job->stage_ids.count; i++)
+        if (job->stage_ids.items[i] == stage)
+            return true;
+    return false;
+}
+
+static void link_job(struct pyro_listener *listener, struct pyro_history_stage *stage, size_t row)
+{
+    uint32_t *added = pyro_vec_push(&stage->jobs, NULL);
+    listener->history->failed |= !added;
+    if (added)
+        *added = (uint32_t)row;
+}
+
+static void read_properties(struct pyro_listener *listener, const struct pyro_tree *properties,
+                            struct pyro_history_job *job)
+{
+    job->description = pyro_listener_text(listener, GET(properties, "spark.job.description"));
+    job->group = pyro_listener_text(listener, GET(properties, "spark.jobGroup.id"));
+    struct pyro_slice tags = pyro_listener_text(listener, GET(properties, "spark.job.tags"));
+    while (tags.len) {
+        const char *comma = memchr(tags.ptr, ',', tags.len);
+        size_t len = comma ? (size_t)(comma - tags.ptr) : tags.len;
+        struct pyro_slice *tag = len ? pyro_vec_push(&job->tags, NULL) : NULL;
+        listener->history->failed |= len && !tag;
+        if (tag)
+            *tag = (struct pyro_slice){tags.ptr, len};
+        tags = (struct pyro_slice){tags.ptr + len + (comma ? 1 : 0), tags.len - len - (comma ? 1 : 0)};
+    }
+}
+
+void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    struct pyro_history *history = listener->history;
+    int64_t id = pyro_tree_int(GET(event, "Job ID"), -1);
+    uint64_t *row = pyro_map_put(&history->job_rows, (uint64_t)id, NULL);
+    if (row && *row)
+        return; /* the same event again */
+    struct pyro_history_job *job = row ? pyro_vec_push(&history->jobs, NULL) : NULL;
+    history->failed |= !job;
+    if (!job)
+        return;
+    *row = history->jobs.count;
+    size_t job_row = history->jobs.count - 1;
+    job->id = id;
+    job->submitted_ms = pyro_tree_int(GET(event, "Submission Time"), 0);
+    pyro_id_set_init(&job->completed_indices, NULL);
+    pyro_id_set_init(&job->completed_stages, NULL);
+    pyro_id_set_init(&job->skipped_stages, NULL);
+    read_properties(listener, GET(event, "Properties"), job);
+    const struct pyro_tree *ids = GET(event, "Stage IDs"), *infos = GET(event, "Stage Infos");
+    for (const struct pyro_tree *one = infos ? infos->first : ids ? ids->first : NULL; one; one = one->next) {
+        int64_t *stage_id = pyro_vec_push(&job->stage_ids, NULL);
+        history->failed |= !stage_id;
+        if (stage_id)
+            *stage_id = pyro_tree_int(infos ? GET(one, "Stage ID") : one, 0);
+    }
+    int64_t last = -1;
+    for (const struct pyro_tree *info = infos ? infos->first : NULL; info; info = info->next) {
+        if (!GET(info, "Completion Time"))
+            job->tasks += pyro_tree_int(GET(info, "Number of Tasks"), 0);
+        struct pyro_history_stage *stage = live_stage(listener, info);
+        if (!stage)
+            continue;
+        link_job(listener, stage, job_row);
+        if (stage->id >= last) {
+            last = stage->id;
+            job->name = pyro_listener_text(listener, GET(info, "Stage Name"));
+        }
+    }
+}
+
+void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    struct pyro_history *history = listener->history;
+    struct pyro_history_job *job = pyro_history_job(history, pyro_tree_int(GET(event, "Job ID"), -1));
+    if (!job || job->status != PYRO_JOB_RUNNING)
+        return;
+    /* Stages that never began are skipped now. */
+    for (size_t i = 0; i < job->stage_ids.count; i++) {
+        struct pyro_history_stage *stage = pyro_history_stage(history, job->stage_ids.items[i], 0);
+        if (!stage || !stage->live || stage->status != PYRO_STAGE_PENDING)
+            continue;
+        stage->status = PYRO_STAGE_SKIPPED;
+        stage->live = false;
+        history->failed |= pyro_id_set_add(&job->skipped_stages, stage->id) < 0;
+        job->skipped_tasks += stage->partitions;
+        job->active_stages--;
+    }
+    bool succeeded = pyro_tree_is(GET(GET(event, "Job Result"), "Result"), "JobSucceeded");
+    job->status = succeeded ? PYRO_JOB_SUCCEEDED : PYRO_JOB_FAILED;
+    job->completed_ms = pyro_tree_int(GET(event, "Completion Time"), 0);
+}
+
+static void add_rdds(struct pyro_listener *listener, const struct pyro_tree *rdds)
+{
+    struct pyro_history *history = listener->history;
+    for (const struct pyro_tree *node = rdds ? rdds->first : NULL; node; node = node->next) {
+        bool valid;
+        struct pyro_slice level = storage_level(listener, GET(node, "Storage Level"), &valid);
+        uint64_t *row =
+            valid ? pyro_map_put(&history->rdd_rows, (uint64_t)pyro_tree_int(GET(node, "RDD ID"), 0), NULL) : NULL;
+        if (!valid || (row && *row && !history->rdds.items[*row - 1].gone))
+            continue;
+        struct pyro_history_rdd *rdd = row ? pyro_vec_push(&history->rdds, NULL) : NULL;
+        history->failed |= !rdd;
+        if (!rdd)
+            return;
+        *row = history->rdds.count;
+        rdd->id = pyro_tree_int(GET(node, "RDD ID"), 0);
+        rdd->name = pyro_listener_text(listener, GET(node, "Name"));
+        rdd->partitions = pyro_tree_int(GET(node, "Number of Partitions"), 0);
+        rdd->level = level;
+    }
+}
+
+void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    struct pyro_history *history = listener->history;
+    const struct pyro_tree *info = GET(event, "Stage Info"), *properties = GET(event, "Properties");
+    struct pyro_history_stage *stage = live_stage(listener, info);
+    if (!stage || !stage->live)
+        return;
+    stage->status = PYRO_STAGE_ACTIVE;
+    struct pyro_slice pool = pyro_listener_text(listener, GET(properties, "spark.scheduler.pool"));
+    if (pool.ptr)
+        stage->pool = pool;
+    stage->description = pyro_listener_text(listener, GET(properties, "spark.job.description"));
+    stage->jobs.count = 0;
+    for (size_t i = 0; i < history->jobs.count; i++) {
+        struct pyro_history_job *job = &history->jobs.items[i];
+        if (job->status != PYRO_JOB_RUNNING || !lists(job, stage->id))
+            continue;
+        link_job(listener, stage, i);
+        job->active_stages++;
+    }
+    add_rdds(listener, GET(info, "RDD Info"));
+}
+
+void pyro_history_on_stage_completed(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    struct pyro_history *history = listener->history;
+    struct pyro_history_stage *stage = live_stage(listener, GET(event, "Stage Info"));
+    if (!stage || !stage->live)
+        return;
+    stage->status = stage->failure.ptr    ? PYRO_STAGE_FAILED
+                    : stage->submitted_ms ? PYRO_STAGE_COMPLETE
+                                          : PYRO_STAGE_SKIPPED;
+    for (size_t i = 0; i < stage->jobs.count; i++) {
+        struct pyro_history_job *job = &history->jobs.items[stage->jobs.items[i]];
+        if (stage->status == PYRO_STAGE_COMPLETE) {
+            history->failed |= pyro_id_set_add(&job->completed_stages, stage->id) < 0;
+        } else if (stage->status == PYRO_STAGE_SKIPPED) {
+            history->failed |= pyro_id_set_add(&job->skipped_stages, stage->id) < 0;
+            job->skipped_tasks += stage->partitions;
+        } else {
+            job->failed_stages++;
+        }
+        job->active_stages--;
+    }
+    for (size_t i = 0; i < stage->shares.count; i++) {
+        struct pyro_history_executor *executor =
+            stage->shares.items[i].excluded ? pyro_history_executor(history, stage->shares.items[i].executor) : NULL;
+        for (size_t k = 0; executor && k < executor->excluded_stages.count; k++)
+            if (executor->excluded_stages.items[k] == stage->id)
+                executor->excluded_stages.items[k--] =
+                    executor->excluded_stages.items[--executor->excluded_stages.count];
+    }
+    stage->live = stage->active > 0;
+}

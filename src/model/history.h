@@ -1,0 +1,199 @@
+/* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
+ * task, with Spark's own way of counting. Built from the events in the order of the log (decode/history), immutable
+ * afterwards. Beside the columns of app.h, which are there for analyses and do not keep all of this. */
+#ifndef PYRO_MODEL_HISTORY_H
+#define PYRO_MODEL_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/slice.h"
+#include "base/vec.h"
+
+struct pyro_string_pool;
+
+enum pyro_history_metric {
+#define HISTORY_METRIC(name, group, key, stage) PYRO_HISTORY_##name,
+#include "model/history_metrics.def"
+#undef HISTORY_METRIC
+    PYRO_HISTORY_METRICS
+};
+enum pyro_history_peak {
+#define HISTORY_PEAK(name) PYRO_HISTORY_PEAK_##name,
+#include "model/history_peaks.def"
+#undef HISTORY_PEAK
+    PYRO_HISTORY_PEAKS
+};
+
+enum { PYRO_HISTORY_NO_TIME = 0 }; /* Spark's own mark for a time that is not known */
+
+struct pyro_history_peaks {
+    bool set;
+    int64_t values[PYRO_HISTORY_PEAKS];
+};
+
+struct pyro_history_pair {
+    struct pyro_slice key, value;
+};
+typedef PYRO_VEC(struct pyro_history_pair) pyro_history_pairs;
+
+/* An accumulator that a user named. Texts that are not there are null. */
+struct pyro_history_accumulable {
+    int64_t id;
+    struct pyro_slice name, update, value;
+};
+typedef PYRO_VEC(struct pyro_history_accumulable) pyro_history_accumulables;
+
+struct pyro_history_count {
+    struct pyro_slice reason;
+    int64_t count;
+};
+typedef PYRO_VEC(struct pyro_history_count) pyro_history_counts;
+
+enum pyro_history_job_status { PYRO_JOB_RUNNING, PYRO_JOB_SUCCEEDED, PYRO_JOB_FAILED, PYRO_JOB_UNKNOWN };
+enum pyro_history_stage_status {
+    PYRO_STAGE_ACTIVE,
+    PYRO_STAGE_COMPLETE,
+    PYRO_STAGE_FAILED,
+    PYRO_STAGE_PENDING,
+    PYRO_STAGE_SKIPPED
+};
+enum pyro_history_task_status { PYRO_HTASK_RUNNING, PYRO_HTASK_KILLED, PYRO_HTASK_FAILED, PYRO_HTASK_SUCCESS };
+
+struct pyro_history_job {
+    int64_t id, submitted_ms, completed_ms;
+    struct pyro_slice name, description, group;
+    PYRO_VEC(struct pyro_slice) tags;
+    PYRO_VEC(int64_t) stage_ids;
+    enum pyro_history_job_status status;
+    int64_t tasks, active_tasks, completed_tasks, failed_tasks, killed_tasks, skipped_tasks;
+    int64_t active_stages, failed_stages;
+    struct pyro_id_set completed_indices; /* stage << 32 | index */
+    struct pyro_id_set completed_stages, skipped_stages;
+    pyro_history_counts killed;
+};
+
+/* What one executor did for one stage attempt. */
+struct pyro_history_share {
+    struct pyro_slice executor;
+    int64_t task_ms, failed, succeeded, killed;
+    int64_t metrics[PYRO_HISTORY_METRICS];
+    bool excluded;
+    struct pyro_history_peaks peaks;
+};
+
+struct pyro_history_stage {
+    int64_t id, attempt, partitions, submitted_ms, completed_ms, first_launch_ms;
+    struct pyro_slice name, description, details, failure, pool;
+    enum pyro_history_stage_status status;
+    bool live; /* events still change it */
+    int64_t profile, mergers;
+    bool push_enabled;
+    int64_t active, completed, failed, killed;
+    struct pyro_id_set completed_indices;
+    int64_t metrics[PYRO_HISTORY_METRICS];
+    PYRO_VEC(int64_t) rdd_ids;
+    PYRO_VEC(uint32_t) jobs; /* rows */
+    pyro_history_accumulables accumulables;
+    pyro_history_counts killed_reasons;
+    PYRO_VEC(struct pyro_history_share) shares;
+    struct pyro_map share_rows; /* text number of the executor -> row + 1 */
+    PYRO_VEC(uint32_t) tasks;   /* rows, in the order of their start */
+    struct pyro_history_peaks peaks;
+    int64_t speculative, speculative_active, speculative_completed, speculative_failed, speculative_killed;
+};
+
+struct pyro_history_task {
+    int64_t id, index, attempt, partition, launch_ms, fetch_ms, finish_ms;
+    struct pyro_slice executor, host, locality, error;
+    enum pyro_history_task_status status;
+    bool speculative, ended;
+    int64_t *metrics; /* NULL: none yet */
+    const struct pyro_history_accumulable *accumulables;
+    uint32_t accumulable_count;
+};
+
+struct pyro_history_resource {
+    struct pyro_slice name;
+    PYRO_VEC(struct pyro_slice) addresses;
+};
+
+struct pyro_history_executor {
+    struct pyro_slice id, host, host_port;
+    bool active, excluded;
+    int64_t cores, max_tasks, active_tasks, failed_tasks, completed_tasks, tasks;
+    int64_t duration_ms, gc_ms, input_bytes, shuffle_read, shuffle_write;
+    int64_t rdd_blocks, memory_used, disk_used, max_memory, added_ms, removed_ms;
+    struct pyro_slice remove_reason;
+    pyro_history_pairs logs, attributes;
+    PYRO_VEC(struct pyro_history_resource) resources;
+    bool memory_known; /* on and off heap */
+    int64_t on_heap, off_heap, used_on_heap, used_off_heap;
+    int64_t profile;
+    PYRO_VEC(int64_t) excluded_stages;
+    struct pyro_history_peaks peaks;
+};
+
+struct pyro_history_request {
+    struct pyro_slice name, script, vendor;
+    int64_t amount;
+    double task_amount;
+};
+struct pyro_history_profile {
+    int64_t id;
+    PYRO_VEC(struct pyro_history_request) executor, task;
+};
+
+struct pyro_history_rdd {
+    int64_t id, partitions;
+    struct pyro_slice name, level;
+    bool gone; /* unpersisted */
+};
+
+struct pyro_history_process {
+    struct pyro_slice id, host_port;
+    int64_t cores, added_ms;
+    pyro_history_pairs logs;
+};
+
+enum pyro_history_section {
+    PYRO_SECTION_JVM,
+    PYRO_SECTION_SPARK,
+    PYRO_SECTION_HADOOP,
+    PYRO_SECTION_SYSTEM,
+    PYRO_SECTION_METRICS,
+    PYRO_SECTION_CLASSPATH,
+    PYRO_SECTIONS
+};
+
+struct pyro_history {
+    struct pyro_string_pool *strings;
+    int references; /* atomic */
+    bool failed;    /* no memory */
+    uint64_t bytes, bad_lines;
+    int64_t start_ms, end_ms; /* of the application; end_ms -1 while it runs */
+    bool has_environment;
+    pyro_history_pairs sections[PYRO_SECTIONS];
+    PYRO_VEC(struct pyro_history_job) jobs;
+    PYRO_VEC(struct pyro_history_stage) stages;
+    PYRO_VEC(struct pyro_history_task) tasks;
+    PYRO_VEC(struct pyro_history_executor) executors;
+    PYRO_VEC(struct pyro_history_profile) profiles;
+    PYRO_VEC(struct pyro_history_rdd) rdds;
+    PYRO_VEC(struct pyro_history_process) processes;
+    struct pyro_map job_rows, stage_rows, task_rows, executor_rows, rdd_rows; /* -> row + 1 */
+    size_t memory;                                                            /* about what it takes */
+};
+
+struct pyro_history *pyro_history_new(void);
+struct pyro_history *pyro_history_retain(struct pyro_history *history);
+void pyro_history_release(struct pyro_history *history);
+
+/* NULL: there is none. */
+struct pyro_history_job *pyro_history_job(const struct pyro_history *history, int64_t id);
+struct pyro_history_stage *pyro_history_stage(const struct pyro_history *history, int64_t id, int64_t attempt);
+struct pyro_history_task *pyro_history_task(const struct pyro_history *history, int64_t id);
+struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, struct pyro_slice id);
+
+#endif

@@ -1,0 +1,153 @@
+/* version, applications, applications/ID, applications/ID/ATTEMPT */
+#include <stdio.h>
+#include <time.h>
+
+#include "serve/api.h"
+
+void serve_version(struct serve_request *request)
+{
+    struct serve_json *json = &request->json;
+    serve_open_object(json);
+    serve_put_text(json, "spark", PYRO_SLICE_LITERAL("3.5.6"));
+    serve_close_object(json);
+}
+
+static void write_attempt(struct serve_json *json, const struct pyro_attempt *attempt)
+{
+    serve_open_object(json);
+    serve_put_text(json, "attemptId", attempt->attempt_id);
+    serve_put_date(json, "startTime", attempt->start_ms);
+    serve_put_date(json, "endTime", attempt->end_ms);
+    serve_put_date(json, "lastUpdated", attempt->modified_ms);
+    serve_put_int(json, "duration", attempt->completed ? attempt->end_ms - attempt->start_ms : 0);
+    serve_put_text(json, "sparkUser", attempt->user);
+    serve_put_bool(json, "completed", attempt->completed);
+    serve_put_text(json, "appSparkVersion", attempt->version);
+    serve_put_int(json, "startTimeEpoch", attempt->start_ms);
+    serve_put_int(json, "endTimeEpoch", attempt->end_ms);
+    serve_put_int(json, "lastUpdatedEpoch", attempt->modified_ms);
+    serve_close_object(json);
+}
+
+static void write_app(struct serve_json *json, const struct serve_app *app)
+{
+    serve_open_object(json);
+    serve_put_text(json, "id", app->id);
+    serve_put_text(json, "name", app->name);
+    serve_key(json, "attempts");
+    serve_open_array(json);
+    for (size_t i = 0; i < app->attempt_count; i++) {
+        serve_element(json);
+        write_attempt(json, &app->attempts[i]);
+    }
+    serve_close_array(json);
+    serve_close_object(json);
+}
+
+/* ---- Filters ---- */
+
+/* "2015-02-03" or "2015-02-03T16:42:40.000GMT": GMT only, as the answers are written. */
+static bool parse_date(struct pyro_slice text, int64_t *ret_ms)
+{
+    char buffer[48];
+    struct tm parts = {0};
+    int ms = 0, used = 0;
+    if (text.len >= sizeof(buffer))
+        return false;
+    memcpy(buffer, text.ptr, text.len);
+    buffer[text.len] = '\0';
+    const char *rest = strptime(buffer, "%Y-%m-%d", &parts);
+    if (rest && *rest == 'T') {
+        rest = strptime(rest, "T%H:%M:%S", &parts);
+        if (!rest || sscanf(rest, ".%3dGMT%n", &ms, &used) != 1 || used == 0)
+            return false;
+        rest += used;
+    }
+    if (!rest || *rest)
+        return false;
+    *ret_ms = (int64_t)timegm(&parts) * 1000 + ms;
+    return true;
+}
+
+enum { MIN_DATE, MAX_DATE, MIN_END_DATE, MAX_END_DATE, DATES };
+
+static bool read_dates(struct serve_request *request, int64_t *dates)
+{
+    static const struct {
+        const char *name;
+        const char *fallback;
+    } rows[DATES] = {
+        {"minDate", "2010-01-01"},
+        {"maxDate", "3000-01-01"},
+        {"minEndDate", "2010-01-01"},
+        {"maxEndDate", "3000-01-01"},
+    };
+    for (int i = 0; i < DATES; i++) {
+        struct pyro_slice text = serve_parameter(request, rows[i].name);
+        if (!text.ptr)
+            text = pyro_slice_from(rows[i].fallback);
+        if (!parse_date(text, &dates[i])) {
+            serve_error(request, 400, "Couldn't parse date: %.*s", (int)(text.len < 200 ? text.len : 200), text.ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool in_range(const struct serve_app *app, const int64_t *dates)
+{
+    bool running = !app->attempts->completed;
+    int64_t now = (int64_t)time(NULL) * 1000;
+    for (size_t i = 0; i < app->attempt_count; i++) {
+        const struct pyro_attempt *attempt = &app->attempts[i];
+        bool end = running ? dates[MAX_END_DATE] > now
+                           : attempt->end_ms >= dates[MIN_END_DATE] && attempt->end_ms <= dates[MAX_END_DATE];
+        if (end && attempt->start_ms >= dates[MIN_DATE] && attempt->start_ms <= dates[MAX_DATE])
+            return true;
+    }
+    return false;
+}
+
+void serve_applications(struct serve_request *request)
+{
+    static const char *const statuses[] = {"COMPLETED", "RUNNING"};
+    int64_t dates[DATES], limit;
+    uint32_t wanted;
+    if (!serve_choices(request, "status", statuses, 2, &wanted) || !read_dates(request, dates) ||
+        !serve_number(request, "limit", INT32_MAX, &limit))
+        return;
+    size_t count;
+    const struct serve_app *apps = serve_catalog_apps(request->catalog, &count);
+    struct serve_json *json = &request->json;
+    serve_open_array(json);
+    for (size_t i = 0; i < count && limit > 0; i++) {
+        if (!(wanted & (apps[i].attempts->completed ? 1 : 2)) || !in_range(&apps[i], dates))
+            continue;
+        serve_element(json);
+        write_app(json, &apps[i]);
+        limit--;
+    }
+    serve_close_array(json);
+}
+
+void serve_application(struct serve_request *request)
+{
+    const struct serve_app *app = serve_catalog_find(request->catalog, request->app_id);
+    if (app)
+        write_app(&request->json, app);
+    else
+        serve_error(request, 404, "unknown app: %.*s", (int)request->app_id.len, request->app_id.ptr);
+}
+
+void serve_application_attempt(struct serve_request *request)
+{
+    const struct serve_app *app = serve_catalog_find(request->catalog, request->app_id);
+    for (size_t i = 0; app && i < app->attempt_count; i++) {
+        if (pyro_slice_eq(app->attempts[i].attempt_id, request->attempt_id)) {
+            write_attempt(&request->json, &app->attempts[i]);
+            return;
+        }
+    }
+    serve_error(request, 404, app ? "unknown app %.*s, attempt %.*s" : "unknown app: %.*s", (int)request->app_id.len,
+                request->app_id.ptr, (int)request->attempt_id.len, request->attempt_id.ptr);
+}

@@ -1,0 +1,154 @@
+#include "serve/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+static void indent(struct serve_json *json)
+{
+    pyro_strbuf_add_char(json->out, '\n');
+    for (unsigned i = 0; i < json->depth; i++)
+        pyro_strbuf_add_text(json->out, "  ");
+}
+
+void serve_open_object(struct serve_json *json)
+{
+    pyro_strbuf_add_char(json->out, '{');
+    json->depth++;
+    json->filled = false;
+}
+
+void serve_close_object(struct serve_json *json)
+{
+    json->depth--;
+    if (json->filled)
+        indent(json);
+    else
+        pyro_strbuf_add_char(json->out, ' ');
+    pyro_strbuf_add_char(json->out, '}');
+    json->filled = true;
+}
+
+void serve_open_array(struct serve_json *json)
+{
+    pyro_strbuf_add_char(json->out, '[');
+    json->filled = false;
+}
+
+void serve_close_array(struct serve_json *json)
+{
+    pyro_strbuf_add_text(json->out, " ]");
+    json->filled = true;
+}
+
+void serve_element(struct serve_json *json)
+{
+    pyro_strbuf_add_text(json->out, json->filled ? ", " : " ");
+    json->filled = true;
+}
+
+void serve_key_slice(struct serve_json *json, struct pyro_slice key)
+{
+    if (json->filled)
+        pyro_strbuf_add_char(json->out, ',');
+    indent(json);
+    json->filled = true;
+    serve_text(json, key);
+    pyro_strbuf_add_text(json->out, " : ");
+}
+
+void serve_key(struct serve_json *json, const char *key)
+{
+    serve_key_slice(json, pyro_slice_from(key));
+}
+
+void serve_text(struct serve_json *json, struct pyro_slice text)
+{
+    struct pyro_strbuf *out = json->out;
+    pyro_strbuf_add_char(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        static const char short_names[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
+        const char *found = byte ? strchr(short_names, byte) : NULL;
+        if (found) {
+            pyro_strbuf_add_char(out, '\\');
+            pyro_strbuf_add_char(out, letters[found - short_names]);
+        } else if (byte < 0x20) {
+            pyro_strbuf_printf(out, "\\u%04X", byte);
+        } else {
+            pyro_strbuf_add_char(out, (char)byte);
+        }
+    }
+    pyro_strbuf_add_char(out, '"');
+}
+
+void serve_integer(struct serve_json *json, int64_t value)
+{
+    pyro_strbuf_add_int(json->out, value);
+}
+
+void serve_real(struct serve_json *json, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        serve_word(json, "\"NaN\"");
+        return;
+    }
+    if (value == floor(value) && fabs(value) < 1e15) {
+        snprintf(text, sizeof(text), "%.1f", value);
+    } else { /* the fewest digits that give the same number again */
+        for (int digits = 1; digits <= 17; digits++) {
+            snprintf(text, sizeof(text), "%.*g", digits, value);
+            double again;
+            if (sscanf(text, "%lf", &again) == 1 && again >= value && again <= value)
+                break;
+        }
+    }
+    pyro_strbuf_add_text(json->out, text);
+}
+
+void serve_word(struct serve_json *json, const char *word)
+{
+    pyro_strbuf_add_text(json->out, word);
+}
+
+void serve_put_text(struct serve_json *json, const char *key, struct pyro_slice text)
+{
+    if (!text.ptr)
+        return;
+    serve_key(json, key);
+    serve_text(json, text);
+}
+
+void serve_put_int(struct serve_json *json, const char *key, int64_t value)
+{
+    serve_key(json, key);
+    serve_integer(json, value);
+}
+
+void serve_put_bool(struct serve_json *json, const char *key, bool value)
+{
+    serve_key(json, key);
+    serve_word(json, value ? "true" : "false");
+}
+
+void serve_put_date(struct serve_json *json, const char *key, int64_t time_ms)
+{
+    int64_t ms = ((time_ms % 1000) + 1000) % 1000;
+    time_t seconds = (time_t)((time_ms - ms) / 1000);
+    struct tm parts;
+    char text[64];
+    if (!gmtime_r(&seconds, &parts))
+        memset(&parts, 0, sizeof(parts));
+    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+    len += (size_t)snprintf(text + len, sizeof(text) - len, ".%03" PRId64 "GMT", ms);
+    serve_key(json, key);
+    serve_text(json, (struct pyro_slice){text, len});
+}
+
+void serve_put_time(struct serve_json *json, const char *key, int64_t time_ms)
+{
+    if (time_ms > 0)
+        serve_put_date(json, key, time_ms);
+}

@@ -1,0 +1,246 @@
+#include "session/history.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scan.h"
+#include "base/text.h"
+#include "decode/history/listener.h"
+#include "session/load.h"
+
+enum {
+    PIECE_BYTES = 1 << 20,
+    LONGEST_LINE = 256 << 20,
+    TAIL_BYTES = 1 << 20 /* of a plain file, in which its end is looked for: as Spark does */
+};
+
+/* Called for each line; false stops. */
+typedef bool line_callback(void *context, struct pyro_slice line);
+
+struct lines {
+    char *buffer;
+    size_t len, capacity;
+    bool skipping; /* the rest of a line beyond the limit */
+    line_callback *callback;
+    void *context;
+};
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+}
+
+static bool make_room(struct lines *lines)
+{
+    size_t wanted = lines->len + PIECE_BYTES + PYRO_SCAN_PADDING;
+    if (wanted <= lines->capacity)
+        return true;
+    wanted = wanted > 2 * lines->capacity ? wanted : 2 * lines->capacity;
+    char *grown = pyro_reallocate(NULL, lines->buffer, wanted);
+    if (!grown)
+        return false;
+    memset(grown + lines->capacity, 0, wanted - lines->capacity);
+    lines->buffer = grown;
+    lines->capacity = wanted;
+    return true;
+}
+
+/* Hands out whole lines and moves the rest to the front; false: stopped. */
+static bool hand_out(struct lines *lines, bool end)
+{
+    char *at = lines->buffer, *stop = lines->buffer + lines->len;
+    while (at < stop) {
+        char *newline = memchr(at, '\n', (size_t)(stop - at));
+        if (!newline && !end)
+            break;
+        char *line_end = newline ? newline : stop;
+        size_t len = (size_t)(line_end - at);
+        if (len && at[len - 1] == '\r')
+            len--;
+        if (!lines->skipping && !lines->callback(lines->context, (struct pyro_slice){at, len}))
+            return false;
+        lines->skipping = false;
+        at = newline ? newline + 1 : stop;
+    }
+    lines->len = (size_t)(stop - at);
+    memmove(lines->buffer, at, lines->len);
+    if (lines->len > LONGEST_LINE) {
+        lines->len = 0;
+        lines->skipping = true;
+    }
+    return true;
+}
+
+static enum pyro_status read_part(const struct pyro_log_part *part, struct lines *lines, bool *ret_stopped,
+                                  struct pyro_error *error)
+{
+    struct pyro_reader *reader = NULL;
+    size_t len = 1;
+    PYRO_TRY(pyro_reader_open(part, NULL, &reader, error));
+    enum pyro_status status = PYRO_OK;
+    lines->len = 0;
+    lines->skipping = false;
+    while (status == PYRO_OK && len && !*ret_stopped) {
+        if (!make_room(lines)) {
+            status = no_memory(error);
+            break;
+        }
+        status = pyro_reader_read(reader, lines->buffer + lines->len, PIECE_BYTES, &len, error);
+        if (status == PYRO_OK) {
+            lines->len += len;
+            *ret_stopped = !hand_out(lines, len == 0);
+        }
+    }
+    pyro_reader_close(reader);
+    return status;
+}
+
+static enum pyro_status read_log(const struct pyro_log *log, line_callback *callback, void *context,
+                                 struct pyro_error *error)
+{
+    struct lines lines = {.callback = callback, .context = context};
+    enum pyro_status status = PYRO_OK;
+    bool stopped = false;
+    for (size_t i = 0; i < log->part_count && status == PYRO_OK && !stopped; i++)
+        status = read_part(&log->parts[i], &lines, &stopped, error);
+    pyro_release(NULL, lines.buffer);
+    return status;
+}
+
+/* ---- A whole history ---- */
+
+static bool follow(void *context, struct pyro_slice line)
+{
+    return pyro_listener_line(context, line);
+}
+
+enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, struct pyro_history **ret,
+                                   struct pyro_error *error)
+{
+    const struct pyro_log *log = pyro_inputs_log(inputs, index);
+    if (!log)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
+    struct pyro_listener listener;
+    if (!pyro_listener_init(&listener))
+        return no_memory(error);
+    enum pyro_status status = read_log(log, follow, &listener, error);
+    if (status == PYRO_OK && listener.history->failed)
+        status = no_memory(error);
+    if (status == PYRO_OK)
+        *ret = pyro_listener_take(&listener);
+    pyro_listener_done(&listener);
+    return status;
+}
+
+/* ---- The list ---- */
+
+struct scan {
+    struct pyro_arena *texts, line;
+    struct pyro_attempt *attempt;
+    bool started, ended, stop_when_started, failed;
+};
+
+static struct pyro_slice keep(struct scan *scan, const struct pyro_tree *node)
+{
+    struct pyro_strbuf text;
+    if (!node)
+        return PYRO_SLICE_NULL;
+    pyro_strbuf_init(&text, NULL);
+    pyro_text_decode(&text, node->text, NULL);
+    struct pyro_slice kept = pyro_arena_copy(scan->texts, pyro_strbuf_slice(&text));
+    scan->failed |= text.failed || !kept.ptr;
+    pyro_strbuf_done(&text);
+    return kept;
+}
+
+static bool has_event(struct pyro_slice line, const char *event)
+{
+    struct pyro_slice start = {line.ptr, line.len < 100 ? line.len : 100};
+    return pyro_slice_find(start, event) != NULL;
+}
+
+static bool scan_line(void *context, struct pyro_slice line)
+{
+    struct scan *scan = context;
+    struct pyro_attempt *attempt = scan->attempt;
+    bool start = has_event(line, "SparkListenerApplicationStart"), end = has_event(line, "SparkListenerApplicationEnd");
+    if (!start && !end && !has_event(line, "SparkListenerLogStart"))
+        return true;
+    pyro_arena_reset(&scan->line);
+    const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
+    if (!event)
+        return true;
+    if (end) {
+        attempt->end_ms = pyro_tree_int(pyro_tree_get(event, "Timestamp"), -1);
+        scan->ended = true;
+    } else if (start) {
+        attempt->app_id = keep(scan, pyro_tree_get(event, "App ID"));
+        attempt->attempt_id = keep(scan, pyro_tree_get(event, "App Attempt ID"));
+        attempt->name = keep(scan, pyro_tree_get(event, "App Name"));
+        attempt->user = keep(scan, pyro_tree_get(event, "User"));
+        attempt->start_ms = pyro_tree_int(pyro_tree_get(event, "Timestamp"), 0);
+        scan->started = true;
+    } else {
+        attempt->version = keep(scan, pyro_tree_get(event, "Spark Version"));
+    }
+    return !scan->failed && !(scan->started && scan->stop_when_started);
+}
+
+/* The last piece of a plain file. False: it is none, or too small to skip anything. */
+static bool scan_tail(const struct pyro_log *log, struct scan *scan)
+{
+    struct pyro_reader *reader = NULL;
+    int fd;
+    uint64_t size;
+    if (log->part_count == 0 || pyro_reader_open(&log->parts[log->part_count - 1], NULL, &reader, NULL) != PYRO_OK)
+        return false;
+    bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
+    char *tail = plain ? pyro_allocate(NULL, TAIL_BYTES + PYRO_SCAN_PADDING) : NULL;
+    uint64_t from = plain && size > TAIL_BYTES ? size - TAIL_BYTES : 0;
+    ssize_t len = tail ? pread(fd, tail, TAIL_BYTES, (off_t)from) : -1;
+    if (len > 0) {
+        memset(tail + len, 0, PYRO_SCAN_PADDING);
+        char *first = from ? memchr(tail, '\n', (size_t)len) : tail - 1;
+        for (char *at = first ? first + 1 : tail + len; at < tail + len;) {
+            char *newline = memchr(at, '\n', (size_t)(tail + len - at));
+            char *end = newline ? newline : tail + len;
+            scan_line(scan, (struct pyro_slice){at, (size_t)(end - at)});
+            at = end + 1;
+        }
+    }
+    pyro_release(NULL, tail);
+    pyro_reader_close(reader);
+    return len > 0;
+}
+
+enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, struct pyro_arena *arena,
+                                   struct pyro_attempt *ret, struct pyro_error *error)
+{
+    const struct pyro_log *log = pyro_inputs_log(inputs, index);
+    struct pyro_attempt attempt = {.log = index, .end_ms = -1, .version = PYRO_SLICE_LITERAL("")};
+    struct scan scan = {.texts = arena, .attempt = &attempt, .stop_when_started = true};
+    struct stat info;
+    if (!log)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
+    pyro_arena_init(&scan.line, NULL);
+    enum pyro_status status = read_log(log, scan_line, &scan, error);
+    scan.stop_when_started = false;
+    if (status == PYRO_OK && scan.started && !scan_tail(log, &scan))
+        status = read_log(log, scan_line, &scan, error);
+    pyro_arena_done(&scan.line);
+    PYRO_TRY(status);
+    if (scan.failed)
+        return no_memory(error);
+    if (!scan.started) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, "no event says that an application started");
+        pyro_error_at(error, log->path.ptr, UINT64_MAX);
+        return PYRO_ERROR_INPUT;
+    }
+    attempt.completed = scan.ended;
+    if (log->part_count && stat(log->parts[log->part_count - 1].path.ptr, &info) == 0)
+        attempt.modified_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
+    if (!attempt.app_id.ptr) /* before Spark 1.3 */
+        attempt.app_id = log->path;
+    *ret = attempt;
+    return PYRO_OK;
+}
