@@ -468,6 +468,15 @@ PYRO_API void pyro_costs_free(pyro_costs *costs);
 PYRO_API enum pyro_status pyro_costs_add(pyro_costs *costs, pyro_app *app, struct pyro_error *error);
 PYRO_API enum pyro_status pyro_costs_add_unreadable(pyro_costs *costs, const char *path, const char *reason,
                                                     struct pyro_error *error);
+/* A run as a store knows it. */
+struct pyro_past_run {
+    const char *application; /* its name */
+    int64_t start_ms, end_ms, core_ms;
+};
+/* History of applications that are added later, for advice on reserved capacity. NULL: there is a history, and it may
+ * be empty. Runs of no length are passed over. */
+PYRO_API enum pyro_status pyro_costs_add_past_run(pyro_costs *costs, const struct pyro_past_run *run,
+                                                  struct pyro_error *error);
 /* Writes all of it as text, JSON (pyrometer.cost/1) or CSV. */
 PYRO_API enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format format,
                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
@@ -513,6 +522,12 @@ struct pyro_baseline {
 };
 PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
                                               struct pyro_error *error);
+
+/* Calls `take` for every run whose start, end and core time are known, by start; a result other than 0 stops. `run`
+ * lives during the call. */
+PYRO_API enum pyro_status pyro_store_each_run(pyro_store *store,
+                                              int (*take)(void *context, const struct pyro_past_run *run),
+                                              void *context, struct pyro_error *error);
 
 enum pyro_feedback_verdict {
     PYRO_FEEDBACK_CONFIRMED = 0,      /* the finding is right */

@@ -57,6 +57,25 @@ static enum pyro_status add_logs(struct cost *state)
     return status;
 }
 
+static int take_run(void *context, const struct pyro_past_run *run)
+{
+    struct cost *state = context;
+    return pyro_costs_add_past_run(state->costs, run, &state->error) == PYRO_OK ? 0 : 1;
+}
+
+/* What a store knows of earlier runs. */
+static enum pyro_status add_history(struct cost *state, const char *url)
+{
+    pyro_store *store = NULL;
+    enum pyro_status status = pyro_store_open(url, NULL, &store, &state->error);
+    if (status == PYRO_OK)
+        status = pyro_costs_add_past_run(state->costs, NULL, &state->error);
+    if (status == PYRO_OK)
+        status = pyro_store_each_run(store, take_run, state, &state->error);
+    pyro_store_close(store);
+    return status != PYRO_OK ? status : state->error.code;
+}
+
 static enum pyro_status open_prices(struct cost *state)
 {
     enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
@@ -81,6 +100,8 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     wanted.prices = state->prices;
     if (status == PYRO_OK)
         status = pyro_costs_new(&wanted, NULL, &state->costs, &state->error);
+    if (status == PYRO_OK && cli_store_url(call) != NULL)
+        status = add_history(state, cli_store_url(call));
     if (status == PYRO_OK) {
         cli_progress_start(&state->progress, 0, 1);
         status =
@@ -170,6 +191,9 @@ static const struct cli_option options[] = {
     {"spot", 0, NULL, NULL, NULL, "Price nodes as spot instances."},
     {"deadline", 0, "TIME", NULL, NULL,
      "The longest that a recommended run may take (90s, 30m, 2h); else a tenth longer than this one."},
+    {"store", 's', "URL", NULL, NULL,
+     "Say what reserved capacity would suit, by the runs that this store (sqlite:FILE) has of an application. The "
+     "environment variable PYROMETER_STORE stands in for it."},
     {"details", 'd', NULL, NULL, NULL, "Show each application and every row in the text."},
     CLI_OPTION_THREADS,
     {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},

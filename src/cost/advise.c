@@ -16,7 +16,7 @@
 #define MEMORY_SPARE   1.25 /* of the memory that was used */
 #define MEMORY_GIVEN   0.85 /* of a node's memory, the rest is the system's */
 #define STORAGE_FILLED 0.9  /* of the memory for storage that caches may fill */
-enum { SIZES = 48, ADVICE = 6 };
+enum { SIZES = 48 };
 
 struct advisor {
     struct pyro_cost *cost;
@@ -52,7 +52,7 @@ static struct pyro_slice say(struct advisor *state, const char *format, ...)
 static struct pyro_cost_advice *add(struct advisor *state, const char *kind)
 {
     struct pyro_cost *cost = state->cost;
-    if (cost->advice_count == ADVICE)
+    if (cost->advice_count == PYRO_COST_ADVICE_MAX)
         return NULL;
     struct pyro_cost_advice *advice = &cost->advice[cost->advice_count++];
     *advice =
@@ -381,7 +381,7 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
 {
     struct advisor state = {.cost = cost, .app = app, .prices = prices, .options = options, .deadline_ms = deadline_ms};
     bool complete = pyro_slice_is(app->application.status, "completed");
-    cost->advice = pyro_arena_array(&cost->arena, ADVICE, sizeof(*cost->advice));
+    cost->advice = pyro_arena_array(&cost->arena, PYRO_COST_ADVICE_MAX, sizeof(*cost->advice));
     cost->advice_count = 0;
     if (!cost->advice)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");

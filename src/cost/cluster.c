@@ -72,7 +72,7 @@ static struct pyro_slice yarn_start(struct pyro_slice id)
 bool pyro_cost_cluster_recognise(const struct pyro_app *app, struct pyro_arena *arena, struct pyro_cost_place *place)
 {
     struct pyro_recognised *cluster = &place->cluster;
-    struct pyro_slice text = PYRO_SLICE_NULL;
+    struct pyro_slice text;
     *cluster = (struct pyro_recognised){0};
     if (place->platform == PYRO_PLATFORM_DATABRICKS) {
         text = pyro_app_property(app, "spark.databricks.clusterUsageTags.clusterId");

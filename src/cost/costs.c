@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyze/parts.h"
-#include "cost/advise.h"
 
 static const struct {
     const char *name;
@@ -97,6 +96,7 @@ void pyro_costs_free(struct pyro_costs *costs)
         pyro_cost_free(costs->entries.items[i].cost);
     pyro_vec_done(&costs->entries, allocator);
     pyro_vec_done(&costs->unreadable, allocator);
+    pyro_vec_done(&costs->past, allocator);
     pyro_arena_done(&costs->arena);
     pyro_release(allocator, costs);
 }
@@ -185,6 +185,9 @@ enum pyro_status pyro_costs_add(struct pyro_costs *costs, struct pyro_app *app, 
     enum pyro_status status = costs->prices ? pyro_cost_price(cost, costs->prices, &costs->money, error) : PYRO_OK;
     if (status == PYRO_OK)
         status = pyro_cost_advise(cost, app, costs->prices, &costs->money, costs->deadline_ms, error);
+    if (status == PYRO_OK && costs->has_past)
+        status = pyro_cost_reserve(cost, costs->past.items, costs->past.count, pyro_slice_from(pyro_app_name(app)),
+                                   costs->prices, &costs->money, error);
     struct pyro_slice key = key_of(costs, app, cost, &failed);
     struct pyro_slice kept = pyro_arena_copy(&costs->arena, key);
     struct pyro_cost_entry *entry = status == PYRO_OK ? pyro_vec_push(&costs->entries, costs->arena.allocator) : NULL;
@@ -216,6 +219,23 @@ enum pyro_status pyro_costs_add_unreadable(struct pyro_costs *costs, const char 
     added->reason = pyro_arena_copy(&costs->arena, pyro_slice_from(reason));
     return added->path.ptr && added->reason.ptr ? PYRO_OK
                                                 : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
+}
+
+enum pyro_status pyro_costs_add_past_run(struct pyro_costs *costs, const struct pyro_past_run *run,
+                                         struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!costs || (run && !run->application))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs are needed, and the name of the run's application");
+    costs->has_past = true;
+    if (!run || run->end_ms <= run->start_ms || run->core_ms < 0)
+        return PYRO_OK;
+    struct pyro_slice name = pyro_arena_copy(&costs->arena, pyro_slice_from(run->application));
+    struct pyro_past *past = name.ptr ? pyro_vec_push(&costs->past, costs->arena.allocator) : NULL;
+    if (!past)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
+    *past = (struct pyro_past){name, run->start_ms, run->end_ms, run->core_ms};
+    return PYRO_OK;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */

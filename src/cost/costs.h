@@ -2,7 +2,7 @@
 #ifndef PYRO_COST_COSTS_H
 #define PYRO_COST_COSTS_H
 
-#include "cost/money.h"
+#include "cost/advise.h"
 
 enum pyro_cost_by {
     PYRO_BY_APPLICATION,
@@ -37,6 +37,8 @@ struct pyro_costs {
     struct pyro_slice by_text, by_key;
     PYRO_VEC(struct pyro_cost_entry) entries;
     PYRO_VEC(struct pyro_unreadable) unreadable;
+    PYRO_VEC(struct pyro_past) past; /* runs of a store, in any order */
+    bool has_past;                   /* a store was asked, even where it has no run */
 };
 
 /* One row of the table that was asked for. */

@@ -1,6 +1,7 @@
 /* The section on cost, in the words of a bill. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/cost.h"
 #include "report/humanize.h"
@@ -80,6 +81,14 @@ static void add_advice(struct pyro_strbuf *remarks, const struct pyro_cost *cost
     for (size_t i = 0; i < cost->advice_count; i++) {
         const struct pyro_cost_advice *advice = &cost->advice[i];
         if (!advice->text.ptr) {
+            pyro_strbuf_add_slice(remarks, advice->safety);
+            pyro_strbuf_add_char(remarks, '\n');
+            continue;
+        }
+        if (strcmp(advice->kind, "reserve") == 0) { /* its money is of a month, not of a run */
+            pyro_strbuf_add_text(remarks, "Reserved capacity: ");
+            pyro_strbuf_add_slice(remarks, advice->text);
+            pyro_strbuf_add_text(remarks, ". ");
             pyro_strbuf_add_slice(remarks, advice->safety);
             pyro_strbuf_add_char(remarks, '\n');
             continue;

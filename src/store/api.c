@@ -87,6 +87,15 @@ enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct
     return store->backend->baseline(store->state, name, &store->arena, ret, error);
 }
 
+enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *context, const struct pyro_past_run *run),
+                                     void *context, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!store || !take)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
+    return store->backend->each_run(store->state, take, context, error);
+}
+
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */
 
 enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *feedback,

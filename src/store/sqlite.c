@@ -400,6 +400,24 @@ static enum pyro_status sqlite_each_verdict(void *state, int (*take)(void *conte
     return status;
 }
 
+static enum pyro_status sqlite_each_run(void *state, int (*take)(void *context, const struct pyro_past_run *run),
+                                        void *context, struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s = prepared(store, "SELECT name, start_ms, end_ms, core_ms FROM run WHERE start_ms IS NOT NULL AND"
+                                      " end_ms IS NOT NULL AND core_ms IS NOT NULL ORDER BY start_ms, key");
+    int step = s ? SQLITE_ROW : SQLITE_ERROR;
+    while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct pyro_past_run run = {column_text(s, 0), sqlite3_column_int64(s, 1), sqlite3_column_int64(s, 2),
+                                    sqlite3_column_int64(s, 3)};
+        if (take(context, &run) != 0)
+            step = SQLITE_DONE;
+    }
+    enum pyro_status status = step == SQLITE_DONE ? PYRO_OK : fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena,
                                         struct pyro_baseline *ret, struct pyro_error *error)
 {
@@ -435,5 +453,6 @@ const struct pyro_backend pyro_backend_sqlite = {
     .find_finding = sqlite_find_finding,
     .add_verdict = sqlite_add_verdict,
     .each_verdict = sqlite_each_verdict,
+    .each_run = sqlite_each_run,
     .baseline = sqlite_baseline,
 };

@@ -65,6 +65,9 @@ struct pyro_backend {
     /* The newest verdict of each application and finding (of missed ones: every one), oldest first. */
     enum pyro_status (*each_verdict)(void *state, int (*take)(void *context, const struct pyro_verdict_row *row),
                                      void *context, struct pyro_error *error);
+    /* Every run whose start, end and core time are known, by start. */
+    enum pyro_status (*each_run)(void *state, int (*take)(void *context, const struct pyro_past_run *run),
+                                 void *context, struct pyro_error *error);
     /* The run that bears the name, its texts in the arena. */
     enum pyro_status (*baseline)(void *state, const char *name, struct pyro_arena *arena, struct pyro_baseline *ret,
                                  struct pyro_error *error);

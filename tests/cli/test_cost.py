@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -435,3 +438,73 @@ def test_clusters_are_recognised(
     else:
         assert (cluster["name"], cluster["confidence"]) == (name, confidence)
         assert cluster["reason"]
+
+
+def store_of(pyrometer: Command, tmp_path: Path, log: Path, runs: list[tuple[str, int, int, int]]) -> str:
+    """A store with these runs: application, days from the first one's start to its start and its end, cores."""
+    path = tmp_path / f"runs-{len(list(tmp_path.iterdir()))}.db"
+    assert pyrometer("diagnose", "--store", f"sqlite:{path}", log).returncode == 0
+    day = 86_400_000
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
+        for number, (name, start, end, cores) in enumerate(runs):
+            span = (START + start * day, START + end * day)
+            row = (f"old-{number}", "", name, *span, (end - start) * day * cores, 0, "{}")
+            columns = "app_id, attempt, name, start_ms, end_ms, core_ms, recorded_ms, json"
+            store.execute(f"INSERT INTO run ({columns}) VALUES (?,?,?,?,?,?,?,?)", row)
+    return f"sqlite:{path}"
+
+
+def test_what_is_held_steadily(pyrometer: Command, tmp_path: Path, log: Path, sheet: Path) -> None:
+    path = tmp_path / "app-1"
+    path.write_text(run_of({"spark.master": "spark://a:7077"}, [("1", "a", 8, 0)], 600_000, []))
+    sheet.write_text(
+        SHEET.replace("instances:", "  - {instance: r5.2xlarge, purchase: reserved-1y, price: 0.3024}\ninstances:")
+    )
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1", path]
+
+    def advice(runs: list[tuple[str, int, int, int]], *more: Any) -> Any:
+        store = store_of(pyrometer, tmp_path, log, runs)
+        return advice_of(cost_of(pyrometer, "--store", store, *(more or arguments))["applications"][0]["cost"])["reserve"]
+
+    # 16 cores all the time and 24 for half of it; a node of 8 pays from 0.3024 / 0.504 = 60 % of the time on.
+    steady = [("bill", 2 * number, 2 * number + 2, 16) for number in range(20)]
+    half = [("bill", 2 * number, 2 * number + 1, 8) for number in range(20)]
+    others = [("other", 0, 40, 800)]
+    found = advice(steady + half + others)
+    assert found["text"] == "2 x r5.2xlarge (reserved-1y)"
+    assert found["saves_share"] == pytest.approx(0.4)
+    assert "The 40 runs of 40 days" in found["safety"]
+    assert "16 cores or more for 100 % of the time (730 hours a month)" in found["safety"]
+    assert "Saves 294.34 USD a month" in found["safety"]  # 730 x 2 x (0.504 - 0.3024)
+    # 20 days of 39 are 51 %: less than what pays.
+    found = advice(half + others)
+    assert found["text"] is None
+    assert "pays from 60 % of the time on" in found["safety"]
+    assert "for 51 % of it (374 hours a month): none is advised" in found["safety"]
+    # Too little history: nothing is advised, whatever was held.
+    for short in (steady[:9], [("bill", number, number + 1, 16) for number in range(27)], others):
+        found = advice(short)
+        assert found["text"] is None
+        assert "at least 10 runs over 28 days" in found["safety"]
+    # No price: the level, and that its use is unknown.
+    found = advice(steady + half, path)
+    assert found["text"] is None
+    assert "held 16.0 cores or more for 70 % of the time (511 hours a month)" in found["safety"]
+    assert "Whether reserving pays is unknown" in found["safety"]
+    text = pyrometer("cost", "-w", "200", "--store", store_of(pyrometer, tmp_path, log, steady), *arguments).stdout
+    assert "Reserved capacity: 2 x r5.2xlarge (reserved-1y)." in text
+    assert "reserve" not in advice_of(cost_of(pyrometer, *arguments)["applications"][0]["cost"])
+    assert pyrometer("cost", "--store", f"sqlite:{path}", *arguments).returncode != 0
+
+
+def test_the_sample_of_the_page(pyrometer: Command, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "cli" / "cost.md").read_text(encoding="utf-8").split("## Output")[1]
+    before, behind = page.split("`pyrometer cost --prices ours.yaml corpus/logs/data_skew.zst` writes")
+    prices = textwrap.dedent(before[before.index("    schema:") :])
+    sample = textwrap.dedent(behind.split("For several logs")[0]).strip()
+    (tmp_path / "ours.yaml").write_text(prices, encoding="utf-8")
+    log = ROOT / "corpus" / "logs" / "data_skew.zst"
+    run = pyrometer("cost", "-w", "80", "--prices", tmp_path / "ours.yaml", log)
+    assert (run.returncode, run.stderr) == (0, "")
+    written = [line.rstrip() for line in run.stdout.strip().splitlines()]
+    assert written == [line.rstrip() for line in sample.splitlines()]
