@@ -221,10 +221,13 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     pyro_replay_apply(replay, &undo, change->edits, change->edit_count);
     replay->spread = change->spread;
     replay->seed = change->seed;
+    replay->first_ms = change->first_ms;
+    replay->cold_ms = change->cold_ms;
     replay->allocation = change->allocation;
     replay->fair = change->other_mode ? change->fair : fair;
     done = done && !replay->no_memory && pyro_replay_go(replay);
     replay->spread = NULL;
+    replay->first_ms = NULL;
     replay->fair = fair;
     if (done) {
         *ret = result_of(replay);

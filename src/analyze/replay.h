@@ -99,6 +99,11 @@ struct pyro_replay_change {
      * the same times, whatever else differs. */
     const float *spread;
     uint64_t seed;
+    /* What starting costs beside the tasks' own times: a task that begins on an executor before any other of its stage
+     * has ended there takes `first_ms` of its row of app->stages longer; before any task at all has, `cold_ms` instead.
+     * NULL: nothing. */
+    const float *first_ms;
+    double cold_ms;
     struct pyro_replay_span *jobs; /* gets one entry for each of app->jobs, -1 for those unknown to it; or NULL */
 };
 /* `change` may be NULL: unchanged. Only memory can fail. */

@@ -12,6 +12,8 @@
 #define REPLAY_MS_MAX ((int64_t)1 << 36)
 
 enum { REPLAY_FACTOR_BITS = 20, REPLAY_NEEDS_MAX = 16, REPLAY_ATTEMPTS_MAX = 64, REPLAY_HOLDING_MAX = 64 };
+/* Stages that an executor is taken to know, those that it ran last. */
+enum { REPLAY_KNOWN_MAX = 8 };
 
 enum replay_run_flag {
     REPLAY_RUN_HEAD = 1,     /* first run of its partition */
@@ -85,6 +87,8 @@ struct replay_executor_state {
     bool alive, stacked, retired;
     bool holds_shuffle, expired; /* dynamic allocation: has written shuffle output; was idle for long enough */
     int64_t since, idle_since;   /* the same */
+    uint32_t known[REPLAY_KNOWN_MAX],
+        known_count; /* numbers + 1 of stages of which a task has ended on it, in a ring */
 };
 struct replay_stage_edit {
     int64_t factor, us; /* factor: in units of 2^-REPLAY_FACTOR_BITS */
@@ -141,6 +145,8 @@ struct pyro_replay {
     /* State of a run. */
     const float *spread;
     uint64_t seed;
+    const float *first_ms; /* of rows of app->stages; NULL: none */
+    double cold_ms;
     const struct pyro_replay_allocation *allocation; /* NULL: executors come when they are listed */
     struct replay_allocating {
         int64_t target, add, due; /* due: when more are asked for; -1: no tasks wait */

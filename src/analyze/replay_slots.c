@@ -221,6 +221,31 @@ static int64_t run_us(const struct pyro_replay *replay, uint32_t number, uint32_
     return scaled > REPLAY_TIME_MAX ? REPLAY_TIME_MAX : (int64_t)scaled;
 }
 
+static bool knows(const struct replay_executor_state *executor, uint32_t number)
+{
+    for (uint32_t i = 0; i < REPLAY_KNOWN_MAX; i++)
+        if (executor->known[i] == number + 1)
+            return true;
+    return false;
+}
+
+/* What a task takes longer because it finds its executor without the stage's code, or without any. */
+static int64_t starting_us(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    const struct replay_executor_state *state = &replay->executor_states[executor];
+    if (!replay->first_ms || knows(state, number))
+        return 0;
+    double ms = state->known_count == 0 ? replay->cold_ms : (double)replay->first_ms[replay->stages[number].row];
+    return ms > 0 ? (int64_t)(ms < (double)REPLAY_MS_MAX ? ms * 1000 : (double)REPLAY_MS_MAX * 1000) : 0;
+}
+
+static void learn(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
+{
+    struct replay_executor_state *state = &replay->executor_states[executor];
+    if (replay->first_ms && !knows(state, number))
+        state->known[state->known_count++ % REPLAY_KNOWN_MAX] = number + 1;
+}
+
 static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
@@ -230,6 +255,7 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
         return;
     uint32_t part = run == REPLAY_NOBODY ? state->cursor - 1 : 0; /* taken just now */
     int64_t us = run_us(replay, number, run, part), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+    us = replay_later(us, starting_us(replay, number, executor));
     /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
     int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
     slot = slot < held / 2 ? held / 2 : slot;
@@ -345,6 +371,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     struct replay_stage_state *state = &replay->stage_states[running.stage];
     replay->executor_states[running.executor].free++;
     replay->executor_states[running.executor].busy--;
+    learn(replay, running.stage, running.executor);
     pyro_replay_offer(replay, running.executor);
     replay->allocating.running--;
     if (replay->allocation && replay->executor_states[running.executor].busy == 0)

@@ -2,6 +2,8 @@
  *
  * A finding vanishes where that makes it `low`, and appears where it was `low` and is no more. Faults that the run did
  * not have at all cannot be told: nothing in its log is about them. */
+#include <math.h>
+
 #include "predict/tasks.h"
 #include "rules/engine.h"
 
@@ -32,6 +34,16 @@ static bool can_judge(const struct pyro_predict_change *change, const struct pyr
     return finding->edit_count > 0;
 }
 
+/* Where a remedy gives what it takes from some tasks to all of a stage: the same work, without what was first. */
+static double factor_without_firsts(const struct pyro_predicted_run *run, const struct pyro_edit *edit)
+{
+    if (edit->row >= run->app->stages.count)
+        return edit->factor;
+    double work = (double)run->app->stages.items[edit->row].task_ms, given = work * (1 - 1 / edit->factor);
+    double left = work - (double)run->stages[edit->row].extra_ms;
+    return left > given && given > 0 ? left / (left - given) : edit->factor;
+}
+
 /* Its severity where its edits come on top of the scenario's. */
 static enum pyro_status judge(struct pyro_predict_change *change, struct pyro_replay *replay,
                               const struct pyro_finding *finding, enum pyro_severity *ret, int64_t *ret_ms,
@@ -46,6 +58,14 @@ static enum pyro_status judge(struct pyro_predict_change *change, struct pyro_re
     if (!pyro_vec_reserve(&change->edits, finding->edit_count, app->allocator))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");
     memcpy(change->edits.items + own, finding->edits, finding->edit_count * sizeof(*finding->edits));
+    /* Where the replay adds what first tasks take longer, remedies do not. */
+    for (size_t i = own; change->replay.first_ms && i < own + finding->edit_count; i++) {
+        struct pyro_edit *edit = &change->edits.items[i];
+        if (edit->kind == PYRO_EDIT_STAGE && edit->factor > 1)
+            edit->factor = factor_without_firsts(change->run, edit);
+        else if (edit->kind == PYRO_EDIT_TASK)
+            edit->ms -= fmin(pyro_first_ms(change->run, edit->row), edit->ms);
+    }
     mended.edits = change->edits.items;
     mended.edit_count = own + finding->edit_count;
     mended.jobs = NULL;

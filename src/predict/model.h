@@ -33,6 +33,8 @@ void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
 /* Fills scenario->findings, once it is answered. */
 enum pyro_status pyro_predict_findings(struct pyro_predict_change *change, struct pyro_replay *replay,
                                        struct pyro_error *error);
+/* How many times as long as alone computing takes in the scenario, with the executors that it has by now. */
+double pyro_scenario_longer(const struct pyro_predict_change *change);
 /* What the run tells of shared processors. */
 void pyro_predict_take_host(struct pyro_predicted_run *run);
 /* Fills run->critical_path_ms. */

@@ -49,19 +49,33 @@ void pyro_predict_take_host(struct pyro_predicted_run *run)
     run->slots = since > 0 ? (double)run->base.core_ms / since : 0; /* alive on average */
 }
 
-void pyro_model_host(struct pyro_predict_change *change)
+/* With how many times the slots on a host. */
+static double more_slots(const struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_scenario *scenario = change->scenario;
-    double more = run->cores > 0 ? (double)scenario->cores_per_executor / (double)run->cores : 1;
+    /* More executors bring hosts of their own, but where all share one. */
+    if (run->one_host)
+        return (double)scenario->executors * (double)scenario->cores_per_executor / run->slots;
+    return run->cores > 0 ? (double)scenario->cores_per_executor / (double)run->cores : 1;
+}
+
+double pyro_scenario_longer(const struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    if (change->replay.allocation || !change->replay.executors || !(run->slots > 0) || run->longer <= 1)
+        return run->longer;
+    /* Each slot adds as much to the waiting as every other. */
+    return fmin(1 + (run->longer - 1) * more_slots(change), LONGER_MAX);
+}
+
+void pyro_model_host(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
     double task_ms = 0, changed_ms = 0;
     if (change->replay.allocation || !change->replay.executors || !(run->slots > 0) || run->longer <= 1)
         return;
-    /* More executors bring hosts of their own, but where all share one. */
-    if (run->one_host)
-        more = (double)scenario->executors * (double)scenario->cores_per_executor / run->slots;
-    /* Each slot adds as much to the waiting as every other. */
-    double longer = fmin(1 + (run->longer - 1) * more, LONGER_MAX);
+    double more = more_slots(change), longer = pyro_scenario_longer(change);
     for (size_t i = 0; i < run->app->stages.count; i++) {
         const struct pyro_stage *stage = &run->app->stages.items[i];
         double all = (double)stage->task_ms,

@@ -124,6 +124,7 @@ static enum pyro_status find_critical_path(struct pyro_predict_change *change, s
     endless.executors = executors;
     endless.allocation = NULL;
     endless.executor_count = app->executors.count + 1;
+    endless.first_ms = NULL; /* some executor might know every stage */
     endless.jobs = NULL;
     PYRO_TRY(pyro_replay_run(replay, &endless, &result, error));
     change->scenario->critical_path_ms = result.wall_ms;

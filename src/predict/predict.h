@@ -78,6 +78,7 @@ struct pyro_scenario {
 struct pyro_cost;
 struct pyro_task_facts;
 struct pyro_stage_facts;
+struct pyro_first_task;
 
 /* What is known of the run before any scenario; immutable, read by all threads. */
 struct pyro_predicted_run {
@@ -97,6 +98,10 @@ struct pyro_predicted_run {
     struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
     struct pyro_stage_facts *stages; /* of each row of app->stages */
     float *spread;                   /* of task times by chance, a row of app->stages each */
+    struct pyro_first_task *firsts;  /* that found their executor without their stage's code */
+    size_t first_count;
+    float *first_ms; /* what these took longer, of each row of app->stages; NULL: the run does not say */
+    double cold_ms;  /* the same of an executor's very first ones */
     int64_t critical_path_ms;
     double longer, slots;   /* how many times as long computing took as alone; slots alive on average */
     bool one_host;          /* all executors ran there */

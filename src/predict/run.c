@@ -205,7 +205,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
         return pyro_no_memory(error);
     pyro_predict_take_host(run);
     if ((whatif->needs_tasks || whatif->goal.asked) &&
-        !(pyro_predict_take_tasks(run) && pyro_predict_take_queries(run)))
+        !(pyro_predict_take_tasks(run) && pyro_predict_take_queries(run) && pyro_predict_take_firsts(run)))
         return pyro_no_memory(error);
     return pyro_predict_critical_path(run, error);
 }
@@ -217,6 +217,8 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     pyro_release(allocator, run->spread);
     pyro_release(allocator, run->tasks);
     pyro_release(allocator, run->stages);
+    pyro_release(allocator, run->firsts);
+    pyro_release(allocator, run->first_ms);
     pyro_cost_free(run->cost);
     pyro_replay_free(run->replay);
 }

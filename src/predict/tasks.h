@@ -20,6 +20,7 @@ struct pyro_stage_facts {
     uint32_t first, count; /* in run->tasks */
     float fixed_ms;        /* of a task that has nothing to read */
     float load;            /* of all */
+    float extra_ms;        /* of those that were first */
     enum pyro_stage_source source;
     double files, file_bytes; /* that its scans read; 0: unknown */
     /* Of a join that sorts: its parent that wrote more, and what the other one wrote. */
@@ -31,6 +32,17 @@ struct pyro_stage_facts {
 
 /* Fills run->tasks and run->stages. */
 bool pyro_predict_take_tasks(struct pyro_predicted_run *run);
+
+/* A task that began on its executor before any other of its stage had ended there. */
+struct pyro_first_task {
+    uint32_t stage, place; /* row; number in its stage's run->tasks */
+    float extra_ms;        /* what it took longer for that */
+};
+/* Fills run->firsts, behind the two above. */
+bool pyro_predict_take_firsts(struct pyro_predicted_run *run);
+
+/* What task `row` took longer for being first; 0 where it was not. */
+double pyro_first_ms(const struct pyro_predicted_run *run, size_t row);
 
 /* What plans say of run->stages. */
 bool pyro_predict_take_queries(struct pyro_predicted_run *run);

@@ -80,7 +80,8 @@ def test_options_and_settings_say_the_same(pyrometer: Command) -> None:
 )
 def test_every_model_says_what_it_did(pyrometer: Command, setting: str, model: str) -> None:
     (scenario,) = whatif(pyrometer, BASE, "--set", setting)["scenarios"]
-    assert [row["name"] for row in scenario["models"]] == [model]
+    # other executors bring other first tasks, where the run tells what these cost
+    assert [row["name"] for row in scenario["models"] if row["name"] != "first_tasks"] == [model]
     key, value = setting.split("=")
     assert scenario["settings"] == ({key: value} if key.startswith("spark.") else {})
     if model == "input":

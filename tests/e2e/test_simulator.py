@@ -28,7 +28,7 @@ EDITED = [
     "too_many_partitions",
 ]
 # Other cores would cut files otherwise and share processors otherwise: the oracle knows the scheduler only.
-ALONE = [word for model in ("partitions", "host", "allocation", "memory") for word in ("--without", model)]
+ALONE = [word for model in ("partitions", "host", "allocation", "memory", "first_tasks") for word in ("--without", model)]
 CLUSTERS = [(1, 1), (1, 4), (3, 2), (8, 2), (40, 4)]
 
 

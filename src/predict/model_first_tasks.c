@@ -1,0 +1,257 @@
+/* First tasks: those that find their executor without their stage's code take longer, and an executor's very first ones
+ * much longer. How many there are follows from the executors that take part, so the run's are taken out, and the replay
+ * adds them to those that are first in the scenario. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/internal.h"
+#include "predict/tasks.h"
+
+/* So many first and so many later tasks before a stage says what it costs its own tasks to be first; and so many later
+ * ones before it has a say in what that usually costs. */
+enum { COMPARED_MIN = 3, LATERS_MIN = 2 };
+/* Fewer stages, or fewer very first tasks, may differ for other reasons. */
+enum { STAGES_MIN = 4, COLD_MIN = 2 };
+/* No task is taken to be made of more than this share of starting. */
+#define FIRST_SHARE_MAX 0.5
+#define COLD_SHARE_MAX  0.9
+/* Of what they make of the time in tasks. */
+#define DOUBT 0.5
+
+enum kind { LATER, FIRST, COLD };
+
+struct begun {
+    int64_t at, to;
+    uint32_t executor, place;
+    enum kind kind;
+};
+
+struct search {
+    struct pyro_predicted_run *run;
+    struct begun *tasks, *stage; /* as run->tasks; of one stage, sorted */
+    int64_t *warm;               /* when the first task of each executor ended */
+    double *values;              /* room to find medians in */
+    size_t largest;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct begun *one = a, *other = b;
+    if (one->executor != other->executor)
+        return one->executor < other->executor ? -1 : 1;
+    if (one->at != other->at)
+        return one->at < other->at ? -1 : 1;
+    return (one->place > other->place) - (one->place < other->place);
+}
+
+static bool read_begun(struct search *search)
+{
+    const struct pyro_predicted_run *run = search->run;
+    const struct pyro_app *app = run->app;
+    uint32_t *executors = pyro_scratch(app, app->tasks.count, sizeof(*executors));
+    int64_t *launches = pyro_scratch(app, app->tasks.count, sizeof(*launches)), buffer[PYRO_READ_ROWS];
+    for (size_t first = 0; executors && launches && first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, launches + first);
+        pyro_task_read(&app->tasks, PYRO_TASK_executor_row, first, count, buffer);
+        for (size_t i = 0; i < count; i++)
+            executors[first + i] =
+                buffer[i] >= 0 && buffer[i] < (int64_t)app->executors.count ? (uint32_t)buffer[i] : UINT32_MAX;
+    }
+    for (size_t i = 0; i < app->executors.count; i++)
+        search->warm[i] = INT64_MAX;
+    for (size_t s = 0; executors && launches && s < app->stages.count; s++)
+        for (uint32_t i = 0; i < run->stages[s].count; i++) {
+            const struct pyro_task_facts *task = &run->tasks[run->stages[s].first + i];
+            struct begun *begun = &search->tasks[run->stages[s].first + i];
+            *begun = (struct begun){launches[task->row], launches[task->row], executors[task->row], i, LATER};
+            begun->to = pyro_add_saturating(begun->at, (int64_t)task->ms);
+            if (begun->executor != UINT32_MAX && begun->to < search->warm[begun->executor])
+                search->warm[begun->executor] = begun->to;
+        }
+    bool done = executors && launches;
+    pyro_release(app->allocator, executors);
+    pyro_release(app->allocator, launches);
+    return done;
+}
+
+/* Marks a stage's tasks, sorted by executor and time; as many can be first as an executor has slots. */
+static void mark_stage(struct search *search, size_t row)
+{
+    const struct pyro_predicted_run *run = search->run;
+    const struct pyro_stage_facts *facts = &run->stages[row];
+    uint32_t cpus = pyro_task_cpus(run->app, &run->app->stages.items[row]);
+    memcpy(search->stage, search->tasks + facts->first, facts->count * sizeof(*search->stage));
+    qsort(search->stage, facts->count, sizeof(*search->stage), by_begin);
+    for (uint32_t i = 0, end; i < facts->count; i = end) {
+        uint32_t executor = search->stage[i].executor;
+        int64_t ended = INT64_MAX;
+        for (end = i; end < facts->count && search->stage[end].executor == executor; end++)
+            ended = search->stage[end].to < ended ? search->stage[end].to : ended;
+        if (executor == UINT32_MAX)
+            continue;
+        uint64_t slots = pyro_executor_cores(&run->app->executors.items[executor]) / cpus;
+        for (uint32_t k = i; k < end && k - i < (slots > 0 ? slots : 1) && search->stage[k].at < ended; k++)
+            search->tasks[facts->first + search->stage[k].place].kind =
+                search->stage[k].at < search->warm[executor] ? COLD : FIRST;
+    }
+}
+
+/* The median time of a stage's tasks of one kind, and how many there are. */
+static double median_of(const struct search *search, size_t row, enum kind kind, size_t *ret_count)
+{
+    const struct pyro_stage_facts *facts = &search->run->stages[row];
+    size_t count = 0;
+    for (uint32_t i = 0; i < facts->count; i++)
+        if (search->tasks[facts->first + i].kind == kind)
+            search->values[count++] = (double)search->run->tasks[facts->first + i].ms;
+    *ret_count = count;
+    return pyro_median_of(search->values, count);
+}
+
+/* Stages that have enough of both say what the first ones take longer; the others have the median of all that can
+ * compare. */
+static bool find_first(struct search *search, double *usual)
+{
+    struct pyro_predicted_run *run = search->run;
+    const struct pyro_app *app = run->app;
+    double *known = pyro_scratch(app, app->stages.count, sizeof(*known));
+    size_t count = 0, firsts, laters;
+    if (!known)
+        return false;
+    for (size_t s = 0; s < app->stages.count; s++) {
+        double first = median_of(search, s, FIRST, &firsts), later = median_of(search, s, LATER, &laters);
+        run->first_ms[s] = -1;
+        if (firsts == 0 || laters < LATERS_MIN)
+            continue;
+        known[count++] = first - later;
+        if (firsts >= COMPARED_MIN && laters >= COMPARED_MIN)
+            run->first_ms[s] = (float)fmax(first - later, 0);
+    }
+    *usual = count < STAGES_MIN ? 0 : fmax(pyro_median_of(known, count), 0);
+    for (size_t s = 0; s < app->stages.count; s++)
+        if (run->first_ms[s] < 0)
+            run->first_ms[s] = (float)fmin(*usual, FIRST_SHARE_MAX * median_of(search, s, FIRST, &firsts));
+    pyro_release(app->allocator, known);
+    return true;
+}
+
+/* What very first tasks took longer than those of their stage that were first there for the second time, or later. */
+static double find_cold(const struct search *search, size_t cold)
+{
+    const struct pyro_predicted_run *run = search->run;
+    double *extras = pyro_scratch(run->app, cold, sizeof(*extras)), found = -1;
+    size_t count = 0, firsts, laters;
+    for (size_t s = 0; extras && s < run->app->stages.count; s++) {
+        double later = median_of(search, s, LATER, &laters), first = median_of(search, s, FIRST, &firsts);
+        if (laters + firsts == 0)
+            continue;
+        later = laters > 0 ? later : first - (double)run->first_ms[s];
+        for (uint32_t i = 0; i < run->stages[s].count; i++)
+            if (search->tasks[run->stages[s].first + i].kind == COLD)
+                extras[count++] = fmax((double)run->tasks[run->stages[s].first + i].ms - later, 0);
+    }
+    if (extras)
+        found = count < COLD_MIN ? 0 : pyro_median_of(extras, count);
+    pyro_release(run->app->allocator, extras);
+    return found;
+}
+
+static bool find_all(struct search *search)
+{
+    struct pyro_predicted_run *run = search->run;
+    size_t count = 0, cold = 0;
+    double usual = 0;
+    for (size_t s = 0; s < run->app->stages.count; s++) {
+        mark_stage(search, s);
+        for (uint32_t i = 0; i < run->stages[s].count; i++) {
+            count += search->tasks[run->stages[s].first + i].kind != LATER;
+            cold += search->tasks[run->stages[s].first + i].kind == COLD;
+        }
+    }
+    run->firsts = pyro_scratch(run->app, count, sizeof(*run->firsts));
+    if (!run->firsts || !find_first(search, &usual))
+        return false;
+    run->cold_ms = find_cold(search, cold);
+    for (size_t s = 0; run->cold_ms >= 0 && s < run->app->stages.count; s++)
+        for (uint32_t i = 0; i < run->stages[s].count; i++) {
+            enum kind kind = search->tasks[run->stages[s].first + i].kind;
+            double ms = (double)run->tasks[run->stages[s].first + i].ms;
+            if (kind == LATER)
+                continue;
+            double extra = kind == COLD ? fmin(run->cold_ms, COLD_SHARE_MAX * ms)
+                                        : fmin((double)run->first_ms[s], FIRST_SHARE_MAX * ms);
+            run->firsts[run->first_count++] = (struct pyro_first_task){(uint32_t)s, i, (float)extra};
+            run->stages[s].extra_ms += (float)extra;
+        }
+    return run->cold_ms >= 0;
+}
+
+bool pyro_predict_take_firsts(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    struct search search = {.run = run};
+    for (size_t s = 0; s < app->stages.count; s++)
+        search.largest = run->stages[s].count > search.largest ? run->stages[s].count : search.largest;
+    run->first_ms = pyro_scratch(app, app->stages.count, sizeof(*run->first_ms));
+    search.tasks = pyro_scratch(app, app->tasks.count, sizeof(*search.tasks));
+    search.stage = pyro_scratch(app, search.largest, sizeof(*search.stage));
+    search.values = pyro_scratch(app, search.largest, sizeof(*search.values));
+    search.warm = pyro_scratch(app, app->executors.count, sizeof(*search.warm));
+    bool done = run->first_ms && search.tasks && search.stage && search.values && search.warm && read_begun(&search) &&
+                find_all(&search);
+    pyro_release(app->allocator, search.tasks);
+    pyro_release(app->allocator, search.stage);
+    pyro_release(app->allocator, search.values);
+    pyro_release(app->allocator, search.warm);
+    return done;
+}
+
+/* They are in the order of stages, and those of a stage in that of the log. */
+double pyro_first_ms(const struct pyro_predicted_run *run, size_t row)
+{
+    int64_t stage = row < run->app->tasks.count ? pyro_task_get(&run->app->tasks, PYRO_TASK_stage_row, row) : -1;
+    size_t low = 0, high = stage >= 0 ? run->first_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct pyro_first_task *first = &run->firsts[middle];
+        uint32_t at = run->tasks[run->stages[first->stage].first + first->place].row;
+        if (first->stage == (uint64_t)stage && at == row)
+            return (double)first->extra_ms;
+        bool before = first->stage < (uint64_t)stage || (first->stage == (uint64_t)stage && at < row);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return 0;
+}
+
+void pyro_model_first_tasks(struct pyro_predict_change *change)
+{
+    const struct pyro_predicted_run *run = change->run;
+    double longer = pyro_scenario_longer(change) / run->longer, taken = 0;
+    if ((!change->replay.executors && !change->replay.allocation) || run->first_count == 0)
+        return;
+    float *first_ms = pyro_arena_array(&change->scratch, run->app->stages.count, sizeof(*first_ms));
+    change->failed |= !first_ms;
+    for (size_t i = 0; first_ms && i < run->app->stages.count; i++)
+        first_ms[i] = (float)((double)run->first_ms[i] * longer);
+    for (size_t i = 0; i < run->first_count && !change->failed; i++) {
+        const struct pyro_first_task *first = &run->firsts[i];
+        struct pyro_stage_tasks *tasks = pyro_change_tasks(change, first->stage);
+        if (!tasks)
+            continue;
+        tasks->ms[first->place] -= (double)first->extra_ms;
+        taken += (double)first->extra_ms;
+    }
+    change->replay.first_ms = first_ms;
+    change->replay.cold_ms = run->cold_ms * longer;
+    double share = run->app->numbers.task_ms > 0 ? taken / (double)run->app->numbers.task_ms : 0;
+    double slots = (double)change->scenario->executors * (double)change->scenario->cores_per_executor /
+                   fmax((double)run->executors * (double)run->cores, 1);
+    double doubt = DOUBT * share * fabs(slots * longer - 1);
+    pyro_effect(
+        change, PYRO_MODEL_first_tasks, doubt, doubt,
+        "%zu tasks were the first of their stage on their executor, for which they took %.1f s longer together; "
+        "an executor's very first ones take %.1f s longer",
+        run->first_count, taken / 1000, change->replay.cold_ms / 1000);
+}
