@@ -1,6 +1,6 @@
-"""Plain Java objects cached until storage memory is full, with next to no heap beside it."""
+"""Plain Java objects cached until storage memory is full, and lists that just fit beside them."""
 
-from common import session, text, wait_where
+from common import session, text
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
@@ -10,14 +10,13 @@ def main() -> None:
     sc = spark.sparkContext
     words = text(spark.range(0, 1_200_000, 1, 8), 256).selectExpr("id % 1000 AS key", "text")
     java = words._jdf.toJavaRDD().persist(sc._getJavaStorageLevel(StorageLevel.MEMORY_ONLY))
-    for round_ in range(5):
+    for round_ in range(7):
         print(round_, java.count(), flush=True)
-        beside = text(spark.range(0, 160_000, 1, 8)).withColumn(
-            "w", wait_where("id % 5000 = 1", "100")
+        pages = text(spark.range(round_, 760_000 + round_, 1, 8)).selectExpr(
+            "id % 96 AS chapter", "repeat(text, 8) AS page"
         )
-        beside.groupBy(F.expr("id % 50000")).agg(F.max("text"), F.count("w")).agg(
-            F.count("*")
-        ).collect()
+        lists = pages.groupBy("chapter").agg(F.collect_list("page").alias("all"))
+        print(lists.agg(F.sum(F.size("all"))).collect(), flush=True)
     spark.stop()
 
 

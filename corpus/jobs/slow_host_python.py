@@ -1,4 +1,4 @@
-"""Python tasks, three shuffles, on four hosts, one of which is stopped two thirds of the time."""
+"""Python tasks, seven shuffles, on four hosts, one of which is stopped two thirds of the time."""
 
 from common import session
 
@@ -14,7 +14,7 @@ def crunch(rows):
 
 def main() -> None:
     sc = session().sparkContext
-    for seed in range(3):
+    for seed in range(7):
         pairs = sc.range(seed, seed + 900_000, 1, 28).mapPartitions(crunch)
         print(pairs.reduceByKey(max, 8).count(), flush=True)
     sc.stop()

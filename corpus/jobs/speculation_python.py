@@ -8,15 +8,15 @@ from common import session
 def serve(number: int, rows):
     """Every third partition asks a service four times as often."""
     for count, row in enumerate(rows):
-        if count % (100 if number % 3 == 2 else 400) == 0:
+        if count % (50 if number % 3 == 2 else 200) == 0:
             time.sleep(0.3)
         yield row
 
 
 def main() -> None:
     sc = session().sparkContext
-    for seed in range(4):
-        print(sc.range(seed, seed + 24_000, 1, 15).mapPartitionsWithIndex(serve).sum(), flush=True)
+    for seed in range(6):
+        print(sc.range(seed, seed + 6_000, 1, 6).mapPartitionsWithIndex(serve).sum(), flush=True)
     sc.stop()
 
 

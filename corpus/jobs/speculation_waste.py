@@ -6,10 +6,11 @@ from pyspark.sql import functions as F
 
 def main() -> None:
     spark = session()
-    for seed in range(4):
-        rows = spark.range(seed * 2400, seed * 2400 + 2400, 1, 24)
-        # tasks of the second half take three times as long as those of the first
-        long = wait_where("id % 10 = 3", f"CASE WHEN id >= {seed * 2400 + 1200} THEN 300 ELSE 100 END")
+    for seed in range(8):
+        first, middle = seed * 8000, seed * 8000 + 4000
+        rows = spark.range(first, first + 8000, 1, 8)
+        # tasks of the second half wait four times as often as those of the first
+        long = wait_where(f"id % 100 = 3 OR (id >= {middle} AND id % 100 IN (24, 45, 66))", "140")
         rows.select("id", long.alias("w")).agg(F.sum("id"), F.count("w")).collect()
     spark.stop()
 

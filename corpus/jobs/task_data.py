@@ -1,4 +1,4 @@
-"""Every task carries its own 8 MB of data from the driver, eighty tasks at a time."""
+"""Every task carries its own 11 MB of data from the driver."""
 
 import os
 
@@ -8,8 +8,8 @@ from common import session
 def main() -> None:
     sc = session().sparkContext
     for _ in range(3):
-        blobs = [os.urandom(8_000_000) for _ in range(60)]
-        print(sc.parallelize(blobs, 60).map(len).sum(), flush=True)
+        blobs = [os.urandom(11_000_000) for _ in range(48)]
+        print(sc.parallelize(blobs, 48).map(len).sum(), flush=True)
     sc.stop()
 
 

@@ -103,8 +103,9 @@ JOBS: Sequence[Job] = (
         lambda n: cache(n, "persisted") == 3 and cache(n, "persisted_used_once") == 3,
         ("unused-cache",),
         SHORT + ("memory-near-limit", "sequential-jobs", "full-scan", "repeated-scan", "small-output-files", "slow-write"),
+        master="local-cluster[2,2,1536]",
         version=SPARK_4,
-        conf={**FILE_PER_TASK, **FOUR},
+        conf={**FILE_PER_TASK, **FOUR, "spark.executor.memory": "1536m"},
         split="held-out",
     ),
     Job(
@@ -122,9 +123,9 @@ JOBS: Sequence[Job] = (
         lambda n: cache(n, "cache_missed_share") > 0.2,
         ("cache-eviction",),
         SHORT + ("memory-near-limit", "gc-pressure", "missing-cache", "idle-executors", "straggler", "sequential-jobs", "full-scan"),
-        master="local-cluster[2,2,512]",
+        master="local-cluster[2,2,640]",
         version=SPARK_4,
-        conf={**FILE_PER_TASK, **FOUR, "spark.executor.memory": "512m"},
+        conf={**FILE_PER_TASK, **FOUR, "spark.executor.memory": "640m"},
         split="held-out",
     ),
     Job(

@@ -105,7 +105,7 @@ JOBS: Sequence[Job] = (
     ),
     Job(
         "near_limit_lists",
-        "Lists of 1.2 million pages of 1 KB live in two heaps of 512 MB that just hold them.",
+        "Lists of a million pages of 1 KB live in two heaps of 512 MB that just hold them.",
         lambda n: n["executor_heap_peak_bytes"] > 0.9 * 512 * 1024**2
         and n["full_collections"] >= 10
         and not n["heap_exhausted"],
@@ -129,7 +129,7 @@ JOBS: Sequence[Job] = (
     ),
     Job(
         "near_limit_cache",
-        "Java objects fill storage memory, nine tenths of a heap of 600 MB.",
+        "Java objects fill storage memory, and lists what is left of a heap of 600 MB.",
         lambda n: n["executor_heap_peak_bytes"] > 0.9 * 600 * 1024**2
         and n["full_collections"] >= 10
         and not n["heap_exhausted"],
@@ -140,6 +140,8 @@ JOBS: Sequence[Job] = (
             "spark.executor.memory": "600m",
             "spark.memory.fraction": "0.9",
             "spark.memory.storageFraction": "0.9",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.adaptive.coalescePartitions.enabled": "false",
         },
         version=SPARK_4,
         split="held-out",
@@ -170,11 +172,12 @@ JOBS: Sequence[Job] = (
     ),
     Job(
         "stage_retries_lost",
-        "Two of three executors are killed while the reduce side runs; map and reduce run again.",
-        lambda n: n["stage_attempts_more"] >= 2 and n["executors_lost_early"] == 2,
+        "Executors are killed while the reduce side runs; map and reduce run again.",
+        lambda n: n["stage_attempts_more"] >= 2 and n["executors_lost_early"] >= 1,
         ("stage-retries", "executor-lost"),
         SHORT + ("task-failures", "executor-churn", "idle-executors", "straggler", "executor-oom"),
         master="local-cluster[3,1,1024]",
+        conf={**NO_COALESCE, "spark.sql.shuffle.partitions": "20"},
         version=SPARK_4,
         split="held-out",
     ),

@@ -77,7 +77,7 @@ JOBS = (
         "800,000 events looked up by BETWEEN in 3,000 broadcast ranges, twice.",
         lambda n: n["plans"]["most_pairs"] > 500_000_000,
         ("cartesian-product",),
-        SHORT,
+        SHORT + ("driver-bound",),
         master="local[4]",
         version=SPARK_4,
         split="held-out",
@@ -127,7 +127,9 @@ JOBS = (
         "Adaptive execution may not join partitions: joins in 600 partitions of a few rows.",
         shuffles_crumbs,
         ("aqe-disabled",),
-        SHORT + ("too-many-partitions", "driver-bound", "repeated-scan", "scheduler-delay", "task-overhead", "full-scan"),
+        SHORT
+        + ("too-many-partitions", "driver-bound", "repeated-scan", "scheduler-delay", "task-overhead", "full-scan")
+        + ("gc-pressure",),  # 1,800 queued tasks in a heap of 1 GB
         master="local[4]",
         version=SPARK_4,
         conf={
