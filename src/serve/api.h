@@ -6,7 +6,7 @@
 #include "serve/json.h"
 
 /* One `name=value` of the query, decoded. */
-struct serve_parameter {
+struct pyro_serve_parameter {
     struct pyro_slice name, value;
 };
 
@@ -14,7 +14,7 @@ enum { SERVE_PARAMETERS = 64, SERVE_SEGMENTS = 16 };
 
 struct serve_request {
     struct serve_catalog *catalog;
-    struct serve_parameter parameters[SERVE_PARAMETERS];
+    struct pyro_serve_parameter parameters[SERVE_PARAMETERS];
     size_t parameter_count;
     struct pyro_slice app_id, attempt_id; /* attempt_id may be null */
     struct pyro_slice arguments[4];       /* what stood for the {} of the route */
@@ -25,56 +25,56 @@ struct serve_request {
 };
 
 typedef void serve_handler(struct serve_request *request);
-#define ROUTE(path, handler, scope) serve_handler serve_##handler;
+#define ROUTE(path, handler, scope) serve_handler pyro_serve_##handler;
 #include "serve/routes.def"
 #undef ROUTE
 
 /* applications/ID and applications/ID/ATTEMPT. */
-void serve_application(struct serve_request *request);
-void serve_application_attempt(struct serve_request *request);
+void pyro_serve_application(struct serve_request *request);
+void pyro_serve_application_attempt(struct serve_request *request);
 
 /* Answers GET `path` (without query), which must be below /api/v1/. */
-void serve_dispatch(struct serve_request *request, struct pyro_slice path);
+void pyro_serve_dispatch(struct serve_request *request, struct pyro_slice path);
 
 /* The answer is an error with this text. */
-void serve_error(struct serve_request *request, unsigned status, const char *format, ...)
+void pyro_serve_error(struct serve_request *request, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The parameter's value, or a null slice. */
-struct pyro_slice serve_parameter(const struct serve_request *request, const char *name);
+struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);
 /* The `index`-th value of a parameter that may be given several times, or a null slice. */
-struct pyro_slice serve_parameter_at(const struct serve_request *request, const char *name, size_t index);
-bool serve_flag(const struct serve_request *request, const char *name);
+struct pyro_slice pyro_serve_parameter_at(const struct serve_request *request, const char *name, size_t index);
+bool pyro_serve_flag(const struct serve_request *request, const char *name);
 /* False, and the request answered with 404 as Spark does, when it is no number. */
-bool serve_number(struct serve_request *request, const char *name, int64_t fallback, int64_t *ret);
+bool pyro_serve_number(struct serve_request *request, const char *name, int64_t fallback, int64_t *ret);
 /* A path's segment of digits; -1: not a number, which no route has. */
-int64_t serve_id(struct pyro_slice text);
+int64_t pyro_serve_id(struct pyro_slice text);
 /* Values of an enumeration that a request selects by; bit i for names[i]. All bits when none is given. False, and
  * answered with 404, when a value is none of them. */
-bool serve_choices(struct serve_request *request, const char *parameter, const char *const *names, size_t count,
-                   uint32_t *ret);
+bool pyro_serve_choices(struct serve_request *request, const char *parameter, const char *const *names, size_t count,
+                        uint32_t *ret);
 /* "0.05,0.5": false, and answered with 400, when a word is no number. At most SERVE_QUANTILES. */
 enum { SERVE_QUANTILES = 64 };
-bool serve_quantiles(struct serve_request *request, const char *fallback, double *quantiles, size_t *ret_count);
+bool pyro_serve_quantiles(struct serve_request *request, const char *fallback, double *quantiles, size_t *ret_count);
 
 /* ---- Shared by families ---- */
 
-void serve_pairs_object(struct serve_json *json, const char *key, const pyro_history_pairs *pairs);
-void serve_counts_object(struct serve_json *json, const char *key, const pyro_history_counts *counts);
-void serve_peaks(struct serve_json *json, const char *key, const struct pyro_history_peaks *peaks);
-void serve_accumulables(struct serve_json *json, const struct pyro_history_accumulable *items, size_t count);
-const struct pyro_history_executor *serve_find_executor(const struct pyro_history *history, struct pyro_slice id);
+void pyro_serve_pairs_object(struct serve_json *json, const char *key, const pyro_history_pairs *pairs);
+void pyro_serve_counts_object(struct serve_json *json, const char *key, const pyro_history_counts *counts);
+void pyro_serve_peaks(struct serve_json *json, const char *key, const struct pyro_history_peaks *peaks);
+void pyro_serve_accumulables(struct serve_json *json, const struct pyro_history_accumulable *items, size_t count);
+const struct pyro_history_executor *pyro_serve_find_executor(const struct pyro_history *history, struct pyro_slice id);
 
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
-const struct pyro_history_stage *serve_find_stage(struct serve_request *request);
+const struct pyro_history_stage *pyro_serve_find_stage(struct serve_request *request);
 
 /* Tasks of a stage. Their statuses are bits of enum pyro_history_task_status. */
-void serve_write_task(struct serve_json *json, const struct pyro_history *history,
-                      const struct pyro_history_task *task);
+void pyro_serve_write_task(struct serve_json *json, const struct pyro_history *history,
+                           const struct pyro_history_task *task);
 /* Members of a stage's summary over its tasks; false: no task has metrics, nothing is written. */
-bool serve_write_task_distributions(struct serve_json *json, const struct pyro_history *history,
-                                    const struct pyro_history_stage *stage, const double *quantiles, size_t count,
-                                    bool *ret_memory);
-extern const char *const serve_task_statuses[4];
+bool pyro_serve_write_task_distributions(struct serve_json *json, const struct pyro_history *history,
+                                         const struct pyro_history_stage *stage, const double *quantiles, size_t count,
+                                         bool *ret_memory);
+extern const char *const pyro_serve_task_statuses[4];
 
 #endif

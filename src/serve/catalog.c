@@ -61,8 +61,8 @@ static bool group(struct serve_catalog *catalog)
     return true;
 }
 
-enum pyro_status serve_catalog_open(const char *folder, uint64_t memory_bytes, struct serve_catalog **ret,
-                                    struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_open(const char *folder, uint64_t memory_bytes, struct serve_catalog **ret,
+                                         struct pyro_error *error)
 {
     struct serve_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
     if (!catalog)
@@ -88,14 +88,14 @@ enum pyro_status serve_catalog_open(const char *folder, uint64_t memory_bytes, s
     if (status == PYRO_OK && !group(catalog))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status != PYRO_OK) {
-        serve_catalog_close(catalog);
+        pyro_serve_catalog_close(catalog);
         return status;
     }
     *ret = catalog;
     return PYRO_OK;
 }
 
-void serve_catalog_close(struct serve_catalog *catalog)
+void pyro_serve_catalog_close(struct serve_catalog *catalog)
 {
     if (!catalog)
         return;
@@ -108,13 +108,13 @@ void serve_catalog_close(struct serve_catalog *catalog)
     pyro_release(NULL, catalog);
 }
 
-const struct serve_app *serve_catalog_apps(const struct serve_catalog *catalog, size_t *ret_count)
+const struct serve_app *pyro_serve_catalog_apps(const struct serve_catalog *catalog, size_t *ret_count)
 {
     *ret_count = catalog->app_count;
     return catalog->apps;
 }
 
-const struct serve_app *serve_catalog_find(const struct serve_catalog *catalog, struct pyro_slice id)
+const struct serve_app *pyro_serve_catalog_find(const struct serve_catalog *catalog, struct pyro_slice id)
 {
     for (size_t i = 0; i < catalog->app_count; i++)
         if (pyro_slice_eq(catalog->apps[i].id, id))
@@ -163,10 +163,11 @@ static enum pyro_status open_log(struct serve_catalog *catalog, size_t log, stru
     return PYRO_OK;
 }
 
-enum pyro_status serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id, struct pyro_slice attempt,
-                                       struct pyro_history **ret, struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
+                                            struct pyro_slice attempt, struct pyro_history **ret,
+                                            struct pyro_error *error)
 {
-    const struct serve_app *app = serve_catalog_find(catalog, id);
+    const struct serve_app *app = pyro_serve_catalog_find(catalog, id);
     *ret = NULL;
     for (size_t i = 0; app && i < app->attempt_count; i++) {
         const struct pyro_attempt *one = &app->attempts[i];

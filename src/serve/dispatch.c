@@ -14,12 +14,12 @@ static const struct {
     serve_handler *handler;
     enum scope scope;
 } routes[] = {
-#define ROUTE(path, handler, scope) {path, serve_##handler, SCOPE_##scope},
+#define ROUTE(path, handler, scope) {path, pyro_serve_##handler, SCOPE_##scope},
 #include "serve/routes.def"
 #undef ROUTE
 };
 
-void serve_error(struct serve_request *request, unsigned status, const char *format, ...)
+void pyro_serve_error(struct serve_request *request, unsigned status, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -31,7 +31,7 @@ void serve_error(struct serve_request *request, unsigned status, const char *for
     request->status = status;
 }
 
-struct pyro_slice serve_parameter_at(const struct serve_request *request, const char *name, size_t index)
+struct pyro_slice pyro_serve_parameter_at(const struct serve_request *request, const char *name, size_t index)
 {
     for (size_t i = 0; i < request->parameter_count; i++)
         if (pyro_slice_is(request->parameters[i].name, name) && index-- == 0)
@@ -39,9 +39,9 @@ struct pyro_slice serve_parameter_at(const struct serve_request *request, const 
     return PYRO_SLICE_NULL;
 }
 
-struct pyro_slice serve_parameter(const struct serve_request *request, const char *name)
+struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name)
 {
-    return serve_parameter_at(request, name, 0);
+    return pyro_serve_parameter_at(request, name, 0);
 }
 
 static bool same_word(struct pyro_slice a, const char *b)
@@ -49,9 +49,9 @@ static bool same_word(struct pyro_slice a, const char *b)
     return a.ptr && a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
 }
 
-bool serve_flag(const struct serve_request *request, const char *name)
+bool pyro_serve_flag(const struct serve_request *request, const char *name)
 {
-    return same_word(serve_parameter(request, name), "true");
+    return same_word(pyro_serve_parameter(request, name), "true");
 }
 
 static bool parse_number(struct pyro_slice text, int64_t *ret)
@@ -65,17 +65,17 @@ static bool parse_number(struct pyro_slice text, int64_t *ret)
     return *end == '\0' && *ret <= INT32_MAX && *ret >= INT32_MIN;
 }
 
-bool serve_number(struct serve_request *request, const char *name, int64_t fallback, int64_t *ret)
+bool pyro_serve_number(struct serve_request *request, const char *name, int64_t fallback, int64_t *ret)
 {
-    struct pyro_slice text = serve_parameter(request, name);
+    struct pyro_slice text = pyro_serve_parameter(request, name);
     *ret = fallback;
     if (!text.ptr || parse_number(text, ret))
         return true;
-    serve_error(request, 404, "HTTP 404 Not Found");
+    pyro_serve_error(request, 404, "HTTP 404 Not Found");
     return false;
 }
 
-int64_t serve_id(struct pyro_slice text)
+int64_t pyro_serve_id(struct pyro_slice text)
 {
     int64_t number;
     for (size_t i = 0; i < text.len; i++)
@@ -84,17 +84,17 @@ int64_t serve_id(struct pyro_slice text)
     return parse_number(text, &number) ? number : -1;
 }
 
-bool serve_choices(struct serve_request *request, const char *parameter, const char *const *names, size_t count,
-                   uint32_t *ret)
+bool pyro_serve_choices(struct serve_request *request, const char *parameter, const char *const *names, size_t count,
+                        uint32_t *ret)
 {
     *ret = 0;
     struct pyro_slice value;
-    for (size_t i = 0; (value = serve_parameter_at(request, parameter, i)).ptr; i++) {
+    for (size_t i = 0; (value = pyro_serve_parameter_at(request, parameter, i)).ptr; i++) {
         size_t found = 0;
         while (found < count && !same_word(value, names[found]))
             found++;
         if (found == count) {
-            serve_error(request, 404, "HTTP 404 Not Found");
+            pyro_serve_error(request, 404, "HTTP 404 Not Found");
             return false;
         }
         *ret |= (uint32_t)1 << found;
@@ -104,9 +104,9 @@ bool serve_choices(struct serve_request *request, const char *parameter, const c
     return true;
 }
 
-bool serve_quantiles(struct serve_request *request, const char *fallback, double *quantiles, size_t *ret_count)
+bool pyro_serve_quantiles(struct serve_request *request, const char *fallback, double *quantiles, size_t *ret_count)
 {
-    struct pyro_slice text = serve_parameter(request, "quantiles");
+    struct pyro_slice text = pyro_serve_parameter(request, "quantiles");
     if (!text.ptr)
         text = pyro_slice_from(fallback);
     *ret_count = 0;
@@ -117,8 +117,8 @@ bool serve_quantiles(struct serve_request *request, const char *fallback, double
         memcpy(word, text.ptr, len < sizeof(word) ? len : sizeof(word) - 1);
         double value = strtod(word, &end);
         if (end == word || *end || !isfinite(value) || len >= sizeof(word)) {
-            serve_error(request, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"",
-                        (int)(len < 200 ? len : 200), text.ptr);
+            pyro_serve_error(request, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"",
+                             (int)(len < 200 ? len : 200), text.ptr);
             return false;
         }
         quantiles[(*ret_count)++] = value;
@@ -154,7 +154,7 @@ static bool matches(const char *route, const struct pyro_slice *segments, size_t
     size_t taken = 0;
     for (size_t i = 0; i < count; i++) {
         bool digits = pyro_slice_is(wanted[i], "{#}");
-        if (digits ? serve_id(segments[i]) < 0 : !pyro_slice_eq(wanted[i], segments[i]))
+        if (digits ? pyro_serve_id(segments[i]) < 0 : !pyro_slice_eq(wanted[i], segments[i]))
             return false;
         if (digits)
             arguments[taken++] = segments[i];
@@ -176,16 +176,16 @@ static void answer_app(struct serve_request *request, serve_handler *handler)
     struct pyro_error error = {0};
     struct pyro_history *history = NULL;
     enum pyro_status status =
-        serve_catalog_history(request->catalog, request->app_id, request->attempt_id, &history, &error);
+        pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, &history, &error);
     if (status != PYRO_OK) {
-        serve_error(request, 500, "%s", error.message);
+        pyro_serve_error(request, 500, "%s", error.message);
         return;
     }
     if (!history) {
         bool attempt = request->attempt_id.ptr != NULL;
-        serve_error(request, 404, "no such app: %.*s%s%.*s", (int)request->app_id.len, request->app_id.ptr,
-                    attempt ? "/" : "", attempt ? (int)request->attempt_id.len : 0,
-                    attempt ? request->attempt_id.ptr : "");
+        pyro_serve_error(request, 404, "no such app: %.*s%s%.*s", (int)request->app_id.len, request->app_id.ptr,
+                         attempt ? "/" : "", attempt ? (int)request->attempt_id.len : 0,
+                         attempt ? request->attempt_id.ptr : "");
         return;
     }
     request->history = history;
@@ -194,14 +194,14 @@ static void answer_app(struct serve_request *request, serve_handler *handler)
     pyro_history_release(history);
 }
 
-void serve_dispatch(struct serve_request *request, struct pyro_slice path)
+void pyro_serve_dispatch(struct serve_request *request, struct pyro_slice path)
 {
     struct pyro_slice segments[SERVE_SEGMENTS];
     size_t count = split(path, segments);
     request->json = (struct serve_json){.out = request->out};
     request->status = 200;
     if (count == SIZE_MAX || count == 0) {
-        serve_error(request, 404, "HTTP 404 Not Found");
+        pyro_serve_error(request, 404, "HTTP 404 Not Found");
         return;
     }
     serve_handler *handler = find_route(SCOPE_ROOT, segments, count, request);
@@ -210,12 +210,12 @@ void serve_dispatch(struct serve_request *request, struct pyro_slice path)
         return;
     }
     if (!pyro_slice_is(segments[0], "applications") || count < 2) {
-        serve_error(request, 404, "HTTP 404 Not Found");
+        pyro_serve_error(request, 404, "HTTP 404 Not Found");
         return;
     }
     request->app_id = segments[1];
     if (count == 2) {
-        serve_application(request);
+        pyro_serve_application(request);
         return;
     }
     if ((handler = find_route(SCOPE_APP, segments + 2, count - 2, request))) {
@@ -224,9 +224,9 @@ void serve_dispatch(struct serve_request *request, struct pyro_slice path)
     }
     request->attempt_id = segments[2];
     if (count == 3)
-        serve_application_attempt(request);
+        pyro_serve_application_attempt(request);
     else if ((handler = find_route(SCOPE_APP, segments + 3, count - 3, request)))
         answer_app(request, handler);
     else
-        serve_error(request, 404, "HTTP 404 Not Found");
+        pyro_serve_error(request, 404, "HTTP 404 Not Found");
 }

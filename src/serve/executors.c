@@ -6,34 +6,34 @@
 
 static void write_ids(struct serve_json *json, const char *key, const struct pyro_history_executor *executor)
 {
-    serve_key(json, key);
-    serve_open_array(json);
+    pyro_serve_key(json, key);
+    pyro_serve_open_array(json);
     for (size_t i = 0; i < executor->excluded_stages.count; i++) {
-        serve_element(json);
-        serve_integer(json, executor->excluded_stages.items[i]);
+        pyro_serve_element(json);
+        pyro_serve_integer(json, executor->excluded_stages.items[i]);
     }
-    serve_close_array(json);
+    pyro_serve_close_array(json);
 }
 
 static void write_resources(struct serve_json *json, const struct pyro_history_executor *executor)
 {
-    serve_key(json, "resources");
-    serve_open_object(json);
+    pyro_serve_key(json, "resources");
+    pyro_serve_open_object(json);
     for (size_t i = 0; i < executor->resources.count; i++) {
         const struct pyro_history_resource *resource = &executor->resources.items[i];
-        serve_key_slice(json, resource->name);
-        serve_open_object(json);
-        serve_put_text(json, "name", resource->name);
-        serve_key(json, "addresses");
-        serve_open_array(json);
+        pyro_serve_key_slice(json, resource->name);
+        pyro_serve_open_object(json);
+        pyro_serve_put_text(json, "name", resource->name);
+        pyro_serve_key(json, "addresses");
+        pyro_serve_open_array(json);
         for (size_t a = 0; a < resource->addresses.count; a++) {
-            serve_element(json);
-            serve_text(json, resource->addresses.items[a]);
+            pyro_serve_element(json);
+            pyro_serve_text(json, resource->addresses.items[a]);
         }
-        serve_close_array(json);
-        serve_close_object(json);
+        pyro_serve_close_array(json);
+        pyro_serve_close_object(json);
     }
-    serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
 /* The driver's time is the application's. */
@@ -74,40 +74,40 @@ static void write_counters(struct serve_json *json, const struct pyro_history *h
         {"totalShuffleWrite", executor->shuffle_write},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        serve_put_int(json, rows[i].name, rows[i].value);
+        pyro_serve_put_int(json, rows[i].name, rows[i].value);
 }
 
 static void write_executor(struct serve_json *json, const struct pyro_history *history,
                            const struct pyro_history_executor *executor)
 {
-    serve_open_object(json);
-    serve_put_text(json, "id", executor->id);
-    serve_put_text(json, "hostPort", executor->host_port.ptr ? executor->host_port : executor->host);
-    serve_put_bool(json, "isActive", executor->active);
+    pyro_serve_open_object(json);
+    pyro_serve_put_text(json, "id", executor->id);
+    pyro_serve_put_text(json, "hostPort", executor->host_port.ptr ? executor->host_port : executor->host);
+    pyro_serve_put_bool(json, "isActive", executor->active);
     write_counters(json, history, executor);
-    serve_put_bool(json, "isBlacklisted", executor->excluded);
-    serve_put_int(json, "maxMemory", executor->max_memory);
-    serve_put_date(json, "addTime", executor->added_ms);
-    serve_put_time(json, "removeTime", executor->removed_ms);
-    serve_put_text(json, "removeReason", executor->remove_reason);
-    serve_pairs_object(json, "executorLogs", &executor->logs);
+    pyro_serve_put_bool(json, "isBlacklisted", executor->excluded);
+    pyro_serve_put_int(json, "maxMemory", executor->max_memory);
+    pyro_serve_put_date(json, "addTime", executor->added_ms);
+    pyro_serve_put_time(json, "removeTime", executor->removed_ms);
+    pyro_serve_put_text(json, "removeReason", executor->remove_reason);
+    pyro_serve_pairs_object(json, "executorLogs", &executor->logs);
     if (executor->memory_known) {
-        serve_key(json, "memoryMetrics");
-        serve_open_object(json);
-        serve_put_int(json, "usedOnHeapStorageMemory", executor->used_on_heap);
-        serve_put_int(json, "usedOffHeapStorageMemory", executor->used_off_heap);
-        serve_put_int(json, "totalOnHeapStorageMemory", executor->on_heap);
-        serve_put_int(json, "totalOffHeapStorageMemory", executor->off_heap);
-        serve_close_object(json);
+        pyro_serve_key(json, "memoryMetrics");
+        pyro_serve_open_object(json);
+        pyro_serve_put_int(json, "usedOnHeapStorageMemory", executor->used_on_heap);
+        pyro_serve_put_int(json, "usedOffHeapStorageMemory", executor->used_off_heap);
+        pyro_serve_put_int(json, "totalOnHeapStorageMemory", executor->on_heap);
+        pyro_serve_put_int(json, "totalOffHeapStorageMemory", executor->off_heap);
+        pyro_serve_close_object(json);
     }
     write_ids(json, "blacklistedInStages", executor);
-    serve_peaks(json, "peakMemoryMetrics", &executor->peaks);
-    serve_pairs_object(json, "attributes", &executor->attributes);
+    pyro_serve_peaks(json, "peakMemoryMetrics", &executor->peaks);
+    pyro_serve_pairs_object(json, "attributes", &executor->attributes);
     write_resources(json, executor);
-    serve_put_int(json, "resourceProfileId", executor->profile);
-    serve_put_bool(json, "isExcluded", executor->excluded);
+    pyro_serve_put_int(json, "resourceProfileId", executor->profile);
+    pyro_serve_put_bool(json, "isExcluded", executor->excluded);
     write_ids(json, "excludedInStages", executor);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
 static int by_id(const void *a, const void *b)
@@ -123,49 +123,49 @@ static void write_executors(struct serve_request *request, bool active_only)
     size_t count = history->executors.count;
     const struct pyro_history_executor **executors = pyro_allocate(NULL, (count + 1) * sizeof(*executors));
     if (!executors) {
-        serve_error(request, 500, "no memory left");
+        pyro_serve_error(request, 500, "no memory left");
         return;
     }
     for (size_t i = 0; i < count; i++)
         executors[i] = &history->executors.items[i];
     qsort(executors, count, sizeof(*executors), by_id);
-    serve_open_array(&request->json);
+    pyro_serve_open_array(&request->json);
     for (size_t i = 0; i < count; i++) {
         const struct pyro_history_executor *executor = executors[active_only ? count - 1 - i : i];
         if (active_only && !executor->active)
             continue;
-        serve_element(&request->json);
+        pyro_serve_element(&request->json);
         write_executor(&request->json, history, executor);
     }
-    serve_close_array(&request->json);
+    pyro_serve_close_array(&request->json);
     pyro_release(NULL, executors);
 }
 
-void serve_executors(struct serve_request *request)
+void pyro_serve_executors(struct serve_request *request)
 {
     write_executors(request, true);
 }
 
-void serve_all_executors(struct serve_request *request)
+void pyro_serve_all_executors(struct serve_request *request)
 {
     write_executors(request, false);
 }
 
-void serve_processes(struct serve_request *request)
+void pyro_serve_processes(struct serve_request *request)
 {
     struct serve_json *json = &request->json;
-    serve_open_array(json);
+    pyro_serve_open_array(json);
     for (size_t i = 0; i < request->history->processes.count; i++) {
         const struct pyro_history_process *process = &request->history->processes.items[i];
-        serve_element(json);
-        serve_open_object(json);
-        serve_put_text(json, "id", process->id);
-        serve_put_text(json, "hostPort", process->host_port);
-        serve_put_bool(json, "isActive", true);
-        serve_put_int(json, "totalCores", process->cores);
-        serve_put_date(json, "addTime", process->added_ms);
-        serve_pairs_object(json, "processLogs", &process->logs);
-        serve_close_object(json);
+        pyro_serve_element(json);
+        pyro_serve_open_object(json);
+        pyro_serve_put_text(json, "id", process->id);
+        pyro_serve_put_text(json, "hostPort", process->host_port);
+        pyro_serve_put_bool(json, "isActive", true);
+        pyro_serve_put_int(json, "totalCores", process->cores);
+        pyro_serve_put_date(json, "addTime", process->added_ms);
+        pyro_serve_pairs_object(json, "processLogs", &process->logs);
+        pyro_serve_close_object(json);
     }
-    serve_close_array(json);
+    pyro_serve_close_array(json);
 }

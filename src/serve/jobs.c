@@ -7,28 +7,28 @@ static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOW
 
 static void write_job(struct serve_json *json, const struct pyro_history_job *job)
 {
-    serve_open_object(json);
-    serve_put_int(json, "jobId", job->id);
-    serve_put_text(json, "name", job->name.ptr ? job->name : PYRO_SLICE_LITERAL(""));
-    serve_put_text(json, "description", job->description);
-    serve_put_time(json, "submissionTime", job->submitted_ms);
-    serve_put_time(json, "completionTime", job->completed_ms);
-    serve_key(json, "stageIds");
-    serve_open_array(json);
+    pyro_serve_open_object(json);
+    pyro_serve_put_int(json, "jobId", job->id);
+    pyro_serve_put_text(json, "name", job->name.ptr ? job->name : PYRO_SLICE_LITERAL(""));
+    pyro_serve_put_text(json, "description", job->description);
+    pyro_serve_put_time(json, "submissionTime", job->submitted_ms);
+    pyro_serve_put_time(json, "completionTime", job->completed_ms);
+    pyro_serve_key(json, "stageIds");
+    pyro_serve_open_array(json);
     for (size_t i = 0; i < job->stage_ids.count; i++) {
-        serve_element(json);
-        serve_integer(json, job->stage_ids.items[i]);
+        pyro_serve_element(json);
+        pyro_serve_integer(json, job->stage_ids.items[i]);
     }
-    serve_close_array(json);
-    serve_put_text(json, "jobGroup", job->group);
-    serve_key(json, "jobTags");
-    serve_open_array(json);
+    pyro_serve_close_array(json);
+    pyro_serve_put_text(json, "jobGroup", job->group);
+    pyro_serve_key(json, "jobTags");
+    pyro_serve_open_array(json);
     for (size_t i = 0; i < job->tags.count; i++) {
-        serve_element(json);
-        serve_text(json, job->tags.items[i]);
+        pyro_serve_element(json);
+        pyro_serve_text(json, job->tags.items[i]);
     }
-    serve_close_array(json);
-    serve_put_text(json, "status", pyro_slice_from(statuses[job->status]));
+    pyro_serve_close_array(json);
+    pyro_serve_put_text(json, "status", pyro_slice_from(statuses[job->status]));
     const struct {
         const char *name;
         int64_t value;
@@ -46,9 +46,9 @@ static void write_job(struct serve_json *json, const struct pyro_history_job *jo
         {"numFailedStages", job->failed_stages},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        serve_put_int(json, rows[i].name, rows[i].value);
-    serve_counts_object(json, "killedTasksSummary", &job->killed);
-    serve_close_object(json);
+        pyro_serve_put_int(json, rows[i].name, rows[i].value);
+    pyro_serve_counts_object(json, "killedTasksSummary", &job->killed);
+    pyro_serve_close_object(json);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -58,37 +58,37 @@ static int newest_first(const void *a, const void *b)
     return (x->id < y->id) - (x->id > y->id);
 }
 
-void serve_jobs(struct serve_request *request)
+void pyro_serve_jobs(struct serve_request *request)
 {
     const struct pyro_history *history = request->history;
     uint32_t wanted;
-    if (!serve_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
+    if (!pyro_serve_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
         return;
     const struct pyro_history_job **jobs = pyro_allocate(NULL, (history->jobs.count + 1) * sizeof(*jobs));
     if (!jobs) {
-        serve_error(request, 500, "no memory left");
+        pyro_serve_error(request, 500, "no memory left");
         return;
     }
     for (size_t i = 0; i < history->jobs.count; i++)
         jobs[i] = &history->jobs.items[i];
     qsort(jobs, history->jobs.count, sizeof(*jobs), newest_first);
-    serve_open_array(&request->json);
+    pyro_serve_open_array(&request->json);
     for (size_t i = 0; i < history->jobs.count; i++) {
         if (!(wanted >> jobs[i]->status & 1))
             continue;
-        serve_element(&request->json);
+        pyro_serve_element(&request->json);
         write_job(&request->json, jobs[i]);
     }
-    serve_close_array(&request->json);
+    pyro_serve_close_array(&request->json);
     pyro_release(NULL, jobs);
 }
 
-void serve_job(struct serve_request *request)
+void pyro_serve_job(struct serve_request *request)
 {
-    int64_t id = serve_id(request->arguments[0]);
+    int64_t id = pyro_serve_id(request->arguments[0]);
     const struct pyro_history_job *job = pyro_history_job(request->history, id);
     if (job)
         write_job(&request->json, job);
     else
-        serve_error(request, 404, "unknown job: %lld", (long long)id);
+        pyro_serve_error(request, 404, "unknown job: %lld", (long long)id);
 }

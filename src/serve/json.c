@@ -12,14 +12,14 @@ static void indent(struct serve_json *json)
         pyro_strbuf_add_text(json->out, "  ");
 }
 
-void serve_open_object(struct serve_json *json)
+void pyro_serve_open_object(struct serve_json *json)
 {
     pyro_strbuf_add_char(json->out, '{');
     json->depth++;
     json->filled = false;
 }
 
-void serve_close_object(struct serve_json *json)
+void pyro_serve_close_object(struct serve_json *json)
 {
     json->depth--;
     if (json->filled)
@@ -30,40 +30,40 @@ void serve_close_object(struct serve_json *json)
     json->filled = true;
 }
 
-void serve_open_array(struct serve_json *json)
+void pyro_serve_open_array(struct serve_json *json)
 {
     pyro_strbuf_add_char(json->out, '[');
     json->filled = false;
 }
 
-void serve_close_array(struct serve_json *json)
+void pyro_serve_close_array(struct serve_json *json)
 {
     pyro_strbuf_add_text(json->out, " ]");
     json->filled = true;
 }
 
-void serve_element(struct serve_json *json)
+void pyro_serve_element(struct serve_json *json)
 {
     pyro_strbuf_add_text(json->out, json->filled ? ", " : " ");
     json->filled = true;
 }
 
-void serve_key_slice(struct serve_json *json, struct pyro_slice key)
+void pyro_serve_key_slice(struct serve_json *json, struct pyro_slice key)
 {
     if (json->filled)
         pyro_strbuf_add_char(json->out, ',');
     indent(json);
     json->filled = true;
-    serve_text(json, key);
+    pyro_serve_text(json, key);
     pyro_strbuf_add_text(json->out, " : ");
 }
 
-void serve_key(struct serve_json *json, const char *key)
+void pyro_serve_key(struct serve_json *json, const char *key)
 {
-    serve_key_slice(json, pyro_slice_from(key));
+    pyro_serve_key_slice(json, pyro_slice_from(key));
 }
 
-void serve_text(struct serve_json *json, struct pyro_slice text)
+void pyro_serve_text(struct serve_json *json, struct pyro_slice text)
 {
     struct pyro_strbuf *out = json->out;
     pyro_strbuf_add_char(out, '"');
@@ -83,16 +83,16 @@ void serve_text(struct serve_json *json, struct pyro_slice text)
     pyro_strbuf_add_char(out, '"');
 }
 
-void serve_integer(struct serve_json *json, int64_t value)
+void pyro_serve_integer(struct serve_json *json, int64_t value)
 {
     pyro_strbuf_add_int(json->out, value);
 }
 
-void serve_real(struct serve_json *json, double value)
+void pyro_serve_real(struct serve_json *json, double value)
 {
     char text[40];
     if (!isfinite(value)) {
-        serve_word(json, "\"NaN\"");
+        pyro_serve_word(json, "\"NaN\"");
         return;
     }
     if (value == floor(value) && fabs(value) < 1e15) {
@@ -108,32 +108,32 @@ void serve_real(struct serve_json *json, double value)
     pyro_strbuf_add_text(json->out, text);
 }
 
-void serve_word(struct serve_json *json, const char *word)
+void pyro_serve_word(struct serve_json *json, const char *word)
 {
     pyro_strbuf_add_text(json->out, word);
 }
 
-void serve_put_text(struct serve_json *json, const char *key, struct pyro_slice text)
+void pyro_serve_put_text(struct serve_json *json, const char *key, struct pyro_slice text)
 {
     if (!text.ptr)
         return;
-    serve_key(json, key);
-    serve_text(json, text);
+    pyro_serve_key(json, key);
+    pyro_serve_text(json, text);
 }
 
-void serve_put_int(struct serve_json *json, const char *key, int64_t value)
+void pyro_serve_put_int(struct serve_json *json, const char *key, int64_t value)
 {
-    serve_key(json, key);
-    serve_integer(json, value);
+    pyro_serve_key(json, key);
+    pyro_serve_integer(json, value);
 }
 
-void serve_put_bool(struct serve_json *json, const char *key, bool value)
+void pyro_serve_put_bool(struct serve_json *json, const char *key, bool value)
 {
-    serve_key(json, key);
-    serve_word(json, value ? "true" : "false");
+    pyro_serve_key(json, key);
+    pyro_serve_word(json, value ? "true" : "false");
 }
 
-void serve_put_date(struct serve_json *json, const char *key, int64_t time_ms)
+void pyro_serve_put_date(struct serve_json *json, const char *key, int64_t time_ms)
 {
     int64_t ms = ((time_ms % 1000) + 1000) % 1000;
     time_t seconds = (time_t)((time_ms - ms) / 1000);
@@ -143,12 +143,12 @@ void serve_put_date(struct serve_json *json, const char *key, int64_t time_ms)
         memset(&parts, 0, sizeof(parts));
     size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
     len += (size_t)snprintf(text + len, sizeof(text) - len, ".%03" PRId64 "GMT", ms);
-    serve_key(json, key);
-    serve_text(json, (struct pyro_slice){text, len});
+    pyro_serve_key(json, key);
+    pyro_serve_text(json, (struct pyro_slice){text, len});
 }
 
-void serve_put_time(struct serve_json *json, const char *key, int64_t time_ms)
+void pyro_serve_put_time(struct serve_json *json, const char *key, int64_t time_ms)
 {
     if (time_ms > 0)
-        serve_put_date(json, key, time_ms);
+        pyro_serve_put_date(json, key, time_ms);
 }

@@ -30,7 +30,7 @@ static void *scan(void *context)
     struct pyro_server *server = context;
     struct serve_catalog *catalog = NULL;
     struct pyro_error error = {0};
-    if (serve_catalog_open(server->folder, server->memory_bytes, &catalog, &error) != PYRO_OK)
+    if (pyro_serve_catalog_open(server->folder, server->memory_bytes, &catalog, &error) != PYRO_OK)
         catalog = NULL;
     pthread_mutex_lock(&server->mutex);
     server->catalog = catalog;
@@ -56,8 +56,8 @@ static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, co
     struct serve_request *request = context;
     (void)kind;
     if (request->parameter_count < SERVE_PARAMETERS)
-        request->parameters[request->parameter_count++] =
-            (struct serve_parameter){pyro_slice_from(key), value ? pyro_slice_from(value) : PYRO_SLICE_LITERAL("")};
+        request->parameters[request->parameter_count++] = (struct pyro_serve_parameter){
+            pyro_slice_from(key), value ? pyro_slice_from(value) : PYRO_SLICE_LITERAL("")};
     return MHD_YES;
 }
 
@@ -102,14 +102,14 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     pyro_strbuf_init(&out, NULL);
     struct serve_request request = {.out = &out};
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
-        serve_error(&request, 405, "HTTP 405 Method Not Allowed");
+        pyro_serve_error(&request, 405, "HTTP 405 Method Not Allowed");
     } else if (strncmp(url, prefix, sizeof(prefix) - 1) != 0) {
-        serve_error(&request, 404, "HTTP 404 Not Found");
+        pyro_serve_error(&request, 404, "HTTP 404 Not Found");
     } else if (!(request.catalog = wait_for_catalog(server))) {
-        serve_error(&request, 500, "%s", server->error.message);
+        pyro_serve_error(&request, 500, "%s", server->error.message);
     } else {
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
-        serve_dispatch(&request, pyro_slice_from(url + sizeof(prefix) - 1));
+        pyro_serve_dispatch(&request, pyro_slice_from(url + sizeof(prefix) - 1));
     }
     return respond(connection, request.status, &out,
                    request.status == 200 ? "application/json" : "text/plain;charset=utf-8");
@@ -174,7 +174,7 @@ void pyro_server_stop(pyro_server *server)
         pthread_join(server->scanner, NULL);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
-    serve_catalog_close(server->catalog);
+    pyro_serve_catalog_close(server->catalog);
     pthread_mutex_destroy(&server->mutex);
     pthread_cond_destroy(&server->changed);
     pyro_release(NULL, server);

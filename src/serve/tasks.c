@@ -3,9 +3,9 @@
 
 #include "serve/api.h"
 
-const char *const serve_task_statuses[4] = {"RUNNING", "KILLED", "FAILED", "SUCCESS"};
+const char *const pyro_serve_task_statuses[4] = {"RUNNING", "KILLED", "FAILED", "SUCCESS"};
 
-const struct pyro_history_executor *serve_find_executor(const struct pyro_history *history, struct pyro_slice id)
+const struct pyro_history_executor *pyro_serve_find_executor(const struct pyro_history *history, struct pyro_slice id)
 {
     for (size_t i = 0; i < history->executors.count; i++)
         if (pyro_slice_eq(history->executors.items[i].id, id))
@@ -13,15 +13,15 @@ const struct pyro_history_executor *serve_find_executor(const struct pyro_histor
     return NULL;
 }
 
-void serve_pairs_object(struct serve_json *json, const char *key, const pyro_history_pairs *pairs)
+void pyro_serve_pairs_object(struct serve_json *json, const char *key, const pyro_history_pairs *pairs)
 {
-    serve_key(json, key);
-    serve_open_object(json);
+    pyro_serve_key(json, key);
+    pyro_serve_open_object(json);
     for (size_t i = 0; i < pairs->count; i++) {
-        serve_key_slice(json, pairs->items[i].key);
-        serve_text(json, pairs->items[i].value);
+        pyro_serve_key_slice(json, pairs->items[i].key);
+        pyro_serve_text(json, pairs->items[i].value);
     }
-    serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
 /* ---- What Spark derives of a task ---- */
@@ -56,13 +56,13 @@ static const char *const metric_names[] = {
 
 static void put_metric(struct serve_json *json, const char *name, const struct pyro_history_task *task, int metric)
 {
-    serve_put_int(json, name ? name : metric_names[metric], task->metrics[metric]);
+    pyro_serve_put_int(json, name ? name : metric_names[metric], task->metrics[metric]);
 }
 
 static void open_member(struct serve_json *json, const char *key)
 {
-    serve_key(json, key);
-    serve_open_object(json);
+    pyro_serve_key(json, key);
+    pyro_serve_open_object(json);
 }
 
 static void write_task_metrics(struct serve_json *json, const struct pyro_history_task *task)
@@ -73,54 +73,56 @@ static void write_task_metrics(struct serve_json *json, const struct pyro_histor
     open_member(json, "inputMetrics");
     put_metric(json, NULL, task, PYRO_HISTORY_bytesRead);
     put_metric(json, NULL, task, PYRO_HISTORY_recordsRead);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
     open_member(json, "outputMetrics");
     put_metric(json, NULL, task, PYRO_HISTORY_bytesWritten);
     put_metric(json, NULL, task, PYRO_HISTORY_recordsWritten);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
     open_member(json, "shuffleReadMetrics");
     for (int i = PYRO_HISTORY_remoteBlocksFetched; i <= PYRO_HISTORY_remoteReqsDuration; i++)
         put_metric(json, i == PYRO_HISTORY_shuffleRecordsRead ? "recordsRead" : NULL, task, i);
     open_member(json, "shufflePushReadMetrics");
     for (int i = PYRO_HISTORY_corruptMergedBlockChunks; i <= PYRO_HISTORY_remoteMergedReqsDuration; i++)
         put_metric(json, NULL, task, i);
-    serve_close_object(json);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
+    pyro_serve_close_object(json);
     open_member(json, "shuffleWriteMetrics");
     put_metric(json, "bytesWritten", task, PYRO_HISTORY_shuffleBytesWritten);
     put_metric(json, "writeTime", task, PYRO_HISTORY_shuffleWriteTime);
     put_metric(json, "recordsWritten", task, PYRO_HISTORY_shuffleRecordsWritten);
-    serve_close_object(json);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
-void serve_write_task(struct serve_json *json, const struct pyro_history *history, const struct pyro_history_task *task)
+void pyro_serve_write_task(struct serve_json *json, const struct pyro_history *history,
+                           const struct pyro_history_task *task)
 {
     static const pyro_history_pairs no_logs = {0};
-    const struct pyro_history_executor *executor = serve_find_executor(history, task->executor);
+    const struct pyro_history_executor *executor = pyro_serve_find_executor(history, task->executor);
     bool fetching = !task->ended && task->fetch_ms > 0;
-    serve_open_object(json);
-    serve_put_int(json, "taskId", task->id);
-    serve_put_int(json, "index", task->index);
-    serve_put_int(json, "attempt", task->attempt);
-    serve_put_int(json, "partitionId", task->partition);
-    serve_put_date(json, "launchTime", task->launch_ms);
-    serve_put_time(json, "resultFetchStart", task->fetch_ms);
+    pyro_serve_open_object(json);
+    pyro_serve_put_int(json, "taskId", task->id);
+    pyro_serve_put_int(json, "index", task->index);
+    pyro_serve_put_int(json, "attempt", task->attempt);
+    pyro_serve_put_int(json, "partitionId", task->partition);
+    pyro_serve_put_date(json, "launchTime", task->launch_ms);
+    pyro_serve_put_time(json, "resultFetchStart", task->fetch_ms);
     if (task->ended)
-        serve_put_int(json, "duration", duration(task));
-    serve_put_text(json, "executorId", task->executor);
-    serve_put_text(json, "host", task->host);
-    serve_put_text(json, "status", pyro_slice_from(fetching ? "GET RESULT" : serve_task_statuses[task->status]));
-    serve_put_text(json, "taskLocality", task->locality);
-    serve_put_bool(json, "speculative", task->speculative);
-    serve_accumulables(json, task->accumulables, task->accumulable_count);
-    serve_put_text(json, "errorMessage", task->error);
+        pyro_serve_put_int(json, "duration", duration(task));
+    pyro_serve_put_text(json, "executorId", task->executor);
+    pyro_serve_put_text(json, "host", task->host);
+    pyro_serve_put_text(json, "status",
+                        pyro_slice_from(fetching ? "GET RESULT" : pyro_serve_task_statuses[task->status]));
+    pyro_serve_put_text(json, "taskLocality", task->locality);
+    pyro_serve_put_bool(json, "speculative", task->speculative);
+    pyro_serve_accumulables(json, task->accumulables, task->accumulable_count);
+    pyro_serve_put_text(json, "errorMessage", task->error);
     if (task->metrics)
         write_task_metrics(json, task);
-    serve_pairs_object(json, "executorLogs", executor ? &executor->logs : &no_logs);
-    serve_put_int(json, "schedulerDelay", scheduler_delay(task));
-    serve_put_int(json, "gettingResultTime", getting_result(task));
-    serve_close_object(json);
+    pyro_serve_pairs_object(json, "executorLogs", executor ? &executor->logs : &no_logs);
+    pyro_serve_put_int(json, "schedulerDelay", scheduler_delay(task));
+    pyro_serve_put_int(json, "gettingResultTime", getting_result(task));
+    pyro_serve_close_object(json);
 }
 
 /* ---- taskList ---- */
@@ -164,34 +166,34 @@ static const struct pyro_history_task **sorted_tasks(const struct pyro_history *
     return tasks;
 }
 
-void serve_task_list(struct serve_request *request)
+void pyro_serve_task_list(struct serve_request *request)
 {
     static const char *const orders[] = {"ID", "INCREASING_RUNTIME", "DECREASING_RUNTIME", "runtime", "-runtime"};
     static int (*const compare[])(const void *, const void *) = {by_id, by_run_time, by_run_time_descending,
                                                                  by_run_time, by_run_time_descending};
     int64_t offset, length;
     uint32_t wanted, order;
-    if (!serve_number(request, "offset", 0, &offset) || !serve_number(request, "length", 20, &length) ||
-        !serve_choices(request, "sortBy", orders, 5, &order) ||
-        !serve_choices(request, "status", serve_task_statuses, 4, &wanted))
+    if (!pyro_serve_number(request, "offset", 0, &offset) || !pyro_serve_number(request, "length", 20, &length) ||
+        !pyro_serve_choices(request, "sortBy", orders, 5, &order) ||
+        !pyro_serve_choices(request, "status", pyro_serve_task_statuses, 4, &wanted))
         return;
-    const struct pyro_history_stage *stage =
-        pyro_history_stage(request->history, serve_id(request->arguments[0]), serve_id(request->arguments[1]));
+    const struct pyro_history_stage *stage = pyro_history_stage(request->history, pyro_serve_id(request->arguments[0]),
+                                                                pyro_serve_id(request->arguments[1]));
     const struct pyro_history_task **tasks =
         stage ? sorted_tasks(request->history, stage, compare[__builtin_ctz(order)]) : NULL;
     if (stage && !tasks) {
-        serve_error(request, 500, "no memory left");
+        pyro_serve_error(request, 500, "no memory left");
         return;
     }
-    serve_open_array(&request->json);
+    pyro_serve_open_array(&request->json);
     for (size_t i = 0; stage && i < stage->tasks.count && length > 0; i++) {
         if (!(wanted >> tasks[i]->status & 1) || offset-- > 0)
             continue;
-        serve_element(&request->json);
-        serve_write_task(&request->json, request->history, tasks[i]);
+        pyro_serve_element(&request->json);
+        pyro_serve_write_task(&request->json, request->history, tasks[i]);
         length--;
     }
-    serve_close_array(&request->json);
+    pyro_serve_close_array(&request->json);
     pyro_release(NULL, tasks);
 }
 
@@ -214,15 +216,15 @@ static int compare_numbers(const void *a, const void *b)
 static void write_values(struct serve_json *json, const char *key, const struct summary *summary)
 {
     qsort(summary->values, summary->count, sizeof(*summary->values), compare_numbers);
-    serve_key(json, key);
-    serve_open_array(json);
+    pyro_serve_key(json, key);
+    pyro_serve_open_array(json);
     for (size_t q = 0; q < summary->quantile_count; q++) {
         double place = summary->quantiles[q] * (double)summary->count;
         size_t index = place < 0 ? 0 : place >= (double)summary->count ? summary->count - 1 : (size_t)place;
-        serve_element(json);
-        serve_real(json, (double)summary->values[index]);
+        pyro_serve_element(json);
+        pyro_serve_real(json, (double)summary->values[index]);
     }
-    serve_close_array(json);
+    pyro_serve_close_array(json);
 }
 
 static void write_metric(struct serve_json *json, const char *key, const struct summary *summary, int metric)
@@ -260,25 +262,25 @@ static void write_shuffle_summary(struct serve_json *json, const struct summary 
     open_member(json, "shufflePushReadMetricsDist");
     for (int i = PYRO_HISTORY_corruptMergedBlockChunks; i <= PYRO_HISTORY_remoteMergedReqsDuration; i++)
         write_metric(json, NULL, summary, i);
-    serve_close_object(json);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
+    pyro_serve_close_object(json);
     open_member(json, "shuffleWriteMetrics");
     write_metric(json, "writeBytes", summary, PYRO_HISTORY_shuffleBytesWritten);
     write_metric(json, "writeRecords", summary, PYRO_HISTORY_shuffleRecordsWritten);
     write_metric(json, "writeTime", summary, PYRO_HISTORY_shuffleWriteTime);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
 static void write_summary(struct serve_json *json, const struct summary *summary)
 {
-    serve_open_object(json);
-    serve_key(json, "quantiles");
-    serve_open_array(json);
+    pyro_serve_open_object(json);
+    pyro_serve_key(json, "quantiles");
+    pyro_serve_open_array(json);
     for (size_t q = 0; q < summary->quantile_count; q++) {
-        serve_element(json);
-        serve_real(json, summary->quantiles[q]);
+        pyro_serve_element(json);
+        pyro_serve_real(json, summary->quantiles[q]);
     }
-    serve_close_array(json);
+    pyro_serve_close_array(json);
     write_derived(json, "duration", summary, duration);
     for (int i = 0; i <= PYRO_HISTORY_resultSerializationTime; i++)
         write_metric(json, NULL, summary, i);
@@ -290,13 +292,13 @@ static void write_summary(struct serve_json *json, const struct summary *summary
     open_member(json, "inputMetrics");
     write_metric(json, NULL, summary, PYRO_HISTORY_bytesRead);
     write_metric(json, NULL, summary, PYRO_HISTORY_recordsRead);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
     open_member(json, "outputMetrics");
     write_metric(json, NULL, summary, PYRO_HISTORY_bytesWritten);
     write_metric(json, NULL, summary, PYRO_HISTORY_recordsWritten);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
     write_shuffle_summary(json, summary);
-    serve_close_object(json);
+    pyro_serve_close_object(json);
 }
 
 /* Tasks that succeeded, with metrics; ret->tasks NULL: no memory. */
@@ -319,37 +321,38 @@ static void end_summary(struct summary *summary)
     pyro_release(NULL, summary->values);
 }
 
-bool serve_write_task_distributions(struct serve_json *json, const struct pyro_history *history,
-                                    const struct pyro_history_stage *stage, const double *quantiles, size_t count,
-                                    bool *ret_memory)
+bool pyro_serve_write_task_distributions(struct serve_json *json, const struct pyro_history *history,
+                                         const struct pyro_history_stage *stage, const double *quantiles, size_t count,
+                                         bool *ret_memory)
 {
     struct summary summary;
     begin_summary(history, stage, quantiles, count, &summary);
     *ret_memory = summary.tasks && summary.values;
     bool any = *ret_memory && summary.count > 0;
     if (any) {
-        serve_key(json, "taskMetricsDistributions");
+        pyro_serve_key(json, "taskMetricsDistributions");
         write_summary(json, &summary);
     }
     end_summary(&summary);
     return any;
 }
 
-void serve_task_summary(struct serve_request *request)
+void pyro_serve_task_summary(struct serve_request *request)
 {
     double quantiles[SERVE_QUANTILES];
     size_t count;
     struct summary summary = {0};
-    if (!serve_quantiles(request, "0.05,0.25,0.5,0.75,0.95", quantiles, &count))
+    if (!pyro_serve_quantiles(request, "0.05,0.25,0.5,0.75,0.95", quantiles, &count))
         return;
-    int64_t id = serve_id(request->arguments[0]), attempt = serve_id(request->arguments[1]);
+    int64_t id = pyro_serve_id(request->arguments[0]), attempt = pyro_serve_id(request->arguments[1]);
     const struct pyro_history_stage *stage = pyro_history_stage(request->history, id, attempt);
     if (stage)
         begin_summary(request->history, stage, quantiles, count, &summary);
     if (stage && (!summary.tasks || !summary.values))
-        serve_error(request, 500, "no memory left");
+        pyro_serve_error(request, 500, "no memory left");
     else if (summary.count == 0)
-        serve_error(request, 404, "No tasks reported metrics for %lld / %lld yet.", (long long)id, (long long)attempt);
+        pyro_serve_error(request, 404, "No tasks reported metrics for %lld / %lld yet.", (long long)id,
+                         (long long)attempt);
     else
         write_summary(&request->json, &summary);
     end_summary(&summary);
