@@ -27,21 +27,21 @@ static void nests(void **state)
     struct serve_json json;
     (void)state;
     start(&out, &json);
-    serve_open_array(&json);
+    pyro_serve_open_array(&json);
     for (int i = 0; i < 2; i++) {
-        serve_element(&json);
-        serve_open_object(&json);
-        serve_put_int(&json, "id", i);
-        serve_key(&json, "list");
-        serve_open_array(&json);
-        serve_element(&json);
-        serve_integer(&json, 1);
-        serve_element(&json);
-        serve_integer(&json, -2);
-        serve_close_array(&json);
-        serve_close_object(&json);
+        pyro_serve_element(&json);
+        pyro_serve_open_object(&json);
+        pyro_serve_put_int(&json, "id", i);
+        pyro_serve_key(&json, "list");
+        pyro_serve_open_array(&json);
+        pyro_serve_element(&json);
+        pyro_serve_integer(&json, 1);
+        pyro_serve_element(&json);
+        pyro_serve_integer(&json, -2);
+        pyro_serve_close_array(&json);
+        pyro_serve_close_object(&json);
     }
-    serve_close_array(&json);
+    pyro_serve_close_array(&json);
     expect(&out, "[ {\n  \"id\" : 0,\n  \"list\" : [ 1, -2 ]\n}, {\n  \"id\" : 1,\n  \"list\" : [ 1, -2 ]\n} ]");
 }
 
@@ -51,14 +51,14 @@ static void empty_containers(void **state)
     struct serve_json json;
     (void)state;
     start(&out, &json);
-    serve_open_object(&json);
-    serve_key(&json, "a");
-    serve_open_array(&json);
-    serve_close_array(&json);
-    serve_key(&json, "b");
-    serve_open_object(&json);
-    serve_close_object(&json);
-    serve_close_object(&json);
+    pyro_serve_open_object(&json);
+    pyro_serve_key(&json, "a");
+    pyro_serve_open_array(&json);
+    pyro_serve_close_array(&json);
+    pyro_serve_key(&json, "b");
+    pyro_serve_open_object(&json);
+    pyro_serve_close_object(&json);
+    pyro_serve_close_object(&json);
     expect(&out, "{\n  \"a\" : [ ],\n  \"b\" : { }\n}");
 }
 
@@ -68,12 +68,12 @@ static void unknown_members_are_left_out(void **state)
     struct serve_json json;
     (void)state;
     start(&out, &json);
-    serve_open_object(&json);
-    serve_put_text(&json, "none", PYRO_SLICE_NULL);
-    serve_put_time(&json, "never", 0);
-    serve_put_text(&json, "empty", PYRO_SLICE_LITERAL(""));
-    serve_put_bool(&json, "yes", true);
-    serve_close_object(&json);
+    pyro_serve_open_object(&json);
+    pyro_serve_put_text(&json, "none", PYRO_SLICE_NULL);
+    pyro_serve_put_time(&json, "never", 0);
+    pyro_serve_put_text(&json, "empty", PYRO_SLICE_LITERAL(""));
+    pyro_serve_put_bool(&json, "yes", true);
+    pyro_serve_close_object(&json);
     expect(&out, "{\n  \"empty\" : \"\",\n  \"yes\" : true\n}");
 }
 
@@ -83,7 +83,7 @@ static void escapes(void **state)
     struct serve_json json;
     (void)state;
     start(&out, &json);
-    serve_text(&json, PYRO_SLICE_LITERAL("a\"\\\n\t\x01\0/\xc3\xa9"));
+    pyro_serve_text(&json, PYRO_SLICE_LITERAL("a\"\\\n\t\x01\0/\xc3\xa9"));
     expect(&out, "\"a\\\"\\\\\\n\\t\\u0001\\u0000/\xc3\xa9\"");
 }
 
@@ -93,10 +93,10 @@ static void dates(void **state)
     struct serve_json json;
     (void)state;
     start(&out, &json);
-    serve_open_object(&json);
-    serve_put_date(&json, "running", -1); /* Spark's end of what has not ended */
-    serve_put_date(&json, "start", 1422981780767);
-    serve_close_object(&json);
+    pyro_serve_open_object(&json);
+    pyro_serve_put_date(&json, "running", -1); /* Spark's end of what has not ended */
+    pyro_serve_put_date(&json, "start", 1422981780767);
+    pyro_serve_close_object(&json);
     expect(&out, "{\n  \"running\" : \"1969-12-31T23:59:59.999GMT\",\n  \"start\" : \"2015-02-03T16:43:00.767GMT\"\n}");
 }
 
@@ -112,7 +112,7 @@ static void reals(void **state)
         struct pyro_strbuf out;
         struct serve_json json;
         start(&out, &json);
-        serve_real(&json, rows[i].value);
+        pyro_serve_real(&json, rows[i].value);
         expect(&out, rows[i].text);
     }
 }
