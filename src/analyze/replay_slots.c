@@ -93,6 +93,7 @@ static bool has_task(struct pyro_replay *replay, uint32_t number)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
     const struct replay_run *runs = &replay->runs[replay->stages[number].runs.first];
+    const uint32_t passed = replay->stages[number].waits ? REPLAY_RUN_WAITS : 0;
     uint32_t count = replay_tasks(replay, number);
     if (state->done)
         return false;
@@ -100,7 +101,7 @@ static bool has_task(struct pyro_replay *replay, uint32_t number)
         return true;
     if (!replay_is_cut(replay, number))
         while (state->cursor < count &&
-               (runs[state->cursor].flags & (REPLAY_RUN_HEAD | REPLAY_RUN_WAITS)) != REPLAY_RUN_HEAD)
+               (runs[state->cursor].flags & (REPLAY_RUN_HEAD | passed)) != REPLAY_RUN_HEAD)
             state->cursor++;
     return state->cursor < count;
 }

@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "corpus" / "logs"
 ERROR_MAX = 0.02
-# Recorded when the simulator was there, beside builds that took the processors in turns; not mended by looking at them.
-LARGER = {"coalesce_off": 0.03, "oom_groups": 0.03, "oversized_window": 0.03}
+# Executors that die of a full heap, whose tasks' records are not whole.
+LARGER = {"oom_groups": 0.03}
 SHIFTED = ["data_skew", "executor_lost", "healthy_star", "resource_wait", "task_failures", "too_many_partitions"]
 
 

@@ -17,15 +17,7 @@ LOGS = ROOT / "corpus" / "logs"
 # Both are whole models: they differ by rounding only.
 TOLERANCE_MS, TOLERANCE_SHARE = 20.0, 0.002
 # The oracle lets no task wait for locality, and launches copies of tasks a little later.
-LEFT_OUT = {
-    "aqe_off",
-    "coalesce_off",
-    "evicted_table",
-    "locality_hosts",
-    "locality_wait",
-    "oversized_window",
-    "speculation_python",
-}
+LEFT_OUT = {"evicted_table", "locality_hosts", "locality_wait", "speculation_python"}
 EDITED = [
     "data_skew",
     "executor_lost",
