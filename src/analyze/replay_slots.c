@@ -100,8 +100,7 @@ static bool has_task(struct pyro_replay *replay, uint32_t number)
     if (state->retry_first != REPLAY_NOBODY)
         return true;
     if (!replay_is_cut(replay, number))
-        while (state->cursor < count &&
-               (runs[state->cursor].flags & (REPLAY_RUN_HEAD | passed)) != REPLAY_RUN_HEAD)
+        while (state->cursor < count && (runs[state->cursor].flags & (REPLAY_RUN_HEAD | passed)) != REPLAY_RUN_HEAD)
             state->cursor++;
     return state->cursor < count;
 }
