@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/api.h"
+#include "serve/spark/api.h"
 
 static const char *const statuses[] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING", "SKIPPED"};
 enum { STATUSES = sizeof(statuses) / sizeof(*statuses) };
@@ -11,27 +11,27 @@ enum { STATUSES = sizeof(statuses) / sizeof(*statuses) };
 struct wish {
     bool details, summaries;
     uint32_t tasks; /* statuses */
-    double quantiles[SERVE_QUANTILES];
+    double quantiles[SPARK_QUANTILES];
     size_t quantile_count;
 };
 
-void pyro_serve_accumulables(struct serve_json *json, const struct pyro_history_accumulable *items, size_t count)
+void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count)
 {
-    pyro_serve_key(json, "accumulatorUpdates");
-    pyro_serve_open_array(json);
+    pyro_spark_key(json, "accumulatorUpdates");
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < count; i++) {
-        pyro_serve_element(json);
-        pyro_serve_open_object(json);
-        pyro_serve_put_int(json, "id", items[i].id);
-        pyro_serve_put_text(json, "name", items[i].name);
-        pyro_serve_put_text(json, "update", items[i].update);
-        pyro_serve_put_text(json, "value", items[i].value);
-        pyro_serve_close_object(json);
+        pyro_spark_element(json);
+        pyro_spark_open_object(json);
+        pyro_spark_put_int(json, "id", items[i].id);
+        pyro_spark_put_text(json, "name", items[i].name);
+        pyro_spark_put_text(json, "update", items[i].update);
+        pyro_spark_put_text(json, "value", items[i].value);
+        pyro_spark_close_object(json);
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
 }
 
-void pyro_serve_peaks(struct serve_json *json, const char *key, const struct pyro_history_peaks *peaks)
+void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks)
 {
     static const char *const names[] = {
 #define HISTORY_PEAK(name) #name,
@@ -40,27 +40,27 @@ void pyro_serve_peaks(struct serve_json *json, const char *key, const struct pyr
     };
     if (!peaks->set)
         return;
-    pyro_serve_key(json, key);
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_object(json);
     for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
-        pyro_serve_put_int(json, names[i], peaks->values[i]);
-    pyro_serve_close_object(json);
+        pyro_spark_put_int(json, names[i], peaks->values[i]);
+    pyro_spark_close_object(json);
 }
 
-void pyro_serve_counts_object(struct serve_json *json, const char *key, const pyro_history_counts *counts)
+void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts)
 {
-    pyro_serve_key(json, key);
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_object(json);
     for (size_t i = 0; i < counts->count; i++) {
-        pyro_serve_key_slice(json, counts->items[i].reason);
-        pyro_serve_integer(json, counts->items[i].count);
+        pyro_spark_key_slice(json, counts->items[i].reason);
+        pyro_spark_integer(json, counts->items[i].count);
     }
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
 /* ---- Metrics ---- */
 
-static void write_metrics(struct serve_json *json, const int64_t *metrics, bool push_enabled, int64_t mergers)
+static void write_metrics(struct spark_json *json, const int64_t *metrics, bool push_enabled, int64_t mergers)
 {
     static const char *const names[] = {
 #define HISTORY_METRIC(name, group, key, stage) #stage,
@@ -69,13 +69,13 @@ static void write_metrics(struct serve_json *json, const int64_t *metrics, bool 
     };
     for (int i = 0; i < PYRO_HISTORY_METRICS; i++) {
         if (i == PYRO_HISTORY_shuffleRecordsRead)
-            pyro_serve_put_int(json, "shuffleReadBytes",
+            pyro_spark_put_int(json, "shuffleReadBytes",
                                metrics[PYRO_HISTORY_localBytesRead] + metrics[PYRO_HISTORY_remoteBytesRead]);
         if (i == PYRO_HISTORY_shuffleBytesWritten) {
-            pyro_serve_put_bool(json, "isShufflePushEnabled", push_enabled);
-            pyro_serve_put_int(json, "shuffleMergersCount", mergers);
+            pyro_spark_put_bool(json, "isShufflePushEnabled", push_enabled);
+            pyro_spark_put_int(json, "shuffleMergersCount", mergers);
         }
-        pyro_serve_put_int(json, names[i], metrics[i]);
+        pyro_spark_put_int(json, names[i], metrics[i]);
     }
 }
 
@@ -123,24 +123,24 @@ static void share_values(const struct pyro_history_share *share, int64_t *values
     values[SHARE_DISK_SPILLED] = metrics[PYRO_HISTORY_diskBytesSpilled];
 }
 
-static void write_shares(struct serve_json *json, const struct pyro_history_stage *stage)
+static void write_shares(struct spark_json *json, const struct pyro_history_stage *stage)
 {
-    pyro_serve_key(json, "executorSummary");
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, "executorSummary");
+    pyro_spark_open_object(json);
     for (size_t i = 0; i < stage->shares.count; i++) {
         const struct pyro_history_share *share = &stage->shares.items[i];
         int64_t values[SHARE_VALUES];
         share_values(share, values);
-        pyro_serve_key_slice(json, share->executor);
-        pyro_serve_open_object(json);
+        pyro_spark_key_slice(json, share->executor);
+        pyro_spark_open_object(json);
         for (int v = 0; v < SHARE_VALUES; v++)
-            pyro_serve_put_int(json, share_names[v], values[v]);
-        pyro_serve_put_bool(json, "isBlacklistedForStage", share->excluded);
-        pyro_serve_peaks(json, "peakMemoryMetrics", &share->peaks);
-        pyro_serve_put_bool(json, "isExcludedForStage", share->excluded);
-        pyro_serve_close_object(json);
+            pyro_spark_put_int(json, share_names[v], values[v]);
+        pyro_spark_put_bool(json, "isBlacklistedForStage", share->excluded);
+        pyro_spark_peaks(json, "peakMemoryMetrics", &share->peaks);
+        pyro_spark_put_bool(json, "isExcludedForStage", share->excluded);
+        pyro_spark_close_object(json);
     }
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -150,33 +150,33 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Spark's quantiles over executors: of the sorted values, the one at the share of their number. */
-static void write_quantiles(struct serve_json *json, const char *key, int64_t *values, size_t count,
+static void write_quantiles(struct spark_json *json, const char *key, int64_t *values, size_t count,
                             const struct wish *wish)
 {
     qsort(values, count, sizeof(*values), compare_numbers);
-    pyro_serve_key(json, key);
-    pyro_serve_open_array(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_array(json);
     for (size_t q = 0; q < wish->quantile_count; q++) {
         double place = wish->quantiles[q] * (double)count;
         size_t index = place < 0 ? 0 : place >= (double)count ? count - 1 : (size_t)place;
-        pyro_serve_element(json);
-        pyro_serve_real(json, (double)values[index]);
+        pyro_spark_element(json);
+        pyro_spark_real(json, (double)values[index]);
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
 }
 
-static void write_quantile_list(struct serve_json *json, const struct wish *wish)
+static void write_quantile_list(struct spark_json *json, const struct wish *wish)
 {
-    pyro_serve_key(json, "quantiles");
-    pyro_serve_open_array(json);
+    pyro_spark_key(json, "quantiles");
+    pyro_spark_open_array(json);
     for (size_t q = 0; q < wish->quantile_count; q++) {
-        pyro_serve_element(json);
-        pyro_serve_real(json, wish->quantiles[q]);
+        pyro_spark_element(json);
+        pyro_spark_real(json, wish->quantiles[q]);
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
 }
 
-static bool write_share_distributions(struct serve_json *json, const struct pyro_history_stage *stage,
+static bool write_share_distributions(struct spark_json *json, const struct pyro_history_stage *stage,
                                       const struct wish *wish)
 {
     static const char *const peak_names[] = {
@@ -190,8 +190,8 @@ static bool write_share_distributions(struct serve_json *json, const struct pyro
     int64_t *values = pyro_allocate(NULL, count * sizeof(*values));
     if (!values)
         return false;
-    pyro_serve_key(json, "executorMetricsDistributions");
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, "executorMetricsDistributions");
+    pyro_spark_open_object(json);
     write_quantile_list(json, wish);
     for (int v = 0; v < SHARE_VALUES; v++) {
         for (size_t i = 0; i < count; i++) {
@@ -201,99 +201,99 @@ static bool write_share_distributions(struct serve_json *json, const struct pyro
         }
         write_quantiles(json, share_names[v], values, count, wish);
     }
-    pyro_serve_key(json, "peakMemoryMetrics");
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, "peakMemoryMetrics");
+    pyro_spark_open_object(json);
     for (int p = 0; p < PYRO_HISTORY_PEAKS; p++) {
         for (size_t i = 0; i < count; i++)
             values[i] = stage->shares.items[i].peaks.values[p];
         write_quantiles(json, peak_names[p], values, count, wish);
     }
-    pyro_serve_close_object(json);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
+    pyro_spark_close_object(json);
     pyro_release(NULL, values);
     return true;
 }
 
 /* ---- Stages ---- */
 
-static void write_tasks(struct serve_json *json, const struct pyro_history *history,
+static void write_tasks(struct spark_json *json, const struct pyro_history *history,
                         const struct pyro_history_stage *stage, const struct wish *wish)
 {
-    pyro_serve_key(json, "tasks");
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, "tasks");
+    pyro_spark_open_object(json);
     for (size_t i = 0; i < stage->tasks.count; i++) {
         const struct pyro_history_task *task = &history->tasks.items[stage->tasks.items[i]];
         if (!(wish->tasks >> task->status & 1))
             continue;
         char id[32];
         int len = snprintf(id, sizeof(id), "%lld", (long long)task->id);
-        pyro_serve_key_slice(json, (struct pyro_slice){id, (size_t)len});
-        pyro_serve_write_task(json, history, task);
+        pyro_spark_key_slice(json, (struct pyro_slice){id, (size_t)len});
+        pyro_spark_write_task(json, history, task);
     }
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
-static void write_speculation(struct serve_json *json, const struct pyro_history_stage *stage)
+static void write_speculation(struct spark_json *json, const struct pyro_history_stage *stage)
 {
     if (!stage->speculative)
         return;
-    pyro_serve_key(json, "speculationSummary");
-    pyro_serve_open_object(json);
-    pyro_serve_put_int(json, "numTasks", stage->speculative);
-    pyro_serve_put_int(json, "numActiveTasks", stage->speculative_active);
-    pyro_serve_put_int(json, "numCompletedTasks", stage->speculative_completed);
-    pyro_serve_put_int(json, "numFailedTasks", stage->speculative_failed);
-    pyro_serve_put_int(json, "numKilledTasks", stage->speculative_killed);
-    pyro_serve_close_object(json);
+    pyro_spark_key(json, "speculationSummary");
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "numTasks", stage->speculative);
+    pyro_spark_put_int(json, "numActiveTasks", stage->speculative_active);
+    pyro_spark_put_int(json, "numCompletedTasks", stage->speculative_completed);
+    pyro_spark_put_int(json, "numFailedTasks", stage->speculative_failed);
+    pyro_spark_put_int(json, "numKilledTasks", stage->speculative_killed);
+    pyro_spark_close_object(json);
 }
 
 /* False: no memory. */
-static bool write_stage(struct serve_json *json, const struct pyro_history *history,
+static bool write_stage(struct spark_json *json, const struct pyro_history *history,
                         const struct pyro_history_stage *stage, const struct wish *wish)
 {
     bool ok = true;
-    pyro_serve_open_object(json);
-    pyro_serve_put_text(json, "status", pyro_slice_from(statuses[stage->status]));
-    pyro_serve_put_int(json, "stageId", stage->id);
-    pyro_serve_put_int(json, "attemptId", stage->attempt);
-    pyro_serve_put_int(json, "numTasks", stage->partitions);
-    pyro_serve_put_int(json, "numActiveTasks", stage->active);
-    pyro_serve_put_int(json, "numCompleteTasks", stage->completed);
-    pyro_serve_put_int(json, "numFailedTasks", stage->failed);
-    pyro_serve_put_int(json, "numKilledTasks", stage->killed);
-    pyro_serve_put_int(json, "numCompletedIndices", (int64_t)stage->completed_indices.count);
-    pyro_serve_put_time(json, "submissionTime", stage->submitted_ms);
-    pyro_serve_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
-    pyro_serve_put_time(json, "completionTime", stage->completed_ms);
-    pyro_serve_put_text(json, "failureReason", stage->failure);
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "status", pyro_slice_from(statuses[stage->status]));
+    pyro_spark_put_int(json, "stageId", stage->id);
+    pyro_spark_put_int(json, "attemptId", stage->attempt);
+    pyro_spark_put_int(json, "numTasks", stage->partitions);
+    pyro_spark_put_int(json, "numActiveTasks", stage->active);
+    pyro_spark_put_int(json, "numCompleteTasks", stage->completed);
+    pyro_spark_put_int(json, "numFailedTasks", stage->failed);
+    pyro_spark_put_int(json, "numKilledTasks", stage->killed);
+    pyro_spark_put_int(json, "numCompletedIndices", (int64_t)stage->completed_indices.count);
+    pyro_spark_put_time(json, "submissionTime", stage->submitted_ms);
+    pyro_spark_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
+    pyro_spark_put_time(json, "completionTime", stage->completed_ms);
+    pyro_spark_put_text(json, "failureReason", stage->failure);
     write_metrics(json, stage->metrics, stage->push_enabled, stage->mergers);
-    pyro_serve_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
-    pyro_serve_put_text(json, "description", stage->description);
-    pyro_serve_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
-    pyro_serve_put_text(json, "schedulingPool", stage->pool);
-    pyro_serve_key(json, "rddIds");
-    pyro_serve_open_array(json);
+    pyro_spark_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
+    pyro_spark_put_text(json, "description", stage->description);
+    pyro_spark_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
+    pyro_spark_put_text(json, "schedulingPool", stage->pool);
+    pyro_spark_key(json, "rddIds");
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < stage->rdd_ids.count; i++) {
-        pyro_serve_element(json);
-        pyro_serve_integer(json, stage->rdd_ids.items[i]);
+        pyro_spark_element(json);
+        pyro_spark_integer(json, stage->rdd_ids.items[i]);
     }
-    pyro_serve_close_array(json);
-    pyro_serve_accumulables(json, stage->accumulables.items, stage->accumulables.count);
+    pyro_spark_close_array(json);
+    pyro_spark_accumulables(json, stage->accumulables.items, stage->accumulables.count);
     if (wish->details)
         write_tasks(json, history, stage, wish);
     if (wish->details || wish->summaries)
         write_shares(json, stage);
     if (wish->details)
         write_speculation(json, stage);
-    pyro_serve_counts_object(json, "killedTasksSummary", &stage->killed_reasons);
-    pyro_serve_put_int(json, "resourceProfileId", stage->profile);
-    pyro_serve_peaks(json, "peakExecutorMetrics", &stage->peaks);
+    pyro_spark_counts_object(json, "killedTasksSummary", &stage->killed_reasons);
+    pyro_spark_put_int(json, "resourceProfileId", stage->profile);
+    pyro_spark_peaks(json, "peakExecutorMetrics", &stage->peaks);
     if (wish->summaries) {
         bool memory = true;
-        pyro_serve_write_task_distributions(json, history, stage, wish->quantiles, wish->quantile_count, &memory);
+        pyro_spark_write_task_distributions(json, history, stage, wish->quantiles, wish->quantile_count, &memory);
         ok = memory && write_share_distributions(json, stage, wish);
     }
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
     return ok;
 }
 
@@ -306,16 +306,16 @@ static int newest_first(const void *a, const void *b)
     return (x->attempt < y->attempt) - (x->attempt > y->attempt);
 }
 
-static bool read_wish(struct serve_request *request, struct wish *wish, bool details)
+static bool read_wish(struct spark_request *request, struct wish *wish, bool details)
 {
-    wish->details = pyro_serve_parameter(request, "details").ptr ? pyro_serve_flag(request, "details") : details;
-    wish->summaries = pyro_serve_flag(request, "withSummaries");
-    return pyro_serve_choices(request, "taskStatus", pyro_serve_task_statuses, 4, &wish->tasks) &&
-           pyro_serve_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count);
+    wish->details = pyro_serve_parameter(request->http, "details").ptr ? pyro_spark_flag(request, "details") : details;
+    wish->summaries = pyro_spark_flag(request, "withSummaries");
+    return pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, 4, &wish->tasks) &&
+           pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count);
 }
 
 /* `id` < 0: all. */
-static void write_stages(struct serve_request *request, int64_t id, uint32_t wanted, const struct wish *wish)
+static void write_stages(struct spark_request *request, int64_t id, uint32_t wanted, const struct wish *wish)
 {
     const struct pyro_history *history = request->history;
     size_t count = 0;
@@ -326,31 +326,31 @@ static void write_stages(struct serve_request *request, int64_t id, uint32_t wan
             stages[count++] = &history->stages.items[i];
     if (stages)
         qsort(stages, count, sizeof(*stages), newest_first);
-    pyro_serve_open_array(&request->json);
+    pyro_spark_open_array(&request->json);
     for (size_t i = 0; stages && i < count && ok; i++) {
         const struct pyro_history_stage *stage = stages[id < 0 ? i : count - 1 - i];
         if (!(wanted >> stage->status & 1))
             continue;
-        pyro_serve_element(&request->json);
+        pyro_spark_element(&request->json);
         ok = write_stage(&request->json, history, stage, wish);
     }
-    pyro_serve_close_array(&request->json);
+    pyro_spark_close_array(&request->json);
     if (!stages || !ok)
-        pyro_serve_error(request, 500, "no memory left");
+        pyro_spark_error(request, 500, "no memory left");
     else if (id >= 0 && count == 0)
-        pyro_serve_error(request, 404, "unknown stage: %lld", (long long)id);
+        pyro_spark_error(request, 404, "unknown stage: %lld", (long long)id);
     pyro_release(NULL, stages);
 }
 
-void pyro_serve_stages(struct serve_request *request)
+void pyro_spark_stages(struct spark_request *request)
 {
     struct wish wish;
     uint32_t wanted;
-    if (pyro_serve_choices(request, "status", statuses, STATUSES, &wanted) && read_wish(request, &wish, false))
+    if (pyro_spark_choices(request, "status", statuses, STATUSES, &wanted) && read_wish(request, &wish, false))
         write_stages(request, -1, wanted, &wish);
 }
 
-void pyro_serve_stage(struct serve_request *request)
+void pyro_spark_stage(struct spark_request *request)
 {
     struct wish wish;
     if (read_wish(request, &wish, true))
@@ -358,7 +358,7 @@ void pyro_serve_stage(struct serve_request *request)
 }
 
 /* As Spark words it: which attempts there are, or that there is no such stage. */
-const struct pyro_history_stage *pyro_serve_find_stage(struct serve_request *request)
+const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request)
 {
     const struct pyro_history *history = request->history;
     int64_t id = pyro_serve_id(request->arguments[0]), attempt = pyro_serve_id(request->arguments[1]);
@@ -372,16 +372,16 @@ const struct pyro_history_stage *pyro_serve_find_stage(struct serve_request *req
             len += (size_t)snprintf(ids + len, sizeof(ids) - len, "%s%lld", len ? "," : "",
                                     (long long)history->stages.items[i].attempt);
     if (len)
-        pyro_serve_error(request, 404, "unknown attempt for stage %lld.  Found attempts: [%s]", (long long)id, ids);
+        pyro_spark_error(request, 404, "unknown attempt for stage %lld.  Found attempts: [%s]", (long long)id, ids);
     else
-        pyro_serve_error(request, 404, "unknown stage: %lld", (long long)id);
+        pyro_spark_error(request, 404, "unknown stage: %lld", (long long)id);
     return NULL;
 }
 
-void pyro_serve_stage_attempt(struct serve_request *request)
+void pyro_spark_stage_attempt(struct spark_request *request)
 {
     struct wish wish;
-    const struct pyro_history_stage *stage = pyro_serve_find_stage(request);
+    const struct pyro_history_stage *stage = pyro_spark_find_stage(request);
     if (stage && read_wish(request, &wish, true) && !write_stage(&request->json, request->history, stage, &wish))
-        pyro_serve_error(request, 500, "no memory left");
+        pyro_spark_error(request, 500, "no memory left");
 }

@@ -1,34 +1,34 @@
 /* jobs, jobs/ID */
 #include <stdlib.h>
 
-#include "serve/api.h"
+#include "serve/spark/api.h"
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 
-static void write_job(struct serve_json *json, const struct pyro_history_job *job)
+static void write_job(struct spark_json *json, const struct pyro_history_job *job)
 {
-    pyro_serve_open_object(json);
-    pyro_serve_put_int(json, "jobId", job->id);
-    pyro_serve_put_text(json, "name", job->name.ptr ? job->name : PYRO_SLICE_LITERAL(""));
-    pyro_serve_put_text(json, "description", job->description);
-    pyro_serve_put_time(json, "submissionTime", job->submitted_ms);
-    pyro_serve_put_time(json, "completionTime", job->completed_ms);
-    pyro_serve_key(json, "stageIds");
-    pyro_serve_open_array(json);
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "jobId", job->id);
+    pyro_spark_put_text(json, "name", job->name.ptr ? job->name : PYRO_SLICE_LITERAL(""));
+    pyro_spark_put_text(json, "description", job->description);
+    pyro_spark_put_time(json, "submissionTime", job->submitted_ms);
+    pyro_spark_put_time(json, "completionTime", job->completed_ms);
+    pyro_spark_key(json, "stageIds");
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < job->stage_ids.count; i++) {
-        pyro_serve_element(json);
-        pyro_serve_integer(json, job->stage_ids.items[i]);
+        pyro_spark_element(json);
+        pyro_spark_integer(json, job->stage_ids.items[i]);
     }
-    pyro_serve_close_array(json);
-    pyro_serve_put_text(json, "jobGroup", job->group);
-    pyro_serve_key(json, "jobTags");
-    pyro_serve_open_array(json);
+    pyro_spark_close_array(json);
+    pyro_spark_put_text(json, "jobGroup", job->group);
+    pyro_spark_key(json, "jobTags");
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < job->tags.count; i++) {
-        pyro_serve_element(json);
-        pyro_serve_text(json, job->tags.items[i]);
+        pyro_spark_element(json);
+        pyro_spark_text(json, job->tags.items[i]);
     }
-    pyro_serve_close_array(json);
-    pyro_serve_put_text(json, "status", pyro_slice_from(statuses[job->status]));
+    pyro_spark_close_array(json);
+    pyro_spark_put_text(json, "status", pyro_slice_from(statuses[job->status]));
     const struct {
         const char *name;
         int64_t value;
@@ -46,9 +46,9 @@ static void write_job(struct serve_json *json, const struct pyro_history_job *jo
         {"numFailedStages", job->failed_stages},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        pyro_serve_put_int(json, rows[i].name, rows[i].value);
-    pyro_serve_counts_object(json, "killedTasksSummary", &job->killed);
-    pyro_serve_close_object(json);
+        pyro_spark_put_int(json, rows[i].name, rows[i].value);
+    pyro_spark_counts_object(json, "killedTasksSummary", &job->killed);
+    pyro_spark_close_object(json);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -58,37 +58,37 @@ static int newest_first(const void *a, const void *b)
     return (x->id < y->id) - (x->id > y->id);
 }
 
-void pyro_serve_jobs(struct serve_request *request)
+void pyro_spark_jobs(struct spark_request *request)
 {
     const struct pyro_history *history = request->history;
     uint32_t wanted;
-    if (!pyro_serve_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
+    if (!pyro_spark_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
         return;
     const struct pyro_history_job **jobs = pyro_allocate(NULL, (history->jobs.count + 1) * sizeof(*jobs));
     if (!jobs) {
-        pyro_serve_error(request, 500, "no memory left");
+        pyro_spark_error(request, 500, "no memory left");
         return;
     }
     for (size_t i = 0; i < history->jobs.count; i++)
         jobs[i] = &history->jobs.items[i];
     qsort(jobs, history->jobs.count, sizeof(*jobs), newest_first);
-    pyro_serve_open_array(&request->json);
+    pyro_spark_open_array(&request->json);
     for (size_t i = 0; i < history->jobs.count; i++) {
         if (!(wanted >> jobs[i]->status & 1))
             continue;
-        pyro_serve_element(&request->json);
+        pyro_spark_element(&request->json);
         write_job(&request->json, jobs[i]);
     }
-    pyro_serve_close_array(&request->json);
+    pyro_spark_close_array(&request->json);
     pyro_release(NULL, jobs);
 }
 
-void pyro_serve_job(struct serve_request *request)
+void pyro_spark_job(struct spark_request *request)
 {
     int64_t id = pyro_serve_id(request->arguments[0]);
     const struct pyro_history_job *job = pyro_history_job(request->history, id);
     if (job)
         write_job(&request->json, job);
     else
-        pyro_serve_error(request, 404, "unknown job: %lld", (long long)id);
+        pyro_spark_error(request, 404, "unknown job: %lld", (long long)id);
 }

@@ -1,11 +1,11 @@
 /* stages/ID/ATTEMPT/taskList and taskSummary, and tasks inside stages */
 #include <stdlib.h>
 
-#include "serve/api.h"
+#include "serve/spark/api.h"
 
-const char *const pyro_serve_task_statuses[4] = {"RUNNING", "KILLED", "FAILED", "SUCCESS"};
+const char *const pyro_spark_task_statuses[4] = {"RUNNING", "KILLED", "FAILED", "SUCCESS"};
 
-const struct pyro_history_executor *pyro_serve_find_executor(const struct pyro_history *history, struct pyro_slice id)
+const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id)
 {
     for (size_t i = 0; i < history->executors.count; i++)
         if (pyro_slice_eq(history->executors.items[i].id, id))
@@ -13,15 +13,15 @@ const struct pyro_history_executor *pyro_serve_find_executor(const struct pyro_h
     return NULL;
 }
 
-void pyro_serve_pairs_object(struct serve_json *json, const char *key, const pyro_history_pairs *pairs)
+void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
 {
-    pyro_serve_key(json, key);
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_object(json);
     for (size_t i = 0; i < pairs->count; i++) {
-        pyro_serve_key_slice(json, pairs->items[i].key);
-        pyro_serve_text(json, pairs->items[i].value);
+        pyro_spark_key_slice(json, pairs->items[i].key);
+        pyro_spark_text(json, pairs->items[i].value);
     }
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
 /* ---- What Spark derives of a task ---- */
@@ -54,18 +54,18 @@ static const char *const metric_names[] = {
 #undef HISTORY_METRIC
 };
 
-static void put_metric(struct serve_json *json, const char *name, const struct pyro_history_task *task, int metric)
+static void put_metric(struct spark_json *json, const char *name, const struct pyro_history_task *task, int metric)
 {
-    pyro_serve_put_int(json, name ? name : metric_names[metric], task->metrics[metric]);
+    pyro_spark_put_int(json, name ? name : metric_names[metric], task->metrics[metric]);
 }
 
-static void open_member(struct serve_json *json, const char *key)
+static void open_member(struct spark_json *json, const char *key)
 {
-    pyro_serve_key(json, key);
-    pyro_serve_open_object(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_object(json);
 }
 
-static void write_task_metrics(struct serve_json *json, const struct pyro_history_task *task)
+static void write_task_metrics(struct spark_json *json, const struct pyro_history_task *task)
 {
     open_member(json, "taskMetrics");
     for (int i = 0; i <= PYRO_HISTORY_peakExecutionMemory; i++)
@@ -73,56 +73,56 @@ static void write_task_metrics(struct serve_json *json, const struct pyro_histor
     open_member(json, "inputMetrics");
     put_metric(json, NULL, task, PYRO_HISTORY_bytesRead);
     put_metric(json, NULL, task, PYRO_HISTORY_recordsRead);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
     open_member(json, "outputMetrics");
     put_metric(json, NULL, task, PYRO_HISTORY_bytesWritten);
     put_metric(json, NULL, task, PYRO_HISTORY_recordsWritten);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
     open_member(json, "shuffleReadMetrics");
     for (int i = PYRO_HISTORY_remoteBlocksFetched; i <= PYRO_HISTORY_remoteReqsDuration; i++)
         put_metric(json, i == PYRO_HISTORY_shuffleRecordsRead ? "recordsRead" : NULL, task, i);
     open_member(json, "shufflePushReadMetrics");
     for (int i = PYRO_HISTORY_corruptMergedBlockChunks; i <= PYRO_HISTORY_remoteMergedReqsDuration; i++)
         put_metric(json, NULL, task, i);
-    pyro_serve_close_object(json);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
+    pyro_spark_close_object(json);
     open_member(json, "shuffleWriteMetrics");
     put_metric(json, "bytesWritten", task, PYRO_HISTORY_shuffleBytesWritten);
     put_metric(json, "writeTime", task, PYRO_HISTORY_shuffleWriteTime);
     put_metric(json, "recordsWritten", task, PYRO_HISTORY_shuffleRecordsWritten);
-    pyro_serve_close_object(json);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
+    pyro_spark_close_object(json);
 }
 
-void pyro_serve_write_task(struct serve_json *json, const struct pyro_history *history,
+void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *history,
                            const struct pyro_history_task *task)
 {
     static const pyro_history_pairs no_logs = {0};
-    const struct pyro_history_executor *executor = pyro_serve_find_executor(history, task->executor);
+    const struct pyro_history_executor *executor = pyro_spark_find_executor(history, task->executor);
     bool fetching = !task->ended && task->fetch_ms > 0;
-    pyro_serve_open_object(json);
-    pyro_serve_put_int(json, "taskId", task->id);
-    pyro_serve_put_int(json, "index", task->index);
-    pyro_serve_put_int(json, "attempt", task->attempt);
-    pyro_serve_put_int(json, "partitionId", task->partition);
-    pyro_serve_put_date(json, "launchTime", task->launch_ms);
-    pyro_serve_put_time(json, "resultFetchStart", task->fetch_ms);
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "taskId", task->id);
+    pyro_spark_put_int(json, "index", task->index);
+    pyro_spark_put_int(json, "attempt", task->attempt);
+    pyro_spark_put_int(json, "partitionId", task->partition);
+    pyro_spark_put_date(json, "launchTime", task->launch_ms);
+    pyro_spark_put_time(json, "resultFetchStart", task->fetch_ms);
     if (task->ended)
-        pyro_serve_put_int(json, "duration", duration(task));
-    pyro_serve_put_text(json, "executorId", task->executor);
-    pyro_serve_put_text(json, "host", task->host);
-    pyro_serve_put_text(json, "status",
-                        pyro_slice_from(fetching ? "GET RESULT" : pyro_serve_task_statuses[task->status]));
-    pyro_serve_put_text(json, "taskLocality", task->locality);
-    pyro_serve_put_bool(json, "speculative", task->speculative);
-    pyro_serve_accumulables(json, task->accumulables, task->accumulable_count);
-    pyro_serve_put_text(json, "errorMessage", task->error);
+        pyro_spark_put_int(json, "duration", duration(task));
+    pyro_spark_put_text(json, "executorId", task->executor);
+    pyro_spark_put_text(json, "host", task->host);
+    pyro_spark_put_text(json, "status",
+                        pyro_slice_from(fetching ? "GET RESULT" : pyro_spark_task_statuses[task->status]));
+    pyro_spark_put_text(json, "taskLocality", task->locality);
+    pyro_spark_put_bool(json, "speculative", task->speculative);
+    pyro_spark_accumulables(json, task->accumulables, task->accumulable_count);
+    pyro_spark_put_text(json, "errorMessage", task->error);
     if (task->metrics)
         write_task_metrics(json, task);
-    pyro_serve_pairs_object(json, "executorLogs", executor ? &executor->logs : &no_logs);
-    pyro_serve_put_int(json, "schedulerDelay", scheduler_delay(task));
-    pyro_serve_put_int(json, "gettingResultTime", getting_result(task));
-    pyro_serve_close_object(json);
+    pyro_spark_pairs_object(json, "executorLogs", executor ? &executor->logs : &no_logs);
+    pyro_spark_put_int(json, "schedulerDelay", scheduler_delay(task));
+    pyro_spark_put_int(json, "gettingResultTime", getting_result(task));
+    pyro_spark_close_object(json);
 }
 
 /* ---- taskList ---- */
@@ -166,34 +166,34 @@ static const struct pyro_history_task **sorted_tasks(const struct pyro_history *
     return tasks;
 }
 
-void pyro_serve_task_list(struct serve_request *request)
+void pyro_spark_task_list(struct spark_request *request)
 {
     static const char *const orders[] = {"ID", "INCREASING_RUNTIME", "DECREASING_RUNTIME", "runtime", "-runtime"};
     static int (*const compare[])(const void *, const void *) = {by_id, by_run_time, by_run_time_descending,
                                                                  by_run_time, by_run_time_descending};
     int64_t offset, length;
     uint32_t wanted, order;
-    if (!pyro_serve_number(request, "offset", 0, &offset) || !pyro_serve_number(request, "length", 20, &length) ||
-        !pyro_serve_choices(request, "sortBy", orders, 5, &order) ||
-        !pyro_serve_choices(request, "status", pyro_serve_task_statuses, 4, &wanted))
+    if (!pyro_spark_number(request, "offset", 0, &offset) || !pyro_spark_number(request, "length", 20, &length) ||
+        !pyro_spark_choices(request, "sortBy", orders, 5, &order) ||
+        !pyro_spark_choices(request, "status", pyro_spark_task_statuses, 4, &wanted))
         return;
     const struct pyro_history_stage *stage = pyro_history_stage(request->history, pyro_serve_id(request->arguments[0]),
                                                                 pyro_serve_id(request->arguments[1]));
     const struct pyro_history_task **tasks =
         stage ? sorted_tasks(request->history, stage, compare[__builtin_ctz(order)]) : NULL;
     if (stage && !tasks) {
-        pyro_serve_error(request, 500, "no memory left");
+        pyro_spark_error(request, 500, "no memory left");
         return;
     }
-    pyro_serve_open_array(&request->json);
+    pyro_spark_open_array(&request->json);
     for (size_t i = 0; stage && i < stage->tasks.count && length > 0; i++) {
         if (!(wanted >> tasks[i]->status & 1) || offset-- > 0)
             continue;
-        pyro_serve_element(&request->json);
-        pyro_serve_write_task(&request->json, request->history, tasks[i]);
+        pyro_spark_element(&request->json);
+        pyro_spark_write_task(&request->json, request->history, tasks[i]);
         length--;
     }
-    pyro_serve_close_array(&request->json);
+    pyro_spark_close_array(&request->json);
     pyro_release(NULL, tasks);
 }
 
@@ -213,28 +213,28 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The values in summary->values, in any order. */
-static void write_values(struct serve_json *json, const char *key, const struct summary *summary)
+static void write_values(struct spark_json *json, const char *key, const struct summary *summary)
 {
     qsort(summary->values, summary->count, sizeof(*summary->values), compare_numbers);
-    pyro_serve_key(json, key);
-    pyro_serve_open_array(json);
+    pyro_spark_key(json, key);
+    pyro_spark_open_array(json);
     for (size_t q = 0; q < summary->quantile_count; q++) {
         double place = summary->quantiles[q] * (double)summary->count;
         size_t index = place < 0 ? 0 : place >= (double)summary->count ? summary->count - 1 : (size_t)place;
-        pyro_serve_element(json);
-        pyro_serve_real(json, (double)summary->values[index]);
+        pyro_spark_element(json);
+        pyro_spark_real(json, (double)summary->values[index]);
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
 }
 
-static void write_metric(struct serve_json *json, const char *key, const struct summary *summary, int metric)
+static void write_metric(struct spark_json *json, const char *key, const struct summary *summary, int metric)
 {
     for (size_t i = 0; i < summary->count; i++)
         summary->values[i] = summary->tasks[i]->metrics[metric];
     write_values(json, key ? key : metric_names[metric], summary);
 }
 
-static void write_sum(struct serve_json *json, const char *key, const struct summary *summary, int a, int b)
+static void write_sum(struct spark_json *json, const char *key, const struct summary *summary, int a, int b)
 {
     for (size_t i = 0; i < summary->count; i++)
         if (__builtin_add_overflow(summary->tasks[i]->metrics[a], summary->tasks[i]->metrics[b], &summary->values[i]))
@@ -242,7 +242,7 @@ static void write_sum(struct serve_json *json, const char *key, const struct sum
     write_values(json, key, summary);
 }
 
-static void write_derived(struct serve_json *json, const char *key, const struct summary *summary,
+static void write_derived(struct spark_json *json, const char *key, const struct summary *summary,
                           int64_t (*derive)(const struct pyro_history_task *))
 {
     for (size_t i = 0; i < summary->count; i++)
@@ -250,7 +250,7 @@ static void write_derived(struct serve_json *json, const char *key, const struct
     write_values(json, key, summary);
 }
 
-static void write_shuffle_summary(struct serve_json *json, const struct summary *summary)
+static void write_shuffle_summary(struct spark_json *json, const struct summary *summary)
 {
     open_member(json, "shuffleReadMetrics");
     write_sum(json, "readBytes", summary, PYRO_HISTORY_localBytesRead, PYRO_HISTORY_remoteBytesRead);
@@ -262,25 +262,25 @@ static void write_shuffle_summary(struct serve_json *json, const struct summary 
     open_member(json, "shufflePushReadMetricsDist");
     for (int i = PYRO_HISTORY_corruptMergedBlockChunks; i <= PYRO_HISTORY_remoteMergedReqsDuration; i++)
         write_metric(json, NULL, summary, i);
-    pyro_serve_close_object(json);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
+    pyro_spark_close_object(json);
     open_member(json, "shuffleWriteMetrics");
     write_metric(json, "writeBytes", summary, PYRO_HISTORY_shuffleBytesWritten);
     write_metric(json, "writeRecords", summary, PYRO_HISTORY_shuffleRecordsWritten);
     write_metric(json, "writeTime", summary, PYRO_HISTORY_shuffleWriteTime);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
-static void write_summary(struct serve_json *json, const struct summary *summary)
+static void write_summary(struct spark_json *json, const struct summary *summary)
 {
-    pyro_serve_open_object(json);
-    pyro_serve_key(json, "quantiles");
-    pyro_serve_open_array(json);
+    pyro_spark_open_object(json);
+    pyro_spark_key(json, "quantiles");
+    pyro_spark_open_array(json);
     for (size_t q = 0; q < summary->quantile_count; q++) {
-        pyro_serve_element(json);
-        pyro_serve_real(json, summary->quantiles[q]);
+        pyro_spark_element(json);
+        pyro_spark_real(json, summary->quantiles[q]);
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
     write_derived(json, "duration", summary, duration);
     for (int i = 0; i <= PYRO_HISTORY_resultSerializationTime; i++)
         write_metric(json, NULL, summary, i);
@@ -292,13 +292,13 @@ static void write_summary(struct serve_json *json, const struct summary *summary
     open_member(json, "inputMetrics");
     write_metric(json, NULL, summary, PYRO_HISTORY_bytesRead);
     write_metric(json, NULL, summary, PYRO_HISTORY_recordsRead);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
     open_member(json, "outputMetrics");
     write_metric(json, NULL, summary, PYRO_HISTORY_bytesWritten);
     write_metric(json, NULL, summary, PYRO_HISTORY_recordsWritten);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
     write_shuffle_summary(json, summary);
-    pyro_serve_close_object(json);
+    pyro_spark_close_object(json);
 }
 
 /* Tasks that succeeded, with metrics; ret->tasks NULL: no memory. */
@@ -321,7 +321,7 @@ static void end_summary(struct summary *summary)
     pyro_release(NULL, summary->values);
 }
 
-bool pyro_serve_write_task_distributions(struct serve_json *json, const struct pyro_history *history,
+bool pyro_spark_write_task_distributions(struct spark_json *json, const struct pyro_history *history,
                                          const struct pyro_history_stage *stage, const double *quantiles, size_t count,
                                          bool *ret_memory)
 {
@@ -330,28 +330,28 @@ bool pyro_serve_write_task_distributions(struct serve_json *json, const struct p
     *ret_memory = summary.tasks && summary.values;
     bool any = *ret_memory && summary.count > 0;
     if (any) {
-        pyro_serve_key(json, "taskMetricsDistributions");
+        pyro_spark_key(json, "taskMetricsDistributions");
         write_summary(json, &summary);
     }
     end_summary(&summary);
     return any;
 }
 
-void pyro_serve_task_summary(struct serve_request *request)
+void pyro_spark_task_summary(struct spark_request *request)
 {
-    double quantiles[SERVE_QUANTILES];
+    double quantiles[SPARK_QUANTILES];
     size_t count;
     struct summary summary = {0};
-    if (!pyro_serve_quantiles(request, "0.05,0.25,0.5,0.75,0.95", quantiles, &count))
+    if (!pyro_spark_quantiles(request, "0.05,0.25,0.5,0.75,0.95", quantiles, &count))
         return;
     int64_t id = pyro_serve_id(request->arguments[0]), attempt = pyro_serve_id(request->arguments[1]);
     const struct pyro_history_stage *stage = pyro_history_stage(request->history, id, attempt);
     if (stage)
         begin_summary(request->history, stage, quantiles, count, &summary);
     if (stage && (!summary.tasks || !summary.values))
-        pyro_serve_error(request, 500, "no memory left");
+        pyro_spark_error(request, 500, "no memory left");
     else if (summary.count == 0)
-        pyro_serve_error(request, 404, "No tasks reported metrics for %lld / %lld yet.", (long long)id,
+        pyro_spark_error(request, 404, "No tasks reported metrics for %lld / %lld yet.", (long long)id,
                          (long long)attempt);
     else
         write_summary(&request->json, &summary);

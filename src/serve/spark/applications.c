@@ -2,46 +2,46 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "serve/api.h"
+#include "serve/spark/api.h"
 
-void pyro_serve_version(struct serve_request *request)
+void pyro_spark_version(struct spark_request *request)
 {
-    struct serve_json *json = &request->json;
-    pyro_serve_open_object(json);
-    pyro_serve_put_text(json, "spark", PYRO_SLICE_LITERAL("3.5.6"));
-    pyro_serve_close_object(json);
+    struct spark_json *json = &request->json;
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "spark", PYRO_SLICE_LITERAL("3.5.6"));
+    pyro_spark_close_object(json);
 }
 
-static void write_attempt(struct serve_json *json, const struct pyro_attempt *attempt)
+static void write_attempt(struct spark_json *json, const struct pyro_attempt *attempt)
 {
-    pyro_serve_open_object(json);
-    pyro_serve_put_text(json, "attemptId", attempt->attempt_id);
-    pyro_serve_put_date(json, "startTime", attempt->start_ms);
-    pyro_serve_put_date(json, "endTime", attempt->end_ms);
-    pyro_serve_put_date(json, "lastUpdated", attempt->modified_ms);
-    pyro_serve_put_int(json, "duration", attempt->completed ? attempt->end_ms - attempt->start_ms : 0);
-    pyro_serve_put_text(json, "sparkUser", attempt->user);
-    pyro_serve_put_bool(json, "completed", attempt->completed);
-    pyro_serve_put_text(json, "appSparkVersion", attempt->version);
-    pyro_serve_put_int(json, "startTimeEpoch", attempt->start_ms);
-    pyro_serve_put_int(json, "endTimeEpoch", attempt->end_ms);
-    pyro_serve_put_int(json, "lastUpdatedEpoch", attempt->modified_ms);
-    pyro_serve_close_object(json);
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "attemptId", attempt->attempt_id);
+    pyro_spark_put_date(json, "startTime", attempt->start_ms);
+    pyro_spark_put_date(json, "endTime", attempt->end_ms);
+    pyro_spark_put_date(json, "lastUpdated", attempt->modified_ms);
+    pyro_spark_put_int(json, "duration", attempt->completed ? attempt->end_ms - attempt->start_ms : 0);
+    pyro_spark_put_text(json, "sparkUser", attempt->user);
+    pyro_spark_put_bool(json, "completed", attempt->completed);
+    pyro_spark_put_text(json, "appSparkVersion", attempt->version);
+    pyro_spark_put_int(json, "startTimeEpoch", attempt->start_ms);
+    pyro_spark_put_int(json, "endTimeEpoch", attempt->end_ms);
+    pyro_spark_put_int(json, "lastUpdatedEpoch", attempt->modified_ms);
+    pyro_spark_close_object(json);
 }
 
-static void write_app(struct serve_json *json, const struct serve_app *app)
+static void write_app(struct spark_json *json, const struct serve_app *app)
 {
-    pyro_serve_open_object(json);
-    pyro_serve_put_text(json, "id", app->id);
-    pyro_serve_put_text(json, "name", app->name);
-    pyro_serve_key(json, "attempts");
-    pyro_serve_open_array(json);
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "id", app->id);
+    pyro_spark_put_text(json, "name", app->name);
+    pyro_spark_key(json, "attempts");
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < app->attempt_count; i++) {
-        pyro_serve_element(json);
+        pyro_spark_element(json);
         write_attempt(json, &app->attempts[i]);
     }
-    pyro_serve_close_array(json);
-    pyro_serve_close_object(json);
+    pyro_spark_close_array(json);
+    pyro_spark_close_object(json);
 }
 
 /* ---- Filters ---- */
@@ -71,7 +71,7 @@ static bool parse_date(struct pyro_slice text, int64_t *ret_ms)
 
 enum { MIN_DATE, MAX_DATE, MIN_END_DATE, MAX_END_DATE, DATES };
 
-static bool read_dates(struct serve_request *request, int64_t *dates)
+static bool read_dates(struct spark_request *request, int64_t *dates)
 {
     static const struct {
         const char *name;
@@ -83,11 +83,11 @@ static bool read_dates(struct serve_request *request, int64_t *dates)
         {"maxEndDate", "3000-01-01"},
     };
     for (int i = 0; i < DATES; i++) {
-        struct pyro_slice text = pyro_serve_parameter(request, rows[i].name);
+        struct pyro_slice text = pyro_serve_parameter(request->http, rows[i].name);
         if (!text.ptr)
             text = pyro_slice_from(rows[i].fallback);
         if (!parse_date(text, &dates[i])) {
-            pyro_serve_error(request, 400, "Couldn't parse date: %.*s", (int)(text.len < 200 ? text.len : 200),
+            pyro_spark_error(request, 400, "Couldn't parse date: %.*s", (int)(text.len < 200 ? text.len : 200),
                              text.ptr);
             return false;
         }
@@ -109,38 +109,38 @@ static bool in_range(const struct serve_app *app, const int64_t *dates)
     return false;
 }
 
-void pyro_serve_applications(struct serve_request *request)
+void pyro_spark_applications(struct spark_request *request)
 {
     static const char *const statuses[] = {"COMPLETED", "RUNNING"};
     int64_t dates[DATES], limit;
     uint32_t wanted;
-    if (!pyro_serve_choices(request, "status", statuses, 2, &wanted) || !read_dates(request, dates) ||
-        !pyro_serve_number(request, "limit", INT32_MAX, &limit))
+    if (!pyro_spark_choices(request, "status", statuses, 2, &wanted) || !read_dates(request, dates) ||
+        !pyro_spark_number(request, "limit", INT32_MAX, &limit))
         return;
     size_t count;
     const struct serve_app *apps = pyro_serve_catalog_apps(request->catalog, &count);
-    struct serve_json *json = &request->json;
-    pyro_serve_open_array(json);
+    struct spark_json *json = &request->json;
+    pyro_spark_open_array(json);
     for (size_t i = 0; i < count && limit > 0; i++) {
         if (!(wanted & (apps[i].attempts->completed ? 1 : 2)) || !in_range(&apps[i], dates))
             continue;
-        pyro_serve_element(json);
+        pyro_spark_element(json);
         write_app(json, &apps[i]);
         limit--;
     }
-    pyro_serve_close_array(json);
+    pyro_spark_close_array(json);
 }
 
-void pyro_serve_application(struct serve_request *request)
+void pyro_spark_application(struct spark_request *request)
 {
     const struct serve_app *app = pyro_serve_catalog_find(request->catalog, request->app_id);
     if (app)
         write_app(&request->json, app);
     else
-        pyro_serve_error(request, 404, "unknown app: %.*s", (int)request->app_id.len, request->app_id.ptr);
+        pyro_spark_error(request, 404, "unknown app: %.*s", (int)request->app_id.len, request->app_id.ptr);
 }
 
-void pyro_serve_application_attempt(struct serve_request *request)
+void pyro_spark_application_attempt(struct spark_request *request)
 {
     const struct serve_app *app = pyro_serve_catalog_find(request->catalog, request->app_id);
     for (size_t i = 0; app && i < app->attempt_count; i++) {
@@ -149,7 +149,7 @@ void pyro_serve_application_attempt(struct serve_request *request)
             return;
         }
     }
-    pyro_serve_error(request, 404, app ? "unknown app %.*s, attempt %.*s" : "unknown app: %.*s",
+    pyro_spark_error(request, 404, app ? "unknown app %.*s, attempt %.*s" : "unknown app: %.*s",
                      (int)request->app_id.len, request->app_id.ptr, (int)request->attempt_id.len,
                      request->attempt_id.ptr);
 }

@@ -1,25 +1,25 @@
-#include "serve/json.h"
+#include "serve/spark/json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
-static void indent(struct serve_json *json)
+static void indent(struct spark_json *json)
 {
     pyro_strbuf_add_char(json->out, '\n');
     for (unsigned i = 0; i < json->depth; i++)
         pyro_strbuf_add_text(json->out, "  ");
 }
 
-void pyro_serve_open_object(struct serve_json *json)
+void pyro_spark_open_object(struct spark_json *json)
 {
     pyro_strbuf_add_char(json->out, '{');
     json->depth++;
     json->filled = false;
 }
 
-void pyro_serve_close_object(struct serve_json *json)
+void pyro_spark_close_object(struct spark_json *json)
 {
     json->depth--;
     if (json->filled)
@@ -30,40 +30,40 @@ void pyro_serve_close_object(struct serve_json *json)
     json->filled = true;
 }
 
-void pyro_serve_open_array(struct serve_json *json)
+void pyro_spark_open_array(struct spark_json *json)
 {
     pyro_strbuf_add_char(json->out, '[');
     json->filled = false;
 }
 
-void pyro_serve_close_array(struct serve_json *json)
+void pyro_spark_close_array(struct spark_json *json)
 {
     pyro_strbuf_add_text(json->out, " ]");
     json->filled = true;
 }
 
-void pyro_serve_element(struct serve_json *json)
+void pyro_spark_element(struct spark_json *json)
 {
     pyro_strbuf_add_text(json->out, json->filled ? ", " : " ");
     json->filled = true;
 }
 
-void pyro_serve_key_slice(struct serve_json *json, struct pyro_slice key)
+void pyro_spark_key_slice(struct spark_json *json, struct pyro_slice key)
 {
     if (json->filled)
         pyro_strbuf_add_char(json->out, ',');
     indent(json);
     json->filled = true;
-    pyro_serve_text(json, key);
+    pyro_spark_text(json, key);
     pyro_strbuf_add_text(json->out, " : ");
 }
 
-void pyro_serve_key(struct serve_json *json, const char *key)
+void pyro_spark_key(struct spark_json *json, const char *key)
 {
-    pyro_serve_key_slice(json, pyro_slice_from(key));
+    pyro_spark_key_slice(json, pyro_slice_from(key));
 }
 
-void pyro_serve_text(struct serve_json *json, struct pyro_slice text)
+void pyro_spark_text(struct spark_json *json, struct pyro_slice text)
 {
     struct pyro_strbuf *out = json->out;
     pyro_strbuf_add_char(out, '"');
@@ -83,16 +83,16 @@ void pyro_serve_text(struct serve_json *json, struct pyro_slice text)
     pyro_strbuf_add_char(out, '"');
 }
 
-void pyro_serve_integer(struct serve_json *json, int64_t value)
+void pyro_spark_integer(struct spark_json *json, int64_t value)
 {
     pyro_strbuf_add_int(json->out, value);
 }
 
-void pyro_serve_real(struct serve_json *json, double value)
+void pyro_spark_real(struct spark_json *json, double value)
 {
     char text[40];
     if (!isfinite(value)) {
-        pyro_serve_word(json, "\"NaN\"");
+        pyro_spark_word(json, "\"NaN\"");
         return;
     }
     if (value == floor(value) && fabs(value) < 1e15) {
@@ -108,32 +108,32 @@ void pyro_serve_real(struct serve_json *json, double value)
     pyro_strbuf_add_text(json->out, text);
 }
 
-void pyro_serve_word(struct serve_json *json, const char *word)
+void pyro_spark_word(struct spark_json *json, const char *word)
 {
     pyro_strbuf_add_text(json->out, word);
 }
 
-void pyro_serve_put_text(struct serve_json *json, const char *key, struct pyro_slice text)
+void pyro_spark_put_text(struct spark_json *json, const char *key, struct pyro_slice text)
 {
     if (!text.ptr)
         return;
-    pyro_serve_key(json, key);
-    pyro_serve_text(json, text);
+    pyro_spark_key(json, key);
+    pyro_spark_text(json, text);
 }
 
-void pyro_serve_put_int(struct serve_json *json, const char *key, int64_t value)
+void pyro_spark_put_int(struct spark_json *json, const char *key, int64_t value)
 {
-    pyro_serve_key(json, key);
-    pyro_serve_integer(json, value);
+    pyro_spark_key(json, key);
+    pyro_spark_integer(json, value);
 }
 
-void pyro_serve_put_bool(struct serve_json *json, const char *key, bool value)
+void pyro_spark_put_bool(struct spark_json *json, const char *key, bool value)
 {
-    pyro_serve_key(json, key);
-    pyro_serve_word(json, value ? "true" : "false");
+    pyro_spark_key(json, key);
+    pyro_spark_word(json, value ? "true" : "false");
 }
 
-void pyro_serve_put_date(struct serve_json *json, const char *key, int64_t time_ms)
+void pyro_spark_put_date(struct spark_json *json, const char *key, int64_t time_ms)
 {
     int64_t ms = ((time_ms % 1000) + 1000) % 1000;
     time_t seconds = (time_t)((time_ms - ms) / 1000);
@@ -143,12 +143,12 @@ void pyro_serve_put_date(struct serve_json *json, const char *key, int64_t time_
         memset(&parts, 0, sizeof(parts));
     size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
     len += (size_t)snprintf(text + len, sizeof(text) - len, ".%03" PRId64 "GMT", ms);
-    pyro_serve_key(json, key);
-    pyro_serve_text(json, (struct pyro_slice){text, len});
+    pyro_spark_key(json, key);
+    pyro_spark_text(json, (struct pyro_slice){text, len});
 }
 
-void pyro_serve_put_time(struct serve_json *json, const char *key, int64_t time_ms)
+void pyro_spark_put_time(struct spark_json *json, const char *key, int64_t time_ms)
 {
     if (time_ms > 0)
-        pyro_serve_put_date(json, key, time_ms);
+        pyro_spark_put_date(json, key, time_ms);
 }

@@ -1,4 +1,4 @@
-/* HTTP around the routes: libmicrohttpd, one thread a connection. */
+/* HTTP around the services: libmicrohttpd, one thread a connection. */
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -7,7 +7,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
-#include "serve/api.h"
+#include "serve/request.h"
 
 enum { CONNECTIONS = 128, CONNECTIONS_PER_ADDRESS = 64, IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10 };
 
@@ -56,63 +56,119 @@ static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, co
     struct serve_request *request = context;
     (void)kind;
     if (request->parameter_count < SERVE_PARAMETERS)
-        request->parameters[request->parameter_count++] = (struct pyro_serve_parameter){
-            pyro_slice_from(key), value ? pyro_slice_from(value) : PYRO_SLICE_LITERAL("")};
+        request->parameters[request->parameter_count++] =
+            (struct serve_parameter){pyro_slice_from(key), value ? pyro_slice_from(value) : PYRO_SLICE_LITERAL("")};
     return MHD_YES;
 }
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, struct pyro_strbuf *body,
-                               const char *type)
+static enum MHD_Result respond(struct MHD_Connection *connection, const struct serve_request *request)
 {
-    if (body->failed) {
-        pyro_strbuf_done(body);
+    const struct pyro_strbuf *body = request->out;
+    if (body->failed)
         return MHD_NO;
-    }
-    size_t len = body->len;
-    struct MHD_Response *response = len ? MHD_create_response_from_buffer(len, body->data, MHD_RESPMEM_MUST_COPY)
+    struct MHD_Response *response = body->len
+                                        ? MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY)
                                         : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
-    pyro_strbuf_done(body);
     if (!response)
         return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->type);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, no-store, must-revalidate");
-    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    for (size_t i = 0; i < request->header_count; i++)
+        MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
+    enum MHD_Result queued = MHD_queue_response(connection, request->status, response);
     MHD_destroy_response(response);
     return queued;
+}
+
+/* A request while its body comes in. */
+struct exchange {
+    struct pyro_strbuf body;
+    size_t limit;
+    bool too_long;
+};
+
+static bool read_method(const char *name, enum serve_method *ret)
+{
+    static const struct {
+        const char *name;
+        enum serve_method method;
+    } methods[] = {{MHD_HTTP_METHOD_GET, SERVE_GET},
+                   {MHD_HTTP_METHOD_HEAD, SERVE_GET},
+                   {MHD_HTTP_METHOD_POST, SERVE_POST},
+                   {MHD_HTTP_METHOD_PUT, SERVE_PUT},
+                   {MHD_HTTP_METHOD_DELETE, SERVE_DELETE}};
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+        if (strcmp(name, methods[i].name) == 0) {
+            *ret = methods[i].method;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct exchange *begin(const char *url, const char *method)
+{
+    struct exchange *exchange = pyro_allocate(NULL, sizeof(*exchange));
+    enum serve_method known;
+    if (exchange) {
+        *exchange = (struct exchange){.limit = read_method(method, &known) ? pyro_serve_body_limit(url, known) : 0};
+        pyro_strbuf_init(&exchange->body, NULL);
+    }
+    return exchange;
+}
+
+static void take_body(struct exchange *exchange, const char *data, size_t len)
+{
+    exchange->too_long |= len > exchange->limit - exchange->body.len;
+    if (!exchange->too_long)
+        pyro_strbuf_add(&exchange->body, data, len);
 }
 
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **state)
 {
-    static const char prefix[] = "/api/v1/";
-    static int seen;
     struct pyro_server *server = context;
+    struct exchange *exchange = *state;
     struct pyro_strbuf out;
     (void)version;
-    (void)data;
-    if (!*state) { /* called first when the headers are there */
-        *state = &seen;
-        return MHD_YES;
+    if (!exchange) { /* called first when the headers are there */
+        *state = begin(url, method);
+        return *state ? MHD_YES : MHD_NO;
     }
-    if (*data_size) { /* no request has a body that matters */
+    if (*data_size) {
+        take_body(exchange, data, *data_size);
         *data_size = 0;
         return MHD_YES;
     }
     pyro_strbuf_init(&out, NULL);
-    struct serve_request request = {.out = &out};
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
-        pyro_serve_error(&request, 405, "HTTP 405 Method Not Allowed");
-    } else if (strncmp(url, prefix, sizeof(prefix) - 1) != 0) {
-        pyro_serve_error(&request, 404, "HTTP 404 Not Found");
+    struct serve_request request = {.out = &out, .body = pyro_strbuf_slice(&exchange->body)};
+    if (!read_method(method, &request.method)) {
+        pyro_serve_plain(&request, 405, "HTTP 405 Method Not Allowed");
+    } else if (exchange->too_long && exchange->limit) {
+        pyro_serve_plain(&request, 413, "the body is longer than %zu bytes, which is the most taken here",
+                         exchange->limit);
     } else if (!(request.catalog = wait_for_catalog(server))) {
-        pyro_serve_error(&request, 500, "%s", server->error.message);
+        pyro_serve_plain(&request, 500, "%s", server->error.message);
     } else {
         MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
-        pyro_serve_dispatch(&request, pyro_slice_from(url + sizeof(prefix) - 1));
+        pyro_serve_answer(&request, url);
     }
-    return respond(connection, request.status, &out,
-                   request.status == 200 ? "application/json" : "text/plain;charset=utf-8");
+    enum MHD_Result result = respond(connection, &request);
+    pyro_strbuf_done(&out);
+    return result;
+}
+
+static void end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
+{
+    struct exchange *exchange = *state;
+    (void)context;
+    (void)connection;
+    (void)why;
+    if (exchange) {
+        pyro_strbuf_done(&exchange->body);
+        pyro_release(NULL, exchange);
+    }
 }
 
 static enum pyro_status listen_on(struct pyro_server *server, const char *host, unsigned port, struct pyro_error *error)
@@ -120,12 +176,12 @@ static enum pyro_status listen_on(struct pyro_server *server, const char *host, 
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is no IPv4 address to listen on", host);
-    server->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, (uint16_t)port,
-                         NULL, NULL, answer, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                         (unsigned)CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
+    server->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, (uint16_t)port, NULL, NULL,
+        answer, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+        MHD_OPTION_NOTIFY_COMPLETED, end, NULL, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =
         server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info)

@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "serve/json.h"
+#include "serve/spark/json.h"
 
-static void start(struct pyro_strbuf *out, struct serve_json *json)
+static void start(struct pyro_strbuf *out, struct spark_json *json)
 {
     pyro_strbuf_init(out, NULL);
-    *json = (struct serve_json){.out = out};
+    *json = (struct spark_json){.out = out};
 }
 
 static void expect(struct pyro_strbuf *out, const char *text)
@@ -24,79 +24,79 @@ static void expect(struct pyro_strbuf *out, const char *text)
 static void nests(void **state)
 {
     struct pyro_strbuf out;
-    struct serve_json json;
+    struct spark_json json;
     (void)state;
     start(&out, &json);
-    pyro_serve_open_array(&json);
+    pyro_spark_open_array(&json);
     for (int i = 0; i < 2; i++) {
-        pyro_serve_element(&json);
-        pyro_serve_open_object(&json);
-        pyro_serve_put_int(&json, "id", i);
-        pyro_serve_key(&json, "list");
-        pyro_serve_open_array(&json);
-        pyro_serve_element(&json);
-        pyro_serve_integer(&json, 1);
-        pyro_serve_element(&json);
-        pyro_serve_integer(&json, -2);
-        pyro_serve_close_array(&json);
-        pyro_serve_close_object(&json);
+        pyro_spark_element(&json);
+        pyro_spark_open_object(&json);
+        pyro_spark_put_int(&json, "id", i);
+        pyro_spark_key(&json, "list");
+        pyro_spark_open_array(&json);
+        pyro_spark_element(&json);
+        pyro_spark_integer(&json, 1);
+        pyro_spark_element(&json);
+        pyro_spark_integer(&json, -2);
+        pyro_spark_close_array(&json);
+        pyro_spark_close_object(&json);
     }
-    pyro_serve_close_array(&json);
+    pyro_spark_close_array(&json);
     expect(&out, "[ {\n  \"id\" : 0,\n  \"list\" : [ 1, -2 ]\n}, {\n  \"id\" : 1,\n  \"list\" : [ 1, -2 ]\n} ]");
 }
 
 static void empty_containers(void **state)
 {
     struct pyro_strbuf out;
-    struct serve_json json;
+    struct spark_json json;
     (void)state;
     start(&out, &json);
-    pyro_serve_open_object(&json);
-    pyro_serve_key(&json, "a");
-    pyro_serve_open_array(&json);
-    pyro_serve_close_array(&json);
-    pyro_serve_key(&json, "b");
-    pyro_serve_open_object(&json);
-    pyro_serve_close_object(&json);
-    pyro_serve_close_object(&json);
+    pyro_spark_open_object(&json);
+    pyro_spark_key(&json, "a");
+    pyro_spark_open_array(&json);
+    pyro_spark_close_array(&json);
+    pyro_spark_key(&json, "b");
+    pyro_spark_open_object(&json);
+    pyro_spark_close_object(&json);
+    pyro_spark_close_object(&json);
     expect(&out, "{\n  \"a\" : [ ],\n  \"b\" : { }\n}");
 }
 
 static void unknown_members_are_left_out(void **state)
 {
     struct pyro_strbuf out;
-    struct serve_json json;
+    struct spark_json json;
     (void)state;
     start(&out, &json);
-    pyro_serve_open_object(&json);
-    pyro_serve_put_text(&json, "none", PYRO_SLICE_NULL);
-    pyro_serve_put_time(&json, "never", 0);
-    pyro_serve_put_text(&json, "empty", PYRO_SLICE_LITERAL(""));
-    pyro_serve_put_bool(&json, "yes", true);
-    pyro_serve_close_object(&json);
+    pyro_spark_open_object(&json);
+    pyro_spark_put_text(&json, "none", PYRO_SLICE_NULL);
+    pyro_spark_put_time(&json, "never", 0);
+    pyro_spark_put_text(&json, "empty", PYRO_SLICE_LITERAL(""));
+    pyro_spark_put_bool(&json, "yes", true);
+    pyro_spark_close_object(&json);
     expect(&out, "{\n  \"empty\" : \"\",\n  \"yes\" : true\n}");
 }
 
 static void escapes(void **state)
 {
     struct pyro_strbuf out;
-    struct serve_json json;
+    struct spark_json json;
     (void)state;
     start(&out, &json);
-    pyro_serve_text(&json, PYRO_SLICE_LITERAL("a\"\\\n\t\x01\0/\xc3\xa9"));
+    pyro_spark_text(&json, PYRO_SLICE_LITERAL("a\"\\\n\t\x01\0/\xc3\xa9"));
     expect(&out, "\"a\\\"\\\\\\n\\t\\u0001\\u0000/\xc3\xa9\"");
 }
 
 static void dates(void **state)
 {
     struct pyro_strbuf out;
-    struct serve_json json;
+    struct spark_json json;
     (void)state;
     start(&out, &json);
-    pyro_serve_open_object(&json);
-    pyro_serve_put_date(&json, "running", -1); /* Spark's end of what has not ended */
-    pyro_serve_put_date(&json, "start", 1422981780767);
-    pyro_serve_close_object(&json);
+    pyro_spark_open_object(&json);
+    pyro_spark_put_date(&json, "running", -1); /* Spark's end of what has not ended */
+    pyro_spark_put_date(&json, "start", 1422981780767);
+    pyro_spark_close_object(&json);
     expect(&out, "{\n  \"running\" : \"1969-12-31T23:59:59.999GMT\",\n  \"start\" : \"2015-02-03T16:43:00.767GMT\"\n}");
 }
 
@@ -110,9 +110,9 @@ static void reals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct pyro_strbuf out;
-        struct serve_json json;
+        struct spark_json json;
         start(&out, &json);
-        pyro_serve_real(&json, rows[i].value);
+        pyro_spark_real(&json, rows[i].value);
         expect(&out, rows[i].text);
     }
 }

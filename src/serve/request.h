@@ -1,0 +1,69 @@
+/* One HTTP request and its answer, apart from the library that carries them. What answers requests is a row of
+ * services.def: a family of paths below a prefix, in a folder of its own. */
+#ifndef PYRO_SERVE_REQUEST_H
+#define PYRO_SERVE_REQUEST_H
+
+#include "base/strbuf.h"
+#include "serve/catalog.h"
+
+/* One `name=value` of the query, decoded. */
+struct serve_parameter {
+    struct pyro_slice name, value;
+};
+
+struct serve_header {
+    const char *name; /* a literal */
+    char value[256];
+};
+
+enum { SERVE_PARAMETERS = 64, SERVE_SEGMENTS = 16, SERVE_HEADERS = 8 };
+
+enum serve_method { SERVE_GET = 1 << 0, SERVE_POST = 1 << 1, SERVE_DELETE = 1 << 2, SERVE_PUT = 1 << 3 };
+
+struct serve_request {
+    struct serve_catalog *catalog;
+    enum serve_method method; /* HEAD is SERVE_GET, whose body is not sent */
+    struct pyro_slice path;   /* below the service's prefix, decoded, without the query */
+    struct serve_parameter parameters[SERVE_PARAMETERS];
+    size_t parameter_count;
+    struct pyro_slice body; /* of POST and PUT */
+    struct pyro_strbuf *out;
+    unsigned status;
+    const char *type; /* of the answer; a literal */
+    struct serve_header headers[SERVE_HEADERS];
+    size_t header_count;
+};
+
+/* Fills `out`, `status` and `type`, which are empty, 200 and application/json before. */
+typedef void serve_service(struct serve_request *request);
+#define SERVICE(prefix, service, methods, body_bytes) serve_service pyro_serve_##service;
+#include "serve/services.def"
+#undef SERVICE
+
+/* The parameter's value, or a null slice. */
+struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);
+/* The `index`-th value of a parameter that may be given several times, or a null slice. */
+struct pyro_slice pyro_serve_parameter_at(const struct serve_request *request, const char *name, size_t index);
+/* A header of the answer; left out when there are SERVE_HEADERS already or the value is too long or has a line end. */
+void pyro_serve_header(struct serve_request *request, const char *name, struct pyro_slice value);
+/* The answer is this text and nothing of what was written so far. */
+void pyro_serve_plain(struct serve_request *request, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The segments of a path, empty ones left out; SIZE_MAX: more than SERVE_SEGMENTS. */
+size_t pyro_serve_split(struct pyro_slice path, struct pyro_slice *segments);
+/* Whether segments are those of `route`, of which {} stands for any segment and {#} for one of digits (of a 32-bit
+ * number); what stood for those goes to `arguments`, at most `argument_limit`. */
+bool pyro_serve_matches(const char *route, const struct pyro_slice *segments, size_t count,
+                        struct pyro_slice *arguments, size_t argument_limit);
+/* A 32-bit number. */
+bool pyro_serve_parse_number(struct pyro_slice text, int64_t *ret);
+/* A path's segment of digits; -1: not a number. */
+int64_t pyro_serve_id(struct pyro_slice text);
+
+/* Answers by the service whose prefix the path has; 404 and 405 are answered here. `url` is decoded, without query. */
+void pyro_serve_answer(struct serve_request *request, const char *url);
+/* The most bytes that a body sent there may have; 0: no body is taken. */
+size_t pyro_serve_body_limit(const char *url, enum serve_method method);
+
+#endif

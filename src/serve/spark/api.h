@@ -1,0 +1,63 @@
+/* What answers a request to Spark's REST API: one endpoint family a file, all of them rows of routes.def. */
+#ifndef PYRO_SERVE_SPARK_API_H
+#define PYRO_SERVE_SPARK_API_H
+
+#include "serve/request.h"
+#include "serve/spark/json.h"
+
+enum { SPARK_ARGUMENTS = 4 };
+
+struct spark_request {
+    struct serve_request *http;
+    struct serve_catalog *catalog;
+    struct pyro_slice app_id, attempt_id;         /* attempt_id may be null */
+    struct pyro_slice arguments[SPARK_ARGUMENTS]; /* what stood for the {} of the route */
+    const struct pyro_history *history;           /* of routes below an application; else NULL */
+    struct spark_json json;                       /* writes the answer */
+};
+
+typedef void spark_handler(struct spark_request *request);
+#define ROUTE(path, handler, scope) spark_handler pyro_spark_##handler;
+#include "serve/spark/routes.def"
+#undef ROUTE
+
+/* applications/ID and applications/ID/ATTEMPT. */
+void pyro_spark_application(struct spark_request *request);
+void pyro_spark_application_attempt(struct spark_request *request);
+
+/* The answer is an error with this text. */
+void pyro_spark_error(struct spark_request *request, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool pyro_spark_flag(const struct spark_request *request, const char *name);
+/* False, and the request answered with 404 as Spark does, when it is no number. */
+bool pyro_spark_number(struct spark_request *request, const char *name, int64_t fallback, int64_t *ret);
+/* Values of an enumeration that a request selects by; bit i for names[i]. All bits when none is given. False, and
+ * answered with 404, when a value is none of them. */
+bool pyro_spark_choices(struct spark_request *request, const char *parameter, const char *const *names, size_t count,
+                        uint32_t *ret);
+/* "0.05,0.5": false, and answered with 400, when a word is no number. At most SPARK_QUANTILES. */
+enum { SPARK_QUANTILES = 64 };
+bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, double *quantiles, size_t *ret_count);
+
+/* ---- Shared by families ---- */
+
+void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs);
+void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts);
+void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks);
+void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count);
+const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id);
+
+/* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
+const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);
+
+/* Tasks of a stage. Their statuses are bits of enum pyro_history_task_status. */
+void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *history,
+                           const struct pyro_history_task *task);
+/* Members of a stage's summary over its tasks; false: no task has metrics, nothing is written. */
+bool pyro_spark_write_task_distributions(struct spark_json *json, const struct pyro_history *history,
+                                         const struct pyro_history_stage *stage, const double *quantiles, size_t count,
+                                         bool *ret_memory);
+extern const char *const pyro_spark_task_statuses[4];
+
+#endif

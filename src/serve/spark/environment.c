@@ -1,0 +1,151 @@
+/* environment, storage/rdd, storage/rdd/ID */
+#include <stdlib.h>
+
+#include "serve/spark/api.h"
+
+static struct pyro_slice find_value(const pyro_history_pairs *pairs, const char *key)
+{
+    for (size_t i = 0; i < pairs->count; i++)
+        if (pyro_slice_is(pairs->items[i].key, key))
+            return pairs->items[i].value;
+    return PYRO_SLICE_LITERAL("");
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return pyro_slice_compare(((const struct pyro_history_pair *)a)->key, ((const struct pyro_history_pair *)b)->key);
+}
+
+/* Names and values as pairs, sorted by name. False: no memory. */
+static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
+{
+    struct pyro_history_pair *sorted = pyro_allocate(NULL, (pairs->count + 1) * sizeof(*sorted));
+    if (!sorted)
+        return false;
+    if (pairs->count)
+        memcpy(sorted, pairs->items, pairs->count * sizeof(*sorted));
+    qsort(sorted, pairs->count, sizeof(*sorted), by_key);
+    pyro_spark_key(json, key);
+    pyro_spark_open_array(json);
+    for (size_t i = 0; i < pairs->count; i++) {
+        pyro_spark_element(json);
+        pyro_spark_open_array(json);
+        pyro_spark_element(json);
+        pyro_spark_text(json, sorted[i].key);
+        pyro_spark_element(json);
+        pyro_spark_text(json, sorted[i].value);
+        pyro_spark_close_array(json);
+    }
+    pyro_spark_close_array(json);
+    pyro_release(NULL, sorted);
+    return true;
+}
+
+static void write_profile(struct spark_json *json, const struct pyro_history_profile *profile)
+{
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "id", profile->id);
+    pyro_spark_key(json, "executorResources");
+    pyro_spark_open_object(json);
+    for (size_t i = 0; i < profile->executor.count; i++) {
+        const struct pyro_history_request *one = &profile->executor.items[i];
+        pyro_spark_key_slice(json, one->name);
+        pyro_spark_open_object(json);
+        pyro_spark_put_text(json, "resourceName", one->name);
+        pyro_spark_put_int(json, "amount", one->amount);
+        pyro_spark_put_text(json, "discoveryScript", one->script);
+        pyro_spark_put_text(json, "vendor", one->vendor);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_object(json);
+    pyro_spark_key(json, "taskResources");
+    pyro_spark_open_object(json);
+    for (size_t i = 0; i < profile->task.count; i++) {
+        pyro_spark_key_slice(json, profile->task.items[i].name);
+        pyro_spark_open_object(json);
+        pyro_spark_put_text(json, "resourceName", profile->task.items[i].name);
+        pyro_spark_key(json, "amount");
+        pyro_spark_real(json, profile->task.items[i].task_amount);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_object(json);
+    pyro_spark_close_object(json);
+}
+
+void pyro_spark_environment(struct spark_request *request)
+{
+    static const struct {
+        const char *name;
+        enum pyro_history_section section;
+    } rows[] = {
+        {"sparkProperties", PYRO_SECTION_SPARK},      {"hadoopProperties", PYRO_SECTION_HADOOP},
+        {"systemProperties", PYRO_SECTION_SYSTEM},    {"metricsProperties", PYRO_SECTION_METRICS},
+        {"classpathEntries", PYRO_SECTION_CLASSPATH},
+    };
+    const struct pyro_history *history = request->history;
+    const pyro_history_pairs *jvm = &history->sections[PYRO_SECTION_JVM];
+    struct spark_json *json = &request->json;
+    bool ok = true;
+    if (!history->has_environment) {
+        pyro_spark_error(request, 404, "No application environment info found");
+        return;
+    }
+    pyro_spark_open_object(json);
+    pyro_spark_key(json, "runtime");
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "javaVersion", find_value(jvm, "Java Version"));
+    pyro_spark_put_text(json, "javaHome", find_value(jvm, "Java Home"));
+    pyro_spark_put_text(json, "scalaVersion", find_value(jvm, "Scala Version"));
+    pyro_spark_close_object(json);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section]);
+    pyro_spark_key(json, "resourceProfiles");
+    pyro_spark_open_array(json);
+    for (size_t i = 0; i < history->profiles.count; i++) {
+        pyro_spark_element(json);
+        write_profile(json, &history->profiles.items[i]);
+    }
+    pyro_spark_close_array(json);
+    pyro_spark_close_object(json);
+    if (!ok)
+        pyro_spark_error(request, 500, "no memory left");
+}
+
+/* ---- RDDs ---- */
+
+static void write_rdd(struct spark_json *json, const struct pyro_history_rdd *rdd, bool details)
+{
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "id", rdd->id);
+    pyro_spark_put_text(json, "name", rdd->name);
+    pyro_spark_put_int(json, "numPartitions", rdd->partitions);
+    pyro_spark_put_int(json, "numCachedPartitions", 0);
+    pyro_spark_put_text(json, "storageLevel", rdd->level);
+    pyro_spark_put_int(json, "memoryUsed", 0);
+    pyro_spark_put_int(json, "diskUsed", 0);
+    if (details) {
+        pyro_spark_key(json, "partitions");
+        pyro_spark_open_array(json);
+        pyro_spark_close_array(json);
+    }
+    pyro_spark_close_object(json);
+}
+
+/* Only RDDs with cached partitions are listed; logs hold no block updates unless asked for, so that none has any. */
+void pyro_spark_rdds(struct spark_request *request)
+{
+    pyro_spark_open_array(&request->json);
+    pyro_spark_close_array(&request->json);
+}
+
+void pyro_spark_rdd(struct spark_request *request)
+{
+    int64_t id = pyro_serve_id(request->arguments[0]);
+    for (size_t i = request->history->rdds.count; i-- > 0;) {
+        if (request->history->rdds.items[i].id == id && !request->history->rdds.items[i].gone) {
+            write_rdd(&request->json, &request->history->rdds.items[i], true);
+            return;
+        }
+    }
+    pyro_spark_error(request, 404, "no rdd found w/ id %lld", (long long)id);
+}

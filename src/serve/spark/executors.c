@@ -1,0 +1,171 @@
+/* executors, allexecutors, allmiscellaneousprocess */
+#include <stdlib.h>
+#include <time.h>
+
+#include "serve/spark/api.h"
+
+static void write_ids(struct spark_json *json, const char *key, const struct pyro_history_executor *executor)
+{
+    pyro_spark_key(json, key);
+    pyro_spark_open_array(json);
+    for (size_t i = 0; i < executor->excluded_stages.count; i++) {
+        pyro_spark_element(json);
+        pyro_spark_integer(json, executor->excluded_stages.items[i]);
+    }
+    pyro_spark_close_array(json);
+}
+
+static void write_resources(struct spark_json *json, const struct pyro_history_executor *executor)
+{
+    pyro_spark_key(json, "resources");
+    pyro_spark_open_object(json);
+    for (size_t i = 0; i < executor->resources.count; i++) {
+        const struct pyro_history_resource *resource = &executor->resources.items[i];
+        pyro_spark_key_slice(json, resource->name);
+        pyro_spark_open_object(json);
+        pyro_spark_put_text(json, "name", resource->name);
+        pyro_spark_key(json, "addresses");
+        pyro_spark_open_array(json);
+        for (size_t a = 0; a < resource->addresses.count; a++) {
+            pyro_spark_element(json);
+            pyro_spark_text(json, resource->addresses.items[a]);
+        }
+        pyro_spark_close_array(json);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_object(json);
+}
+
+/* The driver's time is the application's. */
+static int64_t total_duration(const struct pyro_history *history, const struct pyro_history_executor *executor)
+{
+    if (!pyro_slice_is(executor->id, "driver") || history->end_ms == 0)
+        return executor->duration_ms;
+    return (history->end_ms > 0 ? history->end_ms : (int64_t)time(NULL) * 1000) - history->start_ms;
+}
+
+static int64_t total_gc(const struct pyro_history_executor *executor)
+{
+    return pyro_slice_is(executor->id, "driver") && executor->peaks.set
+               ? executor->peaks.values[PYRO_HISTORY_PEAK_TotalGCTime]
+               : executor->gc_ms;
+}
+
+static void write_counters(struct spark_json *json, const struct pyro_history *history,
+                           const struct pyro_history_executor *executor)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } rows[] = {
+        {"rddBlocks", executor->rdd_blocks},
+        {"memoryUsed", executor->memory_used},
+        {"diskUsed", executor->disk_used},
+        {"totalCores", executor->cores},
+        {"maxTasks", executor->max_tasks},
+        {"activeTasks", executor->active_tasks},
+        {"failedTasks", executor->failed_tasks},
+        {"completedTasks", executor->completed_tasks},
+        {"totalTasks", executor->tasks},
+        {"totalDuration", total_duration(history, executor)},
+        {"totalGCTime", total_gc(executor)},
+        {"totalInputBytes", executor->input_bytes},
+        {"totalShuffleRead", executor->shuffle_read},
+        {"totalShuffleWrite", executor->shuffle_write},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        pyro_spark_put_int(json, rows[i].name, rows[i].value);
+}
+
+static void write_executor(struct spark_json *json, const struct pyro_history *history,
+                           const struct pyro_history_executor *executor)
+{
+    pyro_spark_open_object(json);
+    pyro_spark_put_text(json, "id", executor->id);
+    pyro_spark_put_text(json, "hostPort", executor->host_port.ptr ? executor->host_port : executor->host);
+    pyro_spark_put_bool(json, "isActive", executor->active);
+    write_counters(json, history, executor);
+    pyro_spark_put_bool(json, "isBlacklisted", executor->excluded);
+    pyro_spark_put_int(json, "maxMemory", executor->max_memory);
+    pyro_spark_put_date(json, "addTime", executor->added_ms);
+    pyro_spark_put_time(json, "removeTime", executor->removed_ms);
+    pyro_spark_put_text(json, "removeReason", executor->remove_reason);
+    pyro_spark_pairs_object(json, "executorLogs", &executor->logs);
+    if (executor->memory_known) {
+        pyro_spark_key(json, "memoryMetrics");
+        pyro_spark_open_object(json);
+        pyro_spark_put_int(json, "usedOnHeapStorageMemory", executor->used_on_heap);
+        pyro_spark_put_int(json, "usedOffHeapStorageMemory", executor->used_off_heap);
+        pyro_spark_put_int(json, "totalOnHeapStorageMemory", executor->on_heap);
+        pyro_spark_put_int(json, "totalOffHeapStorageMemory", executor->off_heap);
+        pyro_spark_close_object(json);
+    }
+    write_ids(json, "blacklistedInStages", executor);
+    pyro_spark_peaks(json, "peakMemoryMetrics", &executor->peaks);
+    pyro_spark_pairs_object(json, "attributes", &executor->attributes);
+    write_resources(json, executor);
+    pyro_spark_put_int(json, "resourceProfileId", executor->profile);
+    pyro_spark_put_bool(json, "isExcluded", executor->excluded);
+    write_ids(json, "excludedInStages", executor);
+    pyro_spark_close_object(json);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return pyro_slice_compare((*(const struct pyro_history_executor *const *)a)->id,
+                              (*(const struct pyro_history_executor *const *)b)->id);
+}
+
+/* Active ones backwards by id, all of them forwards: the orders of Spark's own indexes. */
+static void write_executors(struct spark_request *request, bool active_only)
+{
+    const struct pyro_history *history = request->history;
+    size_t count = history->executors.count;
+    const struct pyro_history_executor **executors = pyro_allocate(NULL, (count + 1) * sizeof(*executors));
+    if (!executors) {
+        pyro_spark_error(request, 500, "no memory left");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        executors[i] = &history->executors.items[i];
+    qsort(executors, count, sizeof(*executors), by_id);
+    pyro_spark_open_array(&request->json);
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_history_executor *executor = executors[active_only ? count - 1 - i : i];
+        if (active_only && !executor->active)
+            continue;
+        pyro_spark_element(&request->json);
+        write_executor(&request->json, history, executor);
+    }
+    pyro_spark_close_array(&request->json);
+    pyro_release(NULL, executors);
+}
+
+void pyro_spark_executors(struct spark_request *request)
+{
+    write_executors(request, true);
+}
+
+void pyro_spark_all_executors(struct spark_request *request)
+{
+    write_executors(request, false);
+}
+
+void pyro_spark_processes(struct spark_request *request)
+{
+    struct spark_json *json = &request->json;
+    pyro_spark_open_array(json);
+    for (size_t i = 0; i < request->history->processes.count; i++) {
+        const struct pyro_history_process *process = &request->history->processes.items[i];
+        pyro_spark_element(json);
+        pyro_spark_open_object(json);
+        pyro_spark_put_text(json, "id", process->id);
+        pyro_spark_put_text(json, "hostPort", process->host_port);
+        pyro_spark_put_bool(json, "isActive", true);
+        pyro_spark_put_int(json, "totalCores", process->cores);
+        pyro_spark_put_date(json, "addTime", process->added_ms);
+        pyro_spark_pairs_object(json, "processLogs", &process->logs);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_array(json);
+}
