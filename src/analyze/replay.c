@@ -223,11 +223,13 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     replay->seed = change->seed;
     replay->first_ms = change->first_ms;
     replay->cold_ms = change->cold_ms;
+    replay->locality = change->locality;
     replay->allocation = change->allocation;
     replay->fair = change->other_mode ? change->fair : fair;
     done = done && !replay->no_memory && pyro_replay_go(replay);
     replay->spread = NULL;
     replay->first_ms = NULL;
+    replay->locality = NULL;
     replay->fair = fair;
     if (done) {
         *ret = result_of(replay);

@@ -61,6 +61,14 @@ struct pyro_replay_allocation {
     double ratio;                     /* of the executors that all tasks at once would take */
 };
 
+/* How long tasks wait for a slot near their data, instead of as long as the run's settings say: of executors, hosts and
+ * racks, in ms. It concerns the stages that waited in the run, and executors of the log only. */
+enum { PYRO_LOCALITY_PROCESS, PYRO_LOCALITY_NODE, PYRO_LOCALITY_RACK, PYRO_LOCALITY_WAITS };
+struct pyro_replay_locality {
+    int64_t wait_ms[PYRO_LOCALITY_WAITS];
+    double farther; /* times as long as near it takes a task away from its data */
+};
+
 struct pyro_replay_span {
     int64_t start_ms, end_ms;
 };
@@ -104,6 +112,7 @@ struct pyro_replay_change {
      * NULL: nothing. */
     const float *first_ms;
     double cold_ms;
+    const struct pyro_replay_locality *locality; /* NULL: as the run waited */
     struct pyro_replay_span *jobs; /* gets one entry for each of app->jobs, -1 for those unknown to it; or NULL */
 };
 /* `change` may be NULL: unchanged. Only memory can fail. */
@@ -117,5 +126,16 @@ struct pyro_replay_check {
     int64_t worst_job_ms; /* largest distance of a job's end from the recorded one */
 };
 struct pyro_replay_check pyro_replay_check(const struct pyro_replay *replay);
+
+/* What the unchanged replay makes of locality. */
+struct pyro_replay_waits {
+    size_t stages, tasks; /* that waited, and their tasks that ran away from their data in the end */
+    size_t unsure;        /* stages of which some tasks ran away from their data without having waited, as it seems */
+    int64_t task_ms;      /* of all tasks of stages that waited */
+    double farther;       /* times as long tasks took away from their data; NaN: cannot be told */
+};
+/* Only memory can fail. */
+enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro_replay_waits *ret,
+                                   struct pyro_error *error);
 
 #endif

@@ -3,6 +3,9 @@
  *
  * Both are estimated for the whole run, from stages' lengths: what a replay without them leaves over of stages that ran
  * alone. Three numbers for one run, however many stages it has, so that a wrong model would show. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "analyze/replay_parts.h"
 
 /* Beyond this something else happened in a stage than starting it. */
@@ -178,4 +181,66 @@ bool pyro_replay_estimate(struct pyro_replay *replay)
     estimate_dispatch(replay, alone);
     pyro_release(replay->allocator, alone);
     return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* The median time of a stage's tasks that ran away from their data, or of those that did not; -1: there is none. */
+static int64_t median_us(const struct pyro_replay *replay, const struct replay_stage *stage, bool away, int64_t *values,
+                         size_t *ret_count)
+{
+    size_t count = 0;
+    for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count; i++) {
+        const struct replay_run *run = &replay->runs[i];
+        bool is_away = (run->flags & (REPLAY_RUN_WAITS | REPLAY_RUN_PINNED)) == REPLAY_RUN_WAITS;
+        if (run->flags & REPLAY_RUN_HEAD && run->flags & REPLAY_RUN_SUCCESS && is_away == away)
+            values[count++] = run->us;
+    }
+    *ret_count = count;
+    if (count > 1)
+        qsort(values, count, sizeof(*values), by_time);
+    return count > 0 ? values[count / 2] : -1;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro_replay_waits *ret,
+                                   struct pyro_error *error)
+{
+    size_t largest = 0, ratios_count = 0;
+    for (uint32_t i = 0; i < replay->stage_count; i++)
+        largest = replay->stages[i].runs.count > largest ? replay->stages[i].runs.count : largest;
+    int64_t *values = pyro_scratch(replay->app, largest, sizeof(*values));
+    double *ratios = pyro_scratch(replay->app, replay->stage_count, sizeof(*ratios));
+    *ret = (struct pyro_replay_waits){.farther = (double)NAN};
+    for (uint32_t i = 0; values && ratios && i < replay->stage_count; i++) {
+        const struct replay_stage *stage = &replay->stages[i];
+        size_t away, near;
+        ret->unsure += !stage->waits && stage->far > stage->near;
+        if (!stage->waits)
+            continue;
+        int64_t far_us = median_us(replay, stage, true, values, &away),
+                near_us = median_us(replay, stage, false, values, &near);
+        ret->stages++;
+        ret->tasks += away;
+        ret->task_ms = pyro_add_saturating(ret->task_ms, replay->app->stages.items[stage->row].task_ms);
+        if (far_us >= 0 && near_us > 0)
+            ratios[ratios_count++] = (double)far_us / (double)near_us;
+    }
+    if (values && ratios && ratios_count > 0) {
+        qsort(ratios, ratios_count, sizeof(*ratios), by_ratio);
+        ret->farther = ratios[ratios_count / 2];
+    }
+    bool done = values && ratios;
+    pyro_release(replay->allocator, values);
+    pyro_release(replay->allocator, ratios);
+    return done ? PYRO_OK : pyro_no_memory(error);
 }

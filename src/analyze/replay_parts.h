@@ -49,6 +49,7 @@ struct replay_stage {
     int64_t from, to;           /* as recorded */
     int64_t gap;                /* between the end of what it needs and its submission */
     int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
+    unsigned char near, far;    /* levels: of its best task, and of the next ones that may have waited; equal: none */
     bool waits;
     bool writes_shuffle;
 };
@@ -75,6 +76,8 @@ struct replay_stage_state {
     uint32_t needs_left, parts_left;
     uint32_t cursor, retry_first, retry_last, running;
     bool started, done, queued;
+    bool spread; /* its tasks may run away from their data */
+    bool nears;  /* those that ran away from their data wait on for it, longer than they did */
 };
 struct replay_job_state {
     int64_t base, start, end;
@@ -147,6 +150,7 @@ struct pyro_replay {
     uint64_t seed;
     const float *first_ms; /* of rows of app->stages; NULL: none */
     double cold_ms;
+    const struct pyro_replay_locality *locality;     /* NULL: as in the log */
     const struct pyro_replay_allocation *allocation; /* NULL: executors come when they are listed */
     struct replay_allocating {
         int64_t target, add, due; /* due: when more are asked for; -1: no tasks wait */
@@ -205,6 +209,18 @@ bool pyro_replay_take_graph(struct pyro_replay *replay);
 bool pyro_replay_take_tasks(struct pyro_replay *replay);
 bool pyro_replay_take_executors(struct pyro_replay *replay);
 bool pyro_replay_estimate(struct pyro_replay *replay);
+
+/* Levels in Spark's order. NO_PREF stands between NODE_LOCAL and RACK_LOCAL. */
+enum replay_level {
+    REPLAY_PROCESS_LOCAL,
+    REPLAY_NODE_LOCAL,
+    REPLAY_NO_PREF,
+    REPLAY_RACK_LOCAL,
+    REPLAY_ANY,
+    REPLAY_LEVELS
+};
+/* Time that Spark lets a task of level `far` wait for a slot nearer to its data, from level `near` on, us. */
+int64_t pyro_replay_wait(const int64_t wait_ms[PYRO_LOCALITY_WAITS], unsigned near, unsigned far);
 
 /* Dynamic allocation (replay_allocation.c). */
 bool pyro_replay_allocation_begin(struct pyro_replay *replay);

@@ -120,7 +120,12 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
     if (!stage->waits || replay_is_cut(replay, number))
         return;
     bool holds = replay->holding_count < REPLAY_HOLDING_MAX && !replay->others;
-    pyro_replay_push(replay, replay_later(replay->now, holds ? stage->locality_wait : 0), REPLAY_STAGE_SPREADS, number);
+    int64_t wait = !holds             ? 0
+                   : replay->locality ? pyro_replay_wait(replay->locality->wait_ms, stage->near, stage->far)
+                                      : stage->locality_wait;
+    pyro_replay_push(replay, replay_later(replay->now, wait), REPLAY_STAGE_SPREADS, number);
+    if (wait > stage->locality_wait)
+        pyro_replay_push(replay, replay_later(replay->now, stage->locality_wait), REPLAY_STAGE_NEARS, number);
     if (holds)
         replay->holding[replay->holding_count++] = number;
 }
@@ -128,6 +133,7 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
 static void spread_stage(struct pyro_replay *replay, uint32_t number)
 {
     const struct replay_list *runs = &replay->stages[number].runs;
+    replay->stage_states[number].spread = true;
     for (uint32_t i = 0; i < replay->holding_count; i++)
         if (replay->holding[i] == number)
             replay->holding[i] = replay->holding[--replay->holding_count];
@@ -216,6 +222,9 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         break;
     case REPLAY_STAGE_SPREADS:
         spread_stage(replay, what);
+        break;
+    case REPLAY_STAGE_NEARS:
+        replay->stage_states[what].nears = true;
         break;
     case REPLAY_TASK_ENDED:
         pyro_replay_end_run(replay, what);

@@ -246,6 +246,19 @@ static void learn(const struct pyro_replay *replay, uint32_t number, uint32_t ex
         state->known[state->known_count++ % REPLAY_KNOWN_MAX] = number + 1;
 }
 
+/* Other waits: away from its data a task takes so many times as long, and near it so many times less. */
+static int64_t moved_us(const struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run, int64_t us)
+{
+    const struct replay_run *row = &replay->runs[run];
+    double factor = replay->locality->farther;
+    bool near = !replay->stage_states[number].spread;
+    if (!(row->flags & REPLAY_RUN_WAITS) || row->executor == executor || !(factor > 0))
+        return us;
+    bool pinned = row->flags & REPLAY_RUN_PINNED;
+    double moved = pinned && !near ? (double)us * factor : !pinned && near ? (double)us / factor : (double)us;
+    return moved < (double)REPLAY_TIME_MAX ? (int64_t)moved : REPLAY_TIME_MAX;
+}
+
 static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
@@ -255,6 +268,8 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
         return;
     uint32_t part = run == REPLAY_NOBODY ? state->cursor - 1 : 0; /* taken just now */
     int64_t us = run_us(replay, number, run, part), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+    if (replay->locality && run != REPLAY_NOBODY)
+        us = moved_us(replay, number, executor, run, us);
     us = replay_later(us, starting_us(replay, number, executor));
     /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
     int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
@@ -346,6 +361,34 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
         launch(replay, number, executor, run);
 }
 
+/* An executor that has data of this stage and a slot. */
+static uint32_t near_executor(const struct pyro_replay *replay, const struct replay_stage *stage)
+{
+    for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count; i++)
+        if (replay->runs[i].flags & REPLAY_RUN_PINNED && has_slot(replay, replay->runs[i].executor))
+            return replay->runs[i].executor;
+    return REPLAY_NOBODY;
+}
+
+/* Tasks that waited in vain and would now wait on: their data is taken to be where the other tasks' of their stage is,
+ * since slots were free elsewhere. */
+static void launch_near(struct pyro_replay *replay, uint32_t number)
+{
+    const struct replay_stage *stage = &replay->stages[number];
+    for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count && !replay->no_memory; i++) {
+        if ((replay->runs[i].flags & (REPLAY_RUN_WAITS | REPLAY_RUN_PINNED)) != REPLAY_RUN_WAITS ||
+            replay->run_done[i] & REPLAY_LAUNCHED)
+            continue;
+        uint32_t executor = near_executor(replay, stage);
+        if (executor == REPLAY_NOBODY)
+            return;
+        replay->run_done[i] |= REPLAY_LAUNCHED;
+        uint32_t run = stand_in(replay, number, i);
+        if (run != REPLAY_NOBODY)
+            launch(replay, number, executor, run);
+    }
+}
+
 /* Tasks whose data is with one executor go there as soon as it has a slot. */
 static void launch_pinned(struct pyro_replay *replay, uint32_t number)
 {
@@ -360,6 +403,8 @@ static void launch_pinned(struct pyro_replay *replay, uint32_t number)
         if (run != REPLAY_NOBODY)
             launch(replay, number, replay->runs[i].executor, run);
     }
+    if (replay->stage_states[number].nears && !replay->stage_states[number].done)
+        launch_near(replay, number);
 }
 
 void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)

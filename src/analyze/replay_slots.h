@@ -15,6 +15,7 @@ enum replay_event_kind {
     REPLAY_STAGE_READY,
     REPLAY_STAGE_END,
     REPLAY_STAGE_SPREADS, /* its tasks may run far from their data */
+    REPLAY_STAGE_NEARS,   /* so long they waited in the log; now they wait on */
     REPLAY_TASK_ENDED,
     REPLAY_TASK_QUEUED,   /* a second attempt, or a speculative copy */
     REPLAY_ALLOCATE,      /* tasks have waited long enough */

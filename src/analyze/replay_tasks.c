@@ -1,13 +1,10 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
 #include "analyze/replay_parts.h"
 
-enum { NO_PREF = 2, LOCALITIES = 5 };
-
-/* Levels in Spark's order. NO_PREF stands between NODE_LOCAL and RACK_LOCAL. */
 static unsigned locality_level(struct pyro_slice text)
 {
-    static const char *const names[LOCALITIES] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
-    for (unsigned i = 0; i < LOCALITIES; i++)
+    static const char *const names[REPLAY_LEVELS] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
+    for (unsigned i = 0; i < REPLAY_LEVELS; i++)
         if (pyro_slice_is(text, names[i]))
             return i;
     return 0;
@@ -108,17 +105,23 @@ static bool sort_runs(struct task_sort *sort, struct replay_stage *stage, struct
     return true;
 }
 
-/* Time that Spark lets a task of `level` wait for a slot nearer to its data, from the level at which others of its
- * stage ran. */
-static int64_t locality_wait(const struct pyro_app *app, unsigned best, unsigned level)
+int64_t pyro_replay_wait(const int64_t wait_ms[PYRO_LOCALITY_WAITS], unsigned near, unsigned far)
 {
-    static const char *const keys[LOCALITIES] = {"spark.locality.wait.process", "spark.locality.wait.node", NULL,
-                                                 "spark.locality.wait.rack", NULL};
-    int64_t usual = pyro_app_property_time(app, "spark.locality.wait", 1, 3000), wait = 0;
-    for (unsigned i = best; i < level; i++)
-        if (keys[i])
-            wait += replay_us(pyro_app_property_time(app, keys[i], 1, usual));
-    return wait;
+    static const int waits[REPLAY_LEVELS] = {PYRO_LOCALITY_PROCESS, PYRO_LOCALITY_NODE, -1, PYRO_LOCALITY_RACK, -1};
+    int64_t us = 0;
+    for (unsigned i = near; i < far && i < REPLAY_LEVELS; i++)
+        if (waits[i] >= 0)
+            us += replay_us(wait_ms[waits[i]]);
+    return us;
+}
+
+static int64_t recorded_wait(const struct pyro_app *app, unsigned near, unsigned far)
+{
+    int64_t usual = pyro_app_property_time(app, "spark.locality.wait", 1, 3000);
+    const int64_t waits[PYRO_LOCALITY_WAITS] = {pyro_app_property_time(app, "spark.locality.wait.process", 1, usual),
+                                                pyro_app_property_time(app, "spark.locality.wait.node", 1, usual),
+                                                pyro_app_property_time(app, "spark.locality.wait.rack", 1, usual)};
+    return pyro_replay_wait(waits, near, far);
 }
 
 /* Tasks that ran farther from their data than others of their stage may have waited for a better place, and those that
@@ -128,24 +131,26 @@ static void mark_waiting(struct task_sort *sort, struct replay_stage *stage)
 {
     enum { PARTITIONS_MAX = 1024 };
     struct replay_run *runs = &sort->replay->runs[stage->runs.first];
-    unsigned best = LOCALITIES, next = LOCALITIES;
+    unsigned best = REPLAY_LEVELS, next = REPLAY_LEVELS;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
         unsigned level = sort->levels[runs[i].task];
         best = level < best ? level : best;
     }
     for (uint32_t i = 0; i < stage->runs.count; i++) {
         unsigned level = sort->levels[runs[i].task];
-        next = level > best && level != NO_PREF && level < next ? level : next;
+        next = level > best && level != REPLAY_NO_PREF && level < next ? level : next;
     }
-    if (best >= NO_PREF || next == LOCALITIES || stage->partitions > PARTITIONS_MAX)
+    if (best >= REPLAY_NO_PREF || next == REPLAY_LEVELS || stage->partitions > PARTITIONS_MAX)
         return;
-    int64_t wait = locality_wait(sort->replay->app, best, next);
+    int64_t wait = recorded_wait(sort->replay->app, best, next);
+    stage->near = (unsigned char)best;
+    stage->far = (unsigned char)next;
     if (wait == 0 || stage->to - stage->from < wait)
         return;
     stage->locality_wait = wait;
     for (uint32_t i = 0; i < stage->runs.count; i++) {
         unsigned level = sort->levels[runs[i].task];
-        if (!(runs[i].flags & REPLAY_RUN_HEAD) || (level != 0 && (level < next || level == NO_PREF)))
+        if (!(runs[i].flags & REPLAY_RUN_HEAD) || (level != 0 && (level < next || level == REPLAY_NO_PREF)))
             continue;
         runs[i].flags |= REPLAY_RUN_WAITS | (level == 0 ? REPLAY_RUN_PINNED : 0u);
     }

@@ -56,12 +56,11 @@ void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count)
     change->replay.executor_count = at;
     double slots = doublings(run->executors * run->cores, count * cores), wider = doublings(run->cores, cores);
     double doubt = fmin(DOUBT_SLOTS * fabs(slots) + DOUBT_CORES * fabs(wider), DOUBT_MAX);
-    pyro_effect(
-        change, PYRO_MODEL_executors, doubt, doubt,
-        "%lld executor%s of %lld core%s instead of %lld of %lld, there after %.1f s as the run's first were; tasks "
-        "take as long as they took, however many run at once",
-        (long long)count, count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s", (long long)run->executors,
-        (long long)run->cores, run->delay_count > 0 ? (double)run->delays[0] / 1000 : 0.0);
+    pyro_effect(change, PYRO_MODEL_executors, doubt, doubt,
+                "%lld executor%s of %lld core%s instead of %lld of %lld, there after %.1f s as the run's first were",
+                (long long)count, count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s",
+                (long long)run->executors, (long long)run->cores,
+                run->delay_count > 0 ? (double)run->delays[0] / 1000 : 0.0);
 }
 
 void pyro_model_executors(struct pyro_predict_change *change)

@@ -134,6 +134,18 @@ def test_text(pyrometer: Command) -> None:
     assert "\x1b" in pyrometer("whatif", BASE, "--color", "always").stdout
 
 
+def test_locality(pyrometer: Command) -> None:
+    """A run that waited ten seconds for locality in four stages, and one that never did."""
+    waits = ["--sweep", "spark.locality.wait=0,3s,10s,20s"]
+    none, short, same, long = (row["wall_ms"] for row in whatif(pyrometer, LOGS / "locality_wait.zst", *waits)["scenarios"])
+    assert none["expected"] < short["expected"] < same["expected"] < long["expected"]
+    assert none["low"] < none["expected"] < none["high"]
+    (base,) = whatif(pyrometer, BASE)["scenarios"]
+    (other,) = whatif(pyrometer, BASE, "--set", "spark.locality.wait=0s")["scenarios"]
+    assert other["wall_ms"] == base["wall_ms"]
+    assert "no stage of this run waited" in other["models"][0]["effect"]
+
+
 @pytest.mark.parametrize(
     "words, says",
     [
@@ -141,6 +153,7 @@ def test_text(pyrometer: Command) -> None:
         (["--executors", "99999999999999999999"], "from 1 to"),
         (["--cores", "many"], "whole number"),
         (["--set", "spark.no.such.key=1"], "spark.no.such.key has no model"),
+        (["--set", "spark.locality.wait=soon"], "a time such as 30s"),
         (["--set", "spark.executor.instances"], "KEY=VALUE"),
         (["--sweep", "executors=1..64", "--sweep", "cores=1..64"], "1000 scenarios"),
         (["--sweep", "executors=1..64..0"], "from 1 to"),
