@@ -195,9 +195,12 @@ typedef struct pyro_server pyro_server;
 
 struct pyro_server_options {
     size_t size;
-    const char *host;      /* IPv4 address to listen on; NULL: 127.0.0.1 */
-    unsigned port;         /* 0: a free one */
-    uint64_t memory_bytes; /* about what open applications may take; 0: 1 GiB */
+    const char *host;          /* IPv4 address to listen on; NULL: 127.0.0.1 */
+    unsigned port;             /* 0: a free one */
+    uint64_t memory_bytes;     /* about what open applications may take; 0: 1 GiB */
+    const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
+                                * $TMPDIR, which goes with the server */
+    uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
 };
 
 /* Listens when it returns; requests wait until the folder has been looked at. PYRO_ERROR_ARGUMENT: no such address, or

@@ -18,8 +18,10 @@ static int run(const struct cli_call *call)
     struct pyro_error error = {0};
     pyro_server *server = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
-        !cli_size_value(call, "memory", &options.memory_bytes))
+        !cli_size_value(call, "memory", &options.memory_bytes) ||
+        !cli_size_value(call, "max-upload", &options.max_upload_bytes))
         return CLI_EXIT_USAGE;
+    options.upload_folder = cli_value(call, "uploads");
     cli_catch_signals();
     enum pyro_status status = pyro_server_start(call->arguments[0], &options, &server, &error);
     if (status == PYRO_ERROR_ARGUMENT)
@@ -45,6 +47,11 @@ static const struct cli_option options[] = {
      "Listen on this IPv4 address. There are no passwords: whoever can reach it reads every log in DIR."},
     {"memory", 0, "SIZE", NULL, "1G",
      "Keep applications open up to about this much memory; those asked for last stay."},
+    {"uploads", 0, "FOLDER", NULL, NULL,
+     "Keep uploaded logs in this folder, which is made where it is not there. Without it they are kept below $TMPDIR "
+     "and "
+     "go with the server."},
+    {"max-upload", 0, "SIZE", NULL, "2G", "Refuse uploads that are larger."},
     CLI_OPTION_HELP,
     {0},
 };

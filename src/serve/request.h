@@ -20,6 +20,30 @@ enum { SERVE_PARAMETERS = 64, SERVE_SEGMENTS = 16, SERVE_HEADERS = 8 };
 
 enum serve_method { SERVE_GET = 1 << 0, SERVE_POST = 1 << 1, SERVE_DELETE = 1 << 2, SERVE_PUT = 1 << 3 };
 
+/* In the column `methods` of services.def: POST there changes nothing, so that who may read may send it. */
+enum { SERVE_POST_READS = 1 << 8 };
+
+/* In the column `body_bytes` of services.def: the body goes to a file, as long as the server takes uploads at all. */
+#define SERVE_TO_FILE SIZE_MAX
+
+/* What `read` of a stream answers beside a number of bytes. */
+enum { SERVE_STREAM_LATER = 0, SERVE_STREAM_END = -1, SERVE_STREAM_BROKEN = -2 };
+
+/* An answer's body that is made while it is sent, by one thread of its own, and only as fast as the client reads. */
+struct serve_stream {
+    /* Puts at most `size` bytes (at least 64 KiB are offered) into `buffer` and says how many; SERVE_STREAM_LATER: none
+     * yet, ask again; SERVE_STREAM_END: that was all; SERVE_STREAM_BROKEN: it cannot be finished, and the connection is
+     * cut so that the client notices. It may block, but no longer than about a second, by waiting and answering
+     * SERVE_STREAM_LATER: only between two calls it can be told that the client has gone. */
+    int64_t (*read)(void *context, char *buffer, size_t size);
+    void (*close)(void *context); /* called once, however the answer ends, also when it was never begun; may be NULL */
+    void *context;
+    int64_t length; /* bytes, where they are known before (Content-Length); -1: sent in chunks */
+};
+
+/* Who asks. */
+enum serve_role { SERVE_ROLE_NONE, SERVE_ROLE_VIEW, SERVE_ROLE_UPLOAD, SERVE_ROLE_ADMIN };
+
 struct serve_request {
     struct serve_catalog *catalog;
     enum serve_method method; /* HEAD is SERVE_GET, whose body is not sent */
@@ -27,14 +51,23 @@ struct serve_request {
     struct serve_parameter parameters[SERVE_PARAMETERS];
     size_t parameter_count;
     struct pyro_slice body; /* of POST and PUT */
+    const char *body_file; /* where the row says SERVE_TO_FILE: the body as a file, in `upload_folder`. Whoever wants to
+                            * keep it renames it: it is removed after the answer */
+    uint64_t body_bytes;   /* of the body, wherever it is */
+    const char *upload_folder; /* where uploads are kept; NULL: none are taken */
+    const char *user;          /* the token's name; NULL: none was needed */
+    enum serve_role role;
     struct pyro_strbuf *out;
     unsigned status;
     const char *type; /* of the answer; a literal */
     struct serve_header headers[SERVE_HEADERS];
     size_t header_count;
+    struct serve_stream stream; /* where `read` is set, the body instead of `out` */
+    void *transport;            /* for pyro_serve_request_header() */
 };
 
-/* Fills `out`, `status` and `type`, which are empty, 200 and application/json before. */
+/* Fills `out` (or `stream`), `status` and `type`, which are empty, 200 and application/json before. An ETag among the
+ * headers makes the request conditional: 304 is answered for it where the client has that one. */
 typedef void serve_service(struct serve_request *request);
 #define SERVICE(prefix, service, methods, body_bytes) serve_service pyro_serve_##service;
 #include "serve/services.def"
@@ -44,6 +77,8 @@ typedef void serve_service(struct serve_request *request);
 struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);
 /* The `index`-th value of a parameter that may be given several times, or a null slice. */
 struct pyro_slice pyro_serve_parameter_at(const struct serve_request *request, const char *name, size_t index);
+/* The value of a header that the client sent (any case), or a null slice; it lives as long as the request. */
+struct pyro_slice pyro_serve_request_header(const struct serve_request *request, const char *name);
 /* A header of the answer; left out when there are SERVE_HEADERS already or the value is too long or has a line end. */
 void pyro_serve_header(struct serve_request *request, const char *name, struct pyro_slice value);
 /* The answer is this text and nothing of what was written so far. */
@@ -63,7 +98,7 @@ int64_t pyro_serve_id(struct pyro_slice text);
 
 /* Answers by the service whose prefix the path has; 404 and 405 are answered here. `url` is decoded, without query. */
 void pyro_serve_answer(struct serve_request *request, const char *url);
-/* The most bytes that a body sent there may have; 0: no body is taken. */
+/* The most bytes that a body sent there may have; 0: no body is taken; SERVE_TO_FILE. */
 size_t pyro_serve_body_limit(const char *url, enum serve_method method);
 
 #endif

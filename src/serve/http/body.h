@@ -1,0 +1,27 @@
+/* The body of a request while it comes in: in memory when it is short, in a file where the service asks for one. */
+#ifndef PYRO_SERVE_HTTP_BODY_H
+#define PYRO_SERVE_HTTP_BODY_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#define PYRO_BODY_PREFIX ".incoming-" /* of the files' names */
+
+struct body {
+    struct pyro_strbuf text;
+    char *path; /* NULL: in memory */
+    int file;
+    uint64_t bytes, limit;
+    bool too_long;
+    int error; /* of the file; 0: none */
+};
+
+/* Takes at most `limit` bytes; a folder: into a new file there. Failures show in `error`. */
+void pyro_body_begin(struct body *body, uint64_t limit, const char *folder);
+/* Beyond the limit or after a failure bytes are read and dropped. */
+void pyro_body_take(struct body *body, const char *data, size_t len);
+/* Nothing more comes: closes the file, which stays until pyro_body_done(). */
+void pyro_body_finish(struct body *body);
+void pyro_body_done(struct body *body);
+
+#endif

@@ -1,0 +1,23 @@
+/* In place of the server where libmicrohttpd is not there. */
+#include "base/error.h"
+
+enum pyro_status pyro_server_start(const char *folder, const struct pyro_server_options *options, pyro_server **ret,
+                                   struct pyro_error *error)
+{
+    (void)folder;
+    (void)options;
+    (void)ret;
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "this build has no server: install libmicrohttpd-dev and build it again");
+}
+
+unsigned pyro_server_port(const pyro_server *server)
+{
+    (void)server;
+    return 0;
+}
+
+void pyro_server_stop(pyro_server *server)
+{
+    (void)server;
+}
