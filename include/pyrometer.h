@@ -416,6 +416,19 @@ PYRO_API enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro
                                             const struct pyro_report_options *options, const struct pyro_writer *writer,
                                             struct pyro_error *error);
 
+struct pyro_view_options {
+    size_t size;
+    size_t most_tasks; /* that one document lists; of more the shortest are left out. 0: 500,000 */
+};
+/* Writes one of the JSON documents about an application that pages show beside its report: "timeline", "stages/3/0"
+ * (stage 3, attempt 0), ...; docs/api.md has them all. PYRO_ERROR_ARGUMENT: there is no such document, or the
+ * application has no such stage or query. */
+PYRO_API enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *name,
+                                          const struct pyro_view_options *options, const struct pyro_writer *writer,
+                                          struct pyro_error *error);
+/* Name of a document with {#} for its numbers ("stages/{#}/{#}"); NULL beyond the last one. */
+PYRO_API const char *pyro_view_name(size_t index);
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 struct pyro_rule_info {

@@ -119,3 +119,47 @@ void pyro_json_string(struct pyro_json *json, const char *key, const char *value
 {
     pyro_add_json(member(json, key), pyro_slice_from(value));
 }
+
+void pyro_json_begin_numbers(struct pyro_json *json, const char *key)
+{
+    pyro_json_begin(json, key, '[');
+}
+
+static struct pyro_strbuf *next_number(struct pyro_json *json)
+{
+    struct pyro_strbuf *buffer = &json->output->buffer;
+    uint64_t bit = (uint64_t)1 << (json->depth & 63);
+    pyro_output_flush(json->output, false);
+    if (json->filled & bit)
+        pyro_strbuf_add_char(buffer, ',');
+    json->filled |= bit;
+    return buffer;
+}
+
+void pyro_json_number(struct pyro_json *json, int64_t value)
+{
+    struct pyro_strbuf *buffer = next_number(json);
+    if (value == PYRO_NONE)
+        pyro_strbuf_add_text(buffer, "null");
+    else
+        pyro_strbuf_add_int(buffer, value);
+}
+
+void pyro_json_thousandths(struct pyro_json *json, int64_t value)
+{
+    if (value == PYRO_NONE || value % 1000 == 0) {
+        pyro_json_number(json, value == PYRO_NONE ? value : value / 1000);
+        return;
+    }
+    struct pyro_strbuf *buffer = next_number(json);
+    int fraction = (int)(value % 1000), digits = 3;
+    for (fraction = fraction < 0 ? -fraction : fraction; fraction % 10 == 0; fraction /= 10)
+        digits--;
+    pyro_strbuf_printf(buffer, "%s%lld.%0*d", value < 0 && value > -1000 ? "-" : "", (long long)(value / 1000), digits,
+                       fraction);
+}
+
+void pyro_json_end_numbers(struct pyro_json *json)
+{
+    pyro_json_end(json, ']');
+}

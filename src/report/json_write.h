@@ -32,6 +32,11 @@ void pyro_json_string(struct pyro_json *json, const char *key, const char *value
 void pyro_json_null(struct pyro_json *json, const char *key);
 /* A key that is no literal; a value written with a NULL key follows. */
 void pyro_json_key(struct pyro_json *json, struct pyro_slice key);
+/* An array of numbers without blanks, for columns of many: begin, each number, end. */
+void pyro_json_begin_numbers(struct pyro_json *json, const char *key);
+void pyro_json_number(struct pyro_json *json, int64_t value);      /* PYRO_NONE: null */
+void pyro_json_thousandths(struct pyro_json *json, int64_t value); /* 1500: 1.5; PYRO_NONE: null */
+void pyro_json_end_numbers(struct pyro_json *json);
 /* The caller appends one scalar value to the output itself. */
 void pyro_json_begin_value(struct pyro_json *json);
 

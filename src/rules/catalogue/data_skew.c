@@ -5,7 +5,7 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/slow_tasks.h"
 
 /* Advice to salt assumes that spreading is not perfect. */
 #define SPREAD_WELL 0.85
@@ -49,30 +49,6 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { SLOWEST_MS, MEDIAN_MS, DATA_RATIO, HEAVY, HEAVY_SHARE, SLOWEST_BYTES, MEDIAN_BYTES, RECORD_RATIO };
 
-/* The fullest task of an RDD stage, slow by computing. */
-static bool is_heavy_batch(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
-                           const struct pyro_stage_task *task, double data)
-{
-    if (data < pyro_limit(context, BATCH_RATIO) ||
-        task->duration < pyro_limit(context, BATCH_TIME_RATIO) * tasks->median_ms ||
-        pyro_real(pyro_task_split(context->app, task->row).compute) * 2 < task->duration)
-        return false;
-    for (size_t i = 0; i < tasks->count; i++)
-        if (tasks->items[i].read_bytes > task->read_bytes)
-            return false;
-    return task->read_bytes > 0;
-}
-
-static bool is_heavy(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
-                     const struct pyro_stage_task *task, double data)
-{
-    double usual = fmax(tasks->median_ms, 1), time = task->duration / usual;
-    if (time < pyro_limit(context, HEAVY_RATIO) || data < pyro_limit(context, HEAVY_RATIO) ||
-        task->duration - usual < pyro_limit(context, SAVING_MIN_MS))
-        return false;
-    return data >= pyro_limit(context, PLAIN_RATIO) || data - 1 >= pyro_limit(context, FOLLOWS) * (time - 1);
-}
-
 /* Heavy tasks take what the median takes, and what they had more is shared by all of the stage. */
 static void spread(struct pyro_rule_context *context, struct pyro_case *found, const struct pyro_stage_tasks *tasks)
 {
@@ -92,6 +68,9 @@ static void spread(struct pyro_rule_context *context, struct pyro_case *found, c
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
 {
     const struct pyro_stage *stage = &context->app->stages.items[row];
+    const struct pyro_heavy_limits limits = {pyro_limit(context, HEAVY_RATIO),      pyro_limit(context, FOLLOWS),
+                                             pyro_limit(context, PLAIN_RATIO),      pyro_limit(context, BATCH_RATIO),
+                                             pyro_limit(context, BATCH_TIME_RATIO), pyro_limit(context, SAVING_MIN_MS)};
     struct pyro_stage_tasks tasks;
     if (!pyro_stage_tasks_load(context, row, NULL, &tasks))
         return;
@@ -102,8 +81,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         all_bytes += task->read_bytes;
         all_records += task->read_records;
         double data = pyro_stage_task_data_ratio(&tasks, task);
-        if (!is_heavy(context, &tasks, task, data) &&
-            (pyro_stage_is_sql(stage) || !is_heavy_batch(context, &tasks, task, data)))
+        if (!pyro_task_is_heavy(context->app, &limits, stage, &tasks, task, data))
             continue;
         heavy++;
         heavy_bytes += task->read_bytes;

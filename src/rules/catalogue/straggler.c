@@ -5,7 +5,7 @@
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/slow_tasks.h"
 
 /* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
 #define SURE 0.85
@@ -41,52 +41,11 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { SLOWEST_MS, USUAL_MS, DATA_RATIO, SLOW, TASK_ROW, CAUSE, CAUSE_MS };
 
-enum cause { UNKNOWN, GC, FETCH, DELAY, WRITE, RESULT, SPILL, WAITING, COMPUTING, HOST, LOCALITY, RETRY };
-
-static bool is_slow(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
-                    const struct pyro_stage_task *task)
+static struct pyro_slow_limits slow_limits(const struct pyro_rule_context *context)
 {
-    double usual = fmax(pyro_stage_task_usual_ms(tasks, task), 1);
-    double allowed = usual * pyro_limit(context, SLOW_RATIO) * fmax(1, pyro_stage_task_data_ratio(tasks, task));
-    double allowance = task->cold     ? pyro_limit(context, COLD_ALLOWANCE_MS)
-                       : task->opener ? pyro_limit(context, OPENER_ALLOWANCE_MS)
-                                      : 0;
-    double excess = task->duration - usual - allowance;
-    return task->duration > allowed && excess >= pyro_limit(context, SLOW_MIN_MS);
-}
-
-/* A task that ran beside the slow one in the middle of its stage, to compare parts with. */
-static size_t usual_task(const struct pyro_stage_tasks *tasks)
-{
-    const struct pyro_stage_task *best = &tasks->items[0];
-    for (size_t i = 1; i < tasks->count; i++)
-        if (fabs(tasks->items[i].duration - tasks->median_ms) < fabs(best->duration - tasks->median_ms))
-            best = &tasks->items[i];
-    return best->row;
-}
-
-/* All slow tasks on one host while others ran elsewhere. */
-static bool on_one_host(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks, double slow)
-{
-    const struct pyro_app *app = context->app;
-    int64_t host = PYRO_NONE;
-    bool elsewhere = false;
-    for (size_t i = 0; i < tasks->count; i++) {
-        int64_t at = pyro_task_get(&app->tasks, PYRO_TASK_host, tasks->items[i].row);
-        if (!is_slow(context, tasks, &tasks->items[i]))
-            continue;
-        if (host != PYRO_NONE && at != host)
-            return false;
-        host = at;
-    }
-    double there = 0;
-    for (size_t i = 0; i < tasks->count; i++) {
-        bool same = pyro_task_get(&app->tasks, PYRO_TASK_host, tasks->items[i].row) == host;
-        elsewhere |= !same;
-        there += same;
-    }
-    /* One slow task proves nothing about its host; half of what the host did, and at least two, does. */
-    return elsewhere && slow >= 2 && slow * 2 >= there;
+    return (struct pyro_slow_limits){pyro_limit(context, SLOW_RATIO), pyro_limit(context, COLD_ALLOWANCE_MS),
+                                     pyro_limit(context, OPENER_ALLOWANCE_MS), pyro_limit(context, SLOW_MIN_MS),
+                                     pyro_limit(context, CAUSE_SHARE)};
 }
 
 /* The slow-host rule, which runs before, has this task's host or executor already. */
@@ -105,61 +64,11 @@ static bool is_known_slow(const struct pyro_rule_context *context, const struct 
     return false;
 }
 
-/* It ran away from its data while the task in the middle of the stage was near its own. */
-static bool is_far(const struct pyro_app *app, const struct pyro_stage_task *task, size_t usual)
-{
-    struct pyro_slice its = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, task->row));
-    struct pyro_slice theirs = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, usual));
-    return (pyro_slice_is(its, "ANY") || pyro_slice_is(its, "RACK_LOCAL")) &&
-           (pyro_slice_is(theirs, "PROCESS_LOCAL") || pyro_slice_is(theirs, "NODE_LOCAL"));
-}
-
-static enum cause find_cause(struct pyro_rule_context *context, const struct pyro_stage_tasks *tasks,
-                             const struct pyro_stage_task *slowest, double slow, double *cause_ms)
-{
-    const struct pyro_app *app = context->app;
-    size_t usual = usual_task(tasks);
-    struct pyro_task_split a = pyro_task_split(app, slowest->row), b = pyro_task_split(app, usual);
-    double excess = fmax(slowest->duration - tasks->median_ms, 1), need = pyro_limit(context, CAUSE_SHARE) * excess;
-    const struct {
-        enum cause cause;
-        double more;
-    } parts[] = {
-        {GC, pyro_real(a.gc) - pyro_real(b.gc)},
-        {FETCH, pyro_real(a.shuffle_fetch_wait) - pyro_real(b.shuffle_fetch_wait)},
-        {DELAY, pyro_real(a.scheduler_delay) + pyro_real(a.deserialize) - pyro_real(b.scheduler_delay) -
-                    pyro_real(b.deserialize)},
-        {WRITE, pyro_real(a.shuffle_write) - pyro_real(b.shuffle_write)},
-        {RESULT, pyro_real(a.getting_result) + pyro_real(a.result_serialize) - pyro_real(b.getting_result) -
-                     pyro_real(b.result_serialize)},
-    };
-    *cause_ms = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (parts[i].more >= need) {
-            *cause_ms = parts[i].more;
-            return parts[i].cause;
-        }
-    }
-    if (on_one_host(context, tasks, slow))
-        return HOST;
-    if (is_far(app, slowest, usual))
-        return LOCALITY;
-    if (pyro_task_get(&app->tasks, PYRO_TASK_attempt, slowest->row) > 0)
-        return RETRY;
-    if (pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, slowest->row) > 0)
-        return SPILL;
-    double cpu = pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_cpu_ns, slowest->row)) / 1e6;
-    if (cpu <= 0)
-        return UNKNOWN;
-    double computing = pyro_real(a.compute);
-    *cause_ms = cpu < computing / 2 ? computing - cpu : cpu;
-    return cpu < computing / 2 ? WAITING : COMPUTING;
-}
-
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, const struct pyro_cold *cold,
                     size_t row)
 {
     const struct pyro_app *app = context->app;
+    struct pyro_slow_limits limits = slow_limits(context);
     struct pyro_stage_tasks tasks;
     if (!pyro_stage_tasks_load(context, row, cold, &tasks))
         return;
@@ -167,7 +76,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage_task *slowest = NULL;
     for (size_t i = 0; i < tasks.count; i++) {
         struct pyro_stage_task *task = &tasks.items[i];
-        if (!is_slow(context, &tasks, task) || is_known_slow(context, task))
+        if (!pyro_task_is_slow(&limits, &tasks, task) || is_known_slow(context, task))
             continue;
         slow++;
         task->cap = pyro_stage_task_usual_ms(&tasks, task) * fmax(1, pyro_stage_task_data_ratio(&tasks, task));
@@ -180,8 +89,10 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
         double end = fmax(pyro_stage_tasks_capped_end(&tasks), tasks.begin + (tasks.work_ms - excess) / slots);
         struct pyro_case *found = end < tasks.end ? pyro_cases_add(context, cases, row) : NULL;
         if (found) {
+            struct pyro_slow_stage stage;
             double cause_ms;
-            enum cause cause = find_cause(context, &tasks, slowest, slow, &cause_ms);
+            pyro_slow_stage_init(app, &limits, &tasks, slow, &stage);
+            enum pyro_slow_cause cause = pyro_slow_task_cause(app, &stage, slowest, &cause_ms);
             pyro_case_saves(context, found, end, tasks.end, SURE);
             for (size_t i = 0; i < tasks.count; i++)
                 if (tasks.items[i].cap < tasks.items[i].duration)
@@ -198,68 +109,21 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     pyro_stage_tasks_done(context, &tasks);
 }
 
-static const char *explain(struct pyro_rule_context *context, const struct pyro_case *found)
-{
-    const struct pyro_app *app = context->app;
-    size_t row = (size_t)found->value[TASK_ROW];
-    const char *time = pyro_say_ms(context, found->value[CAUSE_MS]);
-    switch ((enum cause)found->value[CAUSE]) {
-    case GC:
-        return pyro_say(context, "garbage collection took %s more than in its peers", time).ptr;
-    case FETCH:
-        return pyro_say(context, "it waited %s more for shuffle blocks", time).ptr;
-    case DELAY:
-        return pyro_say(context, "scheduling and deserialising it took %s more", time).ptr;
-    case WRITE:
-        return pyro_say(context, "writing its shuffle output took %s more", time).ptr;
-    case RESULT:
-        return pyro_say(context, "returning its result took %s more", time).ptr;
-    case SPILL:
-        return pyro_say(context, "it spilled %s to disk",
-                        pyro_say_bytes(context, pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_disk_spill_bytes, row))))
-            .ptr;
-    case HOST: {
-        struct pyro_slice host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
-        return pyro_say(context, "all slow tasks ran on host %s", pyro_say_text(context, host, 80)).ptr;
-    }
-    case LOCALITY:
-        return pyro_say(
-                   context, "it ran away from its data (%s) while its peers were near theirs",
-                   pyro_say_text(context, pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, row)), 20))
-            .ptr;
-    case RETRY:
-        return pyro_say(context, "it was attempt %lld: an earlier one had failed or lost its executor",
-                        (long long)pyro_task_get(&app->tasks, PYRO_TASK_attempt, row))
-            .ptr;
-    case WAITING:
-        return pyro_say(context,
-                        "for %s of its run it used no CPU: it waited for something outside Spark (disk, network, "
-                        "a service, a lock) or for a process of its own (Python)",
-                        time)
-            .ptr;
-    case COMPUTING:
-        return pyro_say(context, "it computed for %s: its rows are dearer than those of its peers", time).ptr;
-    case UNKNOWN:
-        break;
-    }
-    return "its metrics do not say why";
-}
-
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     const char *verify = "In the next run look at the same stage's slowest task: below 3 x the median it is no "
                          "straggler any more.";
     struct pyro_advice *advice;
-    switch ((enum cause)found->value[CAUSE]) {
-    case GC:
-    case SPILL:
+    switch ((enum pyro_slow_cause)found->value[CAUSE]) {
+    case PYRO_SLOW_GC:
+    case PYRO_SLOW_SPILL:
         pyro_finding_advise(
             context, finding,
             PYRO_SLICE_LITERAL("Give the tasks of this stage more memory (see gc-pressure and disk-spill), "
                                "or fewer tasks at a time on an executor."),
             verify);
         return;
-    case COMPUTING:
+    case PYRO_SLOW_COMPUTING:
         pyro_finding_advise(
             context, finding,
             PYRO_SLICE_LITERAL("Look for the rows of this partition that cost so much (long texts, large "
@@ -267,26 +131,26 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                "would take as long."),
             verify);
         return;
-    case FETCH:
+    case PYRO_SLOW_FETCH:
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Look at the host that served the blocks (disk, network, GC of its "
                                                "executor); an external shuffle service takes that load off executors."),
                             verify);
         return;
-    case LOCALITY:
+    case PYRO_SLOW_LOCALITY:
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Spread the data that tasks read (cached blocks, files) over more "
                                                "executors or hosts, so that a free slot is near; a longer "
                                                "spark.locality.wait keeps tasks near it, at the price of empty slots."),
                             verify);
         return;
-    case RETRY:
+    case PYRO_SLOW_RETRY:
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Look at why the earlier attempt ended (task-failures, executor-lost): "
                                                "the next one begins anew, without what the first had fetched."),
                             verify);
         return;
-    case WAITING:
+    case PYRO_SLOW_WAITING:
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Find out what this partition waits for: take a thread dump of its "
                                                "executor while it runs (Spark UI, Executors, Thread Dump), and bound "
@@ -310,7 +174,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             "switch on speculation."),
         verify);
     /* The same place slow again and again would be slow in a second copy as well. */
-    bool repeats = found->value[CAUSE] == UNKNOWN || (found->value[CAUSE] == WAITING && found->merged > 1);
+    bool repeats =
+        found->value[CAUSE] == PYRO_SLOW_UNKNOWN || (found->value[CAUSE] == PYRO_SLOW_WAITING && found->merged > 1);
     if (!repeats && !pyro_app_is_local(context->app)) {
         pyro_advice_set(context, advice, "spark.speculation", PYRO_SLICE_LITERAL("true"));
         pyro_advice_set(context, advice, "spark.speculation.multiplier", PYRO_SLICE_LITERAL("3"));
@@ -336,7 +201,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
         "%s: task %lld took %s where its peers take %s, with %.1f x their data; %s. %.0f of %lld tasks %s slow.%s",
         pyro_say_stage(context, found->stage), (long long)pyro_task_get(&app->tasks, PYRO_TASK_index, row),
         pyro_say_ms(context, value[SLOWEST_MS]), pyro_say_ms(context, value[USUAL_MS]), value[DATA_RATIO],
-        explain(context, found), value[SLOW], (long long)stage->tasks, value[SLOW] < 1.5 ? "is" : "are", more);
+        pyro_slow_explain(context, (enum pyro_slow_cause)value[CAUSE], value[CAUSE_MS], row), value[SLOW],
+        (long long)stage->tasks, value[SLOW] < 1.5 ? "is" : "are", more);
     pyro_finding_evidence(context, finding, "slowest_task_ms", value[SLOWEST_MS], value[USUAL_MS], "ms");
     pyro_finding_evidence(context, finding, "slowest_to_usual_time", value[SLOWEST_MS] / fmax(value[USUAL_MS], 1), 1,
                           "ratio");
@@ -348,7 +214,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     advise(context, finding, found);
     /* Without data metrics (a stage that reads nothing Spark counts) more data may hide behind the time. */
     bool blind = pyro_stage_read_bytes(stage) <= 0 && stage->shuffle_write_records <= 0 && stage->input_records <= 0;
-    finding->confidence *= value[CAUSE] == UNKNOWN ? 0.6 : blind ? 0.7 : value[CAUSE] == COMPUTING ? 0.75 : 0.9;
+    finding->confidence *= value[CAUSE] == PYRO_SLOW_UNKNOWN     ? 0.6
+                           : blind                               ? 0.7
+                           : value[CAUSE] == PYRO_SLOW_COMPUTING ? 0.75
+                                                                 : 0.9;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
     pyro_remedy_sure(finding, SURE / 2, SURE, 1);
