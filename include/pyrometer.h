@@ -190,7 +190,7 @@ PYRO_API const char *pyro_profile_name(size_t index);
 
 /* ---- Server ------------------------------------------------------------------------------------------------------ */
 
-/* Answers the REST API of Spark's History Server for the logs of a folder (docs/serve.md), on threads of its own. */
+/* Answers the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own. */
 typedef struct pyro_server pyro_server;
 
 struct pyro_server_options {
@@ -201,12 +201,15 @@ struct pyro_server_options {
     const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
                                 * $TMPDIR, which goes with the server */
     uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
+    unsigned update_ms; /* how often folders are looked at for logs that are new, have grown or are gone; 0: 10 s */
+    const char *cache;  /* the folder, made when missing, for what is kept between starts; NULL: nothing is */
 };
 
-/* Listens when it returns; requests wait until the folder has been looked at. PYRO_ERROR_ARGUMENT: no such address, or
- * this build has no server. PYRO_ERROR_OUTPUT: the port is taken. */
-PYRO_API enum pyro_status pyro_server_start(const char *folder, const struct pyro_server_options *options,
-                                            pyro_server **ret, struct pyro_error *error);
+/* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
+ * or this build has no server. PYRO_ERROR_INPUT: a folder is missing. PYRO_ERROR_OUTPUT: the port is taken. */
+PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
+                                            const struct pyro_server_options *options, pyro_server **ret,
+                                            struct pyro_error *error);
 PYRO_API unsigned pyro_server_port(const pyro_server *server);
 /* Answers what was asked already, then stops. */
 PYRO_API void pyro_server_stop(pyro_server *server);

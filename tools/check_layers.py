@@ -9,8 +9,8 @@ from pathlib import Path
 import project
 
 ARROW = ["base", "source", "model", "decode", "analyze", "cost", "rules", "compare", "predict", "report", "store", "session"]
-# The command and the server stand on the public header; the server may also read the model.
-TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "model", "report", "session"}}
+# The command and the server stand on the public header; the server may also read the model, and look for logs.
+TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "session"}}
 PUBLIC = "pyrometer.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -109,6 +109,8 @@ bool cli_option_repeats(const struct cli_option *option);
 /* Values of options and arguments. False: reported. */
 bool cli_unsigned_value(const struct cli_call *call, const char *name, unsigned least, unsigned most, unsigned *ret);
 bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret);
+/* A time from 100 ms to a day, in seconds or with ms, s, m or h. */
+bool cli_interval_value(const struct cli_call *call, const char *name, unsigned *ret_ms);
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
 

@@ -57,6 +57,26 @@ bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret
     return true;
 }
 
+bool cli_interval_value(const struct cli_call *call, const char *name, unsigned *ret_ms)
+{
+    static const struct {
+        const char *text;
+        uint64_t ms;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+    const char *text = cli_value(call, name), *at = text;
+    uint64_t value, day = 86400000;
+    bool good = false;
+    if (digits(&at, &value))
+        for (size_t i = 0; i < sizeof(units) / sizeof(*units) && !good; i++)
+            good = strcmp(at, units[i].text) == 0 && !__builtin_mul_overflow(value, units[i].ms, &value) &&
+                   value >= 100 && value <= day;
+    if (!good)
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a time from 100ms to 1d, such as 10s", name, text);
+    else
+        *ret_ms = (unsigned)value;
+    return good;
+}
+
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds)
 {
     const char *text = cli_value(call, name);

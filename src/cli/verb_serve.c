@@ -1,7 +1,9 @@
-/* pyrometer serve DIR */
+/* pyrometer serve DIR... */
 #include "load.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static void wait_for_signal(void)
@@ -12,6 +14,22 @@ static void wait_for_signal(void)
     }
 }
 
+/* --cache, else where the user's caches are; NULL: nowhere. */
+static const char *cache_folder(const struct cli_call *call, char *buffer, size_t bytes)
+{
+    const char *given = cli_value(call, "cache"), *base = getenv("XDG_CACHE_HOME"), *middle = "";
+    if (given != NULL)
+        return given;
+    if (base == NULL || base[0] != '/') {
+        base = getenv("HOME");
+        middle = "/.cache";
+    }
+    if (base == NULL || base[0] != '/')
+        return NULL;
+    int len = snprintf(buffer, bytes, "%s%s/pyrometer", base, middle);
+    return len > 0 && (size_t)len < bytes ? buffer : NULL;
+}
+
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
@@ -19,11 +37,15 @@ static int run(const struct cli_call *call)
     pyro_server *server = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
         !cli_size_value(call, "memory", &options.memory_bytes) ||
-        !cli_size_value(call, "max-upload", &options.max_upload_bytes))
+        !cli_size_value(call, "max-upload", &options.max_upload_bytes) ||
+        !cli_interval_value(call, "update-interval", &options.update_ms))
         return CLI_EXIT_USAGE;
+    char cache[PATH_MAX];
+    if (cli_value(call, "no-cache") == NULL)
+        options.cache = cache_folder(call, cache, sizeof(cache));
     options.upload_folder = cli_value(call, "uploads");
     cli_catch_signals();
-    enum pyro_status status = pyro_server_start(call->arguments[0], &options, &server, &error);
+    enum pyro_status status = pyro_server_start(call->arguments, call->argument_count, &options, &server, &error);
     if (status == PYRO_ERROR_ARGUMENT)
         return cli_usage_error(call->verb, "%s", error.message);
     if (status == PYRO_ERROR_OUTPUT) {
@@ -52,6 +74,12 @@ static const struct cli_option options[] = {
      "and "
      "go with the server."},
     {"max-upload", 0, "SIZE", NULL, "2G", "Refuse uploads that are larger."},
+    {"update-interval", 0, "TIME", NULL, "10s",
+     "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone."},
+    {"cache", 0, "DIR", NULL, NULL,
+     "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
+     "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},
+    {"no-cache", 0, NULL, NULL, NULL, "Keep nothing between starts."},
     CLI_OPTION_HELP,
     {0},
 };
@@ -66,13 +94,13 @@ static const struct cli_example examples[] = {
 const struct cli_verb_body cli_verb_serve = {
     .run = run,
     .least = 1,
-    .most = 1,
+    .most = SIZE_MAX,
     .options = options,
     .choices = "@files",
     .description =
-        "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in a folder: "
+        "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in folders: "
         "applications, jobs, stages, tasks, executors, RDDs, environment. docs/serve.md lists what is answered.\n\n"
-        "Prints one line, 'listening on http://HOST:PORT/', as soon as it listens; requests wait until the folder has "
-        "been looked at. Ctrl-C or SIGTERM ends it.",
+        "Prints one line, 'listening on http://HOST:PORT/', as soon as it listens; requests wait until the folders "
+        "have been looked at. Ctrl-C or SIGTERM ends it.",
     .examples = examples,
 };

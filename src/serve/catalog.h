@@ -1,4 +1,9 @@
-/* The applications of a folder, and those of them that are open. */
+/* The applications of some folders: what is listed, and what of it is open.
+ *
+ *     folders -> look (every update interval) -> list (immutable) -> open history or diagnosis (kept up to a limit)
+ *
+ * All functions may be called from any thread. A list is what was found at one time: it does not change while someone
+ * holds it, whatever happens to the files. */
 #ifndef PYRO_SERVE_CATALOG_H
 #define PYRO_SERVE_CATALOG_H
 
@@ -6,23 +11,92 @@
 
 struct serve_app {
     struct pyro_slice id, name;
-    struct pyro_attempt *attempts; /* newest first */
+    const struct pyro_attempt *attempts; /* newest first; their `log` is for pyro_serve_list_log() */
     size_t attempt_count;
 };
 
+/* A log as it was found on disk. */
+struct serve_log_info {
+    struct pyro_slice path; /* the file, the folder of a rolling log, or ARCHIVE!MEMBER; ends in NUL */
+    uint64_t bytes;         /* as stored */
+    bool in_progress;       /* its name says that it is being written */
+    bool uploaded;          /* it is in the uploads folder */
+};
+
+struct serve_unreadable {
+    struct pyro_slice path, reason; /* both end in NUL */
+};
+
+struct serve_list;
 struct serve_catalog;
 
-/* Looks at the folder; logs that cannot be read are left out. */
-enum pyro_status pyro_serve_catalog_open(const char *folder, uint64_t memory_bytes, struct serve_catalog **ret,
+struct serve_catalog_options {
+    const char *const *folders;
+    size_t folder_count;
+    const char *uploads;      /* one more folder, whose logs are marked; NULL: none */
+    const char *cache;        /* the folder for what is kept between starts; NULL: nothing is kept */
+    uint64_t memory_bytes;    /* about what open applications may take */
+    unsigned update_ms;       /* how often folders are looked at */
+    struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */
+};
+
+/* Begins the first look on threads of its own and returns. Texts of `options` are copied, but for what `load` points
+ * to, which must outlive the catalog. */
+enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *options, struct serve_catalog **ret,
                                          struct pyro_error *error);
+/* Wakes whoever waits; pyro_serve_catalog_wait() does not wait any more. */
+void pyro_serve_catalog_stop(struct serve_catalog *catalog);
 void pyro_serve_catalog_close(struct serve_catalog *catalog);
-/* Applications, the one that ended last first. They live as long as the catalog. */
-const struct serve_app *pyro_serve_catalog_apps(const struct serve_catalog *catalog, size_t *ret_count);
-const struct serve_app *pyro_serve_catalog_find(const struct serve_catalog *catalog, struct pyro_slice id);
-/* The history of an attempt (a null id: of the one without), loaded when it is not open; the caller releases it. NULL
- * and PYRO_OK: there is no such attempt. */
+
+/* ---- Lists ---- */
+
+/* What is listed now, once the first look is done; the caller releases it. */
+const struct serve_list *pyro_serve_catalog_list(struct serve_catalog *catalog);
+void pyro_serve_list_release(const struct serve_list *list);
+/* Counts changes: equal numbers mean equal lists. */
+uint64_t pyro_serve_list_generation(const struct serve_list *list);
+/* Applications, the one that ended last first, those that run last. */
+const struct serve_app *pyro_serve_list_apps(const struct serve_list *list, size_t *ret_count);
+const struct serve_app *pyro_serve_list_find(const struct serve_list *list, struct pyro_slice id);
+/* The attempt with that id (null: the one without), or NULL. */
+const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, struct pyro_slice attempt);
+struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt);
+/* What was found and is not listed, and why, by path. */
+const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count);
+
+/* Waits until the list is no longer of that generation, at most so long; gives the generation that it then has. Lists
+ * change when logs come, go, are renamed or grow. */
+uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, unsigned timeout_ms);
+bool pyro_serve_catalog_stopping(struct serve_catalog *catalog);
+/* Looks at the folders now, and returns when that is done. */
+void pyro_serve_catalog_refresh(struct serve_catalog *catalog);
+
+/* ---- Open applications ----
+ *
+ * NULL and PYRO_OK: there is no such attempt (a null id: the one without). Whoever asks for something that is not open
+ * loads it; others who ask for the same wait, others yet do not. A log that has grown is caught up with by the first
+ * who asks; those who ask meanwhile get it as it was. What is given out stays valid until it is released, even when it
+ * is closed, changed or deleted. */
+
 enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
                                             struct pyro_slice attempt, struct pyro_history **ret,
                                             struct pyro_error *error);
+
+/* A loaded application and what the rules say of it. Immutable. */
+struct serve_diagnosis {
+    pyro_app *app;
+    pyro_diagnosis *diagnosis;
+};
+enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
+                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
+                                              struct pyro_error *error);
+void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis);
+
+/* What is open now. */
+struct serve_catalog_usage {
+    size_t open;
+    uint64_t memory_bytes, loads, hits, evictions;
+};
+struct serve_catalog_usage pyro_serve_catalog_usage(struct serve_catalog *catalog);
 
 #endif

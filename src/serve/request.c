@@ -46,6 +46,15 @@ void pyro_serve_answer(struct serve_request *request, const char *url)
         request->path = pyro_slice_from(url + strlen(services[i].prefix));
         services[i].service(request);
     }
+    pyro_serve_list_release(request->list);
+    request->list = NULL;
+}
+
+const struct serve_list *pyro_serve_list(struct serve_request *request)
+{
+    if (!request->list)
+        request->list = pyro_serve_catalog_list(request->catalog);
+    return request->list;
 }
 
 void pyro_serve_plain(struct serve_request *request, unsigned status, const char *format, ...)

@@ -46,8 +46,9 @@ enum serve_role { SERVE_ROLE_NONE, SERVE_ROLE_VIEW, SERVE_ROLE_UPLOAD, SERVE_ROL
 
 struct serve_request {
     struct serve_catalog *catalog;
-    enum serve_method method; /* HEAD is SERVE_GET, whose body is not sent */
-    struct pyro_slice path;   /* below the service's prefix, decoded, without the query */
+    const struct serve_list *list; /* for pyro_serve_list() */
+    enum serve_method method;      /* HEAD is SERVE_GET, whose body is not sent */
+    struct pyro_slice path;        /* below the service's prefix, decoded, without the query */
     struct serve_parameter parameters[SERVE_PARAMETERS];
     size_t parameter_count;
     struct pyro_slice body; /* of POST and PUT */
@@ -73,6 +74,8 @@ typedef void serve_service(struct serve_request *request);
 #include "serve/services.def"
 #undef SERVICE
 
+/* The list of applications, the same one for as long as the request is answered. */
+const struct serve_list *pyro_serve_list(struct serve_request *request);
 /* The parameter's value, or a null slice. */
 struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);
 /* The `index`-th value of a parameter that may be given several times, or a null slice. */

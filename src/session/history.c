@@ -225,7 +225,8 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     pyro_arena_init(&scan.line, NULL);
     enum pyro_status status = read_log(log, scan_line, &scan, error);
     scan.stop_when_started = false;
-    if (status == PYRO_OK && scan.started && !scan_tail(log, &scan))
+    /* As Spark does: a log whose name says that it is being written is not searched for its end. */
+    if (status == PYRO_OK && scan.started && !log->in_progress && !scan_tail(log, &scan))
         status = read_log(log, scan_line, &scan, error);
     pyro_arena_done(&scan.line);
     PYRO_TRY(status);

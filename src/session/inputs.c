@@ -31,6 +31,39 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     return PYRO_OK;
 }
 
+static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struct pyro_log *ret)
+{
+    struct pyro_log_part *parts = pyro_arena_array(arena, log->part_count, sizeof(*parts));
+    bool ok = parts != NULL;
+    *ret = *log;
+    ret->path = pyro_arena_copy(arena, log->path);
+    ret->parts = parts;
+    for (size_t i = 0; ok && i < log->part_count; i++) {
+        const struct pyro_log_part *part = &log->parts[i];
+        parts[i] = (struct pyro_log_part){pyro_arena_copy(arena, part->path), pyro_arena_copy(arena, part->member),
+                                          part->compacted};
+        ok = parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr);
+    }
+    return ok && ret->path.ptr;
+}
+
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, pyro_inputs **ret, struct pyro_error *error)
+{
+    pyro_inputs *inputs = pyro_allocate(NULL, sizeof(*inputs));
+    if (!inputs)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    *inputs = (struct pyro_inputs){0};
+    pyro_arena_init(&inputs->list.arena, NULL);
+    inputs->list.logs = pyro_arena_alloc(&inputs->list.arena, sizeof(*inputs->list.logs));
+    inputs->list.count = 1;
+    if (!inputs->list.logs || !copy_log(&inputs->list.arena, log, inputs->list.logs)) {
+        pyro_inputs_close(inputs);
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    }
+    *ret = inputs;
+    return PYRO_OK;
+}
+
 void pyro_inputs_close(pyro_inputs *inputs)
 {
     if (!inputs)

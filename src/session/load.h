@@ -11,5 +11,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_opt
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+/* Inputs that are this one log, found before; it is copied. */
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, pyro_inputs **ret, struct pyro_error *error);
 
 #endif

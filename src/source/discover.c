@@ -94,6 +94,7 @@ static enum pyro_status discover_file(struct pyro_discovery *discovery, struct p
 struct folder_scan {
     pyro_found_vec found;
     size_t subfolders; /* without logs */
+    size_t kept;       /* files known to be unchanged */
 };
 
 static struct pyro_slice join(struct pyro_discovery *discovery, struct pyro_slice folder, const char *name)
@@ -102,10 +103,17 @@ static struct pyro_slice join(struct pyro_discovery *discovery, struct pyro_slic
     return pyro_arena_printf(discovery->arena, "%s%s%s", folder.ptr, separator, name);
 }
 
-static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folder_scan *scan, struct pyro_slice path)
+static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folder_scan *scan, struct pyro_slice path,
+                                  const struct stat *status)
 {
-    if (pyro_name_of(pyro_base_name(path)).kind == PYRO_NAME_STATUS) /* empty by intent */
+    const struct pyro_known *known = discovery->known;
+    enum pyro_name_kind kind = pyro_name_of(pyro_base_name(path)).kind;
+    if (kind == PYRO_NAME_STATUS) /* empty by intent */
         return add_found(discovery, &scan->found, path, true);
+    if (known && known->unchanged(known->context, path.ptr, status)) {
+        scan->kept++;
+        return kind == PYRO_NAME_SINGLE ? PYRO_OK : add_found(discovery, &scan->found, path, status->st_size == 0);
+    }
     switch (look_inside(path.ptr)) {
     case CONTENT_UNREADABLE:
         return add_failure(discovery, path, "cannot read", errno);
@@ -135,7 +143,7 @@ static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct fold
     if (link && stat(path.ptr, &status) != 0)
         return add_failure(discovery, path, "cannot follow this symbolic link", errno);
     if (S_ISREG(status.st_mode))
-        return scan_file(discovery, scan, path);
+        return scan_file(discovery, scan, path, &status);
     if (S_ISDIR(status.st_mode)) /* links to folders lead out of the place that was named */
         return link ? PYRO_OK : scan_subfolder(discovery, scan, path);
     return pyro_add_unreadable(discovery, path,
@@ -158,7 +166,7 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
         if (!subfolder)
             PYRO_TRY(scan_entry(discovery, scan, path));
         else if (stat(path.ptr, &status) == 0 && S_ISREG(status.st_mode))
-            PYRO_TRY(scan_file(discovery, scan, path));
+            PYRO_TRY(scan_file(discovery, scan, path, &status));
     }
     return PYRO_OK;
 }
@@ -194,7 +202,7 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, scan.found.items, scan.found.count);
     pyro_vec_done(&scan.found, discovery->allocator);
-    if (status != PYRO_OK || discovery->logs.count + discovery->unreadable.count > rows)
+    if (status != PYRO_OK || scan.kept || discovery->logs.count + discovery->unreadable.count > rows)
         return status;
     return pyro_add_unreadable(discovery, path,
                                scan.subfolders
@@ -282,9 +290,16 @@ enum pyro_status pyro_source_discover(const char *const *paths, size_t path_coun
                                       const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                       struct pyro_error *error)
 {
+    return pyro_source_discover_again(paths, path_count, NULL, allocator, ret, error);
+}
+
+enum pyro_status pyro_source_discover_again(const char *const *paths, size_t path_count, const struct pyro_known *known,
+                                            const struct pyro_allocator *allocator, struct pyro_log_list *ret,
+                                            struct pyro_error *error)
+{
     memset(ret, 0, sizeof(*ret));
     pyro_arena_init(&ret->arena, allocator);
-    struct pyro_discovery discovery = {.allocator = allocator, .arena = &ret->arena};
+    struct pyro_discovery discovery = {.allocator = allocator, .arena = &ret->arena, .known = known};
     enum pyro_status status = PYRO_OK;
     for (size_t i = 0; i < path_count && status == PYRO_OK; i++)
         status = discover_sorted(&discovery, paths[i]);

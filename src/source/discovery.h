@@ -22,7 +22,8 @@ struct pyro_discovery {
     struct pyro_arena *arena; /* the list's */
     PYRO_VEC(struct pyro_log) logs;
     PYRO_VEC(struct pyro_unreadable) unreadable;
-    bool stdin_taken; /* it can be read only once */
+    bool stdin_taken;               /* it can be read only once */
+    const struct pyro_known *known; /* NULL: nothing is */
 };
 
 /* All of these fail with PYRO_ERROR_MEMORY only; pyro_source_discover() words that error. */

@@ -62,6 +62,18 @@ enum pyro_status pyro_source_discover(const char *const *paths, size_t path_coun
                                       struct pyro_error *error);
 void pyro_log_list_done(struct pyro_log_list *list);
 
+/* What a caller that looks at the same paths again and again knows already. Files inside folders that are unchanged
+ * are not opened; one that is a log by itself, not a part of one, is left out of the list: the caller has it. */
+struct stat;
+struct pyro_known {
+    bool (*unchanged)(void *context, const char *path, const struct stat *status); /* asked once for each file */
+    void *context;
+};
+/* pyro_source_discover() with that; `known` may be NULL. */
+enum pyro_status pyro_source_discover_again(const char *const *paths, size_t path_count, const struct pyro_known *known,
+                                            const struct pyro_allocator *allocator, struct pyro_log_list *ret,
+                                            struct pyro_error *error);
+
 /* Decompressed bytes of one part. One thread at a time. */
 struct pyro_reader;
 

@@ -57,7 +57,6 @@ static struct exchange *begin(struct pyro_server *server, struct MHD_Connection 
 static void answer_with_service(struct exchange *exchange, struct serve_request *request, const char *url)
 {
     struct body *body = &exchange->body;
-    struct pyro_server *server = exchange->server;
     pyro_body_finish(body);
     if (!exchange->method) {
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
@@ -66,9 +65,8 @@ static void answer_with_service(struct exchange *exchange, struct serve_request 
                          (unsigned long long)body->limit);
     } else if (body->error) {
         pyro_serve_plain(request, 507, "the body could not be kept: %s", strerror(body->error));
-    } else if (!(request->catalog = pyro_http_catalog(server))) {
-        pyro_serve_plain(request, 500, "%s", server->error.message);
     } else {
+        request->catalog = exchange->server->catalog;
         MHD_get_connection_values_n(exchange->connection, MHD_GET_ARGUMENT_KIND, take_parameter, request);
         pyro_serve_answer(request, url);
     }

@@ -1,10 +1,12 @@
 /* In place of the server where libmicrohttpd is not there. */
 #include "base/error.h"
 
-enum pyro_status pyro_server_start(const char *folder, const struct pyro_server_options *options, pyro_server **ret,
+enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
+                                   const struct pyro_server_options *options, pyro_server **ret,
                                    struct pyro_error *error)
 {
-    (void)folder;
+    (void)folders;
+    (void)folder_count;
     (void)options;
     (void)ret;
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,

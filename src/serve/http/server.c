@@ -2,35 +2,12 @@
 #include "serve/http/server.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 
-enum { CONNECTIONS = 128, CONNECTIONS_PER_ADDRESS = 64, IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10 };
-
-static void *scan(void *context)
-{
-    struct pyro_server *server = context;
-    struct serve_catalog *catalog = NULL;
-    struct pyro_error error = {0};
-    if (pyro_serve_catalog_open(server->folder, server->memory_bytes, &catalog, &error) != PYRO_OK)
-        catalog = NULL;
-    pthread_mutex_lock(&server->mutex);
-    server->catalog = catalog;
-    server->error = error;
-    server->ready = true;
-    pthread_cond_broadcast(&server->changed);
-    pthread_mutex_unlock(&server->mutex);
-    return NULL;
-}
-
-struct serve_catalog *pyro_http_catalog(struct pyro_server *server)
-{
-    pthread_mutex_lock(&server->mutex);
-    while (!server->ready)
-        pthread_cond_wait(&server->changed, &server->mutex);
-    pthread_mutex_unlock(&server->mutex);
-    return server->catalog;
-}
+enum { CONNECTIONS = 128, CONNECTIONS_PER_ADDRESS = 64, IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10, UPDATE_MS = 10000 };
 
 static enum pyro_status listen_on(struct pyro_server *server, const char *host, unsigned port, struct pyro_error *error)
 {
@@ -51,35 +28,60 @@ static enum pyro_status listen_on(struct pyro_server *server, const char *host, 
     return PYRO_OK;
 }
 
-enum pyro_status pyro_server_start(const char *folder, const struct pyro_server_options *options, pyro_server **ret,
+/* Folders that are not there would be served as empty for ever. */
+static enum pyro_status check_folders(const char *const *folders, size_t count, struct pyro_error *error)
+{
+    struct stat status;
+    for (size_t i = 0; i < count; i++) {
+        if (!folders[i])
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): folder %zu is NULL", i);
+        if (stat(folders[i], &status) == 0)
+            continue;
+        pyro_error_set(error, PYRO_ERROR_INPUT, "%s: check the path", strerror(errno));
+        pyro_error_at(error, folders[i], UINT64_MAX);
+        return PYRO_ERROR_INPUT;
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status open_catalog(struct pyro_server *server, const char *const *folders, size_t count,
+                                     const struct pyro_server_options *options, struct pyro_error *error)
+{
+    const struct serve_catalog_options wanted = {
+        .folders = folders,
+        .folder_count = count,
+        .uploads = server->uploads.folder,
+        .cache = options->cache,
+        .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
+        .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
+    };
+    return pyro_serve_catalog_open(&wanted, &server->catalog, error);
+}
+
+enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
+                                   const struct pyro_server_options *options, pyro_server **ret,
                                    struct pyro_error *error)
 {
     pyro_error_clear(error);
-    if (!folder || !options || !ret || options->size != sizeof(*options) || options->port > 65535)
+    if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options) || options->port > 65535)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): no folder, options or port");
-    size_t bytes = strlen(folder) + 1;
-    struct pyro_server *server = pyro_allocate(NULL, sizeof(*server) + bytes);
+    PYRO_TRY(check_folders(folders, folder_count, error));
+    struct pyro_server *server = pyro_allocate(NULL, sizeof(*server));
     if (!server)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    *server = (struct pyro_server){.folder = (char *)(server + 1),
-                                   .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
-                                   .max_upload_bytes =
+    *server = (struct pyro_server){.max_upload_bytes =
                                        options->max_upload_bytes ? options->max_upload_bytes : (uint64_t)2 << 30};
-    memcpy(server->folder, folder, bytes);
-    pthread_mutex_init(&server->mutex, NULL);
-    pthread_cond_init(&server->changed, NULL);
     enum pyro_status status = pyro_spool_open(&server->uploads, options->upload_folder, error);
     if (status == PYRO_OK)
+        status = open_catalog(server, folders, folder_count, options, error);
+    if (status == PYRO_OK)
         status = listen_on(server, options->host ? options->host : "127.0.0.1", options->port, error);
-    if (status == PYRO_OK) {
-        server->scanning = pthread_create(&server->scanner, NULL, scan, server) == 0;
-        if (!server->scanning)
-            scan(server);
-        *ret = server;
-    } else {
+    if (status != PYRO_OK) {
         pyro_server_stop(server);
+        return status;
     }
-    return status;
+    *ret = server;
+    return PYRO_OK;
 }
 
 unsigned pyro_server_port(const pyro_server *server)
@@ -91,13 +93,11 @@ void pyro_server_stop(pyro_server *server)
 {
     if (!server)
         return;
-    if (server->scanning)
-        pthread_join(server->scanner, NULL);
+    if (server->catalog)
+        pyro_serve_catalog_stop(server->catalog);
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     pyro_serve_catalog_close(server->catalog);
     pyro_spool_close(&server->uploads);
-    pthread_mutex_destroy(&server->mutex);
-    pthread_cond_destroy(&server->changed);
     pyro_release(NULL, server);
 }

@@ -3,7 +3,6 @@
 #define PYRO_SERVE_HTTP_SERVER_H
 
 #include <microhttpd.h>
-#include <pthread.h>
 
 #include "serve/http/body.h"
 #include "serve/http/spool.h"
@@ -11,18 +10,10 @@
 
 struct pyro_server {
     struct MHD_Daemon *daemon;
-    pthread_t scanner;
-    bool scanning; /* the thread was started */
-    char *folder;
+    struct serve_catalog *catalog;
     struct spool uploads;
     uint64_t max_upload_bytes;
-    uint64_t memory_bytes;
     unsigned port;
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t changed;
-    bool ready;
-    struct serve_catalog *catalog; /* NULL once ready: `error` says why */
-    struct pyro_error error;
 };
 
 /* One request, from its headers to the last byte of its answer. */
@@ -40,8 +31,5 @@ void pyro_http_end(void *context, struct MHD_Connection *connection, void **stat
 
 /* Queues the answer; takes over `request->stream`. */
 enum MHD_Result pyro_http_respond(struct MHD_Connection *connection, struct serve_request *request);
-
-/* Waits for the first scan; NULL: it failed. */
-struct serve_catalog *pyro_http_catalog(struct pyro_server *server);
 
 #endif

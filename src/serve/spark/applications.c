@@ -118,7 +118,7 @@ void pyro_spark_applications(struct spark_request *request)
         !pyro_spark_number(request, "limit", INT32_MAX, &limit))
         return;
     size_t count;
-    const struct serve_app *apps = pyro_serve_catalog_apps(request->catalog, &count);
+    const struct serve_app *apps = pyro_serve_list_apps(pyro_serve_list(request->http), &count);
     struct spark_json *json = &request->json;
     pyro_spark_open_array(json);
     for (size_t i = 0; i < count && limit > 0; i++) {
@@ -133,7 +133,7 @@ void pyro_spark_applications(struct spark_request *request)
 
 void pyro_spark_application(struct spark_request *request)
 {
-    const struct serve_app *app = pyro_serve_catalog_find(request->catalog, request->app_id);
+    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
     if (app)
         write_app(&request->json, app);
     else
@@ -142,7 +142,7 @@ void pyro_spark_application(struct spark_request *request)
 
 void pyro_spark_application_attempt(struct spark_request *request)
 {
-    const struct serve_app *app = pyro_serve_catalog_find(request->catalog, request->app_id);
+    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
     for (size_t i = 0; app && i < app->attempt_count; i++) {
         if (pyro_slice_eq(app->attempts[i].attempt_id, request->attempt_id)) {
             write_attempt(&request->json, &app->attempts[i]);

@@ -1,0 +1,240 @@
+/* The catalog: a thread that looks at the folders, the list that it found last, and those who wait for a change. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/catalog/parts.h"
+
+/* ---- The looking thread ---- */
+
+static bool is_stopping(void *context)
+{
+    struct serve_catalog *catalog = context;
+    return atomic_load_explicit(&catalog->stop, memory_order_relaxed);
+}
+
+/* Takes over `list`. */
+static void publish(void *context, struct serve_list *list)
+{
+    struct serve_catalog *catalog = context;
+    pthread_mutex_lock(&catalog->mutex);
+    pyro_serve_list_set_generation(list, ++catalog->generation);
+    const struct serve_list *old = catalog->list;
+    catalog->list = list;
+    pyro_serve_catalog_sweep(catalog);
+    pthread_cond_broadcast(&catalog->listed);
+    pthread_mutex_unlock(&catalog->mutex);
+    pyro_serve_list_release(old);
+}
+
+static void look(struct serve_catalog *catalog, bool first)
+{
+    struct serve_look one = {
+        .folders = (const char *const *)catalog->folders,
+        .folder_count = catalog->options.folder_count,
+        .uploads = catalog->options.uploads,
+        .threads = catalog->options.load.threads,
+        .stopping = is_stopping,
+        .partial = first ? publish : NULL,
+        .context = catalog,
+        .identities = &catalog->identities,
+    };
+    struct serve_list *list = NULL;
+    struct pyro_error error = {0};
+    pthread_mutex_lock(&catalog->mutex);
+    const struct serve_list *before = pyro_serve_list_retain(catalog->list);
+    uint64_t number = ++catalog->looks_begun;
+    catalog->wanted = false;
+    pthread_mutex_unlock(&catalog->mutex);
+    one.before = before;
+    /* Without memory the list stays as it is until the next look. */
+    if (pyro_serve_look(&one, &list, &error) == PYRO_OK && list)
+        publish(catalog, list);
+    pyro_serve_list_release(before);
+    pthread_mutex_lock(&catalog->mutex);
+    catalog->looks_ended = number;
+    catalog->first_done = true;
+    pthread_cond_broadcast(&catalog->listed);
+    pthread_mutex_unlock(&catalog->mutex);
+}
+
+static struct timespec in_ms(unsigned ms)
+{
+    struct timespec when;
+    clock_gettime(CLOCK_MONOTONIC, &when);
+    when.tv_sec += ms / 1000;
+    when.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (when.tv_nsec >= 1000000000) {
+        when.tv_sec++;
+        when.tv_nsec -= 1000000000;
+    }
+    return when;
+}
+
+static void *run(void *context)
+{
+    struct serve_catalog *catalog = context;
+    for (bool first = true; !is_stopping(catalog); first = false) {
+        look(catalog, first);
+        struct timespec when = in_ms(catalog->options.update_ms);
+        pthread_mutex_lock(&catalog->mutex);
+        while (!is_stopping(catalog) && !catalog->wanted &&
+               pthread_cond_timedwait(&catalog->listed, &catalog->mutex, &when) != ETIMEDOUT)
+            ;
+        pthread_mutex_unlock(&catalog->mutex);
+    }
+    return NULL;
+}
+
+/* ---- Opening and closing ---- */
+
+static size_t without_slash(const char *folder)
+{
+    size_t len = strlen(folder);
+    while (len > 1 && folder[len - 1] == '/')
+        len--;
+    return len;
+}
+
+/* The folders and then the one of uploads, each once. */
+static bool copy_folders(struct serve_catalog *catalog, const struct serve_catalog_options *options)
+{
+    catalog->options.folder_count = 0;
+    catalog->folders = pyro_allocate(NULL, (options->folder_count + 1) * sizeof(*catalog->folders));
+    if (!catalog->folders)
+        return false;
+    for (size_t i = 0; i < options->folder_count + (options->uploads != NULL); i++) {
+        const char *text = i < options->folder_count ? options->folders[i] : options->uploads;
+        size_t len = without_slash(text), same = 0;
+        while (same < catalog->options.folder_count &&
+               !(strncmp(catalog->folders[same], text, len) == 0 && catalog->folders[same][len] == '\0'))
+            same++;
+        if (same < catalog->options.folder_count)
+            continue;
+        char *copy = strndup(text, len);
+        if (!copy)
+            return false;
+        catalog->folders[catalog->options.folder_count++] = copy;
+    }
+    return true;
+}
+
+static bool copy_options(struct serve_catalog *catalog, const struct serve_catalog_options *options)
+{
+    catalog->options = *options;
+    catalog->options.uploads = catalog->options.cache = NULL;
+    bool ok = copy_folders(catalog, options);
+    catalog->options.folders = (const char *const *)catalog->folders;
+    if (options->uploads)
+        ok = ok && (catalog->options.uploads = strndup(options->uploads, without_slash(options->uploads))) != NULL;
+    if (options->cache)
+        ok = ok && (catalog->options.cache = strdup(options->cache)) != NULL;
+    catalog->options.load.size = sizeof(catalog->options.load);
+    if (catalog->options.load.threads == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        catalog->options.load.threads = cores > 2 ? (unsigned)cores : 2;
+    }
+    return ok;
+}
+
+enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *options, struct serve_catalog **ret,
+                                         struct pyro_error *error)
+{
+    serve_logs none = {0};
+    pthread_condattr_t monotonic;
+    struct serve_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
+    if (!catalog)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    memset(catalog, 0, sizeof(*catalog));
+    pthread_mutex_init(&catalog->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&catalog->listed, &monotonic);
+    pthread_cond_init(&catalog->loaded, NULL);
+    pthread_condattr_destroy(&monotonic);
+    catalog->list = pyro_serve_list_new(&none);
+    enum pyro_status status = PYRO_OK;
+    if (!copy_options(catalog, options) || !catalog->list)
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    else if (pthread_create(&catalog->looker, NULL, run, catalog) == 0)
+        catalog->looking = true;
+    else
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started to look at the folders");
+    if (status != PYRO_OK) {
+        pyro_serve_catalog_close(catalog);
+        return status;
+    }
+    *ret = catalog;
+    return PYRO_OK;
+}
+
+void pyro_serve_catalog_stop(struct serve_catalog *catalog)
+{
+    atomic_store(&catalog->stop, true);
+    pthread_mutex_lock(&catalog->mutex);
+    pthread_cond_broadcast(&catalog->listed);
+    pthread_cond_broadcast(&catalog->loaded);
+    pthread_mutex_unlock(&catalog->mutex);
+}
+
+void pyro_serve_catalog_close(struct serve_catalog *catalog)
+{
+    if (!catalog)
+        return;
+    pyro_serve_catalog_stop(catalog);
+    if (catalog->looking)
+        pthread_join(catalog->looker, NULL);
+    pyro_serve_catalog_close_all(catalog);
+    pyro_serve_list_release(catalog->list);
+    for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)
+        free(catalog->folders[i]);
+    pyro_release(NULL, catalog->folders);
+    free((char *)catalog->options.uploads);
+    free((char *)catalog->options.cache);
+    pthread_cond_destroy(&catalog->listed);
+    pthread_cond_destroy(&catalog->loaded);
+    pthread_mutex_destroy(&catalog->mutex);
+    pyro_release(NULL, catalog);
+}
+
+/* ---- Asking ---- */
+
+const struct serve_list *pyro_serve_catalog_list(struct serve_catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->mutex);
+    while (!catalog->first_done && !is_stopping(catalog))
+        pthread_cond_wait(&catalog->listed, &catalog->mutex);
+    const struct serve_list *list = pyro_serve_list_retain(catalog->list);
+    pthread_mutex_unlock(&catalog->mutex);
+    return list;
+}
+
+uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, unsigned timeout_ms)
+{
+    struct timespec when = in_ms(timeout_ms);
+    pthread_mutex_lock(&catalog->mutex);
+    while (catalog->generation == since && !is_stopping(catalog) &&
+           pthread_cond_timedwait(&catalog->listed, &catalog->mutex, &when) != ETIMEDOUT)
+        ;
+    uint64_t generation = catalog->generation;
+    pthread_mutex_unlock(&catalog->mutex);
+    return generation;
+}
+
+bool pyro_serve_catalog_stopping(struct serve_catalog *catalog)
+{
+    return is_stopping(catalog);
+}
+
+void pyro_serve_catalog_refresh(struct serve_catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->mutex);
+    uint64_t number = catalog->looks_begun + 1; /* the one under way may have passed by already */
+    catalog->wanted = true;
+    pthread_cond_broadcast(&catalog->listed);
+    while (catalog->looks_ended < number && !is_stopping(catalog))
+        pthread_cond_wait(&catalog->listed, &catalog->mutex);
+    pthread_mutex_unlock(&catalog->mutex);
+}

@@ -1,0 +1,131 @@
+/* A log as it was found on disk. */
+#include <stdlib.h>
+
+#include "serve/catalog/parts.h"
+
+struct serve_stamp pyro_stamp_of(const struct stat *status)
+{
+    return (struct serve_stamp){
+        .device = (uint64_t)status->st_dev,
+        .inode = (uint64_t)status->st_ino,
+        .bytes = (uint64_t)status->st_size,
+        .modified_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
+    };
+}
+
+bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b)
+{
+    return a.device == b.device && a.inode == b.inode && a.bytes == b.bytes && a.modified_ns == b.modified_ns;
+}
+
+bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps)
+{
+    struct stat status;
+    for (size_t i = 0; i < log->part_count; i++) {
+        if (stat(log->parts[i].path.ptr, &status) != 0)
+            return false;
+        stamps[i] = pyro_stamp_of(&status);
+    }
+    return true;
+}
+
+/* ---- One block of memory ---- */
+
+static size_t text_bytes(struct pyro_slice text)
+{
+    return text.ptr ? text.len + 1 : 0;
+}
+
+static struct pyro_slice put(char **at, struct pyro_slice text)
+{
+    char *copy = *at;
+    if (!text.ptr)
+        return text;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *at += text.len + 1;
+    return (struct pyro_slice){copy, text.len};
+}
+
+static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *attempt, struct pyro_slice problem)
+{
+    size_t bytes = sizeof(struct serve_log) + text_bytes(log->path) + text_bytes(problem);
+    bytes += log->part_count * (sizeof(struct serve_stamp) + sizeof(struct pyro_log_part));
+    for (size_t i = 0; i < log->part_count; i++)
+        bytes += text_bytes(log->parts[i].path) + text_bytes(log->parts[i].member);
+    if (attempt)
+        bytes += text_bytes(attempt->app_id) + text_bytes(attempt->attempt_id) + text_bytes(attempt->name) +
+                 text_bytes(attempt->user) + text_bytes(attempt->version);
+    return bytes;
+}
+
+struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct serve_stamp *stamps,
+                                     const struct pyro_attempt *attempt, struct pyro_slice problem)
+{
+    struct serve_log *made = pyro_allocate(NULL, bytes_of(log, attempt, problem));
+    if (!made)
+        return NULL;
+    *made = (struct serve_log){.log = *log, .stamps = (struct serve_stamp *)(made + 1)};
+    atomic_init(&made->references, 1);
+    made->log.parts = (struct pyro_log_part *)(made->stamps + log->part_count);
+    char *at = (char *)(made->log.parts + log->part_count);
+    made->log.path = put(&at, log->path);
+    made->problem = put(&at, problem);
+    for (size_t i = 0; i < log->part_count; i++) {
+        made->stamps[i] = stamps[i];
+        made->log.parts[i] = (struct pyro_log_part){put(&at, log->parts[i].path), put(&at, log->parts[i].member),
+                                                    log->parts[i].compacted};
+    }
+    if (attempt) {
+        made->attempt = *attempt;
+        made->attempt.app_id = put(&at, attempt->app_id);
+        made->attempt.attempt_id = put(&at, attempt->attempt_id);
+        made->attempt.name = put(&at, attempt->name);
+        made->attempt.user = put(&at, attempt->user);
+        made->attempt.version = put(&at, attempt->version);
+    }
+    return made;
+}
+
+struct serve_log *pyro_serve_log_retain(const struct serve_log *log)
+{
+    struct serve_log *counted = (struct serve_log *)log;
+    atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
+    return counted;
+}
+
+void pyro_serve_log_release(const struct serve_log *log)
+{
+    struct serve_log *counted = (struct serve_log *)log;
+    if (counted && atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) == 1)
+        pyro_release(NULL, counted);
+}
+
+void pyro_serve_logs_done(serve_logs *logs)
+{
+    for (size_t i = 0; i < logs->count; i++)
+        pyro_serve_log_release(logs->items[i]);
+    pyro_vec_done(logs, NULL);
+}
+
+/* ---- Comparing ---- */
+
+bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *other, const struct serve_stamp *stamps)
+{
+    if (log->log.part_count != other->part_count || log->log.in_progress != other->in_progress ||
+        log->log.layout != other->layout || !pyro_slice_eq(log->log.path, other->path))
+        return false;
+    for (size_t i = 0; i < other->part_count; i++)
+        if (!pyro_stamp_eq(log->stamps[i], stamps[i]) || !pyro_slice_eq(log->log.parts[i].path, other->parts[i].path) ||
+            !pyro_slice_eq(log->log.parts[i].member, other->parts[i].member))
+            return false;
+    return true;
+}
+
+uint64_t pyro_serve_log_bytes(const struct serve_log *log)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < log->log.part_count; i++)
+        bytes += log->stamps[i].bytes;
+    return bytes;
+}

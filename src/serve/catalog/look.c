@@ -1,0 +1,322 @@
+/* One look at the folders: what has not changed is taken over, the rest is scanned, on several threads. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "serve/catalog/parts.h"
+#include "session/load.h"
+
+enum { MOST_THREADS = 16, PARTIAL_MS = 500 };
+
+/* A file that some log of the last list was read from. */
+struct known_file {
+    const char *path;
+    struct serve_stamp stamp;
+    struct serve_log *log;
+    bool alone; /* the log is this file */
+};
+
+/* A log that is to be scanned. */
+struct job {
+    const struct pyro_log *log;
+    struct serve_stamp *stamps;
+    struct serve_log *made; /* NULL until it is done, or when there was no memory */
+    bool gone;
+};
+
+struct state {
+    const struct serve_look *look;
+    struct known_file *files; /* by path */
+    size_t file_count;
+    struct pyro_arena arena;
+    serve_logs logs; /* of the new list */
+    PYRO_VEC(struct job) jobs;
+    size_t kept; /* of the logs: those of the last list */
+    bool failed; /* no memory */
+    atomic_size_t next;
+    int64_t pause_ms; /* when workers stop for a partial list; INT64_MAX: never */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool stopping(const struct state *state)
+{
+    return state->look->stopping(state->look->context);
+}
+
+/* ---- What is known ---- */
+
+static int compare_files(const void *a, const void *b)
+{
+    const struct known_file *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+static bool index_files(struct state *state)
+{
+    size_t count, files = 0;
+    struct serve_log *const *logs = pyro_serve_list_logs(state->look->before, &count);
+    for (size_t i = 0; i < count; i++)
+        files += logs[i]->log.part_count;
+    state->files = pyro_allocate(NULL, (files + 1) * sizeof(*state->files));
+    if (!state->files)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_log *log = &logs[i]->log;
+        bool alone = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1;
+        for (size_t j = 0; j < log->part_count; j++)
+            if (!log->parts[j].member.ptr) /* archives are listed anew: a file does not tell all that it holds */
+                state->files[state->file_count++] =
+                    (struct known_file){log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
+    }
+    if (state->file_count)
+        qsort(state->files, state->file_count, sizeof(*state->files), compare_files);
+    return true;
+}
+
+static bool keep(struct state *state, const struct serve_log *log)
+{
+    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
+    if (place)
+        *place = pyro_serve_log_retain(log);
+    state->kept += place != NULL;
+    state->failed |= !place;
+    return place != NULL;
+}
+
+static bool unchanged(void *context, const char *path, const struct stat *status)
+{
+    struct state *state = context;
+    const struct known_file key = {.path = path};
+    const struct known_file *file =
+        state->file_count ? bsearch(&key, state->files, state->file_count, sizeof(key), compare_files) : NULL;
+    if (!file || !pyro_stamp_eq(file->stamp, pyro_stamp_of(status)))
+        return false;
+    return !file->alone || keep(state, file->log);
+}
+
+/* ---- Discovering ---- */
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the list of logs");
+}
+
+/* Takes over a log whose files have not changed, or makes it a job. */
+static bool take_log(struct state *state, const struct pyro_log *log)
+{
+    struct serve_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
+    if (!stamps)
+        return false;
+    if (!pyro_serve_log_stat(log, stamps))
+        return true; /* gone since */
+    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->path);
+    if (before && pyro_serve_log_same(before, log, stamps))
+        return keep(state, before);
+    struct job *job = pyro_vec_push(&state->jobs, NULL);
+    if (job)
+        *job = (struct job){.log = log, .stamps = stamps};
+    return job != NULL;
+}
+
+static bool take_unreadable(struct state *state, const struct pyro_unreadable *row)
+{
+    const char *uploads = state->look->uploads;
+    if (uploads && pyro_slice_is(row->path, uploads)) /* nothing was uploaded yet */
+        return true;
+    const struct pyro_log none = {.path = row->path};
+    const struct serve_log *before = pyro_serve_list_at(state->look->before, row->path);
+    if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
+        return keep(state, before);
+    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
+    if (!place)
+        return false;
+    *place = pyro_serve_log_new(&none, NULL, NULL, row->message);
+    return *place != NULL;
+}
+
+static bool take_found(struct state *state, const struct pyro_log_list *found)
+{
+    bool ok = !state->failed;
+    for (size_t i = 0; ok && i < found->count; i++)
+        ok = take_log(state, &found->logs[i]);
+    for (size_t i = 0; ok && i < found->unreadable_count; i++)
+        ok = take_unreadable(state, &found->unreadable[i]);
+    return ok;
+}
+
+/* ---- Scanning ---- */
+
+static struct serve_log *scan(const struct job *job, bool *ret_gone)
+{
+    struct pyro_arena arena;
+    struct pyro_attempt attempt = {0};
+    struct pyro_error error = {0};
+    pyro_inputs *inputs = NULL;
+    struct serve_log *made = NULL;
+    struct stat status;
+    pyro_arena_init(&arena, NULL);
+    enum pyro_status result = pyro_inputs_of(job->log, &inputs, &error);
+    if (result == PYRO_OK)
+        result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
+    if (result == PYRO_OK)
+        made = pyro_serve_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL);
+    else if (stat(job->log->parts[0].path.ptr, &status) != 0 && errno == ENOENT)
+        *ret_gone = true;
+    else if (result != PYRO_ERROR_MEMORY)
+        made = pyro_serve_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message));
+    pyro_inputs_close(inputs);
+    pyro_arena_done(&arena);
+    return made;
+}
+
+static void *work(void *context)
+{
+    struct state *state = context;
+    while (now_ms() < state->pause_ms && !stopping(state)) {
+        size_t i = atomic_fetch_add(&state->next, 1);
+        if (i >= state->jobs.count)
+            break;
+        struct job *job = &state->jobs.items[i];
+        job->made = scan(job, &job->gone);
+    }
+    return NULL;
+}
+
+static void run_workers(struct state *state)
+{
+    pthread_t threads[MOST_THREADS];
+    size_t left = state->jobs.count - atomic_load(&state->next), started = 0;
+    size_t wanted = state->look->threads < MOST_THREADS ? state->look->threads : MOST_THREADS;
+    if (wanted > left)
+        wanted = left;
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, state) == 0)
+        started++;
+    work(state);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* A renamed log is the one whose first file it has, which is no longer where it was. */
+static const struct serve_log *same_file(const struct state *state, struct serve_stamp stamp)
+{
+    struct stat status;
+    for (size_t i = 0; i < state->file_count; i++) {
+        const struct known_file *file = &state->files[i];
+        if (file->stamp.inode == stamp.inode && file->stamp.device == stamp.device)
+            return stat(file->path, &status) != 0 ? file->log : NULL;
+    }
+    return NULL;
+}
+
+static void identify(struct state *state, struct serve_log *log)
+{
+    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->log.path);
+    if (!before && log->log.part_count && !log->log.parts[0].member.ptr)
+        before = same_file(state, log->stamps[0]);
+    log->identity = before ? before->identity : ++*state->look->identities;
+}
+
+/* Moves finished jobs from `from` on to the new list. */
+static bool collect(struct state *state, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        struct job *job = &state->jobs.items[i];
+        if (job->gone)
+            continue;
+        struct serve_log **place = job->made ? pyro_vec_push(&state->logs, NULL) : NULL;
+        if (!place)
+            return false;
+        *place = job->made;
+        job->made = NULL;
+    }
+    return true;
+}
+
+static void mark(struct state *state)
+{
+    const char *uploads = state->look->uploads;
+    size_t len = uploads ? strlen(uploads) : 0;
+    for (size_t i = 0; i < state->logs.count; i++) {
+        struct serve_log *log = state->logs.items[i];
+        if (log->identity) /* of an earlier list, which others read */
+            continue;
+        identify(state, log);
+        log->uploaded = uploads && pyro_slice_starts_with(log->log.path, uploads) && log->log.path.ptr[len] == '/';
+    }
+}
+
+static struct serve_list *list_of(struct state *state)
+{
+    mark(state);
+    return pyro_serve_list_new(&state->logs);
+}
+
+static bool scan_all(struct state *state)
+{
+    size_t collected = 0;
+    while (collected < state->jobs.count && !stopping(state)) {
+        state->pause_ms = state->look->partial ? now_ms() + PARTIAL_MS : INT64_MAX;
+        run_workers(state);
+        size_t done = atomic_load(&state->next);
+        if (done > state->jobs.count)
+            done = state->jobs.count;
+        if (!collect(state, collected, done))
+            return false;
+        collected = done;
+        struct serve_list *list = state->look->partial && done < state->jobs.count ? list_of(state) : NULL;
+        if (list)
+            state->look->partial(state->look->context, list);
+    }
+    return true;
+}
+
+/* ---- The look ---- */
+
+static void state_done(struct state *state)
+{
+    for (size_t i = 0; i < state->jobs.count; i++)
+        pyro_serve_log_release(state->jobs.items[i].made);
+    pyro_vec_done(&state->jobs, NULL);
+    pyro_serve_logs_done(&state->logs);
+    pyro_release(NULL, state->files);
+    pyro_arena_done(&state->arena);
+}
+
+static enum pyro_status look_at(struct state *state, struct serve_list **ret, struct pyro_error *error)
+{
+    const struct serve_look *look = state->look;
+    const struct pyro_known known = {unchanged, state};
+    struct pyro_log_list found;
+    size_t before;
+    pyro_serve_list_logs(look->before, &before);
+    if (!index_files(state))
+        return no_memory(error);
+    enum pyro_status status =
+        pyro_source_discover_again(look->folders, look->folder_count, &known, NULL, &found, error);
+    bool ok = status != PYRO_OK || (take_found(state, &found) && scan_all(state));
+    pyro_log_list_done(&found);
+    PYRO_TRY(status);
+    if (!ok)
+        return no_memory(error);
+    bool same = state->jobs.count == 0 && state->logs.count == state->kept && state->kept == before;
+    if (stopping(state) || same)
+        return PYRO_OK;
+    *ret = list_of(state);
+    return *ret ? PYRO_OK : no_memory(error);
+}
+
+enum pyro_status pyro_serve_look(const struct serve_look *look, struct serve_list **ret, struct pyro_error *error)
+{
+    struct state state = {.look = look};
+    pyro_arena_init(&state.arena, NULL);
+    *ret = NULL;
+    enum pyro_status status = look_at(&state, ret, error);
+    state_done(&state);
+    return status;
+}

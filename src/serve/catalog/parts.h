@@ -1,0 +1,132 @@
+/* What the catalog's files share. */
+#ifndef PYRO_SERVE_CATALOG_PARTS_H
+#define PYRO_SERVE_CATALOG_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/vec.h"
+#include "serve/catalog.h"
+#include "source/source.h"
+
+/* ---- log.c: one log on disk ---- */
+
+/* A file as it was found. Equal stamps stand for equal contents. */
+struct serve_stamp {
+    uint64_t device, inode, bytes;
+    int64_t modified_ns;
+};
+struct serve_stamp pyro_stamp_of(const struct stat *status);
+bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b);
+
+/* Immutable but for the count and, until it is listed, its identity. One block of memory. */
+struct serve_log {
+    atomic_int references;
+    uint64_t identity;          /* stays when the log grows or is renamed; 0: not given yet */
+    struct pyro_log log;        /* no parts: no log was found there, as `problem` says */
+    struct serve_stamp *stamps; /* of its parts */
+    struct pyro_attempt attempt;
+    struct pyro_slice problem; /* why it is not listed; null: it is */
+    bool uploaded;
+};
+
+/* Copies everything. `attempt` NULL: there is a problem. NULL: no memory. */
+struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct serve_stamp *stamps,
+                                     const struct pyro_attempt *attempt, struct pyro_slice problem);
+struct serve_log *pyro_serve_log_retain(const struct serve_log *log);
+void pyro_serve_log_release(const struct serve_log *log);
+/* Whether both were found with the same files, none of which has changed. */
+bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *other, const struct serve_stamp *stamps);
+uint64_t pyro_serve_log_bytes(const struct serve_log *log);
+/* stat() of every part; false: one is gone. `stamps` has room for the parts. */
+bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps);
+
+typedef PYRO_VEC(struct serve_log *) serve_logs;
+void pyro_serve_logs_done(serve_logs *logs);
+
+/* ---- list.c ---- */
+
+/* A list of these logs, which it retains; NULL: no memory. Reorders them: by path. */
+struct serve_list *pyro_serve_list_new(serve_logs *logs);
+/* Before anybody else has it. */
+void pyro_serve_list_set_generation(struct serve_list *list, uint64_t generation);
+struct serve_list *pyro_serve_list_retain(const struct serve_list *list);
+/* All that was found, by path; listed or not. */
+struct serve_log *const *pyro_serve_list_logs(const struct serve_list *list, size_t *ret_count);
+/* The log at that path, or NULL. */
+struct serve_log *pyro_serve_list_at(const struct serve_list *list, struct pyro_slice path);
+const struct serve_log *pyro_serve_list_log_of(const struct serve_list *list, const struct pyro_attempt *attempt);
+
+/* ---- look.c: from folders to a list ---- */
+
+struct serve_look {
+    const char *const *folders;
+    size_t folder_count;
+    const char *uploads; /* one of the folders, or NULL */
+    unsigned threads;
+    const struct serve_list *before;                         /* what was found last time */
+    bool (*stopping)(void *context);                         /* asked often; true ends the look early */
+    void (*partial)(void *context, struct serve_list *list); /* takes over what is there so far; NULL: not wanted */
+    void *context;
+    uint64_t *identities; /* how many were given out */
+};
+/* *ret is NULL when nothing has changed, or when it was stopped. */
+enum pyro_status pyro_serve_look(const struct serve_look *look, struct serve_list **ret, struct pyro_error *error);
+
+/* ---- open.c and kinds.c: what is open ---- */
+
+enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
+
+struct serve_kind_row {
+    /* `previous`: the same of an earlier state of the log, or NULL; `*state`: what the kind keeps beside it. */
+    enum pyro_status (*load)(const struct serve_log *log, const struct pyro_options *options, void **state, void **ret,
+                             uint64_t *ret_memory, struct pyro_error *error);
+    void *(*retain)(void *value);
+    void (*release)(void *value);
+    void (*close)(void *state); /* NULL is ignored */
+};
+extern const struct serve_kind_row pyro_serve_kinds[SERVE_KINDS];
+
+struct serve_slot {
+    uint64_t identity; /* of the log */
+    enum serve_kind kind;
+    const struct serve_log *log; /* as it was when `value` was loaded; NULL: it never was */
+    void *value, *state;
+    uint64_t memory;
+    uint64_t used;             /* when it was asked for last, counted in requests */
+    size_t waiting;            /* requests that hold a pointer to this slot */
+    bool loading;              /* `state` belongs to the request that loads */
+    struct pyro_error failure; /* code PYRO_OK: none; else why `failed` cannot be loaded */
+    const struct serve_log *failed;
+};
+
+struct serve_catalog {
+    struct serve_catalog_options options; /* texts are the catalog's */
+    char **folders;
+    pthread_t looker;
+    bool looking; /* the thread was started */
+    atomic_bool stop;
+    uint64_t identities;   /* of the looking thread */
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t listed; /* a list, the end of a look, or stop */
+    pthread_cond_t loaded;
+    struct serve_list *list; /* never NULL */
+    uint64_t generation;
+    bool first_done;
+    uint64_t looks_begun, looks_ended;
+    bool wanted; /* a look is wanted at once */
+    PYRO_VEC(struct serve_slot *) open;
+    uint64_t clock;
+    unsigned loading; /* loads under way */
+    struct serve_catalog_usage usage;
+};
+
+/* The open thing of that kind of the attempt, retained. */
+enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enum serve_kind kind, struct pyro_slice id,
+                                              struct pyro_slice attempt, void **ret, struct pyro_error *error);
+/* Forgets what is open of logs that are no longer there. Under the mutex. */
+void pyro_serve_catalog_sweep(struct serve_catalog *catalog);
+void pyro_serve_catalog_close_all(struct serve_catalog *catalog);
+
+#endif
