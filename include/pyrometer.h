@@ -364,7 +364,8 @@ enum pyro_format {
     PYRO_FORMAT_MARKDOWN,
     PYRO_FORMAT_CSV,
     PYRO_FORMAT_SARIF,
-    PYRO_FORMAT_JUNIT
+    PYRO_FORMAT_JUNIT,
+    PYRO_FORMAT_HTML /* only where pyro_features_get() says that it is built */
 };
 
 /* Name of a format as the command line spells it ("text", "json", "markdown", "csv", ...); NULL beyond the last one. */

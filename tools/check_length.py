@@ -11,7 +11,7 @@ SOFT, HARD = 600, 1000
 def main() -> None:
     problems: list[str] = []
     count = 0
-    for path in project.files(".c", ".h", ".py", ".sh", ".def", ".build", "dev"):
+    for path in project.files(".c", ".h", ".py", ".sh", ".def", ".build", ".ts", ".tsx", ".mjs", ".css", "dev"):
         count += 1
         lines = path.read_bytes().count(b"\n")
         if lines > HARD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import project
 
-ENDINGS = (".c", ".h", ".def", ".py", ".sh", ".md", ".build", ".json", ".yml", ".yaml", ".toml", ".txt", "/dev")
+ENDINGS = (".c", ".h", ".def", ".py", ".sh", ".md", ".build", ".json", ".yml", ".yaml", ".toml", ".txt", ".ts", ".tsx", ".mjs", ".css", ".html", "/dev")
 DATA = ("tests/logs/", "tests/fuzz/corpus/", "tests/fuzz/regressions/", "corpus/logs/", "bench/data/")
 
 

@@ -248,7 +248,7 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"format", 'f', "FORMAT", "text json markdown csv sarif junit", "text",
+    {"format", 'f', "FORMAT", "text json markdown csv sarif junit html", "text",
      "What to write. JSON is one document, schema pyrometer.report/1; of several logs pyrometer.reports/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_CONFIG,
@@ -276,6 +276,8 @@ static const struct cli_example examples[] = {
      "One application: what cost time, why, what to change."},
     {"pyrometer diagnose --format json -o report.json spark-events/",
      "Every application of a folder, as one document."},
+    {"pyrometer diagnose --format html -o report.html app.zst",
+     "The page that pyrometer serve shows, in one file that needs no server and no network."},
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
     {"pyrometer diagnose --details --tz local application_1700000000000_0042.zip",
      "The archive that a History Server hands out, with every stage and executor."},

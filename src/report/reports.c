@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "report/draw.h"
+#include "report/web_assets.h"
 
 enum pyro_status pyro_report_options_read(const struct pyro_report_options *given, struct pyro_report_options *ret,
                                           struct pyro_error *error)
@@ -26,6 +27,8 @@ enum pyro_status pyro_report_options_read(const struct pyro_report_options *give
 
 static const struct pyro_renderer *find_renderer(enum pyro_format format, struct pyro_error *error)
 {
+    if (format == PYRO_FORMAT_HTML && pyro_web_check(error) != PYRO_OK)
+        return NULL;
     if ((unsigned)format < pyro_renderer_count)
         return pyro_renderers[format];
     pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no report format %u", (unsigned)format);

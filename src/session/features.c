@@ -6,6 +6,7 @@
 
 #include "base/scan.h"
 #include "model/column.h"
+#include "report/web_assets.h"
 #include "rules/rule.h"
 
 const char *pyro_version(void)
@@ -60,8 +61,12 @@ struct pyro_feature_info pyro_features_get(size_t index)
         return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name,
                                           index == 0 ? "scans with it" : "could scan with it", 1};
     index -= variant_count();
-    if (index < format_count())
-        return (struct pyro_feature_info){"report", pyro_format_name((unsigned)index), "--format", 1};
+    if (index < format_count()) {
+        bool missing = index == PYRO_FORMAT_HTML && pyro_web_asset_count == 0;
+        return (struct pyro_feature_info){"report", pyro_format_name((unsigned)index),
+                                          missing ? "--format; needs nodejs and npm where it is built" : "--format",
+                                          !missing};
+    }
     index -= format_count();
     if (index < PYRO_TABLE_COUNT)
         return (struct pyro_feature_info){"table", pyro_table_schemas[index].name, pyro_table_schemas[index].doc, 1};

@@ -1,0 +1,170 @@
+/** The frame around every page: header, navigation, keyboard, the page that the address names. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { appAddress, available, fromDisk, useDocument } from "./data/documents";
+import type { Report } from "./data/types";
+import { duration, time } from "./format";
+import { type AppPage, appPages, rootPages } from "./pages/pages";
+import { go, type Location, link, useLocation } from "./router";
+import { Failure } from "./ui/failure";
+import { Help } from "./ui/help";
+import { Problem, Status } from "./ui/parts";
+import { useShortcuts } from "./ui/shortcuts";
+import { toggleTheme, useTheme } from "./ui/theme";
+
+function Logo() {
+    return (
+        <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
+            <circle cx="8" cy="8" r="6.8" fill="none" stroke="currentColor" stroke-width="1.4" />
+            <circle cx="8" cy="8" r="3.1" class="ember" />
+        </svg>
+    );
+}
+
+/** Pages of an application that can be shown: a report from disk may lack documents. */
+function pagesOf(app: string, attempt: string): AppPage[] {
+    return appPages.filter((page) => available(`${appAddress(app, attempt)}/${page.needs}`));
+}
+
+/** Name, state and length of the application, from its report. */
+function AppTitle({ app, attempt }: { app: string; attempt: string }) {
+    const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
+    const row = state.status === "ready" ? state.data.application : null;
+    return (
+        <div class="app-title">
+            <strong title={app}>{row?.name ?? app}</strong>
+            <span class="app-facts">
+                <code>{app}</code>
+                {attempt !== "-" && <span>attempt {attempt}</span>}
+                {row && (
+                    <>
+                        <Status status={row.status} />
+                        <span>{duration(row.duration_ms)}</span>
+                        <span>{time(row.start_ms)} UTC</span>
+                        {row.spark_version && <span>Spark {row.spark_version}</span>}
+                    </>
+                )}
+            </span>
+        </div>
+    );
+}
+
+function AppNavigation({ app, attempt, current }: { app: string; attempt: string; current: string }) {
+    return (
+        <nav class="tabs" aria-label="Pages of this application">
+            <ul>
+                {pagesOf(app, attempt).map((page) => (
+                    <li key={page.path}>
+                        <a
+                            href={link(["app", app, attempt, page.path])}
+                            aria-current={current === page.path ? "page" : undefined}
+                        >
+                            {page.title}
+                        </a>
+                    </li>
+                ))}
+            </ul>
+        </nav>
+    );
+}
+
+function NotFound({ location }: { location: Location }) {
+    return <Problem title="No such page" message={`There is no page at ${location.path}.`} />;
+}
+
+/** The page that an address names. */
+function Page({ location }: { location: Location }) {
+    const [first = "", app, attempt, path = "overview", ...rest] = location.segments;
+    if (first === "app" && app && attempt) {
+        const page = appPages.find((candidate) => candidate.path === path);
+        if (!page) return <NotFound location={location} />;
+        return <page.component app={app} attempt={attempt} rest={rest} query={location.query} />;
+    }
+    const page = rootPages.find((candidate) => candidate.path === first);
+    if (!page) return <NotFound location={location} />;
+    return <page.component rest={location.segments.slice(1)} query={location.query} />;
+}
+
+function titleOf(location: Location): string {
+    const [first = "", app, , path = "overview"] = location.segments;
+    if (first === "app" && app) {
+        const page = appPages.find((candidate) => candidate.path === path);
+        return `${page?.title ?? "Page"} - ${app} - Pyrometer`;
+    }
+    return `${rootPages.find((candidate) => candidate.path === first)?.title ?? "Page"} - Pyrometer`;
+}
+
+export function App() {
+    const location = useLocation();
+    const theme = useTheme();
+    const main = useRef<HTMLElement>(null);
+    const [help, setHelp] = useState(false);
+    const [first, app, attempt, path = "overview"] = location.segments;
+    const inApp = first === "app" && app !== undefined && attempt !== undefined;
+
+    useShortcuts({
+        "?": () => setHelp(true),
+        t: toggleTheme,
+        "/": () => document.querySelector<HTMLInputElement>("input[type=search]")?.focus(),
+        ...Object.fromEntries(rootPages.map((page) => [`g ${page.key}`, () => go(link([page.path]))])),
+        ...(inApp
+            ? Object.fromEntries(
+                  pagesOf(app, attempt).map((page) => [
+                      `g ${page.key}`,
+                      () => go(link(["app", app, attempt, page.path])),
+                  ]),
+              )
+            : {}),
+    });
+
+    // A new page starts at its top, and its title is what a screen reader hears. Changes of the query are the same page.
+    const shownPath = useRef(location.path);
+    useEffect(() => {
+        document.title = titleOf(location);
+        if (shownPath.current === location.path) return;
+        shownPath.current = location.path;
+        window.scrollTo(0, 0);
+        main.current?.focus({ preventScroll: true });
+    }, [location]);
+
+    return (
+        <>
+            <button type="button" class="skip" onClick={() => main.current?.focus()}>
+                Skip to the page
+            </button>
+            <header class="top">
+                <a class="brand" href="#/" aria-label="Pyrometer, all applications">
+                    <Logo />
+                    <span>Pyrometer</span>
+                </a>
+                {inApp && <AppTitle app={app} attempt={attempt} />}
+                <nav class="top-links" aria-label="Pyrometer">
+                    {rootPages
+                        .filter((page) => !(page.server && fromDisk))
+                        .map((page) => (
+                            <a
+                                key={page.path}
+                                href={link([page.path])}
+                                aria-current={(first ?? "") === page.path ? "page" : undefined}
+                            >
+                                {page.title}
+                            </a>
+                        ))}
+                    <button type="button" class="quiet" onClick={toggleTheme}>
+                        {theme === "dark" ? "Light" : "Dark"}
+                    </button>
+                    <button type="button" class="quiet" onClick={() => setHelp(true)}>
+                        Keys <kbd>?</kbd>
+                    </button>
+                </nav>
+            </header>
+            {inApp && <AppNavigation app={app} attempt={attempt} current={path} />}
+            <main id="main" ref={main} tabIndex={-1}>
+                <Failure key={location.path}>
+                    <Page location={location} />
+                </Failure>
+            </main>
+            <div id="announcer" class="off-screen" role="status" aria-live="polite" />
+            {help && <Help onClose={() => setHelp(false)} inApp={inApp} />}
+        </>
+    );
+}

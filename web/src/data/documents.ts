@@ -1,0 +1,202 @@
+/**
+ * Where documents come from: those that the page brings along (a report from disk), else the server that the page came
+ * from. Addresses are paths below /pyrometer/v1/; those of one application lie below "applications/ID/ATTEMPT/".
+ */
+import { useEffect, useReducer } from "preact/hooks";
+
+interface EmbeddedReport {
+    documents: Record<string, unknown>;
+}
+
+/** What `diagnose --format html` writes: one application, or several. */
+interface Embedded {
+    documents?: Record<string, unknown>;
+    reports?: EmbeddedReport[];
+    unreadable?: { path: string; error: string }[];
+}
+
+export class DocumentError extends Error {
+    constructor(
+        readonly code: string,
+        message: string,
+        readonly status = 0,
+    ) {
+        super(message);
+    }
+}
+
+interface Identity {
+    application: { id: string | null; attempt: string | null };
+}
+
+/** Documents of the page itself by address, or null: there is a server. */
+function readEmbedded(): { documents: Map<string, unknown>; unreadable: { path: string; error: string }[] } | null {
+    const element = typeof document === "undefined" ? null : document.getElementById("pyrometer-data");
+    if (!element?.textContent) return null;
+    const data = JSON.parse(element.textContent) as Embedded;
+    const documents = new Map<string, unknown>();
+    const list: unknown[] = [];
+    for (const one of data.reports ?? [{ documents: data.documents ?? {} }]) {
+        const report = one.documents.report as Identity | undefined;
+        const base = appAddress(report?.application.id ?? "-", report?.application.attempt ?? null);
+        for (const [path, value] of Object.entries(one.documents)) documents.set(`${base}/${path}`, value);
+        if (report) list.push(report);
+    }
+    documents.set("applications", applicationsOf(list as EmbeddedApplication[]));
+    return { documents, unreadable: data.unreadable ?? [] };
+}
+
+interface EmbeddedApplication {
+    application: Record<string, string | number | null>;
+    source: { path: string | null };
+    integrity: { bytes: number; in_progress: boolean };
+}
+
+/** The list of applications that a server would answer. */
+function applicationsOf(reports: EmbeddedApplication[]): unknown {
+    return {
+        total: reports.length,
+        applications: reports.map(({ application, source, integrity }) => ({
+            id: application.id ?? "-",
+            name: application.name,
+            attempts: [
+                {
+                    attempt: application.attempt,
+                    user: application.user,
+                    start_ms: application.start_ms,
+                    end_ms: application.end_ms,
+                    duration_ms: application.duration_ms,
+                    completed: application.status !== "in_progress",
+                    spark_version: application.spark_version,
+                    log: source.path,
+                    log_bytes: integrity.bytes,
+                },
+            ],
+            past_runs_ms: [],
+        })),
+    };
+}
+
+export function appAddress(app: string, attempt: string | null): string {
+    return `applications/${encodeURIComponent(app)}/${encodeURIComponent(attempt ?? "-")}`;
+}
+
+const embedded = readEmbedded();
+
+export const fromDisk = embedded !== null;
+export const unreadable = embedded?.unreadable ?? [];
+
+/** Whether a document can be had at all: always true of a server. */
+export function available(address: string): boolean {
+    return embedded === null || embedded.documents.has(address);
+}
+
+/** Addresses of embedded documents that begin so; empty where there is a server. */
+export function embeddedBelow(prefix: string): string[] {
+    return embedded === null ? [] : [...embedded.documents.keys()].filter((address) => address.startsWith(prefix));
+}
+
+async function request(method: string, address: string, body?: BodyInit, type?: string): Promise<unknown> {
+    let response: Response;
+    try {
+        response = await fetch(`pyrometer/v1/${address}`, {
+            method,
+            credentials: "same-origin",
+            headers: type ? { "Content-Type": type, Accept: "application/json" } : { Accept: "application/json" },
+            ...(body === undefined ? {} : { body }),
+        });
+    } catch {
+        throw new DocumentError("unreachable", "The server does not answer. Is pyrometer serve still running?");
+    }
+    const text = await response.text();
+    let value: unknown = null;
+    try {
+        value = text ? JSON.parse(text) : null;
+    } catch {
+        if (response.ok) throw new DocumentError("unreadable", "The server's answer is no JSON.", response.status);
+    }
+    if (response.ok) return value;
+    const error = (value as { error?: { code?: string; message?: string } } | null)?.error;
+    throw new DocumentError(
+        error?.code ?? `http_${response.status}`,
+        error?.message ?? `The server answered ${response.status} ${response.statusText}.`,
+        response.status,
+    );
+}
+
+/** Documents asked for lately. Those of an application that ended do not change; `reload` asks again. */
+const cache = new Map<string, Promise<unknown>>();
+const CACHE_ENTRIES = 64;
+
+export function load<T>(address: string): Promise<T> {
+    if (embedded) {
+        const value = embedded.documents.get(address);
+        return value !== undefined
+            ? Promise.resolve(value as T)
+            : Promise.reject(
+                  new DocumentError(
+                      "not_embedded",
+                      "This report was saved without it. Open the log with: pyrometer serve FOLDER",
+                  ),
+              );
+    }
+    let answer = cache.get(address);
+    if (answer) {
+        cache.delete(address); // to the end: asked for last
+    } else {
+        answer = request("GET", address);
+        answer.catch(() => cache.delete(address));
+    }
+    cache.set(address, answer);
+    for (const oldest of cache.keys()) {
+        if (cache.size <= CACHE_ENTRIES) break;
+        cache.delete(oldest);
+    }
+    return answer as Promise<T>;
+}
+
+export function forget(prefix: string): void {
+    for (const address of [...cache.keys()]) if (address.startsWith(prefix)) cache.delete(address);
+}
+
+/** Sends something to the server. */
+export async function send<T>(method: string, address: string, body?: BodyInit, type?: string): Promise<T> {
+    if (embedded) throw new DocumentError("from_disk", "A report from disk has no server to send this to.");
+    return (await request(method, address, body, type)) as T;
+}
+
+export type State<T> =
+    | { status: "loading"; reload: () => void }
+    | { status: "ready"; data: T; reload: () => void }
+    | { status: "error"; error: DocumentError; reload: () => void };
+
+type Held = { address: string | null; data?: unknown; error?: DocumentError };
+
+/** A document for a component; null asks for nothing and stays loading. */
+export function useDocument<T>(address: string | null): State<T> {
+    const [generation, reload] = useReducer((value: number, _action: void) => value + 1, 0);
+    const [held, hold] = useReducer((_: Held, next: Held) => next, { address: null } as Held);
+    useEffect(() => {
+        let live = true;
+        if (address !== null)
+            load<T>(address).then(
+                (data) => live && hold({ address, data }),
+                (error: unknown) =>
+                    live &&
+                    hold({
+                        address,
+                        error: error instanceof DocumentError ? error : new DocumentError("internal", String(error)),
+                    }),
+            );
+        return () => {
+            live = false;
+        };
+    }, [address, generation]);
+    const again = () => {
+        if (address !== null) forget(address);
+        reload();
+    };
+    if (address === null || held.address !== address) return { status: "loading", reload: again };
+    if (held.error) return { status: "error", error: held.error, reload: again };
+    return { status: "ready", data: held.data as T, reload: again };
+}

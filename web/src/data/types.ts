@@ -1,0 +1,283 @@
+/** The documents that pages show, as docs/schema/ describes them. Only members that some page reads are listed. */
+
+type Null<T> = T | null;
+
+export interface Parts {
+    total_ms: number;
+    parts: { name: string; ms: number }[];
+}
+
+export interface Advice {
+    text: string;
+    config: Record<string, string>;
+    code: Null<string>;
+    verify: Null<string>;
+}
+
+export interface Evidence {
+    metric: string;
+    value: Null<number>;
+    unit: Null<string>;
+    expected: Null<number>;
+}
+
+export type Severity = "critical" | "severe" | "moderate" | "low";
+
+export interface Where {
+    job: Null<number>;
+    stage: Null<number>;
+    attempt: Null<number>;
+    sql: Null<number>;
+    executor: Null<string>;
+    host: Null<string>;
+    call_site: Null<string>;
+}
+
+export interface Finding {
+    id: string;
+    rule: string;
+    category: string;
+    severity: Severity;
+    confidence: number;
+    title: string;
+    where: Where;
+    cause: string;
+    evidence: Evidence[];
+    advice: Advice[];
+    saves: {
+        wall_ms: { low: Null<number>; expected: Null<number>; high: Null<number> };
+        stage_share: Null<number>;
+        core_ms: Null<number>;
+        cost: Null<number>;
+    };
+}
+
+export interface Quantiles {
+    min: Null<number>;
+    p25: Null<number>;
+    median: Null<number>;
+    p75: Null<number>;
+    p95: Null<number>;
+    max: Null<number>;
+}
+
+export interface StageRow {
+    id: number;
+    attempt: number;
+    name: Null<string>;
+    call_site: Null<string>;
+    job: Null<number>;
+    sql: Null<number>;
+    status: string;
+    submitted_ms: Null<number>;
+    completed_ms: Null<number>;
+    tasks: number;
+    duration_ms: Quantiles;
+    failure: Null<string>;
+    failed_tasks: number;
+    task_ms: number;
+    run_ms: number;
+    gc_ms: number;
+    input_bytes: number;
+    output_bytes: number;
+    shuffle_read_bytes: number;
+    shuffle_write_bytes: number;
+    memory_spill_bytes: number;
+    disk_spill_bytes: number;
+}
+
+export interface ExecutorRow {
+    id: string;
+    host: Null<string>;
+    cores: Null<number>;
+    added_ms: Null<number>;
+    removed_ms: Null<number>;
+    remove_reason: Null<string>;
+    busy_ms: number;
+    gc_ms: number;
+    heap_peak_bytes: Null<number>;
+    tasks: number;
+    failed_tasks: number;
+}
+
+export interface JobRow {
+    id: number;
+    name: Null<string>;
+    sql: Null<number>;
+    status: string;
+    failure: Null<string>;
+    submitted_ms: Null<number>;
+    completed_ms: Null<number>;
+    stages: number;
+    tasks: number;
+    failed_tasks: number;
+    critical_ms: Null<number>;
+}
+
+export interface Reject {
+    [column: string]: string | number | null;
+}
+
+export interface ConfigurationRow {
+    key: string;
+    current: Null<string>;
+    recommended: Null<string>;
+    reason: Null<string>;
+    verify: Null<string>;
+    applies: Null<string>;
+    note: Null<string>;
+    finding: Null<string>;
+}
+
+/** pyrometer.report/1 */
+export interface Report {
+    schema: string;
+    application: {
+        id: Null<string>;
+        name: Null<string>;
+        attempt: Null<string>;
+        user: Null<string>;
+        spark_version: Null<string>;
+        master: Null<string>;
+        start_ms: Null<number>;
+        end_ms: Null<number>;
+        duration_ms: Null<number>;
+        status: string;
+        exit_code: Null<number>;
+    };
+    integrity: {
+        bytes: number;
+        lines: number;
+        events: Record<string, number>;
+        unknown_events: Record<string, number>;
+        bad_lines: number;
+        truncated: boolean;
+        compacted: boolean;
+        in_progress: boolean;
+        tasks_started: number;
+        tasks_ended: number;
+        confidence: number;
+        repeated_events: number;
+        replaced_characters: number;
+        missing_parts: number;
+        notes: string[];
+    };
+    totals: Record<string, Null<number>>;
+    accounting: { wall: Parts; core: Parts; phases: Record<string, Null<number>> };
+    bounds: {
+        critical_path_ms: Null<number>;
+        ideal_ms: Null<number>;
+        one_core_ms: Null<number>;
+        driver_ms: Null<number>;
+    };
+    memory: Record<string, Null<number>>;
+    stages: StageRow[];
+    executors: ExecutorRow[];
+    findings: Finding[];
+    config_changes: Record<string, string>;
+    cost: Null<{ currency?: Null<string>; total?: Null<number>; [member: string]: unknown }>;
+    source: { path: Null<string>; codec: Null<string> };
+    jobs: JobRow[];
+    rules: Record<string, string>;
+    rejects: Reject[];
+    suppressed: { id: string; rule: string; reason: Null<string> }[];
+    replay: {
+        measured_ms: Null<number>;
+        replayed_ms: Null<number>;
+        error_share: Null<number>;
+        worst_job_ms: Null<number>;
+    };
+    configuration?: ConfigurationRow[];
+}
+
+/** pyrometer.applications/1 */
+export interface Applications {
+    total: number;
+    applications: {
+        id: string;
+        name: Null<string>;
+        attempts: {
+            attempt: Null<string>;
+            user: Null<string>;
+            start_ms: Null<number>;
+            end_ms: Null<number>;
+            duration_ms: Null<number>;
+            completed: boolean;
+            spark_version: Null<string>;
+            log: Null<string>;
+            log_bytes: Null<number>;
+        }[];
+        past_runs_ms: number[];
+    }[];
+}
+
+/** pyrometer.timeline/1 */
+export interface Timeline {
+    start_ms: number;
+    end_ms: number;
+    executors: {
+        id: string;
+        host: Null<string>;
+        cores: Null<number>;
+        added_ms: Null<number>;
+        removed_ms: Null<number>;
+        remove_reason: Null<string>;
+    }[];
+    jobs: {
+        id: number;
+        name: Null<string>;
+        submitted_ms: Null<number>;
+        completed_ms: Null<number>;
+        status: string;
+        sql: Null<number>;
+        stages: number[];
+    }[];
+    stages: {
+        id: number;
+        attempt: number;
+        name: Null<string>;
+        submitted_ms: Null<number>;
+        completed_ms: Null<number>;
+        status: string;
+        tasks: number;
+        job: Null<number>;
+    }[];
+    driver_gaps: { from_ms: number; to_ms: number }[];
+    tasks: {
+        count: number;
+        shown: number;
+        columns: {
+            stage: number[];
+            attempt: number[];
+            executor: number[];
+            slot: number[];
+            launch_ms: number[];
+            duration_ms: number[];
+            status: number[];
+            index: number[];
+        };
+    };
+}
+
+/** pyrometer.stage/1 */
+export interface StageDocument {
+    id: number;
+    attempt: number;
+    name: Null<string>;
+    call_site: Null<string>;
+    status: string;
+    tasks: number;
+    parents: number[];
+    quantiles: Record<string, Quantiles>;
+    columns: Record<string, (number | null)[]>;
+    executors: string[];
+    hosts: string[];
+    outliers: {
+        task: number;
+        index: number;
+        duration_ms: number;
+        times_median: Null<number>;
+        cause: string;
+        text: string;
+    }[];
+}

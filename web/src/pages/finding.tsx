@@ -1,0 +1,234 @@
+/** One finding: what it costs, how sure that is, why it is so, what to do, and whether it was right. */
+import { useState } from "preact/hooks";
+import { appAddress, available, fromDisk, send } from "../data/documents";
+import type { Advice, Finding, Report } from "../data/types";
+import { duration, durationRange, metricName, money, quantity, share } from "../format";
+import { link } from "../router";
+import { announce } from "../ui/announce";
+import { CodeBlock, SeverityBadge } from "../ui/parts";
+
+/** The application that a finding is about. */
+export interface Place {
+    app: string;
+    attempt: string;
+}
+
+function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
+    const { where } = finding;
+    const base = appAddress(place.app, place.attempt);
+    const to = (...rest: (string | number)[]) => link(["app", place.app, place.attempt, ...rest]);
+    const parts = [];
+    if (where.stage !== null) {
+        const attempt = where.attempt ?? 0;
+        const name = `Stage ${where.stage}${attempt ? `.${attempt}` : ""}`;
+        parts.push(
+            available(`${base}/stages/${where.stage}/${attempt}`) ? (
+                <a href={to("stage", where.stage, attempt)}>{name}</a>
+            ) : (
+                <span>{name}</span>
+            ),
+        );
+        if (available(`${base}/timeline`))
+            parts.push(
+                <a href={link(["app", place.app, place.attempt, "timeline"], { stage: where.stage })}>
+                    on the timeline
+                </a>,
+            );
+    }
+    if (where.job !== null) parts.push(<span>Job {where.job}</span>);
+    if (where.sql !== null)
+        parts.push(
+            available(`${base}/sql/${where.sql}`) ? (
+                <a href={to("sql", where.sql)}>SQL {where.sql}</a>
+            ) : (
+                <span>SQL {where.sql}</span>
+            ),
+        );
+    if (where.executor !== null) parts.push(<span>Executor {where.executor}</span>);
+    if (where.host !== null) parts.push(<span>Host {where.host}</span>);
+    if (where.call_site) parts.push(<code class="call-site">{where.call_site}</code>);
+    return (
+        <p class="where">
+            {parts.map((part, i) => (
+                <span key={i}>{part}</span>
+            ))}
+        </p>
+    );
+}
+
+function Saves({ finding, report }: { finding: Finding; report: Report }) {
+    const { wall_ms: wall, core_ms: core, cost, stage_share: stageShare } = finding.saves;
+    const total = report.application.duration_ms ?? 0;
+    return (
+        <dl class="saves">
+            {wall.high !== null && wall.high > 0 && (
+                <div>
+                    <dt>Saves</dt>
+                    <dd>
+                        <strong>{durationRange(wall.low, wall.high)}</strong>
+                        {wall.expected !== null && total > 0 && (
+                            <small>{share(wall.expected / total)} of the run</small>
+                        )}
+                    </dd>
+                </div>
+            )}
+            {stageShare !== null && stageShare > 0 && (
+                <div>
+                    <dt>Of the stage</dt>
+                    <dd>{share(stageShare)}</dd>
+                </div>
+            )}
+            {core !== null && core > 0 && (
+                <div>
+                    <dt>Core time</dt>
+                    <dd>{duration(core)}</dd>
+                </div>
+            )}
+            {cost !== null && (
+                <div>
+                    <dt>Money</dt>
+                    <dd>{money(cost, report.cost?.currency ?? "")}</dd>
+                </div>
+            )}
+            <div>
+                <dt>Confidence</dt>
+                <dd>
+                    <meter min={0} max={1} value={finding.confidence} aria-label="Confidence" />{" "}
+                    {share(finding.confidence)}
+                </dd>
+            </div>
+        </dl>
+    );
+}
+
+function EvidenceTable({ finding }: { finding: Finding }) {
+    if (!finding.evidence.length) return null;
+    const expected = finding.evidence.some((row) => row.expected !== null);
+    return (
+        <table class="evidence">
+            <caption>Evidence</caption>
+            <thead>
+                <tr>
+                    <th scope="col">Measured</th>
+                    <th scope="col" class="number">
+                        Value
+                    </th>
+                    {expected && (
+                        <th scope="col" class="number">
+                            Expected
+                        </th>
+                    )}
+                </tr>
+            </thead>
+            <tbody>
+                {finding.evidence.map((row) => (
+                    <tr key={row.metric}>
+                        <th scope="row">{metricName(row.metric)}</th>
+                        <td class="number">{quantity(row.value, row.unit)}</td>
+                        {expected && (
+                            <td class="number">{row.expected === null ? "" : quantity(row.expected, row.unit)}</td>
+                        )}
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+function AdviceItem({ advice }: { advice: Advice }) {
+    const settings = Object.entries(advice.config ?? {}).map(([key, value]) => `${key}=${value}`);
+    return (
+        <li>
+            <p>{advice.text}</p>
+            {settings.length > 0 && <CodeBlock text={settings.join("\n")} label="configuration" />}
+            {advice.code && <CodeBlock text={advice.code} label="code" />}
+            {advice.verify && (
+                <p class="note">
+                    <b>Check:</b> {advice.verify}
+                </p>
+            )}
+        </li>
+    );
+}
+
+/** As docs/feedback.md names them. */
+type Verdict = "confirmed" | "false-positive" | "fixed";
+const VERDICTS: { verdict: Verdict; label: string }[] = [
+    { verdict: "confirmed", label: "Yes" },
+    { verdict: "false-positive", label: "False alarm" },
+    { verdict: "fixed", label: "Fixed since" },
+];
+
+function Feedback({ finding, place }: { finding: Finding; place: Place }) {
+    const [said, setSaid] = useState<Verdict | null>(null);
+    const [error, setError] = useState<string | null>(null);
+    if (fromDisk) return null;
+    const say = async (verdict: Verdict) => {
+        try {
+            await send(
+                "POST",
+                `${appAddress(place.app, place.attempt)}/feedback`,
+                JSON.stringify({ finding: finding.id, verdict }),
+                "application/json",
+            );
+            setSaid(verdict);
+            setError(null);
+            announce("Thank you: it is kept");
+        } catch (problem) {
+            setError(problem instanceof Error ? problem.message : String(problem));
+        }
+    };
+    return (
+        <div class="feedback" role="group" aria-label={`Was "${finding.title}" right?`}>
+            <span class="note">Was this right?</span>
+            {VERDICTS.map(({ verdict, label }) => (
+                <button
+                    key={verdict}
+                    type="button"
+                    class="quiet"
+                    aria-pressed={said === verdict}
+                    onClick={() => say(verdict)}
+                >
+                    {label}
+                </button>
+            ))}
+            {error && (
+                <span class="warn" role="alert">
+                    {error}
+                </span>
+            )}
+        </div>
+    );
+}
+
+export function FindingCard({ finding, report, place }: { finding: Finding; report: Report; place: Place }) {
+    return (
+        <article class={`finding edge-${finding.severity}`} id={finding.id}>
+            <header>
+                <h3>
+                    <SeverityBadge severity={finding.severity} /> {finding.title}
+                </h3>
+                <Saves finding={finding} report={report} />
+            </header>
+            <WhereLinks finding={finding} place={place} />
+            <p class="cause">{finding.cause}</p>
+            <div class="finding-body">
+                <EvidenceTable finding={finding} />
+                <div class="advice">
+                    <h4>What to do</h4>
+                    <ol>
+                        {finding.advice.map((advice) => (
+                            <AdviceItem key={advice.text} advice={advice} />
+                        ))}
+                    </ol>
+                </div>
+            </div>
+            <footer>
+                <span class="note">
+                    Rule <code>{finding.rule}</code>
+                </span>
+                <Feedback finding={finding} place={place} />
+            </footer>
+        </article>
+    );
+}

@@ -1,0 +1,260 @@
+/** Where the time went, and what to change. */
+import { StackedBar } from "../charts/stacked";
+import { appAddress, available, useDocument } from "../data/documents";
+import type { Report } from "../data/types";
+import { bytes, count, duration, money, plural, share } from "../format";
+import { link } from "../router";
+import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
+import { type Column, Table } from "../ui/table";
+import { FindingCard, type Place } from "./finding";
+import type { AppPageProps } from "./pages";
+
+function verdictOf(report: Report): string {
+    const serious = report.findings.filter((finding) => finding.severity !== "low");
+    if (!serious.length)
+        return report.findings.length
+            ? `No problem above low severity; ${plural(report.findings.length, "hint")}.`
+            : "No problem found.";
+    const best = serious.reduce((a, b) => ((b.saves.wall_ms.expected ?? 0) > (a.saves.wall_ms.expected ?? 0) ? b : a));
+    const saved = best.saves.wall_ms.expected;
+    const gain = saved
+        ? ` The largest, ${best.title.toLowerCase()}, costs about ${duration(saved)} of ${duration(report.application.duration_ms)}.`
+        : "";
+    return `${plural(serious.length, "problem")} found.${gain}`;
+}
+
+function Totals({ report }: { report: Report }) {
+    const { totals, memory } = report;
+    const failed = (name: string) => {
+        const value = totals[name] ?? 0;
+        return value ? `${count(value)} failed` : undefined;
+    };
+    const cost = report.cost?.total;
+    return (
+        <Figures>
+            <Figure name="Wall clock" value={duration(report.application.duration_ms)} />
+            <Figure
+                name="Core time"
+                value={duration(report.accounting.core.total_ms)}
+                hint={`${count(totals.cores_peak)} cores at most`}
+            />
+            {typeof cost === "number" && <Figure name="Cost" value={money(cost, report.cost?.currency ?? "")} />}
+            <Figure name="Jobs" value={count(totals.jobs)} hint={failed("failed_jobs")} />
+            <Figure name="Stages" value={count(totals.stages)} hint={failed("failed_stages")} />
+            <Figure name="Tasks" value={count(totals.tasks)} hint={failed("failed_tasks")} />
+            <Figure name="Executors" value={count(totals.executors)} />
+            <Figure name="Input" value={bytes(totals.input_bytes)} />
+            <Figure name="Output" value={bytes(totals.output_bytes)} />
+            <Figure name="Shuffled" value={bytes(totals.shuffle_write_bytes)} />
+            <Figure name="Spilled to disk" value={bytes(totals.disk_spill_bytes)} />
+            <Figure
+                name="Executor heap"
+                value={share(memory.executor_heap_used_share)}
+                hint={memory.executor_heap_limit_bytes ? `of ${bytes(memory.executor_heap_limit_bytes)}` : undefined}
+            />
+        </Figures>
+    );
+}
+
+function Findings({ report, place }: { report: Report; place: Place }) {
+    if (!report.findings.length)
+        return (
+            <Empty title="Nothing to change">
+                {`${count(Object.keys(report.rules).length)} rules looked at this run and found it healthy.`}
+            </Empty>
+        );
+    return (
+        <ol class="findings">
+            {report.findings.map((finding) => (
+                <li key={finding.id}>
+                    <FindingCard finding={finding} report={report} place={place} />
+                </li>
+            ))}
+        </ol>
+    );
+}
+
+function Bounds({ report }: { report: Report }) {
+    const wall = report.application.duration_ms ?? 0;
+    const rows = [
+        { name: "This run", ms: wall, means: "as it was" },
+        { name: "Even", ms: report.bounds.ideal_ms, means: "the same cores, evenly filled" },
+        {
+            name: "Critical path",
+            ms: report.bounds.critical_path_ms,
+            means: "endless cores: the longest chain of tasks",
+        },
+        {
+            name: "Driver alone",
+            ms: report.bounds.driver_ms,
+            means: "no stage could run: the driver, and waiting for executors",
+        },
+        { name: "One core", ms: report.bounds.one_core_ms, means: "everything one after the other" },
+    ];
+    const scale = Math.max(wall, 1);
+    return (
+        <table class="bars">
+            <caption class="off-screen">How short the run could have been</caption>
+            <tbody>
+                {rows.map((row) => (
+                    <tr key={row.name}>
+                        <th scope="row">{row.name}</th>
+                        <td class="number">{duration(row.ms)}</td>
+                        <td class="bar-cell" aria-hidden="true">
+                            <span class="bar" style={{ width: `${Math.min(100, ((row.ms ?? 0) * 100) / scale)}%` }} />
+                        </td>
+                        <td class="meaning">{row.means}</td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+function stageColumns(place: Place): Column<Report["stages"][number]>[] {
+    const base = appAddress(place.app, place.attempt);
+    return [
+        {
+            name: "Stage",
+            value: (row) => row.id,
+            cell: (row) => {
+                const name = `${row.id}${row.attempt ? `.${row.attempt}` : ""}`;
+                return available(`${base}/stages/${row.id}/${row.attempt}`) ? (
+                    <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>{name}</a>
+                ) : (
+                    name
+                );
+            },
+        },
+        {
+            name: "Where",
+            value: (row) => row.name,
+            class: "clip",
+            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
+        },
+        {
+            name: "Took",
+            number: true,
+            value: (row) => (row.completed_ms ?? 0) - (row.submitted_ms ?? 0),
+            cell: (row) => (row.completed_ms && row.submitted_ms ? duration(row.completed_ms - row.submitted_ms) : "-"),
+        },
+        { name: "Task time", number: true, value: (row) => row.task_ms, cell: (row) => duration(row.task_ms) },
+        { name: "Tasks", number: true, value: (row) => row.tasks, cell: (row) => count(row.tasks) },
+        {
+            name: "Failed",
+            number: true,
+            value: (row) => row.failed_tasks,
+            cell: (row) => (row.failed_tasks ? count(row.failed_tasks) : ""),
+        },
+        {
+            name: "Median",
+            number: true,
+            value: (row) => row.duration_ms.median,
+            cell: (row) => duration(row.duration_ms.median),
+        },
+        {
+            name: "Slowest",
+            number: true,
+            value: (row) => row.duration_ms.max,
+            cell: (row) => duration(row.duration_ms.max),
+        },
+        {
+            name: "Input",
+            number: true,
+            value: (row) => row.input_bytes,
+            cell: (row) => (row.input_bytes ? bytes(row.input_bytes) : ""),
+        },
+        {
+            name: "Shuffle in",
+            number: true,
+            value: (row) => row.shuffle_read_bytes,
+            cell: (row) => (row.shuffle_read_bytes ? bytes(row.shuffle_read_bytes) : ""),
+        },
+        {
+            name: "Shuffle out",
+            number: true,
+            value: (row) => row.shuffle_write_bytes,
+            cell: (row) => (row.shuffle_write_bytes ? bytes(row.shuffle_write_bytes) : ""),
+        },
+        {
+            name: "Spilled",
+            number: true,
+            value: (row) => row.disk_spill_bytes,
+            cell: (row) => (row.disk_spill_bytes ? bytes(row.disk_spill_bytes) : ""),
+        },
+    ];
+}
+
+function View({ report, place }: { report: Report; place: Place }) {
+    const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
+    const { wall, core } = report.accounting;
+    return (
+        <>
+            <p class="lead">{verdictOf(report)}</p>
+            {report.integrity.confidence < 0.9 && (
+                <p class="warning">
+                    The log is not complete (confidence {share(report.integrity.confidence)}):{" "}
+                    <a href={link(["app", place.app, place.attempt, "integrity"])}>what is missing</a>.
+                </p>
+            )}
+            <Totals report={report} />
+            <div class="columns">
+                <Section
+                    title="Wall clock"
+                    note={`${duration(wall.total_ms)}: what the application waited for, moment by moment`}
+                >
+                    <StackedBar title="Wall time in its parts" total={wall.total_ms} parts={wall.parts} />
+                </Section>
+                <Section
+                    title="Core time"
+                    note={`${duration(core.total_ms)}: what executors' cores did while they were held`}
+                >
+                    {core.total_ms > 0 ? (
+                        <StackedBar title="Core time in its parts" total={core.total_ms} parts={core.parts} />
+                    ) : (
+                        <Empty title="Not known">The log has no executor events.</Empty>
+                    )}
+                </Section>
+            </div>
+            <Section title="Findings" note={report.findings.length ? "the most saved first" : undefined}>
+                <Findings report={report} place={place} />
+            </Section>
+            {settings.length > 0 && (
+                <Section
+                    title="Configuration changes"
+                    note="of all findings together, for spark-defaults.conf or --conf"
+                >
+                    <CodeBlock text={settings.join("\n")} label="configuration" />
+                </Section>
+            )}
+            <Section title="How short it could have been">
+                <Bounds report={report} />
+            </Section>
+            <Section title="Stages" note={plural(report.stages.length, "attempt")}>
+                {report.stages.length ? (
+                    <Table
+                        caption="Stages"
+                        rows={report.stages}
+                        columns={stageColumns(place)}
+                        initial={{ column: 3, descending: true }}
+                        limit={20}
+                    />
+                ) : (
+                    <Empty title="No stage ran" />
+                )}
+            </Section>
+        </>
+    );
+}
+
+export function Overview({ app, attempt }: AppPageProps) {
+    const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
+    return (
+        <div class="page">
+            <h1 class="off-screen">Overview</h1>
+            <Loaded state={state} what="report">
+                {(report) => <View report={report} place={{ app, attempt }} />}
+            </Loaded>
+        </div>
+    );
+}

@@ -1,0 +1,51 @@
+/** The table of pages: a page is a file in this folder and a row here. */
+import type { ComponentType } from "preact";
+import { About } from "./about";
+import { Applications } from "./applications";
+import { Integrity } from "./integrity";
+import { Overview } from "./overview";
+
+/** What a page of one application is told. */
+export interface AppPageProps {
+    app: string;
+    /** "-" for the attempt without an id. */
+    attempt: string;
+    /** The rest of the path, e.g. ["3", "0"] of stage/3/0. */
+    rest: string[];
+    query: URLSearchParams;
+}
+
+export interface AppPage {
+    /** Second part of its address: #/app/ID/ATTEMPT/PATH */
+    path: string;
+    title: string;
+    /** Press 'g', then this. */
+    key: string;
+    /** The document below applications/ID/ATTEMPT/ without which a report from disk does not show the page. */
+    needs: string;
+    component: ComponentType<AppPageProps>;
+}
+
+export const appPages: AppPage[] = [
+    { path: "overview", title: "Overview", key: "o", needs: "report", component: Overview },
+    { path: "integrity", title: "Data quality", key: "q", needs: "report", component: Integrity },
+];
+
+export interface RootPageProps {
+    rest: string[];
+    query: URLSearchParams;
+}
+
+export interface RootPage {
+    path: string;
+    title: string;
+    key: string;
+    /** Not shown by a report from disk. */
+    server: boolean;
+    component: ComponentType<RootPageProps>;
+}
+
+export const rootPages: RootPage[] = [
+    { path: "", title: "Applications", key: "a", server: false, component: Applications },
+    { path: "about", title: "About", key: "i", server: false, component: About },
+];
