@@ -78,14 +78,6 @@ static size_t collect_metrics(const struct pyro_app *app, struct gathered *metri
     return kept;
 }
 
-static bool any_metrics(const struct pyro_app *app)
-{
-    for (size_t i = 0; i < app->tasks.count; i++)
-        if (pyro_task_metrics(&app->tasks, i).len > 0)
-            return true;
-    return false;
-}
-
 static void fill_rows(struct pyro_app *app, const struct gathering *all)
 {
     for (size_t i = 0; i < all->count; i++)
@@ -107,7 +99,7 @@ static void fill_rows(struct pyro_app *app, const struct gathering *all)
 
 enum pyro_status pyro_analyze_task_metrics(struct pyro_app *app, struct pyro_error *error)
 {
-    if (app->sql_metrics.count == 0 || !any_metrics(app))
+    if (app->sql_metrics.count == 0 || !pyro_task_table_has_metrics(&app->tasks))
         return PYRO_OK;
     struct gathering all = {.metrics = pyro_scratch(app, app->sql_metrics.count, sizeof(*all.metrics))};
     if (all.metrics) {

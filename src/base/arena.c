@@ -1,6 +1,5 @@
 #include "base/arena.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -111,16 +110,23 @@ struct pyro_slice pyro_arena_copy(struct pyro_arena *arena, struct pyro_slice te
     return (struct pyro_slice){copy, text.len};
 }
 
-struct pyro_slice pyro_arena_printf(struct pyro_arena *arena, const char *format, ...)
+struct pyro_slice pyro_arena_vprintf(struct pyro_arena *arena, const char *format, va_list arguments)
 {
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
+    va_list again;
+    va_copy(again, arguments);
+    int len = vsnprintf(NULL, 0, format, arguments);
     char *text = len < 0 ? NULL : pyro_arena_alloc(arena, (size_t)len + 1);
     if (text)
         vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);
     return text ? (struct pyro_slice){text, (size_t)len} : PYRO_SLICE_NULL;
+}
+
+struct pyro_slice pyro_arena_printf(struct pyro_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct pyro_slice text = pyro_arena_vprintf(arena, format, arguments);
+    va_end(arguments);
+    return text;
 }

@@ -5,6 +5,7 @@
 #ifndef PYRO_BASE_ARENA_H
 #define PYRO_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,10 @@ void *pyro_arena_array(struct pyro_arena *arena, size_t count, size_t size);
 /* Copies `text` and appends a NUL that len does not count. A null slice stays null; ptr NULL otherwise means no memory.
  */
 struct pyro_slice pyro_arena_copy(struct pyro_arena *arena, struct pyro_slice text);
-/* printf into the arena. */
+/* printf into the arena; a null slice: no memory. */
 struct pyro_slice pyro_arena_printf(struct pyro_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+struct pyro_slice pyro_arena_vprintf(struct pyro_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -36,15 +36,10 @@ struct advisor {
 static struct pyro_slice say(struct advisor *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static struct pyro_slice say(struct advisor *state, const char *format, ...)
 {
-    char text[600];
     va_list arguments;
     va_start(arguments, format);
-    int len = vsnprintf(text, sizeof(text), format, arguments);
+    struct pyro_slice made = pyro_arena_vprintf(&state->cost->arena, format, arguments);
     va_end(arguments);
-    struct pyro_slice made =
-        pyro_arena_copy(&state->cost->arena, (struct pyro_slice){text, len < 0                      ? 0
-                                                                       : (size_t)len < sizeof(text) ? (size_t)len
-                                                                                                    : 599});
     state->failed |= made.ptr == NULL;
     return made;
 }

@@ -23,15 +23,10 @@ struct bill {
 static struct pyro_slice say(struct bill *bill, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static struct pyro_slice say(struct bill *bill, const char *format, ...)
 {
-    char text[400];
     va_list arguments;
     va_start(arguments, format);
-    int len = vsnprintf(text, sizeof(text), format, arguments);
+    struct pyro_slice made = pyro_arena_vprintf(&bill->cost->arena, format, arguments);
     va_end(arguments);
-    struct pyro_slice made =
-        pyro_arena_copy(&bill->cost->arena, (struct pyro_slice){text, len < 0                      ? 0
-                                                                      : (size_t)len < sizeof(text) ? (size_t)len
-                                                                                                   : 399});
     bill->failed |= made.ptr == NULL;
     return made;
 }

@@ -171,6 +171,11 @@ void pyro_task_chunk_read(const struct pyro_task_chunk *chunk, enum pyro_task_co
 #undef UNPACK
 }
 
+bool pyro_task_chunk_has_metrics(const struct pyro_task_chunk *chunk)
+{
+    return chunk->metric_ends_at != 0;
+}
+
 struct pyro_slice pyro_task_chunk_metrics(const struct pyro_task_chunk *chunk, size_t row)
 {
     if (!chunk->metric_ends_at)

@@ -180,3 +180,12 @@ struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t 
     assert(row < table->count && !table->open);
     return pyro_task_chunk_metrics(table->chunks.items[row / PYRO_TASK_CHUNK_ROWS], row % PYRO_TASK_CHUNK_ROWS);
 }
+
+bool pyro_task_table_has_metrics(const struct pyro_task_table *table)
+{
+    assert(!table->open);
+    for (size_t i = 0; i < table->chunks.count; i++)
+        if (pyro_task_chunk_has_metrics(table->chunks.items[i]))
+            return true;
+    return false;
+}

@@ -67,6 +67,9 @@ void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column c
  * Empty unless PYRO_WANT_TASK_METRICS was asked for. Belongs to the table. */
 struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t row);
 
+/* Whether any task of a sealed table has some. */
+bool pyro_task_table_has_metrics(const struct pyro_task_table *table);
+
 struct pyro_task_metric {
     int64_t accumulator, value;
 };

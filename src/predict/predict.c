@@ -36,18 +36,16 @@ void pyro_effect(struct pyro_predict_change *change, enum pyro_model_id model, d
                  const char *format, ...)
 {
     struct pyro_scenario *scenario = change->scenario;
-    char text[480];
     va_list arguments;
     if (scenario->effect_count == PYRO_EFFECTS_MAX)
         return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     struct pyro_predicted_effect *effect = &scenario->effects[scenario->effect_count];
     change->doubt_low[scenario->effect_count] = low;
     change->doubt_high[scenario->effect_count] = high;
     effect->model = model;
-    effect->text = pyro_arena_copy(change->arena, pyro_slice_from(text));
+    va_start(arguments, format);
+    effect->text = pyro_arena_vprintf(change->arena, format, arguments);
+    va_end(arguments);
     change->failed |= !effect->text.ptr;
     scenario->effect_count++;
 }

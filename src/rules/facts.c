@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "cost/container.h"
+
 double pyro_real(int64_t value)
 {
     return value > 0 ? (double)value : 0;
@@ -114,20 +116,7 @@ double pyro_app_memory_fraction(const struct pyro_app *app)
 {
     const double usual = 0.6; /* Spark's default */
     struct pyro_slice text = pyro_app_property(app, "spark.memory.fraction");
-    double value = 0, scale = 0;
-    if (text.len == 0 || text.len > 8)
-        return usual;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '.' && scale <= 0) {
-            scale = 1;
-        } else if (text.ptr[i] >= '0' && text.ptr[i] <= '9') {
-            value = value * 10 + (text.ptr[i] - '0');
-            scale *= 10;
-        } else {
-            return usual;
-        }
-    }
-    value = scale > 0 ? value / scale : value;
+    double value = text.len > 8 ? usual : pyro_property_decimal(text, usual);
     return value > 0 && value <= 1 ? value : usual;
 }
 

@@ -124,18 +124,12 @@ void pyro_finding_saves(struct pyro_rule_context *context, struct pyro_finding *
 
 struct pyro_slice pyro_say(struct pyro_rule_context *context, const char *format, ...)
 {
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    char *text = len < 0 ? NULL : pyro_arena_alloc(context->arena, (size_t)len + 1);
-    if (text)
-        vsnprintf(text, (size_t)len + 1, format, again);
-    else
-        context->failed = true;
-    va_end(again);
-    return text ? (struct pyro_slice){text, (size_t)len} : PYRO_SLICE_LITERAL("");
+    va_list arguments;
+    va_start(arguments, format);
+    struct pyro_slice text = pyro_arena_vprintf(context->arena, format, arguments);
+    va_end(arguments);
+    context->failed |= !text.ptr;
+    return text.ptr ? text : PYRO_SLICE_LITERAL("");
 }
 
 const char *pyro_say_ms(struct pyro_rule_context *context, double ms)
