@@ -195,7 +195,7 @@ typedef struct pyro_server pyro_server;
 
 struct pyro_server_options {
     size_t size;
-    const char *host;          /* IPv4 address to listen on; NULL: 127.0.0.1 */
+    const char *host;          /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
     unsigned port;             /* 0: a free one */
     uint64_t memory_bytes;     /* about what open applications may take; 0: 1 GiB */
     const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
@@ -203,6 +203,7 @@ struct pyro_server_options {
     uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
     unsigned update_ms; /* how often folders are looked at for logs that are new, have grown or are gone; 0: 10 s */
     const char *cache;  /* the folder, made when missing, for what is kept between starts; NULL: nothing is */
+    unsigned max_connections; /* at once; 0: 4,096, as far as the limit of open files allows */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { STOP_SECONDS = 20 };
 
 static void wait_for_signal(void)
 {
@@ -58,6 +61,7 @@ static int run(const struct cli_call *call)
     bool written = fflush(stdout) == 0;
     if (written)
         wait_for_signal();
+    alarm(STOP_SECONDS); /* in place of the two seconds that other verbs have: answers that have begun are finished */
     pyro_server_stop(server);
     return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
 }

@@ -30,7 +30,8 @@ static size_t find_service(const char *url)
 size_t pyro_serve_body_limit(const char *url, enum serve_method method)
 {
     size_t i = find_service(url);
-    return i < SERVICES && (services[i].methods & method) ? services[i].body_bytes : 0;
+    bool sent = method == SERVE_POST || method == SERVE_PUT;
+    return i < SERVICES && sent && (services[i].methods & method) ? services[i].body_bytes : 0;
 }
 
 void pyro_serve_answer(struct serve_request *request, const char *url)

@@ -52,8 +52,10 @@ static void write_all(struct body *body, const char *data, size_t len)
 void pyro_body_take(struct body *body, const char *data, size_t len)
 {
     body->too_long |= len > body->limit - body->bytes;
-    if (body->too_long || body->error)
+    if (body->too_long || body->error) {
+        body->dropped += len;
         return;
+    }
     body->bytes += len;
     if (body->path)
         write_all(body, data, len);

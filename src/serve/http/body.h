@@ -11,7 +11,7 @@ struct body {
     struct pyro_strbuf text;
     char *path; /* NULL: in memory */
     int file;
-    uint64_t bytes, limit;
+    uint64_t bytes, limit, dropped;
     bool too_long;
     int error; /* of the file; 0: none */
 };

@@ -1,7 +1,9 @@
 /* One request: its headers, its body, the service that answers. */
+#include "base/memory.h"
 #include "serve/http/server.h"
 
-#include "base/memory.h"
+/* What is read and dropped of a body that is too long, so that the client reads why instead of finding itself cut. */
+enum { DROPPED_BYTES = 16 << 20 };
 
 static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                       const char *value, size_t value_len)
@@ -40,25 +42,14 @@ struct pyro_slice pyro_serve_request_header(const struct serve_request *request,
     return value ? (struct pyro_slice){value, len} : PYRO_SLICE_LITERAL("");
 }
 
-static struct exchange *begin(struct pyro_server *server, struct MHD_Connection *connection, const char *url,
-                              const char *method)
-{
-    struct exchange *exchange = pyro_allocate(NULL, sizeof(*exchange));
-    if (!exchange)
-        return NULL;
-    *exchange = (struct exchange){.server = server, .connection = connection, .method = read_method(method)};
-    size_t limit = exchange->method ? pyro_serve_body_limit(url, exchange->method) : 0;
-    bool to_file = limit == SERVE_TO_FILE;
-    pyro_body_begin(&exchange->body, to_file ? server->max_upload_bytes : limit,
-                    to_file ? server->uploads.folder : NULL);
-    return exchange;
-}
+/* ---- The service, on a worker's thread --------------------------------------------------------------------------- */
 
-static void answer_with_service(struct exchange *exchange, struct serve_request *request, const char *url)
+static void answer_with_service(struct exchange *exchange)
 {
     struct body *body = &exchange->body;
+    struct serve_request *request = &exchange->request;
     pyro_body_finish(body);
-    if (!exchange->method) {
+    if (!request->method) {
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else if (body->too_long && body->limit) {
         pyro_serve_plain(request, 413, "the body is longer than %llu bytes, which is the most taken here",
@@ -68,8 +59,58 @@ static void answer_with_service(struct exchange *exchange, struct serve_request 
     } else {
         request->catalog = exchange->server->catalog;
         MHD_get_connection_values_n(exchange->connection, MHD_GET_ARGUMENT_KIND, take_parameter, request);
-        pyro_serve_answer(request, url);
+        request->body = pyro_strbuf_slice(&body->text);
+        request->body_file = body->path;
+        request->body_bytes = body->bytes;
+        request->upload_folder = exchange->server->uploads.folder;
+        pyro_serve_answer(request, exchange->url);
     }
+}
+
+static void work(struct work *work)
+{
+    struct exchange *exchange = (struct exchange *)work;
+    answer_with_service(exchange);
+    exchange->step = EXCHANGE_ANSWER;
+    MHD_resume_connection(exchange->connection);
+}
+
+/* ---- The event loop ---------------------------------------------------------------------------------------------- */
+
+static struct exchange *begin(struct pyro_server *server, struct MHD_Connection *connection, const char *url,
+                              const char *method)
+{
+    struct exchange *exchange = pyro_allocate(NULL, sizeof(*exchange));
+    if (!exchange)
+        return NULL;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    *exchange = (struct exchange){.work.run = work,
+                                  .server = server,
+                                  .connection = connection,
+                                  .place = info ? info->socket_context : NULL,
+                                  .url = url,
+                                  .request = {.method = read_method(method), .out = &exchange->out}};
+    pyro_strbuf_init(&exchange->out, NULL);
+    exchange->request.role = SERVE_ROLE_ADMIN;
+    exchange->request.transport = connection;
+    size_t limit = exchange->request.method ? pyro_serve_body_limit(url, exchange->request.method) : 0;
+    bool to_file = limit == SERVE_TO_FILE;
+    pyro_body_begin(&exchange->body, to_file ? server->max_upload_bytes : limit,
+                    to_file ? server->uploads.folder : NULL);
+    pyro_connection_takes_body(&server->connections, exchange->place, 0);
+    pthread_mutex_lock(&server->mutex);
+    server->exchanges++;
+    pthread_mutex_unlock(&server->mutex);
+    return exchange;
+}
+
+static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t *data_size)
+{
+    struct body *body = &exchange->body;
+    pyro_body_take(body, data, *data_size);
+    *data_size = 0;
+    pyro_connection_takes_body(&exchange->server->connections, exchange->place, body->bytes + 1);
+    return body->dropped > DROPPED_BYTES ? MHD_NO : MHD_YES;
 }
 
 enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
@@ -82,36 +123,35 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
         *state = begin(server, connection, url, method);
         return *state ? MHD_YES : MHD_NO;
     }
-    if (*data_size) {
-        pyro_body_take(&exchange->body, data, *data_size);
-        *data_size = 0;
-        return MHD_YES;
+    if (*data_size)
+        return take_body(exchange, data, data_size);
+    if (exchange->step == EXCHANGE_ANSWER)
+        return pyro_http_respond(exchange);
+    if (exchange->step == EXCHANGE_BODY) {
+        exchange->step = EXCHANGE_WORK;
+        pyro_connection_is_worked_on(&server->connections, exchange->place);
+        MHD_suspend_connection(connection);
+        pyro_workers_submit(&server->workers, &exchange->work);
     }
-    struct pyro_strbuf out;
-    pyro_strbuf_init(&out, NULL);
-    struct serve_request request = {.out = &out,
-                                    .method = exchange->method,
-                                    .body = pyro_strbuf_slice(&exchange->body.text),
-                                    .body_file = exchange->body.path,
-                                    .body_bytes = exchange->body.bytes,
-                                    .upload_folder = server->uploads.folder,
-                                    .role = SERVE_ROLE_ADMIN,
-                                    .transport = connection};
-    answer_with_service(exchange, &request, url);
-    enum MHD_Result result = pyro_http_respond(connection, &request);
-    pyro_strbuf_done(&out);
-    return result;
+    return MHD_YES;
 }
 
 void pyro_http_end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
 {
+    struct pyro_server *server = context;
     struct exchange *exchange = *state;
-    (void)context;
     (void)connection;
     (void)why;
-    if (exchange) {
-        pyro_body_done(&exchange->body);
-        pyro_release(NULL, exchange);
-        *state = NULL;
-    }
+    if (!exchange)
+        return;
+    pyro_connection_waits(&server->connections, exchange->place);
+    pyro_body_done(&exchange->body);
+    pyro_strbuf_done(&exchange->out);
+    pthread_mutex_lock(&server->mutex);
+    server->answer_bytes -= exchange->answer_bytes;
+    server->exchanges--;
+    pthread_cond_broadcast(&server->changed);
+    pthread_mutex_unlock(&server->mutex);
+    pyro_release(NULL, exchange);
+    *state = NULL;
 }

@@ -1,9 +1,8 @@
 /* The answer on the wire: headers that every answer has, conditional requests, bodies from memory and from streams. */
 #include "serve/http/server.h"
 
-#include "base/memory.h"
-
-enum { STREAM_BLOCK = 64 << 10 };
+/* Answers beyond SMALL count: all that clients have not read yet may take ANSWER_BYTES. */
+enum { SMALL = 64 << 10, BLOCK = 256 << 10, ANSWER_BYTES = 512 << 20 };
 
 static const char *given(const struct serve_request *request, const char *name)
 {
@@ -44,63 +43,76 @@ static bool is_unchanged(const struct serve_request *request)
     return known.ptr && names_tag(known, tag);
 }
 
-/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+/* ---- Bodies ------------------------------------------------------------------------------------------------------ */
 
-static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t size)
+/* An answer in memory goes with its exchange, which lives until it is sent. */
+static ssize_t read_text(void *context, uint64_t position, char *buffer, size_t size)
 {
-    struct serve_stream *stream = context;
-    (void)position;
-    int64_t got = stream->read(stream->context, buffer, size);
-    if (got >= 0)
-        return (ssize_t)got;
-    return got == SERVE_STREAM_END ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+    const struct exchange *exchange = context;
+    size_t rest = exchange->out.len - (size_t)position, len = rest < size ? rest : size;
+    memcpy(buffer, exchange->out.data + position, len);
+    return (ssize_t)len;
 }
 
-static void close_stream(void *context)
+/* Whether there is room for the answer beside those that clients have not read yet. */
+static bool reserve(struct exchange *exchange)
 {
-    struct serve_stream *stream = context;
-    if (stream->close)
-        stream->close(stream->context);
-    pyro_release(NULL, stream);
-}
-
-static struct MHD_Response *respond_with_stream(const struct serve_request *request)
-{
-    struct serve_stream *stream = pyro_allocate(NULL, sizeof(*stream));
-    struct MHD_Response *response = NULL;
-    if (stream) {
-        *stream = request->stream;
-        response = MHD_create_response_from_callback(stream->length >= 0 ? (uint64_t)stream->length : MHD_SIZE_UNKNOWN,
-                                                     STREAM_BLOCK, read_stream, stream, close_stream);
+    struct pyro_server *server = exchange->server;
+    pthread_mutex_lock(&server->mutex);
+    bool fits = server->answer_bytes == 0 || exchange->out.len <= ANSWER_BYTES - server->answer_bytes;
+    if (fits) {
+        exchange->answer_bytes = exchange->out.len;
+        server->answer_bytes += exchange->answer_bytes;
     }
-    if (!response) {
-        if (request->stream.close)
-            request->stream.close(request->stream.context);
-        pyro_release(NULL, stream);
-    }
-    return response;
+    pthread_mutex_unlock(&server->mutex);
+    return fits;
 }
 
-static struct MHD_Response *respond_with_text(const struct pyro_strbuf *body)
+static struct MHD_Response *respond_with_text(struct exchange *exchange)
 {
+    if (exchange->out.len > SMALL && !reserve(exchange)) {
+        pyro_serve_plain(&exchange->request, 503, "too many large answers wait for their readers; try again later");
+        pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_RETRY_AFTER, PYRO_SLICE_LITERAL("5"));
+    }
+    const struct pyro_strbuf *body = &exchange->out;
+    pyro_connection_sends(&exchange->server->connections, exchange->place, body->len);
     if (body->failed)
         return NULL;
+    if (body->len > SMALL)
+        return MHD_create_response_from_callback(body->len, BLOCK, read_text, exchange, NULL);
     return body->len ? MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY)
                      : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
 }
 
-enum MHD_Result pyro_http_respond(struct MHD_Connection *connection, struct serve_request *request)
+static struct MHD_Response *create(struct exchange *exchange)
 {
-    bool unchanged = is_unchanged(request);
-    if (unchanged) {
-        if (request->stream.read && request->stream.close)
-            request->stream.close(request->stream.context);
-        request->stream.read = NULL;
-        pyro_strbuf_clear(request->out);
-        request->status = 304;
-    }
+    struct serve_request *request = &exchange->request;
+    if (!request->stream.read)
+        return respond_with_text(exchange);
     struct MHD_Response *response =
-        request->stream.read ? respond_with_stream(request) : respond_with_text(request->out);
+        pyro_stream_response(&exchange->server->streams, &request->stream, exchange->connection);
+    if (response)
+        return response;
+    pyro_serve_plain(request, 503, "too many answers are being streamed; try again later");
+    return respond_with_text(exchange);
+}
+
+static void leave_out_body(struct serve_request *request)
+{
+    if (request->stream.read && request->stream.close)
+        request->stream.close(request->stream.context);
+    request->stream.read = NULL;
+    pyro_strbuf_clear(request->out);
+    request->status = 304;
+}
+
+enum MHD_Result pyro_http_respond(struct exchange *exchange)
+{
+    struct serve_request *request = &exchange->request;
+    bool unchanged = is_unchanged(request);
+    if (unchanged)
+        leave_out_body(request);
+    struct MHD_Response *response = create(exchange);
     if (!response)
         return MHD_NO;
     if (!unchanged)
@@ -110,7 +122,9 @@ enum MHD_Result pyro_http_respond(struct MHD_Connection *connection, struct serv
         MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, no-store, must-revalidate");
     for (size_t i = 0; i < request->header_count; i++)
         MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
-    enum MHD_Result queued = MHD_queue_response(connection, request->status, response);
+    if (pyro_http_stopping(exchange->server))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    enum MHD_Result queued = MHD_queue_response(exchange->connection, request->status, response);
     MHD_destroy_response(response);
     return queued;
 }

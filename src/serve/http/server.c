@@ -1,31 +1,43 @@
-/* The server's beginning and end: libmicrohttpd, one thread a connection. */
+/* The server's beginning and end. */
 #include "serve/http/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "serve/http/listen.h"
 
-enum { CONNECTIONS = 128, CONNECTIONS_PER_ADDRESS = 64, IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10, UPDATE_MS = 10000 };
+/* How long answers that have begun may take once the server is to stop. */
+enum { STOP_SECONDS = 10, CONNECTIONS = 4096, UPDATE_MS = 10000 };
 
-static enum pyro_status listen_on(struct pyro_server *server, const char *host, unsigned port, struct pyro_error *error)
+bool pyro_http_stopping(struct pyro_server *server)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is no IPv4 address to listen on", host);
-    server->daemon = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, (uint16_t)port, NULL, NULL,
-        pyro_http_answer, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)CONNECTIONS_PER_ADDRESS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
-        MHD_OPTION_NOTIFY_COMPLETED, pyro_http_end, NULL, MHD_OPTION_END);
-    const union MHD_DaemonInfo *info =
-        server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-    if (!info)
-        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot listen on %s:%u: is the port taken?", host, port);
-    server->port = info->port;
-    return PYRO_OK;
+    pthread_mutex_lock(&server->mutex);
+    bool stopping = server->stopping;
+    pthread_mutex_unlock(&server->mutex);
+    return stopping;
+}
+
+static struct pyro_server *create(const struct pyro_server_options *options)
+{
+    pthread_condattr_t clock;
+    struct pyro_server *server = pyro_allocate(NULL, sizeof(*server));
+    if (!server)
+        return NULL;
+    *server = (struct pyro_server){
+        .max_upload_bytes = options->max_upload_bytes ? options->max_upload_bytes : (uint64_t)2 << 30,
+        .max_connections = options->max_connections ? options->max_connections : CONNECTIONS,
+    };
+    pthread_mutex_init(&server->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    pyro_stream_limit_init(&server->streams);
+    pyro_connections_start(&server->connections);
+    return server;
 }
 
 /* Folders that are not there would be served as empty for ever. */
@@ -66,16 +78,16 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options) || options->port > 65535)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): no folder, options or port");
     PYRO_TRY(check_folders(folders, folder_count, error));
-    struct pyro_server *server = pyro_allocate(NULL, sizeof(*server));
+    struct pyro_server *server = create(options);
     if (!server)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    *server = (struct pyro_server){.max_upload_bytes =
-                                       options->max_upload_bytes ? options->max_upload_bytes : (uint64_t)2 << 30};
     enum pyro_status status = pyro_spool_open(&server->uploads, options->upload_folder, error);
+    if (status == PYRO_OK && !pyro_workers_start(&server->workers))
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
     if (status == PYRO_OK)
         status = open_catalog(server, folders, folder_count, options, error);
     if (status == PYRO_OK)
-        status = listen_on(server, options->host ? options->host : "127.0.0.1", options->port, error);
+        status = pyro_http_listen(server, options->host ? options->host : "127.0.0.1", options->port, error);
     if (status != PYRO_OK) {
         pyro_server_stop(server);
         return status;
@@ -89,6 +101,33 @@ unsigned pyro_server_port(const pyro_server *server)
     return server->port;
 }
 
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void wait_for_answers(struct pyro_server *server)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += STOP_SECONDS;
+    pthread_mutex_lock(&server->mutex);
+    server->stopping = true;
+    while (server->exchanges && pthread_cond_timedwait(&server->changed, &server->mutex, &until) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(&server->mutex);
+}
+
+static void stop_daemon(struct pyro_server *server)
+{
+    MHD_socket listening = MHD_quiesce_daemon(server->daemon);
+    if (listening != MHD_INVALID_SOCKET)
+        close(listening);
+    pyro_stream_limit_stop(&server->streams, STREAMS_STOP_WAITING);
+    wait_for_answers(server);
+    /* The daemon must not be stopped while a connection is suspended. */
+    pyro_stream_limit_stop(&server->streams, STREAMS_STOP_ALL);
+    pyro_workers_stop(&server->workers);
+    MHD_stop_daemon(server->daemon);
+}
+
 void pyro_server_stop(pyro_server *server)
 {
     if (!server)
@@ -96,8 +135,14 @@ void pyro_server_stop(pyro_server *server)
     if (server->catalog)
         pyro_serve_catalog_stop(server->catalog);
     if (server->daemon)
-        MHD_stop_daemon(server->daemon);
+        stop_daemon(server);
+    else
+        pyro_workers_stop(&server->workers);
+    pyro_stream_limit_done(&server->streams);
+    pyro_connections_stop(&server->connections);
     pyro_serve_catalog_close(server->catalog);
     pyro_spool_close(&server->uploads);
+    pthread_mutex_destroy(&server->mutex);
+    pthread_cond_destroy(&server->changed);
     pyro_release(NULL, server);
 }

@@ -1,27 +1,56 @@
-/* The parts of the HTTP server, for one another only. */
+/* The parts of the HTTP server, for one another only.
+ *
+ * Few threads serve many connections: event loops (libmicrohttpd, epoll) read requests and write answers, workers run
+ * the services, and each answer that is streamed has a thread of its own while it lasts. A connection costs a thread
+ * only while it is being answered. */
 #ifndef PYRO_SERVE_HTTP_SERVER_H
 #define PYRO_SERVE_HTTP_SERVER_H
 
 #include <microhttpd.h>
+#include <pthread.h>
 
 #include "serve/http/body.h"
+#include "serve/http/connections.h"
 #include "serve/http/spool.h"
+#include "serve/http/stream.h"
+#include "serve/http/workers.h"
 #include "serve/request.h"
 
 struct pyro_server {
     struct MHD_Daemon *daemon;
     struct serve_catalog *catalog;
+    struct workers workers;
+    struct connections connections;
+    struct stream_limit streams;
     struct spool uploads;
     uint64_t max_upload_bytes;
-    unsigned port;
+    unsigned port, max_connections;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t changed;
+    size_t exchanges; /* requests that are being answered */
+    bool stopping;
+    uint64_t answer_bytes; /* in memory, of answers that are being sent */
+};
+
+/* What an exchange waits for. */
+enum exchange_step {
+    EXCHANGE_BODY,   /* the rest of the request */
+    EXCHANGE_WORK,   /* a worker, who has `connection` suspended meanwhile */
+    EXCHANGE_ANSWER, /* that the answer is queued */
 };
 
 /* One request, from its headers to the last byte of its answer. */
 struct exchange {
+    struct work work; /* first: the workers' part */
     struct pyro_server *server;
     struct MHD_Connection *connection;
-    enum serve_method method; /* 0: one that no service knows */
+    struct connection *place;
+    const char *url; /* of the connection */
+    enum exchange_step step;
     struct body body;
+    struct pyro_strbuf out;
+    struct serve_request request;
+    uint64_t answer_bytes; /* counted in the server's */
 };
 
 /* The callbacks of the daemon; the context is the server. */
@@ -29,7 +58,9 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
                                  const char *version, const char *data, size_t *data_size, void **state);
 void pyro_http_end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why);
 
-/* Queues the answer; takes over `request->stream`. */
-enum MHD_Result pyro_http_respond(struct MHD_Connection *connection, struct serve_request *request);
+/* Queues the answer; takes over `exchange->request.stream`. */
+enum MHD_Result pyro_http_respond(struct exchange *exchange);
+
+bool pyro_http_stopping(struct pyro_server *server);
 
 #endif
