@@ -103,8 +103,9 @@ struct pyro_options {
 
 enum pyro_wanted {
     PYRO_WANT_PLAN_TEXT = 1 << 0,   /* texts of physical plans (sql.plan, sql_nodes.detail) */
-    PYRO_WANT_TASK_METRICS = 1 << 1 /* SQL metrics of single tasks (sql_metrics.tasks and task_*): about doubles memory
-                                       and time */
+    PYRO_WANT_TASK_METRICS = 1 << 1, /* SQL metrics of single tasks (sql_metrics.tasks and task_*): about doubles memory
+                                        and time */
+    PYRO_WANT_PLAN_CHANGES = 1 << 2 /* plans that adaptive execution replaced, for pyro_view_write() */
 };
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */

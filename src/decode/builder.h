@@ -38,6 +38,7 @@ struct pyro_plan {
     uint64_t replaced; /* characters of its texts that became U+FFFD; counted at the end, as is the error */
     PYRO_VEC(struct pyro_plan_node) nodes;
     PYRO_VEC(struct pyro_plan_metric) metrics;
+    unsigned earlier; /* plans of this execution in app->earlier_plans */
 };
 
 /* What tells a repeated event: one set for each kind of identity. */
@@ -103,6 +104,7 @@ struct pyro_builder {
     uint64_t other_events;           /* unknown events beyond the names that are kept apart */
 
     int64_t earliest_ms, latest_ms; /* of all times seen; PYRO_NONE before the first */
+    int64_t told_ms;                /* the same without those of tasks, which depends on no cut between batches */
     bool started, ended;            /* ApplicationStart, ApplicationEnd seen */
     int64_t last_job_end;           /* row of the job that ended last, -1 */
 
@@ -149,6 +151,8 @@ struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number
 /* Cuts a text before it is kept, at a character's border. */
 struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit);
 void pyro_build_time(struct pyro_builder *builder, int64_t time_ms);
+/* The same for an event of a job, stage or SQL execution. */
+void pyro_build_told_time(struct pyro_builder *builder, int64_t time_ms);
 /* Counts the event as repeated, and returns true, when one with this identity was seen. */
 bool pyro_build_identity(struct pyro_builder *builder, enum pyro_identity kind, uint64_t identity);
 /* Rows, added when new; NULL when there is no memory. Valid until the next row is added. */

@@ -43,6 +43,19 @@ struct pyro_integrity {
 
 enum { PYRO_REJECTS_KEPT = 1000 };
 
+/* A plan that adaptive execution replaced, without metrics: earlier_nodes [first_node, first_node + node_count),
+ * parents before children. Kept where PYRO_WANT_PLAN_CHANGES was asked for. */
+struct pyro_earlier_plan {
+    size_t sql_row;
+    int64_t planned_ms;
+    size_t first_node, node_count;
+};
+struct pyro_earlier_node {
+    struct pyro_slice name, detail;
+    int64_t parent; /* number of the node in its plan; PYRO_NONE: the root */
+    const struct pyro_operator *known;
+};
+
 /* Records beyond the first for the same row: totals count records, as a reader of the log's lines would. */
 struct pyro_repeats {
     int64_t jobs, failed_jobs, stages, failed_stages, sql_executions;
@@ -124,8 +137,10 @@ struct pyro_app {
     struct pyro_task_table tasks;
     PYRO_VEC(struct pyro_executor) executors;
     PYRO_VEC(struct pyro_sql_execution) sql;
-    PYRO_VEC(struct pyro_sql_node) sql_nodes;     /* grouped by sql, ascending */
-    PYRO_VEC(struct pyro_sql_metric) sql_metrics; /* grouped by sql, then node */
+    PYRO_VEC(struct pyro_sql_node) sql_nodes;         /* grouped by sql, ascending */
+    PYRO_VEC(struct pyro_sql_metric) sql_metrics;     /* grouped by sql, then node */
+    PYRO_VEC(struct pyro_earlier_plan) earlier_plans; /* of one execution in the order of their making */
+    PYRO_VEC(struct pyro_earlier_node) earlier_nodes;
     PYRO_VEC(struct pyro_rdd) rdds;
     PYRO_VEC(struct pyro_exclusion) exclusions;
     PYRO_VEC(struct pyro_operation) operations;

@@ -20,6 +20,8 @@ static bool copy_tables(struct pyro_app *to, const struct pyro_app *from)
     return COPY_VEC(&to->jobs, &from->jobs, allocator) && COPY_VEC(&to->stages, &from->stages, allocator) &&
            COPY_VEC(&to->executors, &from->executors, allocator) && COPY_VEC(&to->sql, &from->sql, allocator) &&
            COPY_VEC(&to->sql_nodes, &from->sql_nodes, allocator) &&
+           COPY_VEC(&to->earlier_plans, &from->earlier_plans, allocator) &&
+           COPY_VEC(&to->earlier_nodes, &from->earlier_nodes, allocator) &&
            COPY_VEC(&to->sql_metrics, &from->sql_metrics, allocator) && COPY_VEC(&to->rdds, &from->rdds, allocator) &&
            COPY_VEC(&to->exclusions, &from->exclusions, allocator) &&
            COPY_VEC(&to->operations, &from->operations, allocator) &&

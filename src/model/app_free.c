@@ -54,6 +54,8 @@ static void free_app(struct pyro_app *app)
     pyro_vec_done(&app->sql, allocator);
     pyro_vec_done(&app->sql_nodes, allocator);
     pyro_vec_done(&app->sql_metrics, allocator);
+    pyro_vec_done(&app->earlier_plans, allocator);
+    pyro_vec_done(&app->earlier_nodes, allocator);
     pyro_vec_done(&app->rdds, allocator);
     pyro_vec_done(&app->exclusions, allocator);
     pyro_vec_done(&app->operations, allocator);

@@ -43,8 +43,9 @@ struct pyro_executor {
 };
 struct pyro_sql_execution {
 #include "model/tables/sql.def"
-    /* Not a column: */
+    /* Not columns: */
     bool unstarted;                        /* only later events name it: it does not count as an execution */
+    int64_t planned_ms;                    /* about when its newest plan was made: no event says it exactly */
     uint16_t first_joins[PYRO_JOIN_KINDS]; /* joins of the plan that it started with, before AQE changed it */
 };
 struct pyro_sql_node {

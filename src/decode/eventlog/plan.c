@@ -11,6 +11,9 @@ enum { PYRO_DETAIL_BYTES = 400, PYRO_METADATA_BYTES = 600 };
 
 enum { MOST_TEXT_BYTES = 16 << 20 };
 
+/* Plans that were replaced: of one execution, and operators of all. */
+enum { MOST_EARLIER = 50, MOST_EARLIER_NODES = 1000000 };
+
 static uint32_t decode_text(struct pyro_json *json, struct pyro_builder *builder)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
@@ -261,6 +264,29 @@ void pyro_plan_settle(struct pyro_builder *builder, size_t sql_row)
     plan->replaced = *replaced - before;
     *replaced = before;
     drop_text(builder, plan);
+}
+
+bool pyro_plan_keep_earlier(struct pyro_builder *builder, size_t sql_row)
+{
+    struct pyro_app *app = builder->app;
+    pyro_plan_settle(builder, sql_row);
+    struct pyro_plan *plan = &builder->plans.items[sql_row];
+    if (builder->failed || plan->nodes.count == 0 || plan->earlier == MOST_EARLIER ||
+        plan->nodes.count > MOST_EARLIER_NODES - app->earlier_nodes.count)
+        return !builder->failed;
+    struct pyro_earlier_plan *kept = pyro_vec_push(&app->earlier_plans, builder->allocator);
+    if (!kept || !pyro_vec_reserve(&app->earlier_nodes, plan->nodes.count, builder->allocator))
+        return !(builder->failed = true);
+    *kept = (struct pyro_earlier_plan){sql_row, app->sql.items[sql_row].planned_ms, app->earlier_nodes.count,
+                                       plan->nodes.count};
+    for (size_t i = 0; i < plan->nodes.count; i++) {
+        const struct pyro_plan_node *node = &plan->nodes.items[i];
+        app->earlier_nodes.items[app->earlier_nodes.count++] = (struct pyro_earlier_node){
+            pyro_string_pool_text(app->strings, node->name), pyro_string_pool_text(app->strings, node->detail),
+            node->parent >= 0 ? node->parent : PYRO_NONE, node->known};
+    }
+    plan->earlier++;
+    return true;
 }
 
 bool pyro_plan_keep(struct pyro_builder *builder, size_t sql_row, struct pyro_slice text)

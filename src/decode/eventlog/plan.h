@@ -11,6 +11,9 @@ void pyro_plan_count_joins(struct pyro_slice text, uint16_t counts[PYRO_JOIN_KIN
 /* Decodes the text that is kept, if any: nodes, parents before children, and their metrics. A plan that cannot be read
  * leaves none, and its error. */
 void pyro_plan_settle(struct pyro_builder *builder, size_t sql_row);
+/* Keeps the newest plan among the earlier ones, before another takes its place; beyond a limit none is kept. False: no
+ * memory. */
+bool pyro_plan_keep_earlier(struct pyro_builder *builder, size_t sql_row);
 void pyro_plan_done(struct pyro_builder *builder, struct pyro_plan *plan);
 
 #endif

@@ -7,9 +7,16 @@
 
 #define KEY PYRO_JSON_KEY
 
-static bool keep_plan(struct pyro_builder *builder, const struct pyro_sql_execution *sql, struct pyro_slice text)
+static bool keep_plan(struct pyro_builder *builder, struct pyro_sql_execution *sql, struct pyro_slice text,
+                      int64_t planned_ms)
 {
-    return !text.ptr || pyro_plan_keep(builder, (size_t)(sql - builder->app->sql.items), text);
+    size_t row = (size_t)(sql - builder->app->sql.items);
+    if (!text.ptr)
+        return true;
+    if ((builder->wanted & PYRO_WANT_PLAN_CHANGES) && !pyro_plan_keep_earlier(builder, row))
+        return false;
+    sql->planned_ms = planned_ms;
+    return pyro_plan_keep(builder, row, text);
 }
 
 /* The execution's row after a whole record; NULL and an error when the record is bad. */
@@ -87,9 +94,9 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
         pyro_plan_count_joins(plan, sql->first_joins);
     if (sql->plan_updates == 0) { /* an adaptive update that came before is newer */
         sql->plan = found.plan;
-        keep_plan(builder, sql, plan);
+        keep_plan(builder, sql, plan, found.submitted_ms);
     }
-    pyro_build_time(builder, found.submitted_ms);
+    pyro_build_told_time(builder, found.submitted_ms);
     return !builder->failed;
 }
 
@@ -124,7 +131,7 @@ bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *
     sql->completed_ms = time_ms;
     sql->failure = failed ? failure : PYRO_SLICE_NULL;
     sql->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
-    pyro_build_time(builder, time_ms);
+    pyro_build_told_time(builder, time_ms);
     struct pyro_failure *row = failed ? pyro_build_failure(builder, "sql") : NULL;
     if (row) {
         row->id = pyro_build_number(builder, id);
@@ -204,5 +211,5 @@ bool pyro_decode_sql_adaptive_execution_update(struct pyro_json *json, struct py
     sql->plan_updates++;
     if (text.ptr)
         sql->plan = text;
-    return keep_plan(builder, sql, plan) && !builder->failed;
+    return keep_plan(builder, sql, plan, builder->told_ms) && !builder->failed;
 }

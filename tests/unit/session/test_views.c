@@ -108,6 +108,50 @@ static void of_more_tasks_the_failed_and_the_longest_stay(void **state)
     pyro_strbuf_done(&out);
 }
 
+#define AQE_PLAN(number, tree)                                                                                         \
+    "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate\",\"executionId\":0,"      \
+    "\"physicalPlanDescription\":\"p\",\"sparkPlanInfo\":{\"nodeName\":\"" number "\",\"simpleString\":\"" number      \
+    "\"" tree "}}\n"
+
+/* Plans that were replaced are there when they are asked for, wherever the log was cut when it was fed. */
+static void plans_that_were_replaced(void **state)
+{
+    (void)state;
+    struct pyro_strbuf log, out;
+    pyro_strbuf_init(&log, NULL);
+    pyro_strbuf_init(&out, NULL);
+    const char *end = strstr(kit_small_log, "{\"Event\":\"SparkListenerJobEnd\"");
+    pyro_strbuf_add(&log, kit_small_log, (size_t)(end - kit_small_log));
+    pyro_strbuf_add_text(&log, AQE_PLAN("Second", ",\"children\":[{\"nodeName\":\"B\"},{\"nodeName\":\"C\"}]"));
+    pyro_strbuf_add_text(&log, AQE_PLAN("Third", ""));
+    pyro_strbuf_add_text(&log, end);
+    for (size_t piece = 1; piece <= log.len; piece = piece < 40 ? piece + 13 : log.len + (piece == log.len)) {
+        struct pyro_options options = {.size = sizeof(options), .wanted = PYRO_WANT_PLAN_CHANGES};
+        pyro_diagnosis *diagnosis = NULL;
+        pyro_app *app = kit_feed("log", log.data, log.len, piece, &options);
+        assert_int_equal(pyro_diagnose(app, NULL, &diagnosis, NULL), PYRO_OK);
+        pyro_app_release(app);
+        const char *text = view(diagnosis, "sql/0", 0, &out);
+        static const char *const parts[] = {
+            "{\"number\": 0, \"reason\": \"initial\", \"at_ms\": 1150,",
+            "{\"number\": 1, \"reason\": \"adaptive\", \"at_ms\": 1600,",
+            "{\"number\": 2, \"reason\": \"adaptive\", \"at_ms\": 1600,",
+            "\"edges\": [[1,0], [2,0]]",
+            "\"name\": \"Second\"",
+            "\"final\": 2",
+        };
+        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+            if (!strstr(text, parts[i]))
+                fail_msg("missing: %s in\n%s", parts[i], text);
+        pyro_diagnosis_free(diagnosis);
+    }
+    pyro_diagnosis *diagnosis = diagnose(log.data);
+    assert_non_null(strstr(view(diagnosis, "sql/0", 0, &out), "\"final\": 0"));
+    pyro_diagnosis_free(diagnosis);
+    pyro_strbuf_done(&log);
+    pyro_strbuf_done(&out);
+}
+
 static void other_names_are_refused(void **state)
 {
     (void)state;
@@ -145,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_at_once_have_rows_of_their_own),
         cmocka_unit_test(of_more_tasks_the_failed_and_the_longest_stay),
+        cmocka_unit_test(plans_that_were_replaced),
         cmocka_unit_test(other_names_are_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

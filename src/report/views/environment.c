@@ -1,0 +1,55 @@
+/* pyrometer.environment/1: properties of Spark, the system, Hadoop and the JVM, without their secrets. */
+#include "report/secrets.h"
+#include "report/views/views.h"
+
+/* Properties that are no secret although their names say so. */
+static bool is_harmless(struct pyro_slice key)
+{
+    return pyro_slice_is(key, "spark.redaction.regex") || pyro_slice_is(key, "spark.sql.redaction.string.regex");
+}
+
+/* Those of one kind as an object; rows are sorted by kind, then name. */
+static void write_kind(struct pyro_json *json, const struct pyro_app *app, const char *kind, uint64_t *redacted)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, kind, '{');
+    for (size_t i = 0; i < app->properties.count; i++) {
+        const struct pyro_property *property = &app->properties.items[i];
+        if (!pyro_slice_is(property->kind, kind) || !property->key.ptr)
+            continue;
+        bool done = property->value.ptr && pyro_slice_is(property->value, pyro_redacted);
+        bool secret = done || (property->value.ptr && !is_harmless(property->key) &&
+                               pyro_is_secret(property->key, property->value));
+        *redacted += secret;
+        pyro_json_line(json);
+        pyro_json_key(json, property->key);
+        pyro_json_text(json, NULL, secret ? pyro_slice_from(pyro_redacted) : property->value);
+    }
+    pyro_json_end(json, '}');
+}
+
+enum pyro_status pyro_view_environment(struct pyro_json *json, const struct pyro_view_request *request,
+                                       struct pyro_error *error)
+{
+    static const char *const kinds[] = {"spark", "system", "hadoop", "jvm", "metrics"};
+    const struct pyro_app *app = request->app;
+    uint64_t redacted = 0;
+    (void)error;
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_string(json, "schema", "pyrometer.environment/1");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        write_kind(json, app, kinds[i], &redacted);
+    pyro_json_line(json);
+    pyro_json_begin(json, "classpath", '[');
+    for (size_t i = 0; i < app->properties.count; i++) {
+        if (!pyro_slice_is(app->properties.items[i].kind, "classpath"))
+            continue;
+        pyro_json_line(json);
+        pyro_json_text(json, NULL, app->properties.items[i].key);
+    }
+    pyro_json_end(json, ']');
+    pyro_json_line(json);
+    pyro_json_count(json, "redacted", redacted);
+    pyro_json_end(json, '}');
+    return PYRO_OK;
+}
