@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/replay_edits.h"
+#include "analyze/replay_losses.h"
 
 void pyro_replay_free(struct pyro_replay *replay)
 {
@@ -115,6 +116,7 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
     fork->job_windows = NULL;
     fork->events.items = NULL;
     fork->allocation = NULL;
+    fork->losing = NULL;
     fork->allocating = (struct replay_allocating){0};
     fork->running.items = NULL;
     fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
@@ -185,6 +187,9 @@ static bool make_executors(const struct pyro_replay *replay, const struct pyro_r
         struct pyro_stage stage = {.resource_profile = executor->resource_profile};
         mine->added = replay_us(executor->added_ms);
         mine->removed = executor->removed_ms == PYRO_NONE ? REPLAY_TIME_MAX : replay_us(executor->removed_ms);
+        mine->lost = executor->lost && executor->removed_ms != PYRO_NONE;
+        mine->keeps_output = executor->keeps_output;
+        mine->drain = replay_us(executor->drain_ms);
         mine->cores = executor->cores < 0 ? 0 : executor->cores > INT32_MAX ? INT32_MAX : executor->cores;
         mine->slots = mine->cores / pyro_task_cpus(replay->app, &stage);
         mine->last_stage = REPLAY_NOBODY;
@@ -194,6 +199,14 @@ static bool make_executors(const struct pyro_replay *replay, const struct pyro_r
     }
     ret->count = (uint32_t)count;
     return true;
+}
+
+static bool has_losses(const struct pyro_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->executor_count; i++)
+        if (replay->executors[i].lost)
+            return true;
+    return false;
 }
 
 static void fill_jobs(const struct pyro_replay *replay, struct pyro_replay_span *jobs)
@@ -226,6 +239,7 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     replay->locality = change->locality;
     replay->allocation = change->allocation;
     replay->fair = change->other_mode ? change->fair : fair;
+    done = done && (!swapped || !has_losses(replay) || pyro_replay_losses_new(replay));
     done = done && !replay->no_memory && pyro_replay_go(replay);
     replay->spread = NULL;
     replay->first_ms = NULL;
@@ -233,9 +247,11 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     replay->fair = fair;
     if (done) {
         *ret = result_of(replay);
+        ret->damage = replay->losing ? replay->losing->damage : (struct pyro_replay_damage){0};
         if (change->jobs)
             fill_jobs(replay, change->jobs);
     }
+    pyro_replay_losses_free(replay);
     pyro_replay_undo(replay, &undo);
     replay->allocation = NULL;
     pyro_release(replay->allocator, replay->allocating.vacant);

@@ -47,6 +47,18 @@ struct pyro_replay_executor {
     int64_t added_ms, removed_ms; /* since the application's start; removed: PYRO_NONE stays to the end */
     int64_t cores;
     int64_t resource_profile;
+    bool lost;         /* at removed_ms, with its running tasks and its output of shuffles; else tasks are let finish */
+    bool keeps_output; /* that is: it was moved before, or others keep it */
+    int64_t drain_ms;  /* so long before it is lost it gets no more tasks */
+};
+
+/* What executors that were lost took with them. */
+struct pyro_replay_damage {
+    size_t executors;
+    size_t tasks;                                     /* that ran on them, or could not fetch what was on them */
+    size_t partitions;                                /* of shuffles, that were computed and gone */
+    size_t stages;                                    /* that were done and ran once more for that */
+    uint32_t most_task_failures, most_stage_failures; /* of one partition; of one stage, for want of what it reads */
 };
 
 /* Dynamic allocation as Spark's ExecutorAllocationManager does it, instead of executors that the log names. Times are
@@ -79,6 +91,7 @@ struct pyro_replay_result {
     int64_t core_ms;    /* allocated: executors' lifetimes x cores */
     double utilization; /* share of allocated core time with a task; NaN without executors */
     int64_t executors;  /* with dynamic allocation: most alive at once; else 0 */
+    struct pyro_replay_damage damage;
 };
 
 struct pyro_replay;

@@ -68,6 +68,8 @@ struct replay_executor {
     uint32_t group;
     uint32_t last_stage; /* it takes no part in stages behind this one */
     bool stays;          /* until `removed`, whatever stage that is */
+    bool lost, keeps_output;
+    int64_t drain; /* of one that is lost */
 };
 
 /* Per run of the replay. */
@@ -107,6 +109,7 @@ struct replay_event {
 };
 struct replay_running {
     uint32_t run, stage, executor;
+    bool active, lost; /* lost: with its executor, its end does not count */
     int64_t end;
 };
 struct replay_group {
@@ -178,6 +181,7 @@ struct pyro_replay {
     uint32_t holding[REPLAY_HOLDING_MAX], holding_count; /* stages with pinned tasks that wait */
     uint32_t jobs_left, stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
+    struct replay_losing *losing;        /* executors are lost (replay_losses.h); else NULL */
     const struct replay_window *windows; /* of jobs that do not wait for each other */
     uint32_t window_count;
 

@@ -1,5 +1,5 @@
 /* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
-#include "analyze/replay_slots.h"
+#include "analyze/replay_losses.h"
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -117,6 +117,8 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
     state->slots = replay->groups[stage->group].slots;
     state->parts_left = replay_is_cut(replay, number) ? replay_tasks(replay, number) : stage->partitions;
     pyro_replay_queue_stage(replay, number);
+    if (replay->losing)
+        pyro_replay_losses_settle(replay);
     if (!stage->waits || replay_is_cut(replay, number))
         return;
     bool holds = replay->holding_count < REPLAY_HOLDING_MAX && !replay->others;
@@ -148,6 +150,10 @@ static void end_stage(struct pyro_replay *replay, uint32_t number)
     const struct replay_stage *stage = &replay->stages[number];
     if (state->done)
         return;
+    if (replay->losing && replay->losing->stages[number].short_of) {
+        replay->losing->stages[number].short_of = false; /* its tasks will end it once more */
+        return;
+    }
     state->done = state->started = true;
     state->end = replay->now;
     for (uint32_t i = 0; i < stage->next.count; i++)
@@ -203,6 +209,11 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
             pyro_replay_come(replay, what);
         break;
     case REPLAY_EXECUTOR_REMOVED:
+        if (replay->losing && replay->executors[what].lost)
+            pyro_replay_lost(replay, what);
+        pyro_replay_leave(replay, what);
+        break;
+    case REPLAY_EXECUTOR_DRAINS:
         pyro_replay_leave(replay, what);
         break;
     case REPLAY_JOB_START:
@@ -225,6 +236,9 @@ static void handle(struct pyro_replay *replay, const struct replay_event *event)
         break;
     case REPLAY_STAGE_NEARS:
         replay->stage_states[what].nears = true;
+        break;
+    case REPLAY_STAGE_AGAIN:
+        pyro_replay_again(replay, what);
         break;
     case REPLAY_TASK_ENDED:
         pyro_replay_end_run(replay, what);
@@ -311,6 +325,8 @@ static void begin(struct pyro_replay *replay)
     replay->stages_done = replay->stuck_job = replay->stuck_stage = 0;
     replay->leaving_next = replay->others ? replay->executor_count : 0;
     replay->revived = false;
+    if (replay->losing)
+        pyro_replay_losses_begin(replay);
     memset(replay->run_done, 0, replay->run_count);
     memset(replay->pool_running, 0, replay->pool_count * sizeof(*replay->pool_running));
     for (uint32_t g = 0; g < replay->group_count; g++) {
@@ -324,8 +340,12 @@ static void begin(struct pyro_replay *replay)
             continue;
         pyro_replay_push(replay, replay_later(replay->executors[i].added, replay->executor_start),
                          REPLAY_EXECUTOR_ADDED, i);
-        if (replay->executors[i].removed != REPLAY_TIME_MAX)
-            pyro_replay_push(replay, replay->executors[i].removed, REPLAY_EXECUTOR_REMOVED, i);
+        const struct replay_executor *executor = &replay->executors[i];
+        if (executor->lost && executor->drain > 0)
+            pyro_replay_push(replay, executor->removed > executor->drain ? executor->removed - executor->drain : 0,
+                             REPLAY_EXECUTOR_DRAINS, i);
+        if (executor->removed != REPLAY_TIME_MAX)
+            pyro_replay_push(replay, executor->removed, REPLAY_EXECUTOR_REMOVED, i);
     }
     for (uint32_t i = 0; i < replay->stage_count; i++)
         replay->stage_states[i] =

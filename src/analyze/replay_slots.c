@@ -1,5 +1,5 @@
 /* Slots of executors, and which task of which stage gets the next one. */
-#include "analyze/replay_slots.h"
+#include "analyze/replay_losses.h"
 
 /* Of the stages that share a pool, so many are looked at for the next one. */
 enum { FAIR_LOOKED_AT = 1024 };
@@ -95,7 +95,7 @@ static bool has_task(struct pyro_replay *replay, uint32_t number)
     const struct replay_run *runs = &replay->runs[replay->stages[number].runs.first];
     const uint32_t passed = replay->stages[number].waits ? REPLAY_RUN_WAITS : 0;
     uint32_t count = replay_tasks(replay, number);
-    if (state->done)
+    if (replay->losing ? !pyro_replay_may_run(replay, number) : state->done)
         return false;
     if (state->retry_first != REPLAY_NOBODY)
         return true;
@@ -275,7 +275,7 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
     slot = slot < held / 2 ? held / 2 : slot;
     int64_t free_at = replay_later(replay->now, slot), end = replay_later(replay->now, slot > us ? slot : us);
-    replay->running.items[place] = (struct replay_running){run, number, executor, end};
+    replay->running.items[place] = (struct replay_running){run, number, executor, true, false, end};
     replay->busy = pyro_add_saturating(replay->busy, us);
     replay->executor_states[executor].free--;
     replay->executor_states[executor].busy++;
@@ -303,7 +303,11 @@ static bool has_slot(const struct pyro_replay *replay, uint32_t number)
 static void end_part(struct pyro_replay *replay, uint32_t number)
 {
     struct replay_stage_state *state = &replay->stage_states[number];
-    if (state->parts_left > 0 && --state->parts_left == 0)
+    if (state->parts_left == 0 || --state->parts_left > 0)
+        return;
+    if (state->done && replay->losing)
+        pyro_replay_again_done(replay, number);
+    else
         pyro_replay_push(replay, state->end > replay->now ? state->end : replay->now, REPLAY_STAGE_END, number);
 }
 
@@ -357,7 +361,9 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
     uint32_t before = replay->runs[run].executor;
     if (has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
         executor = before;
-    if (!copy || !(replay->run_done[replay_head(replay, run)] & REPLAY_DONE)) /* else its original was faster */
+    /* A copy whose original was faster, or a lost task whose copy was. */
+    bool idle = (copy || replay->losing) && replay->run_done[replay_head(replay, run)] & REPLAY_DONE;
+    if (!idle)
         launch(replay, number, executor, run);
 }
 
@@ -411,7 +417,10 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
 {
     struct replay_running running = replay->running.items[place];
     replay->running.items[place].run = replay->running_free;
+    replay->running.items[place].active = false;
     replay->running_free = place;
+    if (running.lost)
+        return;
     const struct replay_stage *stage = &replay->stages[running.stage];
     struct replay_stage_state *state = &replay->stage_states[running.stage];
     replay->executor_states[running.executor].free++;
@@ -447,8 +456,11 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     }
     for (uint32_t i = head; i < end && !any; i++)
         any = (replay->runs[i].flags & (REPLAY_RUN_SUCCESS | REPLAY_RUN_SKIPPED)) == REPLAY_RUN_SUCCESS;
-    if (success || (!any && attempt_behind(replay, run, end, true) == end))
-        end_partition(replay, running.stage, head);
+    if (!success && (any || attempt_behind(replay, run, end, true) < end))
+        return;
+    if (replay->losing)
+        pyro_replay_computed(replay, head, run, running.executor);
+    end_partition(replay, running.stage, head);
 }
 
 void pyro_replay_dispatch(struct pyro_replay *replay)

@@ -9,6 +9,7 @@
 enum replay_event_kind {
     REPLAY_EXECUTOR_ADDED,
     REPLAY_EXECUTOR_REMOVED,
+    REPLAY_EXECUTOR_DRAINS, /* it gets no more tasks */
     REPLAY_JOB_START,
     REPLAY_JOB_END,
     REPLAY_STAGE_START,
@@ -16,6 +17,7 @@ enum replay_event_kind {
     REPLAY_STAGE_END,
     REPLAY_STAGE_SPREADS, /* its tasks may run far from their data */
     REPLAY_STAGE_NEARS,   /* so long they waited in the log; now they wait on */
+    REPLAY_STAGE_AGAIN,   /* submitted once more, for what was lost */
     REPLAY_TASK_ENDED,
     REPLAY_TASK_QUEUED,   /* a second attempt, or a speculative copy */
     REPLAY_ALLOCATE,      /* tasks have waited long enough */

@@ -116,9 +116,11 @@ static bool gather(struct advisor *state)
     for (size_t i = 0; i < app->executors.count; i++) {
         uint64_t from, to;
         pyro_executor_interval(&window, &app->executors.items[i], &from, &to);
-        state->executors[i] = (struct pyro_replay_executor){(int64_t)from, PYRO_NONE,
-                                                            (int64_t)pyro_executor_cores(&app->executors.items[i]),
-                                                            app->executors.items[i].resource_profile};
+        state->executors[i] =
+            (struct pyro_replay_executor){.added_ms = (int64_t)from,
+                                          .removed_ms = PYRO_NONE,
+                                          .cores = (int64_t)pyro_executor_cores(&app->executors.items[i]),
+                                          .resource_profile = app->executors.items[i].resource_profile};
     }
     qsort(state->executors, app->executors.count, sizeof(*state->executors), by_time);
     return true;

@@ -148,7 +148,8 @@ static void test_executors_come_late(void **state)
     edit = (struct pyro_edit){.kind = PYRO_EDIT_EXECUTOR, .from_ms = START + 50, .to_ms = PYRO_NONE};
     assert_int_equal(wall_with(replay, edit, NULL), 350);
     /* Two executors of one core from the start. */
-    struct pyro_replay_executor others[] = {{0, PYRO_NONE, 1, 0}, {0, PYRO_NONE, 1, 0}};
+    struct pyro_replay_executor others[] = {{.removed_ms = PYRO_NONE, .cores = 1},
+                                            {.removed_ms = PYRO_NONE, .cores = 1}};
     struct pyro_replay_change change = {.executors = others, .executor_count = 2};
     struct pyro_replay_result result;
     assert_int_equal(pyro_replay_run(replay, &change, &result, NULL), PYRO_OK);
