@@ -14,8 +14,8 @@ struct pyro_history *pyro_history_new(void)
         pyro_release(NULL, history);
         return NULL;
     }
-    struct pyro_map *const maps[] = {&history->job_rows, &history->stage_rows, &history->task_rows,
-                                     &history->executor_rows, &history->rdd_rows};
+    struct pyro_map *const maps[] = {&history->job_rows,      &history->stage_rows, &history->task_rows,
+                                     &history->executor_rows, &history->rdd_rows,   &history->sql_rows};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         pyro_map_init(maps[i], NULL);
     return history;
@@ -95,6 +95,10 @@ void pyro_history_release(struct pyro_history *history)
     pyro_map_done(&history->task_rows);
     pyro_map_done(&history->executor_rows);
     pyro_map_done(&history->rdd_rows);
+    for (size_t i = 0; i < history->sql.count; i++)
+        pyro_history_sql_done(&history->sql.items[i]);
+    pyro_vec_done(&history->sql, NULL);
+    pyro_map_done(&history->sql_rows);
     pyro_string_pool_release(history->strings);
     pyro_release(NULL, history);
 }
@@ -118,6 +122,12 @@ struct pyro_history_task *pyro_history_task(const struct pyro_history *history, 
 {
     const uint64_t *row = pyro_map_get(&history->task_rows, (uint64_t)id);
     return row ? &history->tasks.items[*row - 1] : NULL;
+}
+
+struct pyro_history_sql *pyro_history_sql(const struct pyro_history *history, int64_t id)
+{
+    const uint64_t *row = pyro_map_get(&history->sql_rows, (uint64_t)id);
+    return row ? &history->sql.items[*row - 1] : NULL;
 }
 
 struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, struct pyro_slice id)

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/slice.h"
 #include "base/vec.h"
+#include "model/history_sql.h"
 
 struct pyro_string_pool;
 
@@ -182,8 +183,9 @@ struct pyro_history {
     PYRO_VEC(struct pyro_history_profile) profiles;
     PYRO_VEC(struct pyro_history_rdd) rdds;
     PYRO_VEC(struct pyro_history_process) processes;
-    struct pyro_map job_rows, stage_rows, task_rows, executor_rows, rdd_rows; /* -> row + 1 */
-    size_t memory;                                                            /* about what it takes */
+    PYRO_VEC(struct pyro_history_sql) sql;
+    struct pyro_map job_rows, stage_rows, task_rows, executor_rows, rdd_rows, sql_rows; /* -> row + 1 */
+    size_t memory;                                                                      /* about what it takes */
 };
 
 struct pyro_history *pyro_history_new(void);
@@ -194,6 +196,7 @@ void pyro_history_release(struct pyro_history *history);
 struct pyro_history_job *pyro_history_job(const struct pyro_history *history, int64_t id);
 struct pyro_history_stage *pyro_history_stage(const struct pyro_history *history, int64_t id, int64_t attempt);
 struct pyro_history_task *pyro_history_task(const struct pyro_history *history, int64_t id);
+struct pyro_history_sql *pyro_history_sql(const struct pyro_history *history, int64_t id);
 struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, struct pyro_slice id);
 
 #endif

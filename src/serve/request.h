@@ -18,7 +18,13 @@ struct serve_header {
 
 enum { SERVE_PARAMETERS = 64, SERVE_SEGMENTS = 16, SERVE_HEADERS = 8 };
 
-enum serve_method { SERVE_GET = 1 << 0, SERVE_POST = 1 << 1, SERVE_DELETE = 1 << 2, SERVE_PUT = 1 << 3 };
+enum serve_method {
+    SERVE_GET = 1 << 0,
+    SERVE_POST = 1 << 1,
+    SERVE_DELETE = 1 << 2,
+    SERVE_PUT = 1 << 3,
+    SERVE_OPTIONS = 1 << 4
+};
 
 /* In the column `methods` of services.def: POST there changes nothing, so that who may read may send it. */
 enum { SERVE_POST_READS = 1 << 8 };
@@ -60,7 +66,7 @@ struct serve_request {
     enum serve_role role;
     struct pyro_strbuf *out;
     unsigned status;
-    const char *type; /* of the answer; a literal */
+    const char *type; /* of the answer; a literal; NULL: not said */
     struct serve_header headers[SERVE_HEADERS];
     size_t header_count;
     struct serve_stream stream; /* where `read` is set, the body instead of `out` */

@@ -82,7 +82,7 @@ def test_answer(suite: Tuple[Server, Path], name: str, request_path: str) -> Non
 def test_error(suite: Tuple[Server, Path], path: str, status: int, text: str) -> None:
     found, kind, body = suite[0].get(path)
     assert (found, body.decode()) == (status, text)
-    assert kind.startswith("text/plain")
+    assert kind == ("application/json" if path.startswith("applications?") else "text/plain")
 
 
 @pytest.mark.parametrize("path", ["foobar", "applications/local-1422981780767/stages/flimflam", "applications?limit=x"])

@@ -112,6 +112,20 @@ static void read_properties(struct pyro_listener *listener, const struct pyro_tr
     }
 }
 
+/* The job's stages belong to an SQL execution. */
+static void follow_sql(struct pyro_listener *listener, const struct pyro_tree *event, int64_t job)
+{
+    const struct pyro_tree *execution = GET(GET(event, "Properties"), "spark.sql.execution.id");
+    size_t row = execution ? pyro_sql_job_start(&listener->sql, pyro_tree_int(execution, -1), job) : SIZE_MAX;
+    const struct pyro_tree *infos = GET(event, "Stage Infos"), *ids = GET(event, "Stage IDs");
+    if (row == SIZE_MAX)
+        return;
+    for (const struct pyro_tree *one = infos ? infos->first : ids ? ids->first : NULL; one; one = one->next)
+        pyro_sql_job_stage(&listener->sql, row, pyro_tree_int(infos ? GET(one, "Stage ID") : one, 0),
+                           pyro_tree_int(GET(one, "Number of Tasks"), 0));
+    pyro_sql_job_started(&listener->sql, row);
+}
+
 void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history *history = listener->history;
@@ -138,6 +152,7 @@ void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro
         if (stage_id)
             *stage_id = pyro_tree_int(infos ? GET(one, "Stage ID") : one, 0);
     }
+    follow_sql(listener, event, id);
     int64_t last = -1;
     for (const struct pyro_tree *info = infos ? infos->first : NULL; info; info = info->next) {
         if (!GET(info, "Completion Time"))
@@ -173,6 +188,7 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
     bool succeeded = pyro_tree_is(GET(GET(event, "Job Result"), "Result"), "JobSucceeded");
     job->status = succeeded ? PYRO_JOB_SUCCEEDED : PYRO_JOB_FAILED;
     job->completed_ms = pyro_tree_int(GET(event, "Completion Time"), 0);
+    pyro_sql_job_end(&listener->sql, job->id, succeeded);
 }
 
 static void add_rdds(struct pyro_listener *listener, const struct pyro_tree *rdds)
@@ -204,6 +220,7 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
     struct pyro_history_stage *stage = live_stage(listener, info);
     if (!stage || !stage->live)
         return;
+    pyro_sql_stage_submitted(&listener->sql, stage->id, stage->attempt);
     stage->status = PYRO_STAGE_ACTIVE;
     struct pyro_slice pool = pyro_listener_text(listener, GET(properties, "spark.scheduler.pool"));
     if (pool.ptr)

@@ -17,11 +17,13 @@ bool pyro_listener_init(struct pyro_listener *listener)
     *listener = (struct pyro_listener){.history = pyro_history_new()};
     pyro_arena_init(&listener->arena, NULL);
     pyro_strbuf_init(&listener->scratch, NULL);
+    pyro_sql_follower_init(&listener->sql, listener->history);
     return listener->history != NULL;
 }
 
 void pyro_listener_done(struct pyro_listener *listener)
 {
+    pyro_sql_follower_done(&listener->sql);
     pyro_history_release(listener->history);
     pyro_arena_done(&listener->arena);
     pyro_strbuf_done(&listener->scratch);
@@ -30,6 +32,7 @@ void pyro_listener_done(struct pyro_listener *listener)
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
 {
     struct pyro_history *history = listener->history;
+    pyro_sql_follower_flush(&listener->sql);
     listener->history = NULL;
     history->memory = (size_t)history->bytes / 8 + history->tasks.count * (sizeof(struct pyro_history_task) + 300) +
                       history->stages.count * 4096 + ((size_t)1 << 16);
@@ -73,6 +76,8 @@ bool pyro_listener_line(struct pyro_listener *listener, struct pyro_slice line)
         name = late_event_name(root);
         listener->history->bad_lines += !root;
     }
+    if (name.ptr && pyro_sql_event(listener, name, line))
+        return !listener->history->failed;
     for (size_t i = 0; name.ptr && i < sizeof(events) / sizeof(*events); i++) {
         if (!pyro_slice_is(name, events[i].name))
             continue;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "decode/history/sql.h"
 #include "decode/history/tree.h"
 #include "model/history.h"
 
@@ -11,6 +12,7 @@ struct pyro_listener {
     struct pyro_history *history;
     struct pyro_arena arena; /* of the line at hand */
     struct pyro_strbuf scratch;
+    struct pyro_sql_follower sql;
 };
 
 /* False: no memory. */

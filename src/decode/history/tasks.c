@@ -289,6 +289,22 @@ static void count_in_executor(struct pyro_history_executor *executor, const stru
     add_to(&executor->shuffle_write, values[PYRO_HISTORY_shuffleBytesWritten]);
 }
 
+/* What the task's accumulables add to the metrics of an SQL execution. */
+static void follow_sql(struct pyro_listener *listener, const struct pyro_tree *event, const struct pyro_tree *info,
+                       bool succeeded)
+{
+    int64_t id = pyro_tree_int(GET(info, "Task ID"), -1), index = pyro_tree_int(GET(info, "Index"), 0);
+    struct pyro_sql_stage *stage = pyro_sql_task(&listener->sql, pyro_tree_int(GET(event, "Stage ID"), -1),
+                                                 pyro_tree_int(GET(event, "Stage Attempt ID"), 0), index);
+    const struct pyro_tree *array = stage ? GET(info, "Accumulables") : NULL;
+    for (const struct pyro_tree *one = array ? array->first : NULL; one; one = one->next)
+        if (GET(one, "Update"))
+            pyro_sql_task_value(&listener->sql, stage, id, index, pyro_tree_int(GET(one, "ID"), 0),
+                                pyro_tree_int(GET(one, "Update"), 0));
+    if (stage && succeeded)
+        pyro_sql_task_succeeded(&listener->sql, stage, index);
+}
+
 void pyro_history_on_task_end(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history *history = listener->history;
@@ -316,6 +332,7 @@ void pyro_history_on_task_end(struct pyro_listener *listener, const struct pyro_
         task = &unknown;
         read_info(listener, info, task);
     }
+    follow_sql(listener, event, info, task->status == PYRO_HTASK_SUCCESS);
     if (pyro_tree_is(name, "Success")) {
         outcome.completed = 1;
     } else if (pyro_tree_is(name, "TaskKilled") || pyro_tree_is(name, "TaskCommitDenied")) {

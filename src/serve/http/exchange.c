@@ -21,11 +21,9 @@ static enum serve_method read_method(const char *name)
     static const struct {
         const char *name;
         enum serve_method method;
-    } methods[] = {{MHD_HTTP_METHOD_GET, SERVE_GET},
-                   {MHD_HTTP_METHOD_HEAD, SERVE_GET},
-                   {MHD_HTTP_METHOD_POST, SERVE_POST},
-                   {MHD_HTTP_METHOD_PUT, SERVE_PUT},
-                   {MHD_HTTP_METHOD_DELETE, SERVE_DELETE}};
+    } methods[] = {{MHD_HTTP_METHOD_GET, SERVE_GET},       {MHD_HTTP_METHOD_HEAD, SERVE_GET},
+                   {MHD_HTTP_METHOD_POST, SERVE_POST},     {MHD_HTTP_METHOD_PUT, SERVE_PUT},
+                   {MHD_HTTP_METHOD_DELETE, SERVE_DELETE}, {MHD_HTTP_METHOD_OPTIONS, SERVE_OPTIONS}};
     for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
         if (strcmp(name, methods[i].name) == 0)
             return methods[i].method;

@@ -115,7 +115,7 @@ enum MHD_Result pyro_http_respond(struct exchange *exchange)
     struct MHD_Response *response = create(exchange);
     if (!response)
         return MHD_NO;
-    if (!unchanged)
+    if (!unchanged && request->type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->type);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (!given(request, MHD_HTTP_HEADER_CACHE_CONTROL))

@@ -29,14 +29,22 @@ void pyro_spark_application_attempt(struct spark_request *request);
 void pyro_spark_error(struct spark_request *request, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+void pyro_spark_no_such_app(struct spark_request *request);
+/* The text is the path: Spark's own answer to what is not below an application. */
+void pyro_spark_no_such_path(struct spark_request *request);
+/* The page that Jetty shows where Jersey found nothing (404, 405) or Spark failed (500). */
+void pyro_spark_fault(struct spark_request *request, unsigned status);
+/* A number of digits; -1: beyond 64 bits. */
+int64_t pyro_spark_id(struct pyro_slice digits);
+
 bool pyro_spark_flag(const struct spark_request *request, const char *name);
-/* False, and the request answered with 404 as Spark does, when it is no number. */
+/* An empty value counts as none. False, and the request answered with 404 as Spark does, when it is no number. */
 bool pyro_spark_number(struct spark_request *request, const char *name, int64_t fallback, int64_t *ret);
 /* Values of an enumeration that a request selects by; bit i for names[i]. All bits when none is given. False, and
  * answered with 404, when a value is none of them. */
 bool pyro_spark_choices(struct spark_request *request, const char *parameter, const char *const *names, size_t count,
                         uint32_t *ret);
-/* "0.05,0.5": false, and answered with 400, when a word is no number. At most SPARK_QUANTILES. */
+/* "0.05,0.5", sorted: false, and answered with 400, when a word is no number. At most SPARK_QUANTILES. */
 enum { SPARK_QUANTILES = 64 };
 bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, double *quantiles, size_t *ret_count);
 

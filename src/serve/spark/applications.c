@@ -84,11 +84,12 @@ static bool read_dates(struct spark_request *request, int64_t *dates)
     };
     for (int i = 0; i < DATES; i++) {
         struct pyro_slice text = pyro_serve_parameter(request->http, rows[i].name);
-        if (!text.ptr)
+        if (!text.len)
             text = pyro_slice_from(rows[i].fallback);
         if (!parse_date(text, &dates[i])) {
             pyro_spark_error(request, 400, "Couldn't parse date: %.*s", (int)(text.len < 200 ? text.len : 200),
                              text.ptr);
+            request->http->type = "application/json"; /* which it is not: as Spark says it */
             return false;
         }
     }

@@ -1,7 +1,5 @@
 /* From a path to the row of routes.def that answers it, and what rows share: parameters and errors. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -19,16 +17,6 @@ static const struct {
 #undef ROUTE
 };
 
-void pyro_spark_error(struct spark_request *request, unsigned status, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    pyro_serve_plain(request->http, status, "%s", text);
-}
-
 static bool same_word(struct pyro_slice a, const char *b)
 {
     return a.ptr && a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
@@ -43,9 +31,9 @@ bool pyro_spark_number(struct spark_request *request, const char *name, int64_t 
 {
     struct pyro_slice text = pyro_serve_parameter(request->http, name);
     *ret = fallback;
-    if (!text.ptr || pyro_serve_parse_number(text, ret))
+    if (text.len == 0 || pyro_serve_parse_number(text, ret))
         return true;
-    pyro_spark_error(request, 404, "HTTP 404 Not Found");
+    pyro_spark_fault(request, 404);
     return false;
 }
 
@@ -59,7 +47,7 @@ bool pyro_spark_choices(struct spark_request *request, const char *parameter, co
         while (found < count && !same_word(value, names[found]))
             found++;
         if (found == count) {
-            pyro_spark_error(request, 404, "HTTP 404 Not Found");
+            pyro_spark_fault(request, 404);
             return false;
         }
         *ret |= (uint32_t)1 << found;
@@ -69,46 +57,135 @@ bool pyro_spark_choices(struct spark_request *request, const char *parameter, co
     return true;
 }
 
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A number as Java reads it: blanks around it and a suffix of its type are allowed. */
+static bool parse_real(struct pyro_slice text, double *ret)
+{
+    char word[64], *end;
+    while (text.len && (unsigned char)*text.ptr <= ' ')
+        text = (struct pyro_slice){text.ptr + 1, text.len - 1};
+    while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
+        text.len--;
+    if (text.len > 1 && strchr("fFdD", text.ptr[text.len - 1]))
+        text.len--;
+    if (text.len == 0 || text.len >= sizeof(word))
+        return false;
+    memcpy(word, text.ptr, text.len);
+    word[text.len] = '\0';
+    *ret = strtod(word, &end);
+    return !*end && isfinite(*ret);
+}
+
 bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, double *quantiles, size_t *ret_count)
 {
     struct pyro_slice text = pyro_serve_parameter(request->http, "quantiles");
     if (!text.ptr)
         text = pyro_slice_from(fallback);
+    bool some = text.len > 0;
+    while (some && text.len && text.ptr[text.len - 1] == ',') /* nothing behind the last comma is no word */
+        text.len--;
     *ret_count = 0;
-    for (bool more = true; more && *ret_count < SPARK_QUANTILES;) {
+    for (bool more = text.len || !some; more && *ret_count < SPARK_QUANTILES;) {
         const char *comma = text.len ? memchr(text.ptr, ',', text.len) : NULL;
         size_t len = comma ? (size_t)(comma - text.ptr) : text.len;
-        char word[64] = "", *end;
-        memcpy(word, text.ptr, len < sizeof(word) ? len : sizeof(word) - 1);
-        double value = strtod(word, &end);
-        if (end == word || *end || !isfinite(value) || len >= sizeof(word)) {
+        if (!parse_real((struct pyro_slice){text.ptr, len}, &quantiles[*ret_count])) {
             pyro_spark_error(request, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"",
                              (int)(len < 200 ? len : 200), text.ptr);
             return false;
         }
-        quantiles[(*ret_count)++] = value;
+        (*ret_count)++;
         more = comma != NULL;
         text = comma ? (struct pyro_slice){comma + 1, text.len - len - 1} : text;
     }
+    qsort(quantiles, *ret_count, sizeof(*quantiles), compare_reals);
     return true;
 }
 
 /* ---- Routes ---- */
 
-static spark_handler *find_route(enum scope scope, const struct pyro_slice *segments, size_t count,
-                                 struct spark_request *request)
+enum match { MATCH_NONE, MATCH_FAULT, MATCH };
+
+static bool is_number(struct pyro_slice segment)
 {
-    for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
-        if (routes[i].scope == scope &&
-            pyro_serve_matches(routes[i].path, segments, count, request->arguments, SPARK_ARGUMENTS))
-            return routes[i].handler;
-    return NULL;
+    for (size_t i = 0; i < segment.len; i++)
+        if (segment.ptr[i] < '0' || segment.ptr[i] > '9')
+            return false;
+    return segment.len > 0;
+}
+
+int64_t pyro_spark_id(struct pyro_slice text)
+{
+    int64_t id = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (__builtin_mul_overflow(id, 10, &id) || __builtin_add_overflow(id, text.ptr[i] - '0', &id))
+            return -1;
+    return id;
+}
+
+static enum match match(const char *route, const struct pyro_slice *segments, size_t count,
+                        struct pyro_slice *arguments)
+{
+    struct pyro_slice wanted[SERVE_SEGMENTS];
+    size_t taken = 0;
+    bool fault = false;
+    if (pyro_serve_split(pyro_slice_from(route), wanted) != count)
+        return MATCH_NONE;
+    for (size_t i = 0; i < count; i++) {
+        bool small = pyro_slice_is(wanted[i], "{#}"), large = pyro_slice_is(wanted[i], "{##}");
+        bool any = pyro_slice_is(wanted[i], "{}");
+        if (small || large ? !is_number(segments[i]) : !any && !pyro_slice_eq(wanted[i], segments[i]))
+            return MATCH_NONE;
+        int64_t id = small || large ? pyro_spark_id(segments[i]) : 0;
+        fault |= id < 0 || (small && id > INT32_MAX);
+        if ((small || large || any) && taken < SPARK_ARGUMENTS)
+            arguments[taken++] = segments[i];
+    }
+    return fault ? MATCH_FAULT : MATCH;
+}
+
+static enum match find_route(enum scope scope, const struct pyro_slice *segments, size_t count,
+                             struct spark_request *request, spark_handler **ret)
+{
+    for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++) {
+        enum match found =
+            routes[i].scope == scope ? match(routes[i].path, segments, count, request->arguments) : MATCH_NONE;
+        *ret = routes[i].handler;
+        if (found != MATCH_NONE)
+            return found;
+    }
+    return MATCH_NONE;
+}
+
+/* Jersey's answer to other methods than GET, which are none of a resource that is there. */
+static bool refuse_method(struct spark_request *request)
+{
+    struct serve_request *http = request->http;
+    if (http->method == SERVE_GET)
+        return false;
+    if (http->method == SERVE_OPTIONS) {
+        http->type = "application/vnd.sun.wadl+xml";
+        pyro_serve_header(http, "Allow", PYRO_SLICE_LITERAL("HEAD,GET,OPTIONS"));
+        return true;
+    }
+    http->status = 405;
+    http->type = NULL;
+    if (http->method == SERVE_POST)
+        pyro_spark_fault(request, 405);
+    pyro_serve_header(http, "Allow", PYRO_SLICE_LITERAL("GET,OPTIONS"));
+    return true;
 }
 
 static void answer_app(struct spark_request *request, spark_handler *handler)
 {
     struct pyro_error error = {0};
     struct pyro_history *history = NULL;
+    if (refuse_method(request))
+        return;
     enum pyro_status status =
         pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, &history, &error);
     if (status != PYRO_OK) {
@@ -116,10 +193,7 @@ static void answer_app(struct spark_request *request, spark_handler *handler)
         return;
     }
     if (!history) {
-        bool attempt = request->attempt_id.ptr != NULL;
-        pyro_spark_error(request, 404, "no such app: %.*s%s%.*s", (int)request->app_id.len, request->app_id.ptr,
-                         attempt ? "/" : "", attempt ? (int)request->attempt_id.len : 0,
-                         attempt ? request->attempt_id.ptr : "");
+        pyro_spark_no_such_app(request);
         return;
     }
     request->history = history;
@@ -128,43 +202,78 @@ static void answer_app(struct spark_request *request, spark_handler *handler)
     pyro_history_release(history);
 }
 
+/* Jersey does not look further once it is inside these. */
+static bool is_closed(struct pyro_slice segment)
+{
+    return pyro_slice_is(segment, "stages") || pyro_slice_is(segment, "sql") || pyro_slice_is(segment, "streaming");
+}
+
+/* Below applications/ID or applications/ID/ATTEMPT. False: nothing there, and not answered. */
+static bool answer_below_app(struct spark_request *request, const struct pyro_slice *segments, size_t count)
+{
+    spark_handler *handler;
+    enum match found = find_route(SCOPE_APP, segments, count, request, &handler);
+    if (found == MATCH)
+        answer_app(request, handler);
+    else if (found == MATCH_FAULT || (count > 1 && is_closed(segments[0])))
+        pyro_spark_fault(request, 404);
+    else
+        return false;
+    return true;
+}
+
+/* The segments of a path; one slash at its end counts for nothing, empty segments are none of Spark's. */
+static bool split(struct pyro_slice path, struct pyro_slice *segments, size_t *ret_count)
+{
+    struct pyro_slice rest = path;
+    if (rest.len && rest.ptr[rest.len - 1] == '/')
+        rest.len--;
+    *ret_count = pyro_serve_split(rest, segments);
+    size_t slashes = 0;
+    for (size_t i = 0; i < rest.len; i++)
+        slashes += rest.ptr[i] == '/';
+    return *ret_count != SIZE_MAX && *ret_count == slashes + 1;
+}
+
 static void dispatch(struct spark_request *request)
 {
     struct pyro_slice segments[SERVE_SEGMENTS];
-    size_t count = pyro_serve_split(request->http->path, segments);
-    if (count == SIZE_MAX || count == 0) {
-        pyro_spark_error(request, 404, "HTTP 404 Not Found");
+    size_t count;
+    spark_handler *handler;
+    if (!split(request->http->path, segments, &count)) {
+        pyro_spark_fault(request, 404);
         return;
     }
-    spark_handler *handler = find_route(SCOPE_ROOT, segments, count, request);
-    if (handler) {
-        handler(request);
+    if (find_route(SCOPE_ROOT, segments, count, request, &handler) == MATCH) {
+        if (!refuse_method(request))
+            handler(request);
         return;
     }
     if (!pyro_slice_is(segments[0], "applications") || count < 2) {
-        pyro_spark_error(request, 404, "HTTP 404 Not Found");
+        pyro_spark_fault(request, 404);
         return;
     }
     request->app_id = segments[1];
     if (count == 2) {
-        pyro_spark_application(request);
+        if (!refuse_method(request))
+            pyro_spark_application(request);
         return;
     }
-    if ((handler = find_route(SCOPE_APP, segments + 2, count - 2, request))) {
-        answer_app(request, handler);
+    if (answer_below_app(request, segments + 2, count - 2))
         return;
-    }
     request->attempt_id = segments[2];
-    if (count == 3)
-        pyro_spark_application_attempt(request);
-    else if ((handler = find_route(SCOPE_APP, segments + 3, count - 3, request)))
-        answer_app(request, handler);
-    else
-        pyro_spark_error(request, 404, "HTTP 404 Not Found");
+    if (count == 3) {
+        if (!refuse_method(request))
+            pyro_spark_application_attempt(request);
+    } else if (!answer_below_app(request, segments + 3, count - 3)) {
+        pyro_spark_no_such_path(request);
+    }
 }
 
 void pyro_serve_spark(struct serve_request *http)
 {
     struct spark_request request = {.http = http, .catalog = http->catalog, .json = {.out = http->out}};
+    pyro_serve_header(http, "X-Frame-Options", PYRO_SLICE_LITERAL("SAMEORIGIN"));
+    pyro_serve_header(http, "X-XSS-Protection", PYRO_SLICE_LITERAL("1; mode=block"));
     dispatch(&request);
 }

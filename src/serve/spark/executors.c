@@ -169,3 +169,24 @@ void pyro_spark_processes(struct spark_request *request)
     }
     pyro_spark_close_array(json);
 }
+
+/* Both are of a running driver only. */
+
+void pyro_spark_threads(struct spark_request *request)
+{
+    struct pyro_slice id = request->arguments[0];
+    bool digits = true;
+    for (size_t i = 0; i < id.len; i++)
+        digits = digits && id.ptr[i] >= '0' && id.ptr[i] <= '9';
+    if (!digits && !pyro_slice_is(id, "driver"))
+        pyro_spark_error(request, 400, "Invalid executorId: neither 'driver' nor number.");
+    else
+        pyro_spark_error(request, 503, "Thread dumps not available through the history server.");
+}
+
+void pyro_spark_streaming(struct spark_request *request)
+{
+    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
+    struct pyro_slice name = app ? app->name : PYRO_SLICE_LITERAL("");
+    pyro_spark_error(request, 404, "no streaming listener attached to %.*s", (int)name.len, name.ptr);
+}

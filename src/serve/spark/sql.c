@@ -1,0 +1,203 @@
+/* sql, sql/ID */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/intern.h"
+#include "serve/spark/api.h"
+
+static const char *status_of(const struct pyro_history_sql *sql)
+{
+    if (sql->error.ptr)
+        return sql->error.len ? "FAILED" : "COMPLETED";
+    if (!sql->completed)
+        return "RUNNING";
+    for (size_t i = 0; i < sql->jobs.count; i++)
+        if (sql->jobs.items[i].status == PYRO_JOB_FAILED)
+            return "FAILED";
+    return "COMPLETED";
+}
+
+static int scala_order(const void *a, const void *b)
+{
+    return pyro_scala_order(((const struct pyro_history_sql_job *)a)->id, ((const struct pyro_history_sql_job *)b)->id);
+}
+
+/* False: no memory. */
+static bool write_jobs(struct spark_json *json, const struct pyro_history_sql *sql)
+{
+    static const struct {
+        const char *name;
+        int status;
+    } rows[] = {
+        {"runningJobIds", PYRO_JOB_RUNNING}, {"successJobIds", PYRO_JOB_SUCCEEDED}, {"failedJobIds", PYRO_JOB_FAILED}};
+    size_t count = sql->jobs.count;
+    struct pyro_history_sql_job *jobs = pyro_allocate(NULL, (count + 1) * sizeof(*jobs));
+    if (!jobs)
+        return false;
+    if (count)
+        memcpy(jobs, sql->jobs.items, count * sizeof(*jobs));
+    if (count > PYRO_SCALA_SMALL)
+        qsort(jobs, count, sizeof(*jobs), scala_order);
+    for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++) {
+        pyro_spark_key(json, rows[r].name);
+        pyro_spark_open_array(json);
+        for (size_t i = 0; i < count; i++) {
+            if (jobs[i].status != rows[r].status)
+                continue;
+            pyro_spark_element(json);
+            pyro_spark_integer(json, jobs[i].id);
+        }
+        pyro_spark_close_array(json);
+    }
+    pyro_release(NULL, jobs);
+    return true;
+}
+
+/* Without the blanks and control characters that Java's trim() takes off. */
+static struct pyro_slice trim(struct pyro_slice text)
+{
+    while (text.len && (unsigned char)*text.ptr <= ' ')
+        text = (struct pyro_slice){text.ptr + 1, text.len - 1};
+    while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
+        text.len--;
+    return text;
+}
+
+/* "WholeStageCodegen (3)" */
+static void put_cluster(struct spark_json *json, const struct pyro_history_sql *sql, int64_t cluster)
+{
+    static const char prefix[] = "WholeStageCodegen (";
+    struct pyro_slice name = cluster < 0 ? PYRO_SLICE_NULL : trim(sql->nodes.items[cluster].name);
+    int64_t number;
+    if (name.len <= sizeof(prefix))
+        return;
+    struct pyro_slice digits = {name.ptr + sizeof(prefix) - 1, name.len - sizeof(prefix)};
+    if (pyro_serve_parse_number(digits, &number) && number >= 0)
+        pyro_spark_put_int(json, "wholeStageCodegenId", number);
+}
+
+static void write_metrics(struct spark_json *json, const struct pyro_history *history,
+                          const struct pyro_history_sql *sql, const struct pyro_history_sql_node *node)
+{
+    pyro_spark_key(json, "metrics");
+    pyro_spark_open_array(json);
+    for (uint32_t i = 0; i < node->metric_count; i++) {
+        const struct pyro_history_sql_metric *metric = &sql->metrics.items[node->metric + i];
+        const uint64_t *text = pyro_map_get(&sql->values, (uint64_t)metric->accumulator);
+        if (!text)
+            continue;
+        pyro_spark_element(json);
+        pyro_spark_open_object(json);
+        pyro_spark_put_text(json, "name", trim(metric->name));
+        pyro_spark_put_text(json, "value", pyro_string_pool_text(history->strings, (uint32_t)(*text - 1)));
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_array(json);
+}
+
+static void write_graph(struct spark_json *json, const struct pyro_history *history, const struct pyro_history_sql *sql,
+                        bool details)
+{
+    pyro_spark_key(json, "nodes");
+    pyro_spark_open_array(json);
+    for (size_t i = details ? sql->nodes.count : 0; i-- > 0;) {
+        const struct pyro_history_sql_node *node = &sql->nodes.items[i];
+        pyro_spark_element(json);
+        pyro_spark_open_object(json);
+        pyro_spark_put_int(json, "nodeId", (int64_t)i);
+        pyro_spark_put_text(json, "nodeName", trim(node->name));
+        put_cluster(json, sql, node->cluster);
+        write_metrics(json, history, sql, node);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_array(json);
+    pyro_spark_key(json, "edges");
+    pyro_spark_open_array(json);
+    for (size_t i = 0; details && i < sql->edges.count; i++) {
+        pyro_spark_element(json);
+        pyro_spark_open_object(json);
+        pyro_spark_put_int(json, "fromId", sql->edges.items[i].from);
+        pyro_spark_put_int(json, "toId", sql->edges.items[i].to);
+        pyro_spark_close_object(json);
+    }
+    pyro_spark_close_array(json);
+}
+
+struct wish {
+    bool details, plan;
+};
+
+static bool read_flag(const struct spark_request *request, const char *name)
+{
+    return !pyro_serve_parameter(request->http, name).ptr || pyro_spark_flag(request, name);
+}
+
+static bool write_execution(struct spark_request *request, const struct pyro_history_sql *sql, const struct wish *wish)
+{
+    struct spark_json *json = &request->json;
+    int64_t end_ms = sql->completed ? sql->completed_ms : (int64_t)time(NULL) * 1000;
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "id", sql->id);
+    pyro_spark_put_text(json, "status", pyro_slice_from(status_of(sql)));
+    pyro_spark_put_text(json, "description", sql->description);
+    pyro_spark_put_text(json, "planDescription", wish->plan ? sql->plan : PYRO_SLICE_LITERAL(""));
+    pyro_spark_put_date(json, "submissionTime", sql->submitted_ms);
+    pyro_spark_put_int(json, "duration", end_ms - sql->submitted_ms);
+    bool ok = write_jobs(json, sql);
+    write_graph(json, request->history, sql, wish->details);
+    pyro_spark_close_object(json);
+    return ok;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = (*(const struct pyro_history_sql *const *)a)->id, y = (*(const struct pyro_history_sql *const *)b)->id;
+    return (x > y) - (x < y);
+}
+
+void pyro_spark_sql_executions(struct spark_request *request)
+{
+    const struct pyro_history *history = request->history;
+    const struct wish wish = {read_flag(request, "details"), read_flag(request, "planDescription")};
+    int64_t offset, length;
+    if (!pyro_spark_number(request, "offset", 0, &offset) || !pyro_spark_number(request, "length", 20, &length))
+        return;
+    if (length <= 0) {
+        pyro_spark_fault(request, 500);
+        return;
+    }
+    const struct pyro_history_sql **sql = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*sql));
+    size_t count = 0;
+    bool ok = sql != NULL, graphs = true;
+    for (size_t i = 0; ok && i < history->sql.count; i++)
+        if (!history->sql.items[i].dropped)
+            sql[count++] = &history->sql.items[i];
+    if (count)
+        qsort(sql, count, sizeof(*sql), by_id);
+    pyro_spark_open_array(&request->json);
+    for (size_t i = offset > 0 ? (size_t)offset : 0; ok && graphs && i < count && length > 0; i++, length--) {
+        graphs = sql[i]->has_graph;
+        pyro_spark_element(&request->json);
+        ok = write_execution(request, sql[i], &wish);
+    }
+    pyro_spark_close_array(&request->json);
+    pyro_release(NULL, sql);
+    if (!ok)
+        pyro_spark_error(request, 500, "no memory left");
+    else if (!graphs)
+        pyro_spark_no_such_app(request); /* what Spark makes of a plan that is not there */
+}
+
+void pyro_spark_sql_execution(struct spark_request *request)
+{
+    const struct wish wish = {read_flag(request, "details"), read_flag(request, "planDescription")};
+    int64_t id = pyro_spark_id(request->arguments[0]);
+    const struct pyro_history_sql *sql = pyro_history_sql(request->history, id);
+    if (!sql || sql->dropped)
+        pyro_spark_error(request, 404, "unknown query execution id: %" PRId64, id);
+    else if (!sql->has_graph)
+        pyro_spark_no_such_app(request);
+    else if (!write_execution(request, sql, &wish))
+        pyro_spark_error(request, 500, "no memory left");
+}
