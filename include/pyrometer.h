@@ -480,6 +480,7 @@ struct pyro_cost_options {
     const char *region;   /* NULL: the log's */
     int spot;             /* 1: at the price of spot instances */
     int64_t deadline_ms;  /* longest that a recommended run may take; 0: a tenth longer than this one */
+    double interruptions; /* of each spot node, an hour, that the run is simulated with; 0: it is not */
 };
 
 /* `options`: allocator only. PYRO_ERROR_ARGUMENT: there is no such `by`. */

@@ -111,6 +111,10 @@ bool cli_unsigned_value(const struct cli_call *call, const char *name, unsigned 
 bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret);
 /* A time from 100 ms to a day, in seconds or with ms, s, m or h. */
 bool cli_interval_value(const struct cli_call *call, const char *name, unsigned *ret_ms);
+/* "30m", "90s", "1.5h", "500ms", or a number of seconds; at least 1 ms. */
+bool cli_time_value(const struct cli_call *call, const char *name, int64_t *ret_ms);
+/* A decimal number above 0. */
+bool cli_amount_value(const struct cli_call *call, const char *name, double most, double *ret);
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
 

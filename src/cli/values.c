@@ -57,24 +57,70 @@ bool cli_size_value(const struct cli_call *call, const char *name, uint64_t *ret
     return true;
 }
 
-bool cli_interval_value(const struct cli_call *call, const char *name, unsigned *ret_ms)
+/* Digits, with a point or without. */
+static bool decimal(const char **at, double *ret)
+{
+    const char *text = *at;
+    double value = 0, places = 1;
+    size_t whole = strspn(text, "0123456789");
+    for (size_t i = 0; i < whole; i++)
+        value = value * 10 + (text[i] - '0');
+    text += whole;
+    if (*text == '.' && text[1] >= '0' && text[1] <= '9')
+        for (text++; *text >= '0' && *text <= '9'; text++, places *= 10)
+            value = value * 10 + (*text - '0');
+    *at = text;
+    *ret = value / places;
+    return whole > 0;
+}
+
+/* A number of seconds, or of what stands behind it; 0: it is none. */
+static double milliseconds(const char *text)
 {
     static const struct {
-        const char *text;
-        uint64_t ms;
-    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+        const char *name;
+        double ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 6e4}, {"min", 6e4}, {"h", 36e5}, {"d", 864e5}};
+    double value;
+    if (decimal(&text, &value))
+        for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+            if (strcmp(units[i].name, text) == 0)
+                return value * units[i].ms;
+    return 0;
+}
+
+bool cli_time_value(const struct cli_call *call, const char *name, int64_t *ret_ms)
+{
+    double ms = milliseconds(cli_value(call, name));
+    if (!(ms >= 1 && ms <= 1e15)) {
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a time such as 90s, 30m or 2h", name,
+                        cli_value(call, name));
+        return false;
+    }
+    *ret_ms = (int64_t)ms;
+    return true;
+}
+
+bool cli_interval_value(const struct cli_call *call, const char *name, unsigned *ret_ms)
+{
+    double ms = milliseconds(cli_value(call, name));
+    if (!(ms >= 100 && ms <= 864e5)) {
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a time from 100ms to 1d, such as 10s", name,
+                        cli_value(call, name));
+        return false;
+    }
+    *ret_ms = (unsigned)ms;
+    return true;
+}
+
+bool cli_amount_value(const struct cli_call *call, const char *name, double most, double *ret)
+{
     const char *text = cli_value(call, name), *at = text;
-    uint64_t value, day = 86400000;
-    bool good = false;
-    if (digits(&at, &value))
-        for (size_t i = 0; i < sizeof(units) / sizeof(*units) && !good; i++)
-            good = strcmp(at, units[i].text) == 0 && !__builtin_mul_overflow(value, units[i].ms, &value) &&
-                   value >= 100 && value <= day;
-    if (!good)
-        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a time from 100ms to 1d, such as 10s", name, text);
-    else
-        *ret_ms = (unsigned)value;
-    return good;
+    if (!decimal(&at, ret) || *at != '\0' || !(*ret > 0) || *ret > most) {
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a number above 0 and up to %g", name, text, most);
+        return false;
+    }
+    return true;
 }
 
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds)

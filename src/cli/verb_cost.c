@@ -13,6 +13,7 @@ struct cost {
     pyro_prices *prices;
     pyro_costs *costs;
     int64_t deadline_ms;
+    double interruptions;
     size_t read_count;
     char first_path[512], first_reason[1100]; /* of what could not be read */
     size_t unreadable;
@@ -96,6 +97,7 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     wanted.region = cli_value(call, "region");
     wanted.spot = cli_value(call, "spot") != NULL;
     wanted.deadline_ms = state->deadline_ms;
+    wanted.interruptions = state->interruptions;
     enum pyro_status status = open_prices(state);
     wanted.prices = state->prices;
     if (status == PYRO_OK)
@@ -124,25 +126,6 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);
 }
 
-static bool take_deadline(const struct cli_call *call, int64_t *ret)
-{
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-    const char *text = cli_value(call, "deadline"), *at = text;
-    int64_t value = 0;
-    for (; *at >= '0' && *at <= '9' && value < 100000000; at++)
-        value = value * 10 + (*at - '0');
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && value > 0 && value < 100000000; i++)
-        if (strcmp(at, units[i].unit) == 0) {
-            *ret = value * units[i].ms;
-            return true;
-        }
-    cli_usage_error(call->verb, "--deadline cannot be '%s'; it is a time such as 90s, 30m or 2h", text);
-    return false;
-}
-
 static int run(const struct cli_call *call)
 {
     struct cost state = {.call = call};
@@ -151,7 +134,10 @@ static int run(const struct cli_call *call)
     struct pyro_report_options report = {.size = sizeof(report)};
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &state.progress, &state.options))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "deadline") != NULL && !take_deadline(call, &state.deadline_ms))
+    if (cli_value(call, "deadline") != NULL && !cli_time_value(call, "deadline", &state.deadline_ms))
+        return CLI_EXIT_USAGE;
+    if (cli_value(call, "interruptions") != NULL &&
+        !cli_amount_value(call, "interruptions", 1000, &state.interruptions))
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
@@ -189,6 +175,9 @@ static const struct cli_option options[] = {
      "The instance type of the nodes, where the log does not say it, or to see what another would cost."},
     {"region", 0, "REGION", NULL, NULL, "The region whose prices count, where the log does not say it."},
     {"spot", 0, NULL, NULL, NULL, "Price nodes as spot instances."},
+    {"interruptions", 0, "RATE", NULL, NULL,
+     "Simulate the run on spot nodes of which each is taken away so many times an hour (0.05: one in twenty within an "
+     "hour), with what Spark then runs again: time, cost, and the chance to miss the deadline."},
     {"deadline", 0, "TIME", NULL, NULL,
      "The longest that a recommended run may take (90s, 30m, 2h); else a tenth longer than this one."},
     {"store", 's', "URL", NULL, NULL,
@@ -210,6 +199,8 @@ static const struct cli_example examples[] = {
     {"pyrometer cost --instance r5.2xlarge --region us-east-1 app.zst", "The price of a run whose log does not name "
                                                                         "the nodes' type."},
     {"pyrometer cost --prices ours.yaml --by tag:team spark-events/", "By teams, at negotiated prices."},
+    {"pyrometer cost --interruptions 0.1 --deadline 1h app.zst",
+     "Whether spot nodes would do, if each is taken away once in ten hours."},
     {0},
 };
 

@@ -18,22 +18,6 @@ struct question {
     double max_cost;
 };
 
-/* Digits, with a point or without. */
-static bool cli_decimal(const char *text, double *ret, const char **ret_rest)
-{
-    double value = 0, places = 1;
-    size_t digits = strspn(text, "0123456789");
-    for (size_t i = 0; i < digits; i++)
-        value = value * 10 + (text[i] - '0');
-    text += digits;
-    if (*text == '.' && text[1] >= '0' && text[1] <= '9')
-        for (text++; *text >= '0' && *text <= '9'; text++, places *= 10)
-            value = value * 10 + (*text - '0');
-    *ret = value / places;
-    *ret_rest = text;
-    return digits > 0;
-}
-
 /* Options whose values are settings. */
 static const char *const named[] = {"executors", "cores", "memory", "scale-input"};
 
@@ -112,35 +96,10 @@ static int open_prices(const struct cli_call *call, pyro_prices **ret)
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
-/* "30m", "90s", "2h", "500ms", a number of seconds; "5", "0.25". */
 static bool read_limits(const struct cli_call *call, struct question *question)
 {
-    static const struct {
-        const char *name;
-        double ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 6e4}, {"min", 6e4}, {"h", 36e5}, {"d", 864e5}};
-    const char *deadline = cli_value(call, "deadline"), *cost = cli_value(call, "max-cost");
-    double value, unit = 0;
-    const char *rest;
-    if (deadline != NULL) {
-        bool good = cli_decimal(deadline, &value, &rest);
-        for (size_t i = 0; good && i < sizeof(units) / sizeof(*units); i++)
-            if (strcmp(units[i].name, rest) == 0)
-                unit = units[i].ms;
-        if (!good || unit == 0 || !(value > 0) || value * unit > 1e15) {
-            cli_usage_error(call->verb, "--deadline cannot be '%s'; it is a time such as 30m", deadline);
-            return false;
-        }
-        question->deadline_ms = (int64_t)(value * unit);
-    }
-    if (cost != NULL) {
-        if (!cli_decimal(cost, &value, &rest) || *rest != '\0' || !(value > 0) || value > 1e15) {
-            cli_usage_error(call->verb, "--max-cost cannot be '%s'; it is a number above 0", cost);
-            return false;
-        }
-        question->max_cost = value;
-    }
-    return true;
+    return (cli_value(call, "deadline") == NULL || cli_time_value(call, "deadline", &question->deadline_ms)) &&
+           (cli_value(call, "max-cost") == NULL || cli_amount_value(call, "max-cost", 1e15, &question->max_cost));
 }
 
 static int predict(const struct cli_call *call, const struct question *question, const struct pyro_options *options,

@@ -6,47 +6,26 @@
 #include <stdlib.h>
 
 #include "analyze/internal.h"
-#include "analyze/replay.h"
+#include "cost/advisor.h"
 
-/* What is judged by; docs/cost.md says why. */
-#define LONGER_MAX     0.10 /* without a deadline the run may take so much longer */
-#define SAVING_MIN     0.05 /* less is not worth a change */
-#define REPLAY_BAD     0.15 /* a run that the simulator tells worse than this gets no advice from it */
-#define DOUBT          0.05 /* of the wall time, each time the executors are halved */
-#define MEMORY_SPARE   1.25 /* of the memory that was used */
-#define MEMORY_GIVEN   0.85 /* of a node's memory, the rest is the system's */
+#define DOUBT          0.05 /* of the wall time, each time the executors are halved or doubled */
 #define STORAGE_FILLED 0.9  /* of the memory for storage that caches may fill */
-enum { SIZES = 48 };
+/* Sizes below the run's own that are tried, and how many times its own is the largest. */
+enum { SIZES = 48, LARGER = 4 };
 
-struct advisor {
-    struct pyro_cost *cost;
-    const struct pyro_app *app;
-    const struct pyro_prices *prices;
-    const struct pyro_money_options *options;
-    struct pyro_replay *replay;
-    struct pyro_replay_executor *executors;
-    int64_t deadline_ms;
-    size_t count;                             /* executors at once */
-    double scale;                             /* measured / replayed with these executors */
-    double executor_micros, executor_core_ms; /* what executors cost, and their core time */
-    double nodes;                             /* hosts they ran on */
-    bool by_nodes, failed;
-};
-
-static struct pyro_slice say(struct advisor *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static struct pyro_slice say(struct advisor *state, const char *format, ...)
+struct pyro_slice pyro_advisor_say(struct pyro_advisor *advisor, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    struct pyro_slice made = pyro_arena_vprintf(&state->cost->arena, format, arguments);
+    struct pyro_slice made = pyro_arena_vprintf(&advisor->cost->arena, format, arguments);
     va_end(arguments);
-    state->failed |= made.ptr == NULL;
+    advisor->failed |= made.ptr == NULL;
     return made;
 }
 
-static struct pyro_cost_advice *add(struct advisor *state, const char *kind)
+struct pyro_cost_advice *pyro_advisor_add(struct pyro_advisor *advisor, const char *kind)
 {
-    struct pyro_cost *cost = state->cost;
+    struct pyro_cost *cost = advisor->cost;
     if (cost->advice_count == PYRO_COST_ADVICE_MAX)
         return NULL;
     struct pyro_cost_advice *advice = &cost->advice[cost->advice_count++];
@@ -55,97 +34,14 @@ static struct pyro_cost_advice *add(struct advisor *state, const char *kind)
     return advice;
 }
 
-static void decline(struct advisor *state, const char *kind, struct pyro_slice why)
+void pyro_advisor_decline(struct pyro_advisor *advisor, const char *kind, struct pyro_slice why)
 {
-    struct pyro_cost_advice *advice = add(state, kind);
+    struct pyro_cost_advice *advice = pyro_advisor_add(advisor, kind);
     if (advice)
         advice->safety = why;
 }
 
-/* ---- fewer executors ------------------------------------------------------------------------------------------- */
-
-struct size {
-    size_t executors;
-    double wall_ms, high_ms, core_ms, micros;
-};
-
-/* The run on its first `count` executors, which come when they came and stay. */
-static bool measure(struct advisor *state, size_t count, struct size *ret)
-{
-    struct pyro_replay_change change = {.executors = state->executors, .executor_count = count};
-    struct pyro_replay_result result;
-    if (pyro_replay_run(state->replay, &change, &result, NULL) != PYRO_OK)
-        return false;
-    *ret = (struct size){.executors = count,
-                         .wall_ms = (double)result.wall_ms * state->scale,
-                         .core_ms = (double)result.core_ms * state->scale};
-    ret->high_ms = ret->wall_ms * (1 + DOUBT * log2((double)state->count / (double)count));
-    return true;
-}
-
-static double nodes_for(const struct advisor *state, size_t executors)
-{
-    return ceil(state->nodes * (double)executors / (double)state->count);
-}
-
-/* Money of a size: nodes x time or core time, against those of the full size; the driver's with the time. */
-static void price(const struct advisor *state, const struct size *full, struct size *size)
-{
-    const struct pyro_cost *cost = state->cost;
-    double longer = full->wall_ms > 0 ? size->wall_ms / full->wall_ms : 1;
-    double amount = state->by_nodes     ? nodes_for(state, size->executors) / nodes_for(state, full->executors) * longer
-                    : full->core_ms > 0 ? size->core_ms / full->core_ms
-                                        : 1;
-    size->micros = state->executor_micros * amount + ((double)cost->money.micros - state->executor_micros) * longer;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct pyro_replay_executor *x = a, *y = b;
-    return x->added_ms < y->added_ms ? -1 : x->added_ms > y->added_ms;
-}
-
-/* Executors of the run in the order they came, as if all had stayed; false: no memory. */
-static bool gather(struct advisor *state)
-{
-    const struct pyro_app *app = state->app;
-    struct pyro_window window = pyro_app_window(app);
-    state->executors = pyro_arena_array(&state->cost->arena, app->executors.count + 1, sizeof(*state->executors));
-    if (!state->executors)
-        return false;
-    for (size_t i = 0; i < app->executors.count; i++) {
-        uint64_t from, to;
-        pyro_executor_interval(&window, &app->executors.items[i], &from, &to);
-        state->executors[i] =
-            (struct pyro_replay_executor){.added_ms = (int64_t)from,
-                                          .removed_ms = PYRO_NONE,
-                                          .cores = (int64_t)pyro_executor_cores(&app->executors.items[i]),
-                                          .resource_profile = app->executors.items[i].resource_profile};
-    }
-    qsort(state->executors, app->executors.count, sizeof(*state->executors), by_time);
-    return true;
-}
-
-/* Executors that caches need: none may be evicted for want of room. 1 where the log shows no cache. */
-static size_t needed_by_caches(const struct advisor *state)
-{
-    const struct pyro_app *app = state->app;
-    double stored = 0, room = 0;
-    for (size_t i = 0; i < app->executors.count; i++) {
-        stored = fmax(stored, (double)app->executors.items[i].storage_peak_bytes);
-        room = fmax(room, (double)app->executors.items[i].storage_memory_bytes);
-    }
-    double rdds = 0;
-    for (size_t i = 0; i < app->rdds.count; i++)
-        rdds += app->rdds.items[i].memory_bytes > 0 ? (double)app->rdds.items[i].memory_bytes : 0;
-    stored = fmax(stored * (double)state->count, rdds);
-    if (stored <= 0)
-        return 1;
-    double needed = room > 0 ? ceil(stored / (room * STORAGE_FILLED)) : (double)state->count;
-    return needed >= (double)state->count ? state->count : needed < 1 ? 1 : (size_t)needed;
-}
-
-static const char *minutes(char *text, size_t size, double ms)
+const char *pyro_advisor_time(char *text, size_t size, double ms)
 {
     if (ms < 120000)
         snprintf(text, size, "%lld s", (long long)(ms / 1000 + 0.5));
@@ -156,83 +52,13 @@ static const char *minutes(char *text, size_t size, double ms)
     return text;
 }
 
-static void advise_size(struct advisor *state, const struct size *full, const struct size *best, double limit)
+double pyro_advisor_limit(const struct pyro_advisor *advisor)
 {
-    struct pyro_cost *cost = state->cost;
-    struct pyro_cost_advice *advice = add(state, "right-size");
-    char new_time[40], high[40], limit_text[40];
-    if (!advice)
-        return;
-    bool priced = cost->money.known;
-    double before = priced ? full->micros : full->core_ms, after = priced ? best->micros : best->core_ms;
-    advice->executors = (int64_t)best->executors;
-    advice->wall_ms = pyro_saturate((__int128)best->wall_ms);
-    advice->core_ms = pyro_saturate((__int128)best->core_ms);
-    advice->saves_share = before > 0 ? 1 - after / before : 0;
-    if (priced) {
-        advice->micros = pyro_saturate((__int128)best->micros);
-        advice->saves_micros = cost->money.micros - advice->micros;
-    }
-    if (state->by_nodes && cost->money.instance.ptr)
-        advice->text = say(state, "%.0f x %.*s (%zu executor%s)", nodes_for(state, best->executors),
-                           (int)(cost->money.instance.len < 80 ? cost->money.instance.len : 80),
-                           cost->money.instance.ptr, best->executors, best->executors == 1 ? "" : "s");
-    else
-        advice->text = say(state, "%zu executor%s of %lld cores", best->executors, best->executors == 1 ? "" : "s",
-                           (long long)state->executors[0].cores);
-    advice->safety =
-        say(state,
-            "The simulated run takes %s, at most %s, where %s is the limit (%s): %.0f %% to spare. Executors keep "
-            "their memory.",
-            minutes(new_time, sizeof(new_time), best->wall_ms), minutes(high, sizeof(high), best->high_ms),
-            minutes(limit_text, sizeof(limit_text), limit),
-            state->deadline_ms > 0 ? "the deadline" : "10 % longer than now", 100 * fmax(0, 1 - best->high_ms / limit));
+    return advisor->wanted->deadline_ms > 0 ? (double)advisor->wanted->deadline_ms
+                                            : (double)advisor->cost->duration_ms * (1 + PYRO_ADVISE_LONGER);
 }
 
-static bool sweep(struct advisor *state)
-{
-    struct size full, best, size;
-    double measured = (double)state->cost->duration_ms;
-    double limit = state->deadline_ms > 0 ? (double)state->deadline_ms : measured * (1 + LONGER_MAX);
-    size_t least = needed_by_caches(state);
-    state->scale = 1;
-    if (!measure(state, state->count, &full))
-        return false;
-    if (!(full.wall_ms > 0) || fabs(full.wall_ms / measured - 1) > REPLAY_BAD) {
-        decline(state, "right-size",
-                say(state, "The simulator tells this run %.0f %% off: too far to advise another size by it.",
-                    full.wall_ms > 0 ? 100 * fabs(full.wall_ms / measured - 1) : 100));
-        return true;
-    }
-    state->scale = measured / full.wall_ms;
-    full.wall_ms *= state->scale;
-    full.core_ms *= state->scale;
-    full.micros = (double)state->cost->money.micros;
-    best = full;
-    size_t step = state->count > SIZES ? (state->count + SIZES - 1) / SIZES : 1;
-    for (size_t count = least; count < state->count; count += step) {
-        if (!measure(state, count, &size))
-            return false;
-        price(state, &full, &size);
-        bool cheaper = state->cost->money.known ? size.micros < best.micros : size.core_ms < best.core_ms;
-        if (cheaper && size.high_ms <= limit)
-            best = size;
-    }
-    double before = state->cost->money.known ? full.micros : full.core_ms;
-    double after = state->cost->money.known ? best.micros : best.core_ms;
-    if (best.executors < full.executors && after < before * (1 - SAVING_MIN))
-        advise_size(state, &full, &best, limit);
-    else
-        decline(state, "right-size",
-                say(state, "No smaller number of executors saves 5 %% %s.",
-                    state->deadline_ms > 0 ? "and keeps the deadline" : "without making the run 10 % longer"));
-    return true;
-}
-
-/* ---- nodes of another type -------------------------------------------------------------------------------------- */
-
-/* Memory that an executor's processes used at most; 0: the log does not say. */
-static double used_mib(const struct pyro_app *app)
+double pyro_advisor_used_mib(const struct pyro_app *app)
 {
     double most = 0;
     for (size_t i = 0; i < app->executors.count; i++) {
@@ -247,121 +73,60 @@ static double used_mib(const struct pyro_app *app)
     return most / 1048576;
 }
 
-static void advise_instance(struct advisor *state)
+/* ---- the run's executors ---------------------------------------------------------------------------------------- */
+
+struct came {
+    uint64_t at;
+    size_t row;
+};
+
+static int by_time(const void *a, const void *b)
 {
-    struct pyro_cost *cost = state->cost;
-    const struct pyro_instance *now = pyro_prices_instance(state->prices, cost->money.instance), *best = NULL;
-    double used = used_mib(state->app), price_now = 0, price_best = INFINITY;
-    if (!now || !state->by_nodes || !cost->money.known)
-        return;
-    double each = ceil((double)state->count / state->nodes), needed = each * used * MEMORY_SPARE;
-    if (used <= 0) {
-        decline(state, "instance",
-                say(state, "The log has no memory peaks (spark.eventLog.logStageExecutorMetrics=true writes them): no "
-                           "other instance type can be called safe."));
-        return;
-    }
-    price_now = pyro_node_hour(cost, state->prices, state->options, now->name);
-    for (size_t i = 0; i < state->prices->instances.count; i++) {
-        const struct pyro_instance *other = &state->prices->instances.items[i];
-        double hour = other->cores == now->cores && (double)other->memory_mib * MEMORY_GIVEN >= needed
-                          ? pyro_node_hour(cost, state->prices, state->options, other->name)
-                          : (double)NAN;
-        if (hour < price_best) {
-            price_best = hour;
-            best = other;
-        }
-    }
-    if (!best || !(price_best < price_now * (1 - SAVING_MIN)))
-        return;
-    struct pyro_cost_advice *advice = add(state, "instance");
-    if (!advice)
-        return;
-    double saved = state->executor_micros * (1 - price_best / price_now);
-    advice->wall_ms = cost->duration_ms;
-    advice->core_ms = cost->total.core_ms;
-    advice->executors = (int64_t)state->count;
-    advice->micros = cost->money.micros - pyro_saturate((__int128)saved);
-    advice->saves_micros = cost->money.micros - advice->micros;
-    advice->saves_share = cost->money.micros > 0 ? saved / (double)cost->money.micros : 0;
-    advice->text =
-        say(state, "%.0f x %.*s", state->nodes, (int)(best->name.len < 80 ? best->name.len : 80), best->name.ptr);
-    advice->safety =
-        say(state,
-            "Executors used %.1f GiB at most, %.1f GiB a node; such a node has %.0f GiB: %.0f %% to spare. Its "
-            "cores are taken to be as fast. Lower spark.executor.memory to fit.",
-            used / 1024, each * used / 1024, (double)best->memory_mib / 1024,
-            100 * (1 - each * used / ((double)best->memory_mib * MEMORY_GIVEN)));
+    const struct came *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* ---- bounds for dynamic allocation ------------------------------------------------------------------------------- */
-
-/* Executors that running tasks filled for so much of the time that any task ran. */
-static void advise_bounds(struct advisor *state)
+/* False: no memory. */
+static bool gather(struct pyro_advisor *advisor)
 {
-    const struct pyro_app *app = state->app;
+    const struct pyro_app *app = advisor->app;
     struct pyro_window window = pyro_app_window(app);
-    struct pyro_marks marks;
-    int64_t cores = state->executors[0].cores, running = 0;
-    uint32_t *cpus = pyro_stage_cpus(app);
-    size_t peak =
-        app->numbers.cores_peak > 0 && app->numbers.cores_peak < 1 << 20 ? (size_t)app->numbers.cores_peak : 0;
-    uint64_t *held = peak ? pyro_scratch(app, peak + 1, sizeof(*held)) : NULL;
-    pyro_marks_init(&marks, app->allocator, 2 * app->tasks.count);
-    for (size_t i = 0; cpus && held && i < app->tasks.count; i++) {
-        uint64_t from = pyro_window_at(&window, pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, i));
-        uint64_t to = pyro_window_at(&window, pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, i));
-        if (from >= to || pyro_task_get(&app->tasks, PYRO_TASK_status, i) == PYRO_TASK_RESUBMITTED)
-            continue;
-        pyro_marks_add(&marks, from, 1, i);
-        pyro_marks_add(&marks, to, 0, i);
+    struct pyro_arena *arena = &advisor->cost->arena;
+    size_t count = app->executors.count;
+    struct came *came = pyro_scratch(app, count, sizeof(*came));
+    advisor->executors = pyro_arena_array(arena, count + 1, sizeof(*advisor->executors));
+    advisor->hosts = pyro_arena_array(arena, count + 1, sizeof(*advisor->hosts));
+    bool done = came && advisor->executors && advisor->hosts;
+    for (size_t i = 0; done && i < count; i++) {
+        uint64_t to;
+        pyro_executor_interval(&window, &app->executors.items[i], &came[i].at, &to);
+        came[i].row = i;
     }
-    state->failed |= !cpus || (peak && !held) || !pyro_marks_finish(&marks);
-    uint64_t last = 0, busy = 0, below = 0;
-    for (size_t i = 0; !state->failed && held && i < marks.list.count; i++) {
-        const struct pyro_mark *mark = &marks.list.items[i];
-        size_t at = running < 0 ? 0 : (size_t)running > peak ? peak : (size_t)running;
-        held[at] += mark->at - last;
-        busy += at > 0 ? mark->at - last : 0;
-        last = mark->at;
-        int32_t row = app->tasks.stage_rows[mark->row];
-        int64_t cpu = cpus[row < 0 ? app->stages.count : (size_t)row];
-        running += mark->kind == 1 ? cpu : -cpu;
+    if (done && count > 1)
+        qsort(came, count, sizeof(*came), by_time);
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pyro_executor *row = &app->executors.items[came[i].row];
+        advisor->hosts[i] = row->host;
+        advisor->executors[i] = (struct pyro_replay_executor){.added_ms = (int64_t)came[i].at,
+                                                              .removed_ms = PYRO_NONE,
+                                                              .cores = (int64_t)pyro_executor_cores(row),
+                                                              .resource_profile = row->resource_profile};
     }
-    size_t low = 0, high = 0;
-    for (size_t k = 1; !state->failed && held && k <= peak; k++) {
-        below += held[k];
-        if (!low && 4 * below >= busy)
-            low = k;
-        if (!high && 100 * below >= 95 * busy)
-            high = k;
-    }
-    if (busy > 0 && cores > 0) {
-        struct pyro_cost_advice *advice = add(state, "autoscale");
-        int64_t least = ((int64_t)low + cores - 1) / cores, most = ((int64_t)high + cores - 1) / cores;
-        if (advice) {
-            advice->text = say(state, "Between %lld and %lld executors", (long long)least, (long long)most);
-            advice->safety =
-                say(state,
-                    "While tasks ran, %lld executors would have held them for a quarter of the time, and %lld "
-                    "for 95 %% of it; the run had %zu. Bounds for spark.dynamicAllocation.minExecutors and "
-                    "maxExecutors, or for the cluster's autoscaling.",
-                    (long long)least, (long long)most, state->count);
-        }
-    }
-    pyro_marks_done(&marks);
-    pyro_release(app->allocator, cpus);
-    pyro_release(app->allocator, held);
+    advisor->executor_count = count;
+    pyro_release(app->allocator, came);
+    return done;
 }
 
-static void count_up(struct advisor *state)
+static void count_up(struct pyro_advisor *state)
 {
     struct pyro_cost *cost = state->cost;
     int64_t cores = state->executors[0].cores;
     for (size_t i = 0; i < cost->node_count; i++)
         state->nodes += !cost->nodes[i].driver;
     state->count = cores > 0 ? (size_t)(state->app->numbers.cores_peak / cores) : 0;
-    state->executor_core_ms = (double)state->app->numbers.core_total_ms;
+    state->count = state->count < state->executor_count ? state->count : state->executor_count;
     state->executor_micros = (double)(cost->money.micros - cost->parts[PYRO_COST_DRIVER].micros);
     state->by_nodes = cost->money.instance.len > 0 && cost->money.nodes > 0;
     state->nodes = state->by_nodes ? cost->money.nodes : state->nodes;
@@ -372,11 +137,201 @@ static void count_up(struct advisor *state)
         state->executor_micros += cost->money.lines[i].driver ? 0 : (double)cost->money.lines[i].micros;
 }
 
+/* ---- another number of executors -------------------------------------------------------------------------------- */
+
+/* The run on its first `count` executors, which come when they came and stay; more of them come with the last one. */
+static bool measure(struct pyro_advisor *advisor, size_t count, struct pyro_advised_size *ret)
+{
+    struct pyro_replay_executor *executors = pyro_scratch(advisor->app, count, sizeof(*executors));
+    struct pyro_replay_change change = {.executors = executors, .executor_count = count};
+    struct pyro_replay_result result;
+    for (size_t i = 0; executors && i < count; i++)
+        executors[i] = advisor->executors[i < advisor->count ? i : advisor->count - 1];
+    bool done = executors && pyro_replay_run(advisor->replay, &change, &result, NULL) == PYRO_OK;
+    pyro_release(advisor->app->allocator, executors);
+    if (!done)
+        return false;
+    *ret = (struct pyro_advised_size){.executors = count,
+                                      .wall_ms = (double)result.wall_ms * advisor->scale,
+                                      .core_ms = (double)result.core_ms * advisor->scale};
+    ret->high_ms = ret->wall_ms * (1 + DOUBT * fabs(log2((double)advisor->count / (double)count)));
+    return true;
+}
+
+bool pyro_advisor_full(struct pyro_advisor *advisor, struct pyro_advised_size *ret)
+{
+    double measured = (double)advisor->cost->duration_ms;
+    advisor->scale = 1;
+    if (!measure(advisor, advisor->count, ret))
+        return false;
+    double off = ret->wall_ms > 0 ? fabs(ret->wall_ms / measured - 1) : 1;
+    if (off > PYRO_ADVISE_REPLAY_BAD) {
+        pyro_advisor_decline(
+            advisor, "right-size",
+            pyro_advisor_say(advisor, "The simulator tells this run %.0f %% off: too far to advise another size by it.",
+                             100 * off));
+        ret->wall_ms = 0;
+        return true;
+    }
+    advisor->scale = measured / ret->wall_ms;
+    ret->wall_ms *= advisor->scale;
+    ret->high_ms = ret->wall_ms;
+    ret->core_ms *= advisor->scale;
+    ret->micros = (double)advisor->cost->money.micros;
+    return true;
+}
+
+static double nodes_for(const struct pyro_advisor *advisor, size_t executors)
+{
+    return ceil(advisor->nodes * (double)executors / (double)advisor->count);
+}
+
+/* Money of a size: nodes x time or core time, against those of the full size; the driver's with the time. */
+static void price(const struct pyro_advisor *advisor, const struct pyro_advised_size *full,
+                  struct pyro_advised_size *size)
+{
+    const struct pyro_cost *cost = advisor->cost;
+    double longer = full->wall_ms > 0 ? size->wall_ms / full->wall_ms : 1;
+    double amount = advisor->by_nodes
+                        ? nodes_for(advisor, size->executors) / nodes_for(advisor, full->executors) * longer
+                    : full->core_ms > 0 ? size->core_ms / full->core_ms
+                                        : 1;
+    size->micros = advisor->executor_micros * amount + ((double)cost->money.micros - advisor->executor_micros) * longer;
+}
+
+/* Executors that caches need: none may be evicted for want of room. 1 where the log shows no cache. */
+static size_t needed_by_caches(const struct pyro_advisor *advisor)
+{
+    const struct pyro_app *app = advisor->app;
+    double stored = 0, room = 0;
+    for (size_t i = 0; i < app->executors.count; i++) {
+        stored = fmax(stored, (double)app->executors.items[i].storage_peak_bytes);
+        room = fmax(room, (double)app->executors.items[i].storage_memory_bytes);
+    }
+    double rdds = 0;
+    for (size_t i = 0; i < app->rdds.count; i++)
+        rdds += app->rdds.items[i].memory_bytes > 0 ? (double)app->rdds.items[i].memory_bytes : 0;
+    stored = fmax(stored * (double)advisor->count, rdds);
+    if (stored <= 0)
+        return 1;
+    double needed = room > 0 ? ceil(stored / (room * STORAGE_FILLED)) : (double)advisor->count;
+    return needed >= (double)advisor->count ? advisor->count : needed < 1 ? 1 : (size_t)needed;
+}
+
+/* By how much what executors have is more than they used. */
+static struct pyro_slice memory_to_spare(struct pyro_advisor *advisor)
+{
+    double used = pyro_advisor_used_mib(advisor->app), given = (double)advisor->cost->shapes[0].container.container_mib;
+    if (!(used > 0) || !(given > 0))
+        return PYRO_SLICE_LITERAL("Executors keep their memory; the log does not say how much of it was used.");
+    return pyro_advisor_say(advisor,
+                            "Executors keep their memory: at most %.1f of %.1f GiB were used, %.0f %% to spare.",
+                            used / 1024, given / 1024, 100 * fmax(0, 1 - used / given));
+}
+
+static void advise_size(struct pyro_advisor *advisor, const struct pyro_advised_size *full,
+                        const struct pyro_advised_size *best, double limit)
+{
+    struct pyro_cost *cost = advisor->cost;
+    struct pyro_slice memory = memory_to_spare(advisor);
+    struct pyro_cost_advice *advice = pyro_advisor_add(advisor, "right-size");
+    char new_time[40], high[40], limit_text[40];
+    if (!advice)
+        return;
+    bool priced = cost->money.known;
+    double before = priced ? full->micros : full->core_ms, after = priced ? best->micros : best->core_ms;
+    advice->executors = (int64_t)best->executors;
+    advice->wall_ms = pyro_saturate((__int128)best->wall_ms);
+    advice->core_ms = pyro_saturate((__int128)best->core_ms);
+    advice->saves_share = before > 0 ? 1 - after / before : 0;
+    if (priced) {
+        advice->micros = pyro_saturate((__int128)best->micros);
+        advice->saves_micros = cost->money.micros - advice->micros;
+    }
+    if (advisor->by_nodes && cost->money.instance.ptr)
+        advice->text = pyro_advisor_say(advisor, "%.0f x %.*s (%zu executor%s)", nodes_for(advisor, best->executors),
+                                        (int)(cost->money.instance.len < 80 ? cost->money.instance.len : 80),
+                                        cost->money.instance.ptr, best->executors, best->executors == 1 ? "" : "s");
+    else
+        advice->text = pyro_advisor_say(advisor, "%zu executor%s of %lld cores", best->executors,
+                                        best->executors == 1 ? "" : "s", (long long)advisor->executors[0].cores);
+    advice->safety = pyro_advisor_say(
+        advisor, "The simulated run takes %s, at most %s, where %s is the limit (%s): %.0f %% to spare. %.*s",
+        pyro_advisor_time(new_time, sizeof(new_time), best->wall_ms),
+        pyro_advisor_time(high, sizeof(high), best->high_ms), pyro_advisor_time(limit_text, sizeof(limit_text), limit),
+        advisor->wanted->deadline_ms > 0 ? "the deadline" : "10 % longer than now",
+        100 * fmax(0, 1 - best->high_ms / limit), (int)memory.len, memory.ptr ? memory.ptr : "");
+}
+
+/* Smaller sizes in even steps, then half as many again, twice as many and so on. 0: no more. */
+static size_t next_size(const struct pyro_advisor *advisor, size_t size)
+{
+    size_t step = advisor->count > SIZES ? (advisor->count + SIZES - 1) / SIZES : 1;
+    if (size < advisor->count)
+        return size + step < advisor->count ? size + step : advisor->count;
+    size_t next = size + (size + 1) / 2, most = LARGER * advisor->count;
+    return size >= most ? 0 : next < most ? next : most;
+}
+
+static bool advise_sizes(struct pyro_advisor *advisor, const struct pyro_advised_size *full)
+{
+    struct pyro_advised_size best = *full, size, quickest = *full;
+    double limit = pyro_advisor_limit(advisor);
+    bool priced = advisor->cost->money.known, any = full->high_ms <= limit;
+    for (size_t count = needed_by_caches(advisor); count > 0; count = next_size(advisor, count)) {
+        if (count == full->executors)
+            continue;
+        if (!measure(advisor, count, &size))
+            return false;
+        price(advisor, full, &size);
+        quickest = size.high_ms < quickest.high_ms ? size : quickest;
+        bool cheaper = priced ? size.micros < best.micros : size.core_ms < best.core_ms;
+        if (size.high_ms <= limit && (cheaper || !any)) {
+            best = size;
+            any = true;
+        }
+    }
+    double before = priced ? full->micros : full->core_ms, after = priced ? best.micros : best.core_ms;
+    char text[40];
+    if (!any)
+        pyro_advisor_decline(
+            advisor, "right-size",
+            pyro_advisor_say(
+                advisor, "No number of executors up to %d times as many keeps the deadline: %zu of them may take %s.",
+                LARGER, quickest.executors, pyro_advisor_time(text, sizeof(text), quickest.high_ms)));
+    else if (best.executors != full->executors && (full->high_ms > limit || after < before * (1 - PYRO_ADVISE_SAVING)))
+        advise_size(advisor, full, &best, limit);
+    else
+        pyro_advisor_decline(advisor, "right-size",
+                             pyro_advisor_say(advisor, "No other number of executors saves 5 %% %s.",
+                                              advisor->wanted->deadline_ms > 0 ? "and keeps the deadline"
+                                                                               : "without making the run 10 % longer"));
+    return true;
+}
+
+/* Dynamic allocation chooses its own number. */
+static bool advise(struct pyro_advisor *advisor)
+{
+    struct pyro_advised_size full = {0};
+    bool allocates = pyro_app_property_bool(advisor->app, "spark.dynamicAllocation.enabled", false);
+    if (allocates)
+        pyro_advise_bounds(advisor);
+    else if (!pyro_advisor_full(advisor, &full) || (full.wall_ms > 0 && !advise_sizes(advisor, &full)))
+        return false;
+    if (advisor->prices)
+        pyro_advise_instance(advisor);
+    if (!pyro_advise_spot(advisor, &full))
+        return false;
+    if (!allocates)
+        pyro_advise_bounds(advisor);
+    return true;
+}
+
 enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app *app, const struct pyro_prices *prices,
-                                  const struct pyro_money_options *options, int64_t deadline_ms,
+                                  const struct pyro_money_options *options, const struct pyro_advise_options *wanted,
                                   struct pyro_error *error)
 {
-    struct advisor state = {.cost = cost, .app = app, .prices = prices, .options = options, .deadline_ms = deadline_ms};
+    struct pyro_advisor state = {.cost = cost, .app = app, .prices = prices, .options = options, .wanted = wanted};
     bool complete = pyro_slice_is(app->application.status, "completed");
     cost->advice = pyro_arena_array(&cost->arena, PYRO_COST_ADVICE_MAX, sizeof(*cost->advice));
     cost->advice_count = 0;
@@ -386,26 +341,17 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
         app->jobs.count == 0)
         return PYRO_OK;
     if (cost->shape_count > 1 || !complete) {
-        decline(&state, "right-size",
-                complete
-                    ? PYRO_SLICE_LITERAL("Executors of different sizes took part: no other number of them is advised.")
-                    : PYRO_SLICE_LITERAL("The run did not complete: what it needs is not known."));
+        pyro_advisor_decline(
+            &state, "right-size",
+            complete ? PYRO_SLICE_LITERAL("Executors of different sizes took part: no other number of them is advised.")
+                     : PYRO_SLICE_LITERAL("The run did not complete: what it needs is not known."));
         return PYRO_OK;
     }
     bool ok = gather(&state);
     if (ok)
         count_up(&state);
     if (ok && state.count > 0 && state.nodes > 0) {
-        bool allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
-        ok = pyro_replay_new(app, &state.replay, NULL) == PYRO_OK;
-        if (ok && allocates)
-            advise_bounds(&state);
-        else if (ok)
-            ok = sweep(&state);
-        if (ok && prices)
-            advise_instance(&state);
-        if (ok && !allocates)
-            advise_bounds(&state);
+        ok = pyro_replay_new(app, &state.replay, NULL) == PYRO_OK && advise(&state);
         pyro_replay_free(state.replay);
     }
     return ok && !state.failed ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");

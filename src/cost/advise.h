@@ -13,9 +13,15 @@ struct pyro_past {
     int64_t start_ms, end_ms, core_ms;
 };
 
-/* Works out cost->advice of a priced cost; `app` is what it was made of. `deadline_ms` 0: none was given. */
+/* What advice is to keep to. */
+struct pyro_advise_options {
+    int64_t deadline_ms;  /* 0: none was given */
+    double interruptions; /* of each spot node, an hour; 0: spot nodes are not simulated */
+};
+
+/* Works out cost->advice of a priced cost; `app` is what it was made of. */
 enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app *app, const struct pyro_prices *prices,
-                                  const struct pyro_money_options *options, int64_t deadline_ms,
+                                  const struct pyro_money_options *options, const struct pyro_advise_options *wanted,
                                   struct pyro_error *error);
 /* Adds to cost->advice what capacity the application's past runs held steadily; after pyro_cost_advise(). */
 enum pyro_status pyro_cost_reserve(struct pyro_cost *cost, const struct pyro_past *past, size_t past_count,

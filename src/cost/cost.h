@@ -87,14 +87,34 @@ struct pyro_money {
     double dbu;                 /* NaN: none */
 };
 
+/* The run on spot nodes that are taken away at a rate: what simulated runs made of it. Means, shares and counts are of
+ * all of them, low and high what nine of ten lie between. */
+struct pyro_cost_spot {
+    double rate; /* interruptions of a node, an hour */
+    int64_t replays;
+    int64_t wall_low_ms, wall_ms, wall_high_ms;
+    int64_t low_micros, micros, high_micros; /* PYRO_NONE: unknown */
+    double interruptions, tasks,
+        partitions;    /* of a run: nodes lost, tasks lost, partitions of shuffles computed again */
+    int64_t limit_ms;  /* the deadline, or a tenth longer than now */
+    double late_share; /* longer than that */
+    double task_limit_share, stage_limit_share; /* Spark would have given up, if it counts all losses */
+    uint32_t task_failures_max, stage_failures_max;
+    int64_t notice_ms, replaced_ms; /* a node gets no tasks before it goes; until another one has executors */
+    bool keeps_output;
+    const char *kept_by; /* why */
+    bool safe;           /* to be advised */
+};
+
 /* What it should cost. */
 struct pyro_cost_advice {
-    const char *kind;         /* "right-size", "instance", "autoscale" */
+    const char *kind;         /* "right-size", "instance", "spot", "autoscale", "reserve" */
     struct pyro_slice text;   /* "6 x r5.2xlarge (6 executors)"; null: nothing is advised, and `safety` says why */
     struct pyro_slice safety; /* what it rests on, and how much is to spare */
     int64_t executors, wall_ms, core_ms, micros; /* of the run as advised; PYRO_NONE: unknown */
     int64_t saves_micros;
-    double saves_share; /* of money, or of core time where prices are unknown */
+    double saves_share;                /* of money, or of core time where prices are unknown; below 0: it costs more */
+    const struct pyro_cost_spot *spot; /* NULL but for that kind */
 };
 
 struct pyro_cost {

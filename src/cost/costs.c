@@ -75,7 +75,8 @@ enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const st
     costs->prices = own.prices;
     costs->money = (struct pyro_money_options){keep(costs, own.currency, &failed), keep(costs, own.instance, &failed),
                                                keep(costs, own.region, &failed), own.spot ? "spot" : NULL};
-    costs->deadline_ms = own.deadline_ms > 0 ? own.deadline_ms : 0;
+    costs->advise = (struct pyro_advise_options){own.deadline_ms > 0 ? own.deadline_ms : 0,
+                                                 own.interruptions > 0 ? own.interruptions : 0};
     enum pyro_status status = take_by(costs, own.by, error);
     if (status == PYRO_OK && failed)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
@@ -184,7 +185,7 @@ enum pyro_status pyro_costs_add(struct pyro_costs *costs, struct pyro_app *app, 
     PYRO_TRY(pyro_cost_new(app, costs->arena.allocator, &cost, error));
     enum pyro_status status = costs->prices ? pyro_cost_price(cost, costs->prices, &costs->money, error) : PYRO_OK;
     if (status == PYRO_OK)
-        status = pyro_cost_advise(cost, app, costs->prices, &costs->money, costs->deadline_ms, error);
+        status = pyro_cost_advise(cost, app, costs->prices, &costs->money, &costs->advise, error);
     if (status == PYRO_OK && costs->has_past)
         status = pyro_cost_reserve(cost, costs->past.items, costs->past.count, pyro_slice_from(pyro_app_name(app)),
                                    costs->prices, &costs->money, error);

@@ -32,7 +32,7 @@ struct pyro_costs {
     struct pyro_arena arena;
     const struct pyro_prices *prices;
     struct pyro_money_options money;
-    int64_t deadline_ms; /* 0: none */
+    struct pyro_advise_options advise;
     enum pyro_cost_by by;
     struct pyro_slice by_text, by_key;
     PYRO_VEC(struct pyro_cost_entry) entries;

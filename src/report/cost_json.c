@@ -180,6 +180,36 @@ static void write_stages(struct pyro_json *json, const struct pyro_cost *cost)
     pyro_json_end(json, ']');
 }
 
+static void write_range(struct pyro_json *json, const char *key, int64_t low, int64_t expected, int64_t high)
+{
+    pyro_json_begin(json, key, '{');
+    pyro_json_int(json, "low", low);
+    pyro_json_int(json, "expected", expected);
+    pyro_json_int(json, "high", high);
+    pyro_json_end(json, '}');
+}
+
+static void write_spot(struct pyro_json *json, const struct pyro_cost_spot *spot)
+{
+    pyro_json_begin(json, "spot", '{');
+    pyro_json_real(json, "interruptions_per_hour", spot->rate);
+    pyro_json_int(json, "simulated_runs", spot->replays);
+    write_range(json, "wall_ms", spot->wall_low_ms, spot->wall_ms, spot->wall_high_ms);
+    write_range(json, "cost_micros", spot->low_micros, spot->micros, spot->high_micros);
+    pyro_json_int(json, "limit_ms", spot->limit_ms);
+    pyro_json_real(json, "late_share", spot->late_share);
+    pyro_json_real(json, "task_limit_share", spot->task_limit_share);
+    pyro_json_real(json, "stage_limit_share", spot->stage_limit_share);
+    pyro_json_real(json, "interruptions", spot->interruptions);
+    pyro_json_real(json, "tasks_lost", spot->tasks);
+    pyro_json_real(json, "partitions_again", spot->partitions);
+    pyro_json_bool(json, "keeps_output", spot->keeps_output);
+    pyro_json_int(json, "notice_ms", spot->notice_ms);
+    pyro_json_int(json, "replaced_ms", spot->replaced_ms);
+    pyro_json_bool(json, "recommended", spot->safe);
+    pyro_json_end(json, '}');
+}
+
 static void write_advice(struct pyro_json *json, const struct pyro_cost *cost)
 {
     pyro_json_line(json);
@@ -197,6 +227,8 @@ static void write_advice(struct pyro_json *json, const struct pyro_cost *cost)
         pyro_json_int(json, "cost_micros", advice->micros);
         pyro_json_int(json, "saves_micros", advised ? advice->saves_micros : PYRO_NONE);
         pyro_json_real(json, "saves_share", advice->saves_share);
+        if (advice->spot)
+            write_spot(json, advice->spot);
         pyro_json_end(json, '}');
     }
     pyro_json_end(json, ']');

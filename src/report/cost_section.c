@@ -75,6 +75,30 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
     pyro_strbuf_add_text(lead, "/run");
 }
 
+/* " = $7.50/run. Savings: $5.00/run (40 %). " */
+static void add_amounts(struct pyro_strbuf *remarks, const struct pyro_cost *cost,
+                        const struct pyro_cost_advice *advice)
+{
+    bool less = advice->saves_micros >= 0;
+    pyro_strbuf_add_text(remarks, " = ");
+    pyro_human_money(remarks, advice->micros, cost->money.currency);
+    pyro_strbuf_add_text(remarks, "/run. ");
+    if (advice->spot) {
+        pyro_strbuf_add_text(remarks, "Between ");
+        pyro_human_money(remarks, advice->spot->low_micros, cost->money.currency);
+        pyro_strbuf_add_text(remarks, " and ");
+        pyro_human_money(remarks, advice->spot->high_micros, cost->money.currency);
+        pyro_strbuf_add_text(remarks, ". ");
+    }
+    if (advice->saves_micros == 0)
+        return;
+    pyro_strbuf_add_text(remarks, less ? "Savings: " : "That is more, by ");
+    pyro_human_money(remarks, less ? advice->saves_micros : -advice->saves_micros, cost->money.currency);
+    pyro_strbuf_add_text(remarks, "/run (");
+    pyro_human_share(remarks, less ? advice->saves_share : -advice->saves_share);
+    pyro_strbuf_add_text(remarks, "). ");
+}
+
 /* "Recommended: 6 x r5.2xlarge = $7.50/run. Savings: $5.00/run (40 %).", a line each. */
 static void add_advice(struct pyro_strbuf *remarks, const struct pyro_cost *cost)
 {
@@ -93,16 +117,12 @@ static void add_advice(struct pyro_strbuf *remarks, const struct pyro_cost *cost
             pyro_strbuf_add_char(remarks, '\n');
             continue;
         }
-        pyro_strbuf_add_text(remarks, advice->saves_share > 0 ? "Recommended: " : "Autoscaling: ");
+        pyro_strbuf_add_text(remarks, strcmp(advice->kind, "autoscale") == 0 ? "Autoscaling: "
+                                      : advice->spot && !advice->spot->safe  ? "Not recommended: "
+                                                                             : "Recommended: ");
         pyro_strbuf_add_slice(remarks, advice->text);
-        if (advice->saves_share > 0 && advice->micros != PYRO_NONE) {
-            pyro_strbuf_add_text(remarks, " = ");
-            pyro_human_money(remarks, advice->micros, cost->money.currency);
-            pyro_strbuf_add_text(remarks, "/run. Savings: ");
-            pyro_human_money(remarks, advice->saves_micros, cost->money.currency);
-            pyro_strbuf_add_text(remarks, "/run (");
-            pyro_human_share(remarks, advice->saves_share);
-            pyro_strbuf_add_text(remarks, "). ");
+        if (advice->micros != PYRO_NONE) {
+            add_amounts(remarks, cost, advice);
         } else if (advice->saves_share > 0) {
             pyro_strbuf_add_text(remarks, ". Savings: ");
             pyro_human_share(remarks, advice->saves_share);

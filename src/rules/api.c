@@ -17,11 +17,12 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
         prices = options->prices;
     struct pyro_diagnosis *diagnosis = NULL;
     PYRO_TRY(pyro_rules_evaluate(app, config, allocator, &diagnosis, error));
+    static const struct pyro_advise_options nothing = {0};
     enum pyro_status status = prices ? pyro_cost_new(app, allocator, &diagnosis->cost, error) : PYRO_OK;
     if (status == PYRO_OK && prices)
         status = pyro_cost_price(diagnosis->cost, prices, NULL, error);
     if (status == PYRO_OK && prices)
-        status = pyro_cost_advise(diagnosis->cost, app, prices, NULL, 0, error);
+        status = pyro_cost_advise(diagnosis->cost, app, prices, NULL, &nothing, error);
     if (status != PYRO_OK) {
         pyro_diagnosis_free(diagnosis);
         return status;

@@ -346,11 +346,106 @@ def test_fewer_executors_for_one_long_task(pyrometer: Command, tmp_path: Path, s
     assert "Recommended: 1 x r5.2xlarge (1 executor) = $0.0840/run. Savings: $0.25/run (75 %)." in " ".join(
         pyrometer("cost", *arguments, "-w", "200", path).stdout.split()
     )
-    # No memory peaks: no other type can be called safe.
-    assert advice_of(cost)["instance"]["text"] is None
+    # No memory peaks: executors keep what they have, which is little for their cores.
+    other = advice_of(cost)["instance"]
+    assert other["text"].startswith("4 x c") and "compute-bound" in other["safety"]
+    assert "so less cannot be called safe" in other["safety"]
     late = cost_of(pyrometer, *arguments, "--deadline", "5m", path)["applications"][0]["cost"]
     assert advice_of(late)["right-size"]["text"] is None
+    assert "keeps the deadline" in advice_of(late)["right-size"]["safety"]
     assert pyrometer("cost", "--deadline", "soon", path).returncode == 2
+
+
+def side_by_side(text: str, slots: int) -> str:
+    """The same log, its tasks as partitions of their own, so many on each executor in turn."""
+    events = [json.loads(line) for line in text.splitlines()]
+    names = [event["Executor ID"] for event in events if event["Event"] == "SparkListenerExecutorAdded"]
+    for event in events:
+        if event["Event"] == "SparkListenerTaskEnd":
+            info = event["Task Info"]
+            info.update({"Index": info["Task ID"], "Attempt": 0})
+            info["Executor ID"] = names[info["Task ID"] // slots % len(names)]
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+def test_more_executors_for_a_deadline(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    """Eight tasks of a minute on one executor of two cores, four minutes; two executors take two minutes, for as much."""
+    path = tmp_path / "app-1"
+    tasks = [(60_000 * (place // 2), 60_000 * (place // 2) + 60_000, 0, False) for place in range(8)]
+    path.write_text(side_by_side(run_of({"spark.master": "spark://a:7077"}, [("1", "a", 2, 0)], 240_000, tasks), 2))
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1", "--deadline", "150s"]
+    cost = cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]
+    assert cost["money"]["total_micros"] == 33_600  # 4 minutes of $0.504 an hour
+    advice = advice_of(cost)["right-size"]
+    assert (advice["executors"], advice["wall_ms"], advice["cost_micros"]) == (2, 120_000, 33_600)
+    assert "memory" in advice["safety"] and "150 s" not in advice["safety"]
+    dear = cost_of(pyrometer, *arguments[:-1], "70s", path)["applications"][0]["cost"]
+    assert advice_of(dear)["right-size"]["executors"] == 4
+
+
+def test_another_family(pyrometer: Command, tmp_path: Path) -> None:
+    """Two executors of 4 cores and 24 GiB a node; families with 2, 4 and 8 GiB for each core at the same price."""
+    sheet = tmp_path / "families.yaml"
+    rows = "".join(f"  - {{instance: {name}, price: {price}}}\n" for name, price in [("x.c", 1), ("x.m", 1.4), ("x.r2", 3.1)])
+    shapes = "".join(
+        f"  - {{name: {name}, cores: {cores}, memory_gib: {memory}}}\n"
+        for name, cores, memory in [("x.c", 8, 16), ("x.m", 8, 32), ("x.r2", 16, 128)]
+    )
+    sheet.write_text(
+        "schema: pyrometer.prices/1\ncurrency: USD\nsource: made for this test\ndated: 2026-01-01\n"
+        f"usual: {{service: other, unit: hour}}\nprices:\n{rows}instances:\n{shapes}"
+    )
+    executors = [(str(place), "ab"[place // 2], 4, 0) for place in range(4)]
+    tasks = [(0, 3_600_000, 0, False) for _ in range(16)]
+
+    def advised(memory: str, instance: str) -> Any:
+        path = tmp_path / f"app-{memory}-{instance}"
+        properties = {"spark.master": "spark://a:7077", "spark.executor.memory": memory}
+        path.write_text(side_by_side(run_of(properties, executors, 3_600_000, tasks), 4))
+        arguments = ["--prices", sheet, "--instance", instance]
+        return advice_of(cost_of(pyrometer, *arguments, path)["applications"][0]["cost"]).get("instance")
+
+    # 6 GiB each: two fit in 0.85 x 16 GiB.
+    small = advised("6g", "x.m")
+    assert small["text"] == "2 x x.c" and "compute-bound" in small["safety"]
+    assert (small["cost_micros"], small["saves_micros"]) == (2_000_000, 800_000)
+    # 12 GiB each: one in 16 GiB, so that four nodes are dearer; two in 32 GiB are what there is.
+    assert advised("12g", "x.m")["text"] is None
+    # 24 GiB each, which the log says is given: one on x.m (0.85 x 32 GiB), four on x.r2: memory-bound.
+    large = advised("24g", "x.c")
+    assert large["text"] == "2 x x.m" or large["text"] is None
+
+
+def test_spot_instances(pyrometer: Command, tmp_path: Path, sheet: Path) -> None:
+    """Interruptions that never come, that come now and then, and so many that nothing ends."""
+    sheet.write_text(sheet.read_text().replace("instances:", "  - {instance: r5.2xlarge, purchase: spot, price: 0.126}\ninstances:"))
+    path = tmp_path / "app-1"
+    executors = [(str(number), host, 8, 0) for number, host in enumerate("abcd", 1)]
+    tasks = [(0, 3_600_000, 0, False) for _ in range(32)]
+    path.write_text(side_by_side(run_of({"spark.master": "spark://a:7077"}, executors, 3_600_000, tasks), 8))
+    arguments = ["--prices", sheet, "--instance", "r5.2xlarge", "--region", "us-east-1"]
+
+    def spot(rate: str, *more: str) -> Any:
+        document = cost_of(pyrometer, *arguments, "--interruptions", rate, *more, path)
+        validate(document, "cost")
+        return advice_of(document["applications"][0]["cost"])["spot"]
+
+    never = spot("0.000001")
+    assert (never["cost_micros"], never["saves_share"]) == (504_000, 0.75)  # 4 x $0.126 instead of 4 x $0.504
+    assert never["spot"]["wall_ms"] == {"low": 3_600_000, "expected": 3_600_000, "high": 3_600_000}
+    assert (never["spot"]["late_share"], never["spot"]["tasks_lost"], never["spot"]["recommended"]) == (0, 0, True)
+    often = spot("0.25")
+    # Within the hour each of four nodes stays with a chance of exp(-0.25): all of them with exp(-1) = 0.37.
+    assert often["spot"]["late_share"] == pytest.approx(0.63, abs=0.1)
+    assert often["spot"]["wall_ms"]["expected"] > 3_960_000 and not often["spot"]["recommended"]
+    assert often == spot("0.25")
+    patient = spot("0.25", "--deadline", "10h")
+    assert patient["spot"]["late_share"] == 0 and patient["spot"]["wall_ms"] == often["spot"]["wall_ms"]
+    assert spot("500")["text"] is None or spot("500")["spot"]["late_share"] == 1
+    words = " ".join(pyrometer("cost", *arguments, "--interruptions", "0.25", path).stdout.split())
+    assert "Not recommended: 4 x r5.2xlarge as spot instances" in words
+    for wrong in ("0", "-1", "often", "1e9"):
+        assert pyrometer("cost", "--interruptions", wrong, path).returncode == 2
 
 
 def test_nothing_is_advised_beyond_what_the_log_supports(pyrometer: Command) -> None:
@@ -358,7 +453,7 @@ def test_nothing_is_advised_beyond_what_the_log_supports(pyrometer: Command) -> 
         for entry in cost_of(pyrometer, "--instance", "r5.2xlarge", path)["applications"]:
             for advice in entry["cost"]["recommendations"]:
                 assert advice["safety"]
-                if advice["cost_micros"] is not None:
+                if advice["cost_micros"] is not None and advice["kind"] != "spot":
                     assert advice["cost_micros"] < entry["cost"]["cost_micros"]
 
 
