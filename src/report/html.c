@@ -1,6 +1,6 @@
 /* The HTML report: the web UI in one file, with its data inside. It works from disk, without a network: the page's own
  * policy forbids it every request (docs/web.md). */
-#include "report/json_write.h"
+#include "report/html_documents.h"
 #include "report/renderers.h"
 #include "report/web_assets.h"
 
@@ -28,38 +28,21 @@ static void end_page(struct pyro_output *output)
     pyro_strbuf_add_char(&output->buffer, '\n');
 }
 
-/* JSON inside a script element: '<' occurs in its strings only, and written as an escape it can neither end the element
- * nor begin a comment. */
-static int write_escaped(void *context, const void *data, size_t len)
-{
-    struct pyro_output *page = context;
-    const char *from = data, *end = from + len;
-    while (from < end) {
-        const char *mark = memchr(from, '<', (size_t)(end - from));
-        pyro_strbuf_add(&page->buffer, from, (size_t)((mark ? mark : end) - from));
-        if (!mark)
-            break;
-        pyro_strbuf_add_text(&page->buffer, "\\u003c");
-        from = mark + 1;
-    }
-    pyro_output_flush(page, false);
-    return 0;
-}
-
 /* {"documents": {"report": ...}}, by their addresses below one application's (docs/web.md). */
 static void write_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
                             const struct pyro_report_options *options)
 {
-    const struct pyro_writer writer = {write_escaped, page};
+    const struct pyro_writer writer = {pyro_html_write_escaped, page};
     struct pyro_output inner;
     pyro_output_init(&inner, &writer, diagnosis->arena.allocator);
     pyro_strbuf_add_text(&inner.buffer, "{\"documents\": {\n\"report\": ");
     pyro_renderer_json.report(&inner, diagnosis, options, 0, true);
-    pyro_strbuf_add_text(&inner.buffer, "\n}}");
     struct pyro_error error;
     enum pyro_status status = pyro_output_done(&inner, &error);
     if (page->status == PYRO_OK)
         page->status = status;
+    pyro_html_documents(page, diagnosis);
+    pyro_strbuf_add_text(&page->buffer, "\n}}");
 }
 
 static void html_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
@@ -84,7 +67,7 @@ static void html_report(struct pyro_output *output, const struct pyro_diagnosis 
 static void html_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
                           const struct pyro_slice *unreadable_reasons, size_t unreadable_count)
 {
-    const struct pyro_writer writer = {write_escaped, output};
+    const struct pyro_writer writer = {pyro_html_write_escaped, output};
     struct pyro_output inner;
     pyro_output_init(&inner, &writer, NULL);
     pyro_renderer_json.end_many(&inner, unreadable_paths, unreadable_reasons, unreadable_count);

@@ -1,0 +1,12 @@
+#ifndef PYRO_REPORT_HTML_DOCUMENTS_H
+#define PYRO_REPORT_HTML_DOCUMENTS_H
+
+#include "report/report.h"
+
+/* A pyro_writer's function; `context` is the output of the page, inside the element that holds its data. */
+int pyro_html_write_escaped(void *context, const void *data, size_t len);
+
+/* Adds `,"NAME": DOCUMENT` for each document of src/report/views/ that the page brings along. */
+void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis);
+
+#endif
