@@ -6,6 +6,7 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
+import "./styles/timeline.css";
 import "./styles/print.css";
 import { startTheme } from "./ui/theme";
 

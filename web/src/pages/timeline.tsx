@@ -1,0 +1,325 @@
+/** When what ran: executors, jobs, stages and tasks over time, with findings where they are. */
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { appAddress, available, useDocument } from "../data/documents";
+import type { Report, Timeline as TimelineDocument } from "../data/types";
+import { count, duration, offset, plural } from "../format";
+import { link, replaceQuery } from "../router";
+import { describe, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
+import type { Colouring } from "../timeline/draw";
+import { modelOf, type TimelineModel } from "../timeline/model";
+import { around, clamp, type Viewport, zoom } from "../timeline/viewport";
+import { Empty, Loaded, Section, Status } from "../ui/parts";
+import { type Column, Table } from "../ui/table";
+import type { Place } from "./finding";
+import type { AppPageProps } from "./pages";
+
+function startView(query: URLSearchParams, model: TimelineModel, chosen: Set<number> | null): Viewport {
+    const [from, to] = [query.get("from"), query.get("to")];
+    if (from !== null && to !== null && Number(to) > Number(from))
+        return clamp({ from: Number(from), to: Number(to) }, model.length);
+    const bars = chosen ? model.stages.filter((bar) => chosen.has(bar.index)) : [];
+    if (bars.length)
+        return around(Math.min(...bars.map((bar) => bar.from)), Math.max(...bars.map((bar) => bar.to)), model.length);
+    return { from: 0, to: model.length };
+}
+
+/** Rows of the list of stages that ?stage=3 names: all attempts. */
+function stagesOf(model: TimelineModel, id: string | null): Set<number> | null {
+    if (id === null || id === "") return null;
+    const found = model.document.stages.flatMap((stage, i) => (String(stage.id) === id ? [i] : []));
+    return found.length ? new Set(found) : null;
+}
+
+type StageBar = TimelineModel["stages"][number];
+
+function stageColumns(model: TimelineModel, place: Place, show: (bar: StageBar) => void): Column<StageBar>[] {
+    const stage = (bar: StageBar) => model.document.stages[bar.index]!;
+    const base = appAddress(place.app, place.attempt);
+    return [
+        {
+            name: "Stage",
+            value: (bar) => stage(bar).id,
+            cell: (bar) => {
+                const { id, attempt } = stage(bar);
+                return available(`${base}/stages/${id}/${attempt}`) ? (
+                    <a href={link(["app", place.app, place.attempt, "stage", id, attempt])}>{bar.label}</a>
+                ) : (
+                    bar.label
+                );
+            },
+        },
+        { name: "Where", class: "clip", value: (bar) => stage(bar).name, cell: (bar) => stage(bar).name ?? "-" },
+        { name: "State", value: (bar) => stage(bar).status, cell: (bar) => <Status status={stage(bar).status} /> },
+        { name: "Job", number: true, value: (bar) => stage(bar).job, cell: (bar) => stage(bar).job ?? "-" },
+        { name: "From", number: true, value: (bar) => bar.from, cell: (bar) => offset(bar.from, 100) },
+        { name: "Took", number: true, value: (bar) => bar.to - bar.from, cell: (bar) => duration(bar.to - bar.from) },
+        { name: "Tasks", number: true, value: (bar) => stage(bar).tasks, cell: (bar) => count(stage(bar).tasks) },
+        {
+            name: "Median task",
+            number: true,
+            value: (bar) => model.median[bar.index],
+            cell: (bar) => duration(model.median[bar.index]),
+        },
+        {
+            name: "Show",
+            cell: (bar) => (
+                <button type="button" class="copy" onClick={() => show(bar)}>
+                    Show<span class="off-screen"> {bar.label}</span>
+                </button>
+            ),
+        },
+    ];
+}
+
+function Executors({ document }: { document: TimelineDocument }) {
+    const since = (ms: number | null) => (ms === null ? "-" : offset(ms - document.start_ms));
+    return (
+        <Table
+            caption="Executors"
+            rows={document.executors}
+            limit={20}
+            columns={[
+                { name: "Executor", value: (row) => Number(row.id) || row.id, cell: (row) => row.id },
+                { name: "Host", value: (row) => row.host, cell: (row) => row.host ?? "-" },
+                { name: "Cores", number: true, value: (row) => row.cores, cell: (row) => count(row.cores) },
+                { name: "Came", number: true, value: (row) => row.added_ms, cell: (row) => since(row.added_ms) },
+                { name: "Left", number: true, value: (row) => row.removed_ms, cell: (row) => since(row.removed_ms) },
+                { name: "Why", value: (row) => row.remove_reason, cell: (row) => row.remove_reason ?? "" },
+            ]}
+        />
+    );
+}
+
+function Controls({
+    colouring,
+    setColouring,
+    dense,
+    setDense,
+    onZoom,
+    onAll,
+}: {
+    colouring: Colouring;
+    setColouring: (value: Colouring) => void;
+    dense: boolean;
+    setDense: (value: boolean) => void;
+    onZoom: (factor: number) => void;
+    onAll: () => void;
+}) {
+    return (
+        <>
+            <label>
+                Colour by{" "}
+                <select value={colouring} onChange={(event) => setColouring(event.currentTarget.value as Colouring)}>
+                    <option value="stage">stage</option>
+                    <option value="outcome">outcome</option>
+                    <option value="length">length beside the median</option>
+                </select>
+            </label>{" "}
+            <button type="button" aria-pressed={dense} onClick={() => setDense(!dense)}>
+                Dense
+            </button>{" "}
+            <button type="button" aria-label="Closer" onClick={() => onZoom(0.5)}>
+                +
+            </button>{" "}
+            <button type="button" aria-label="Farther" onClick={() => onZoom(2)}>
+                −
+            </button>{" "}
+            <button type="button" onClick={onAll}>
+                Whole run
+            </button>
+        </>
+    );
+}
+
+const LEGEND: Record<Colouring, [string, string][]> = {
+    stage: [
+        ["bad", "failed"],
+        ["warn", "killed"],
+        ["raised", "only the driver worked"],
+    ],
+    outcome: [
+        ["part-compute", "succeeded"],
+        ["bad", "failed"],
+        ["warn", "killed"],
+        ["raised", "only the driver worked"],
+    ],
+    length: [
+        ["part-compute", "below 1.5 x the stage's median"],
+        ["chart-6", "to 2 x"],
+        ["chart-2", "to 5 x"],
+        ["bad", "above, or failed"],
+        ["raised", "only the driver worked"],
+    ],
+};
+
+function View({
+    report,
+    document,
+    place,
+    query,
+}: {
+    report: Report | null;
+    document: TimelineDocument;
+    place: Place;
+    query: URLSearchParams;
+}) {
+    const model = useMemo(() => modelOf(document, report?.findings ?? []), [document, report]);
+    const stageId = query.get("stage");
+    const chosen = useMemo(() => stagesOf(model, stageId), [model, stageId]);
+    const [view, setView] = useState<Viewport>(() => startView(query, model, chosen));
+    const [colouring, setColouring] = useState<Colouring>("stage");
+    const [dense, setDense] = useState(model.rows.length > 160);
+    const [picked, setPicked] = useState<Hit | null>(null);
+
+    // The address follows once things rest.
+    const timer = useRef(0);
+    useEffect(() => {
+        window.clearTimeout(timer.current);
+        timer.current = window.setTimeout(() => {
+            const whole = view.from <= 0 && view.to >= model.length;
+            replaceQuery({ from: whole ? null : Math.round(view.from), to: whole ? null : Math.round(view.to) });
+        }, 250);
+        return () => window.clearTimeout(timer.current);
+    }, [view, model]);
+
+    const show = useCallback(
+        (bar: StageBar) => {
+            setView(around(bar.from, bar.to, model.length));
+            replaceQuery({ stage: model.document.stages[bar.index]!.id });
+        },
+        [model],
+    );
+    const pick = (hit: Hit | null) => {
+        setPicked(hit);
+        if (hit === null) replaceQuery({ stage: null });
+        else if (hit.kind === "stage") replaceQuery({ stage: document.stages[hit.bar.index]!.id });
+        else if (hit.kind === "finding") replaceQuery({ stage: report?.findings[hit.bar.index]?.where.stage });
+    };
+    const visible = model.stages.filter(
+        (bar) => bar.to >= view.from && bar.from <= view.to && (!chosen || chosen.has(bar.index)),
+    );
+    const { tasks } = document;
+    return (
+        <>
+            <Section
+                title="Timeline"
+                class="timeline"
+                note={`${offset(view.from, 100)} to ${offset(view.to, 100)} of ${duration(model.length)}, ${plural(tasks.count, "task")}${tasks.shown < tasks.count ? `, the longest ${count(tasks.shown)} drawn` : ""}`}
+                actions={
+                    <Controls
+                        colouring={colouring}
+                        setColouring={setColouring}
+                        dense={dense}
+                        setDense={setDense}
+                        onZoom={(factor) => setView(zoom(view, factor, (view.from + view.to) / 2, model.length))}
+                        onAll={() => setView({ from: 0, to: model.length })}
+                    />
+                }
+            >
+                <Minimap model={model} view={view} onView={setView} />
+                <TimelineCanvas
+                    model={model}
+                    view={view}
+                    onView={setView}
+                    chosen={chosen}
+                    colouring={colouring}
+                    rowHeight={dense ? 4 : model.rows.length > 24 ? 10 : 15}
+                    onPick={pick}
+                    task={picked?.kind === "task" ? picked.task : -1}
+                />
+                <p class="timeline-foot">
+                    <span class="legend">
+                        {LEGEND[colouring].map(([name, meaning]) => (
+                            <span key={name}>
+                                <span class="swatch" style={{ background: `var(--${name})` }} />
+                                {meaning}
+                            </span>
+                        ))}
+                    </span>
+                    <span class="note">
+                        Drag to move, Ctrl and wheel to zoom, double-click a bar to fill the view with it.
+                    </span>
+                </p>
+                <Picked model={model} hit={picked} place={place} stage={stageId} />
+            </Section>
+            <Section
+                title={chosen ? `Stage ${stageId}` : "Stages in view"}
+                note={plural(visible.length, "attempt")}
+                actions={
+                    chosen && (
+                        <button type="button" onClick={() => replaceQuery({ stage: null })}>
+                            All stages
+                        </button>
+                    )
+                }
+            >
+                {visible.length ? (
+                    <Table
+                        caption="Stages in view"
+                        rows={visible}
+                        columns={stageColumns(model, place, show)}
+                        limit={20}
+                    />
+                ) : (
+                    <Empty title="No stage ran then" />
+                )}
+            </Section>
+            <Section title="Executors coming and going">
+                <Executors document={document} />
+            </Section>
+        </>
+    );
+}
+
+/** What was clicked, in words that stay. */
+function Picked({
+    model,
+    hit,
+    place,
+    stage,
+}: {
+    model: TimelineModel;
+    hit: Hit | null;
+    place: Place;
+    stage: string | null;
+}) {
+    const lines = hit ? describe(model, hit) : [];
+    const target =
+        hit?.kind === "task"
+            ? model.document.stages[model.stage[hit.task]!]
+            : model.document.stages.find((row) => String(row.id) === stage);
+    const open = target && available(`${appAddress(place.app, place.attempt)}/stages/${target.id}/${target.attempt}`);
+    return (
+        <div class="picked" role="status">
+            {lines.join(" · ")}{" "}
+            {target && open && (
+                <a href={link(["app", place.app, place.attempt, "stage", target.id, target.attempt])}>
+                    Open stage {target.id}
+                </a>
+            )}
+        </div>
+    );
+}
+
+export function Timeline({ app, attempt, query }: AppPageProps) {
+    const base = appAddress(app, attempt);
+    const timeline = useDocument<TimelineDocument>(`${base}/timeline`);
+    const report = useDocument<Report>(`${base}/report`);
+    return (
+        <div class="page wide">
+            <h1 class="off-screen">Timeline</h1>
+            <Loaded state={timeline} what="timeline">
+                {(document) =>
+                    report.status === "loading" ? null : (
+                        <View
+                            report={report.status === "ready" ? report.data : null}
+                            document={document}
+                            place={{ app, attempt }}
+                            query={query}
+                        />
+                    )
+                }
+            </Loaded>
+        </div>
+    );
+}

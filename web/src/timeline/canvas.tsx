@@ -1,0 +1,331 @@
+/** The canvas of the timeline: what moves it, what is under the pointer. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { duration, offset } from "../format";
+import { useTheme } from "../ui/theme";
+import { type Colouring, draw, readColours, type Scene } from "./draw";
+import { AXIS, LABELS, layoutOf, trackAt } from "./layout";
+import { type Bar, concurrency, firstAfter, type TimelineModel } from "./model";
+import { around, pan, type Viewport, zoom } from "./viewport";
+
+/** What is under the pointer. */
+export type Hit =
+    | { kind: "task"; task: number }
+    | { kind: "stage" | "job" | "finding"; bar: Bar }
+    | { kind: "executor"; executor: number };
+
+interface Props {
+    model: TimelineModel;
+    view: Viewport;
+    onView: (view: Viewport) => void;
+    chosen: Set<number> | null;
+    colouring: Colouring;
+    rowHeight: number;
+    onPick: (hit: Hit | null) => void;
+    task: number;
+}
+
+function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, time: number, slack: number): Hit | null {
+    const { model } = props;
+    const track = trackAt(layout, y);
+    if (!track) return null;
+    if (track.kind === "executor") return { kind: "executor", executor: track.index };
+    if (track.kind === "row") {
+        const row = model.rows[track.index]!;
+        const task = firstAfter(model, row, time - slack);
+        return task < row.end && model.launch[task]! <= time + slack ? { kind: "task", task } : null;
+    }
+    const bars = track.kind === "jobs" ? model.jobs : track.kind === "stages" ? model.stages : model.findings;
+    const kind = track.kind === "jobs" ? "job" : track.kind === "stages" ? "stage" : "finding";
+    const bar = bars.find((one) => one.lane === track.index && one.from <= time + slack && one.to >= time - slack);
+    return bar ? { kind, bar } : null;
+}
+
+/** What is said about it beside the pointer. */
+export function describe(model: TimelineModel, hit: Hit): string[] {
+    const { document } = model;
+    if (hit.kind === "task") {
+        const i = model.source[hit.task]!;
+        const columns = document.tasks.columns;
+        const stage = model.stage[hit.task]!;
+        const times = model.duration[hit.task]! / Math.max(1, model.median[stage] ?? 1);
+        const executor = document.executors[columns.executor[i]!];
+        return [
+            `Task ${columns.index[i]} of stage ${columns.stage[i]}${columns.attempt[i] ? `.${columns.attempt[i]}` : ""}`,
+            `${duration(model.duration[hit.task])}, ${times.toFixed(1)} x the median${["", ", failed", ", killed"][model.status[hit.task]!]}`,
+            `at ${offset(model.launch[hit.task]!, 10)} on executor ${executor?.id ?? "?"} (${executor?.host ?? "?"})`,
+        ];
+    }
+    if (hit.kind === "executor") {
+        const executor = document.executors[hit.executor]!;
+        const since = (ms: number | null) => (ms === null ? "-" : offset(ms - document.start_ms));
+        return [
+            `Executor ${executor.id} on ${executor.host ?? "?"}`,
+            `${executor.cores ?? "?"} cores, from ${since(executor.added_ms)}${executor.removed_ms === null ? "" : ` to ${since(executor.removed_ms)}`}`,
+            ...(executor.remove_reason ? [executor.remove_reason] : []),
+        ];
+    }
+    const names = {
+        job: document.jobs[hit.bar.index]?.name,
+        stage: document.stages[hit.bar.index]?.name,
+        finding: model.findings.find((one) => one.index === hit.bar.index)?.finding.cause,
+    };
+    return [
+        `${hit.bar.label}: ${duration(hit.bar.to - hit.bar.from)}, from ${offset(hit.bar.from, 100)}`,
+        ...(names[hit.kind] ? [names[hit.kind]!.slice(0, 240)] : []),
+    ];
+}
+
+/** The canvas in device pixels, its context in CSS pixels. */
+function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w;
+        canvas.height = h;
+    }
+    const context = canvas.getContext("2d", { alpha: false });
+    context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
+}
+
+export function TimelineCanvas(props: Props) {
+    const { model, view, onView, rowHeight } = props;
+    const theme = useTheme();
+    const scroller = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [size, setSize] = useState({ width: 0, height: 0 });
+    const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
+    const layout = useMemo(() => layoutOf(model, rowHeight), [model, rowHeight]);
+    const colours = useMemo(readColours, [theme]);
+    const scroll = useRef(0);
+    const frame = useRef(0);
+    const scene = useRef<Scene | null>(null);
+
+    scene.current = {
+        model,
+        layout,
+        view,
+        scroll: scroll.current,
+        width: size.width,
+        height: size.height,
+        colouring: props.colouring,
+        chosen: props.chosen,
+        task: props.task,
+    };
+
+    const repaint = useRef(() => {});
+    repaint.current = () => {
+        if (frame.current) return;
+        frame.current = requestAnimationFrame(() => {
+            frame.current = 0;
+            const element = canvas.current;
+            if (!element || !scene.current || scene.current.width < LABELS + 10) return;
+            const context = fit(element, scene.current.width, scene.current.height);
+            const began = performance.now();
+            if (context) draw({ ...scene.current, scroll: scroll.current }, context, colours);
+            element.dataset.drawMs = (performance.now() - began).toFixed(2);
+        });
+    };
+    useEffect(() => repaint.current());
+
+    useLayoutEffect(() => {
+        const element = scroller.current;
+        if (!element) return;
+        const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+        const observer = new ResizeObserver(measure);
+        observer.observe(element);
+        measure();
+        return () => observer.disconnect();
+    }, []);
+
+    const perPixel = (view.to - view.from) / Math.max(1, size.width - LABELS);
+    const timeAt = (x: number) => view.from + (x - LABELS) * perPixel;
+    const placeOf = (event: MouseEvent) => {
+        const box = canvas.current!.getBoundingClientRect();
+        return { x: event.clientX - box.left, y: event.clientY - box.top };
+    };
+    const hitOf = (event: MouseEvent) => {
+        const { x, y } = placeOf(event);
+        return x < LABELS || y < AXIS ? null : hitAt(props, layout, y + scroll.current, timeAt(x), perPixel * 3);
+    };
+
+    // Not passive: a wheel with Ctrl would zoom the page.
+    useEffect(() => {
+        const element = canvas.current;
+        if (!element) return;
+        const wheel = (event: WheelEvent) => {
+            if (event.ctrlKey || event.metaKey) {
+                event.preventDefault();
+                const { x } = placeOf(event);
+                onView(zoom(view, Math.exp(event.deltaY * 0.002), timeAt(Math.max(LABELS, x)), model.length));
+            } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+                event.preventDefault();
+                onView(pan(view, (event.deltaX || event.deltaY) * perPixel, model.length));
+            }
+        };
+        element.addEventListener("wheel", wheel, { passive: false });
+        return () => element.removeEventListener("wheel", wheel);
+    });
+
+    const drag = useRef<{ x: number; view: Viewport; moved: boolean } | null>(null);
+    const down = (event: PointerEvent) => {
+        if (event.button !== 0) return;
+        drag.current = { x: event.clientX, view, moved: false };
+        (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    };
+    const move = (event: PointerEvent) => {
+        const held = drag.current;
+        if (held && Math.abs(event.clientX - held.x) > 3) held.moved = true;
+        if (held?.moved) {
+            setTip(null);
+            onView(pan(held.view, (held.x - event.clientX) * perPixel, model.length));
+            return;
+        }
+        const hit = hitOf(event);
+        const { x, y } = placeOf(event);
+        setTip(hit ? { x: Math.min(x + 14, size.width - 320), y: y + 16, lines: describe(model, hit) } : null);
+    };
+    const up = (event: PointerEvent) => {
+        const held = drag.current;
+        drag.current = null;
+        if (held && !held.moved) props.onPick(hitOf(event));
+    };
+    const twice = (event: MouseEvent) => {
+        const hit = hitOf(event);
+        if (hit && "bar" in hit) onView(around(hit.bar.from, hit.bar.to, model.length));
+        else onView(zoom(view, 0.4, timeAt(placeOf(event).x), model.length));
+    };
+    const pressed = (event: KeyboardEvent) => {
+        const span = view.to - view.from;
+        const middle = (view.from + view.to) / 2;
+        const actions: Record<string, () => void> = {
+            ArrowLeft: () => onView(pan(view, -span / 8, model.length)),
+            ArrowRight: () => onView(pan(view, span / 8, model.length)),
+            ArrowUp: () => scroller.current?.scrollBy(0, -60),
+            ArrowDown: () => scroller.current?.scrollBy(0, 60),
+            "+": () => onView(zoom(view, 0.6, middle, model.length)),
+            "=": () => onView(zoom(view, 0.6, middle, model.length)),
+            "-": () => onView(zoom(view, 1 / 0.6, middle, model.length)),
+            "0": () => onView({ from: 0, to: model.length }),
+            Escape: () => props.onPick(null),
+        };
+        const action = actions[event.key];
+        if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        action();
+    };
+
+    const label = `Timeline of ${model.document.tasks.count} tasks on ${model.document.executors.length} executors, from ${offset(view.from, 100)} to ${offset(view.to, 100)}. Arrow keys move, plus and minus zoom, 0 shows all. The tables below hold the same.`;
+    return (
+        <div class="timeline-frame">
+            <div
+                ref={scroller}
+                class="timeline-scroll"
+                style={{ height: `min(66vh, 46rem, ${layout.height + 2}px)` }}
+                role="application"
+                aria-label={label}
+                onKeyDown={pressed}
+                onScroll={(event) => {
+                    scroll.current = event.currentTarget.scrollTop;
+                    repaint.current();
+                }}
+            >
+                <div style={{ height: `${layout.height}px` }}>
+                    <canvas
+                        ref={canvas}
+                        style={{ height: `${size.height}px` }}
+                        onPointerDown={down}
+                        onPointerMove={move}
+                        onPointerUp={up}
+                        onPointerLeave={() => setTip(null)}
+                        onDblClick={twice}
+                    />
+                </div>
+            </div>
+            {tip && (
+                <div class="tip" aria-hidden="true" style={{ left: `${Math.max(4, tip.x)}px`, top: `${tip.y}px` }}>
+                    {tip.lines.map((line, i) => (
+                        <div key={i}>{line}</div>
+                    ))}
+                </div>
+            )}
+        </div>
+    );
+}
+
+const MAP_HEIGHT = 44;
+
+/** The whole run, as how many tasks ran at a time, with the part in view. */
+export function Minimap({
+    model,
+    view,
+    onView,
+}: {
+    model: TimelineModel;
+    view: Viewport;
+    onView: (view: Viewport) => void;
+}) {
+    const theme = useTheme();
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [width, setWidth] = useState(0);
+    const level = useMemo(() => concurrency(model, 600), [model]);
+    useLayoutEffect(() => {
+        const element = canvas.current;
+        if (!element) return;
+        const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+        observer.observe(element);
+        setWidth(element.clientWidth);
+        return () => observer.disconnect();
+    }, []);
+    useEffect(() => {
+        const element = canvas.current;
+        const context = element && width > 10 ? fit(element, width, MAP_HEIGHT) : null;
+        if (!context) return;
+        const colours = readColours();
+        const most = Math.max(1, ...level);
+        const inner = width - LABELS;
+        context.fillStyle = colours.surface;
+        context.fillRect(0, 0, width, MAP_HEIGHT);
+        context.fillStyle = colours.soft;
+        context.font = "11px system-ui, sans-serif";
+        context.textBaseline = "middle";
+        context.fillText(`Running tasks, max ${Math.round(most)}`, 10, MAP_HEIGHT / 2);
+        context.fillStyle = colours.stages[7]!;
+        level.forEach((value, i) => {
+            const height = (value / most) * (MAP_HEIGHT - 6);
+            const left = LABELS + (i * inner) / level.length;
+            context.fillRect(left, MAP_HEIGHT - 2 - height, inner / level.length + 0.5, height);
+        });
+        const left = LABELS + (view.from / model.length) * inner;
+        const right = LABELS + (view.to / model.length) * inner;
+        context.globalAlpha = 0.65;
+        context.fillStyle = colours.surface;
+        context.fillRect(LABELS, 0, left - LABELS, MAP_HEIGHT);
+        context.fillRect(right, 0, width - right, MAP_HEIGHT);
+        context.globalAlpha = 1;
+        context.strokeStyle = colours.focus;
+        context.strokeRect(left + 0.5, 0.5, Math.max(2, right - left - 1), MAP_HEIGHT - 1);
+    }, [width, view, model, level, theme]);
+    const held = useRef(false);
+    const centre = (event: PointerEvent) => {
+        const box = canvas.current!.getBoundingClientRect();
+        const time = ((event.clientX - box.left - LABELS) / (box.width - LABELS)) * model.length;
+        onView(pan(view, time - (view.from + view.to) / 2, model.length));
+    };
+    return (
+        <canvas
+            ref={canvas}
+            class="minimap"
+            style={{ height: `${MAP_HEIGHT}px` }}
+            onPointerDown={(event) => {
+                held.current = true;
+                event.currentTarget.setPointerCapture(event.pointerId);
+                centre(event);
+            }}
+            onPointerMove={(event) => held.current && centre(event)}
+            onPointerUp={() => {
+                held.current = false;
+            }}
+        />
+    );
+}
