@@ -29,6 +29,45 @@ static void publish(void *context, struct serve_list *list)
     pyro_serve_list_release(old);
 }
 
+/* Brings the index up to `now`. */
+static void keep(struct serve_catalog *catalog, const struct serve_list *now)
+{
+    for (size_t i = 0; catalog->index && catalog->kept && i < catalog->options.folder_count; i++)
+        pyro_serve_index_write(catalog->index, catalog->folders[i], catalog->kept, now);
+    pyro_serve_list_release(catalog->kept);
+    catalog->kept = pyro_serve_list_retain(now);
+}
+
+static void publish_partial(void *context, struct serve_list *list)
+{
+    struct serve_catalog *catalog = context;
+    keep(catalog, list);
+    publish(catalog, list);
+}
+
+/* What an earlier start found, which nobody sees before it was compared with the folders. */
+static const struct serve_list *recall(struct serve_catalog *catalog)
+{
+    serve_logs logs = {0};
+    bool ok = catalog->index != NULL;
+    for (size_t i = 0; ok && i < catalog->options.folder_count; i++)
+        ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &logs, &catalog->identities);
+    const struct serve_list *list = ok ? pyro_serve_list_new(&logs) : NULL;
+    pyro_serve_logs_done(&logs);
+    return list;
+}
+
+/* The list to compare with; the first time, the one to show when nothing has changed. */
+static const struct serve_list *list_before(struct serve_catalog *catalog, bool first)
+{
+    const struct serve_list *list = first ? recall(catalog) : NULL;
+    if (!list)
+        list = pyro_serve_list_retain(catalog->list); /* only this thread changes it */
+    if (first)
+        catalog->kept = pyro_serve_list_retain(list);
+    return list;
+}
+
 static void look(struct serve_catalog *catalog, bool first)
 {
     struct serve_look one = {
@@ -37,21 +76,26 @@ static void look(struct serve_catalog *catalog, bool first)
         .uploads = catalog->options.uploads,
         .threads = catalog->options.load.threads,
         .stopping = is_stopping,
-        .partial = first ? publish : NULL,
+        .partial = first ? publish_partial : NULL,
         .context = catalog,
         .identities = &catalog->identities,
     };
     struct serve_list *list = NULL;
     struct pyro_error error = {0};
+    const struct serve_list *before = list_before(catalog, first);
     pthread_mutex_lock(&catalog->mutex);
-    const struct serve_list *before = pyro_serve_list_retain(catalog->list);
     uint64_t number = ++catalog->looks_begun;
     catalog->wanted = false;
     pthread_mutex_unlock(&catalog->mutex);
     one.before = before;
     /* Without memory the list stays as it is until the next look. */
-    if (pyro_serve_look(&one, &list, &error) == PYRO_OK && list)
+    enum pyro_status status = pyro_serve_look(&one, &list, &error);
+    if (status == PYRO_OK && !list && first && !is_stopping(catalog))
+        list = pyro_serve_list_retain(before);
+    if (list) {
+        keep(catalog, list);
         publish(catalog, list);
+    }
     pyro_serve_list_release(before);
     pthread_mutex_lock(&catalog->mutex);
     catalog->looks_ended = number;
@@ -158,9 +202,11 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    else if (pthread_create(&catalog->looker, NULL, run, catalog) == 0)
+    else if (options->cache)
+        status = pyro_serve_index_open(options->cache, &catalog->index, error);
+    if (status == PYRO_OK && pthread_create(&catalog->looker, NULL, run, catalog) == 0)
         catalog->looking = true;
-    else
+    else if (status == PYRO_OK)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started to look at the folders");
     if (status != PYRO_OK) {
         pyro_serve_catalog_close(catalog);
@@ -188,6 +234,8 @@ void pyro_serve_catalog_close(struct serve_catalog *catalog)
         pthread_join(catalog->looker, NULL);
     pyro_serve_catalog_close_all(catalog);
     pyro_serve_list_release(catalog->list);
+    pyro_serve_list_release(catalog->kept);
+    pyro_serve_index_close(catalog->index);
     for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)
         free(catalog->folders[i]);
     pyro_release(NULL, catalog->folders);

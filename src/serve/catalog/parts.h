@@ -74,6 +74,18 @@ struct serve_look {
 /* *ret is NULL when nothing has changed, or when it was stopped. */
 enum pyro_status pyro_serve_look(const struct serve_look *look, struct serve_list **ret, struct pyro_error *error);
 
+/* ---- index.c: what is kept between starts; one thread at a time ---- */
+
+struct serve_index;
+/* PYRO_ERROR_OUTPUT: nothing can be kept in that folder, which is made when missing. */
+enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **ret, struct pyro_error *error);
+void pyro_serve_index_close(struct serve_index *index);
+/* Adds what is kept of the logs of `folder`. False: no memory. */
+bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_logs *logs, uint64_t *identities);
+/* Keeps what is new in `now` of that folder, and forgets what is not there any more. Failing does no harm. */
+void pyro_serve_index_write(struct serve_index *index, const char *folder, const struct serve_list *before,
+                            const struct serve_list *now);
+
 /* ---- open.c and kinds.c: what is open ---- */
 
 enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
@@ -107,9 +119,11 @@ struct serve_catalog {
     pthread_t looker;
     bool looking; /* the thread was started */
     atomic_bool stop;
-    uint64_t identities;   /* of the looking thread */
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t listed; /* a list, the end of a look, or stop */
+    uint64_t identities;           /* of the looking thread, as the next two */
+    struct serve_index *index;     /* NULL: nothing is kept */
+    const struct serve_list *kept; /* what the index holds; NULL before the first look */
+    pthread_mutex_t mutex;         /* guards what follows */
+    pthread_cond_t listed;         /* a list, the end of a look, or stop */
     pthread_cond_t loaded;
     struct serve_list *list; /* never NULL */
     uint64_t generation;

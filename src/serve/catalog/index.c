@@ -1,0 +1,504 @@
+/* What was found in the folders, kept between starts in one SQLite file: which files each log had and what the list
+ * shows of it. Losing it costs one reading of the logs; a file of another version, or a damaged one, is made anew, and
+ * a row whose checksum is wrong counts as not there. Locks and atomic changes are SQLite's. */
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "serve/catalog/parts.h"
+
+/* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
+enum { APPLICATION_ID = 0x5059524c, VERSION = 1, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
+
+static const char schema[] =
+    "CREATE TABLE build (version TEXT NOT NULL);"
+    "CREATE TABLE log (root BLOB NOT NULL, path BLOB NOT NULL, layout INTEGER, in_progress INTEGER, compacted INTEGER,"
+    " missing_parts INTEGER, app_id BLOB, attempt_id BLOB, name BLOB, user BLOB, version BLOB, start_ms INTEGER,"
+    " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, problem BLOB, parts INTEGER NOT NULL,"
+    " checksum INTEGER NOT NULL, PRIMARY KEY (root, path)) WITHOUT ROWID;"
+    "CREATE TABLE part (root BLOB NOT NULL, path BLOB NOT NULL, number INTEGER NOT NULL, file BLOB NOT NULL,"
+    " member BLOB, compacted INTEGER, device INTEGER, inode INTEGER, bytes INTEGER, modified_ns INTEGER,"
+    " PRIMARY KEY (root, path, number)) WITHOUT ROWID;";
+
+struct serve_index {
+    sqlite3 *db;
+};
+
+/* ---- The file ---- */
+
+static bool run_text(struct serve_index *index, const char *text)
+{
+    return sqlite3_exec(index->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static int64_t number_of(struct serve_index *index, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = -1;
+    if (sqlite3_prepare_v2(index->db, text, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static void close_db(struct serve_index *index)
+{
+    sqlite3_close(index->db);
+    index->db = NULL;
+}
+
+/* 1: it can be used; 0: it is of another version or damaged; -1: another process holds it. */
+static int open_db(struct serve_index *index, const char *path)
+{
+    int code =
+        sqlite3_open_v2(path, &index->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        return -1;
+    sqlite3_busy_timeout(index->db, PATIENCE_MS);
+    sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    run_text(index, "PRAGMA synchronous = NORMAL");
+    code = sqlite3_exec(index->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (code != SQLITE_OK)
+        return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? 0 : -1;
+    bool good = true;
+    if (number_of(index, "SELECT count(*) FROM sqlite_schema") == 0) {
+        char stamp[192];
+        snprintf(stamp, sizeof(stamp),
+                 "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO build VALUES ('%s');",
+                 APPLICATION_ID, VERSION, PYROMETER_VERSION);
+        good = run_text(index, schema) && run_text(index, stamp);
+    }
+    good = good && number_of(index, "PRAGMA application_id") == APPLICATION_ID &&
+           number_of(index, "PRAGMA user_version") == VERSION &&
+           number_of(index, "SELECT count(*) FROM build WHERE version = '" PYROMETER_VERSION "'") == 1;
+    return run_text(index, good ? "COMMIT" : "ROLLBACK") && good;
+}
+
+/* Folders that are gone, such as those for uploads of a server that was stopped, are forgotten. */
+static void forget_gone(struct serve_index *index)
+{
+    sqlite3_stmt *roots = NULL;
+    struct stat status;
+    PYRO_VEC(char *) gone = {0};
+    if (sqlite3_prepare_v2(index->db, "SELECT DISTINCT root FROM log", -1, &roots, NULL) == SQLITE_OK) {
+        while (sqlite3_step(roots) == SQLITE_ROW) {
+            const char *root = (const char *)sqlite3_column_text(roots, 0);
+            char **place = root && stat(root, &status) != 0 && errno == ENOENT ? pyro_vec_push(&gone, NULL) : NULL;
+            if (place)
+                *place = strdup(root);
+        }
+    }
+    sqlite3_finalize(roots);
+    for (size_t i = 0; i < gone.count; i++) {
+        char *text = sqlite3_mprintf("DELETE FROM log WHERE root = CAST(%Q AS BLOB);"
+                                     "DELETE FROM part WHERE root = CAST(%Q AS BLOB)",
+                                     gone.items[i] ? gone.items[i] : "", gone.items[i] ? gone.items[i] : "");
+        if (text)
+            run_text(index, text);
+        sqlite3_free(text);
+        free(gone.items[i]);
+    }
+    pyro_vec_done(&gone, NULL);
+}
+
+static bool make_folders(const char *folder)
+{
+    char path[PATH_MAX];
+    size_t len = strlen(folder);
+    if (len == 0 || len >= sizeof(path))
+        return false;
+    memcpy(path, folder, len + 1);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        char end = path[i];
+        path[i] = '\0';
+        if (mkdir(path, FOLDER_MODE) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+            return false;
+        path[i] = end;
+    }
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **ret, struct pyro_error *error)
+{
+    char path[PATH_MAX];
+    if (!make_folders(folder) ||
+        (size_t)snprintf(path, sizeof(path), "%s/applications.sqlite", folder) >= sizeof(path)) {
+        pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot keep anything in %s: %s", folder, strerror(errno));
+        return PYRO_ERROR_OUTPUT;
+    }
+    struct serve_index *index = pyro_allocate(NULL, sizeof(*index));
+    if (!index)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    *index = (struct serve_index){0};
+    int state = open_db(index, path);
+    if (state == 0) {
+        close_db(index);
+        unlink(path);
+        state = open_db(index, path);
+    }
+    if (state == 1)
+        forget_gone(index);
+    else /* in use for long, or on a file system that cannot lock: go without */
+        close_db(index);
+    *ret = index;
+    return PYRO_OK;
+}
+
+void pyro_serve_index_close(struct serve_index *index)
+{
+    if (!index)
+        return;
+    close_db(index);
+    pyro_release(NULL, index);
+}
+
+/* ---- Rows ---- */
+
+/* FNV-1a */
+static void sum_bytes(uint64_t *sum, const void *bytes, size_t len)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < len; i++)
+        *sum = (*sum ^ at[i]) * UINT64_C(0x100000001b3);
+}
+
+static void sum_number(uint64_t *sum, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8) {
+        unsigned char byte = (unsigned char)(number >> i);
+        sum_bytes(sum, &byte, 1);
+    }
+}
+
+static void sum_text(uint64_t *sum, struct pyro_slice text)
+{
+    sum_number(sum, text.ptr ? text.len : UINT64_MAX);
+    sum_bytes(sum, text.ptr, text.ptr ? text.len : 0);
+}
+
+/* Of all that is kept of a log, but for the folder it was found in. */
+static int64_t checksum(const struct pyro_log *log, const struct serve_stamp *stamps, size_t folder_len,
+                        const struct pyro_attempt *attempt, struct pyro_slice problem)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    const struct pyro_slice texts[] = {attempt->app_id, attempt->attempt_id, attempt->name,
+                                       attempt->user,   attempt->version,    problem};
+    const uint64_t numbers[] = {log->layout,
+                                log->in_progress,
+                                log->compacted,
+                                log->missing_parts,
+                                (uint64_t)attempt->start_ms,
+                                (uint64_t)attempt->end_ms,
+                                (uint64_t)attempt->modified_ms,
+                                attempt->completed,
+                                log->part_count};
+    sum_text(&sum, (struct pyro_slice){log->path.ptr + folder_len, log->path.len - folder_len});
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        sum_text(&sum, texts[i]);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        sum_number(&sum, numbers[i]);
+    for (size_t i = 0; i < log->part_count; i++) {
+        struct pyro_slice path = log->parts[i].path;
+        sum_text(&sum, (struct pyro_slice){path.ptr + folder_len, path.len - folder_len});
+        sum_text(&sum, log->parts[i].member);
+        sum_number(&sum, log->parts[i].compacted);
+        sum_number(&sum, stamps[i].device);
+        sum_number(&sum, stamps[i].inode);
+        sum_number(&sum, stamps[i].bytes);
+        sum_number(&sum, (uint64_t)stamps[i].modified_ns);
+    }
+    return (int64_t)sum;
+}
+
+/* ---- Reading ---- */
+
+struct row_reader {
+    struct pyro_arena arena;
+    struct pyro_slice folder; /* as it was given */
+};
+
+static struct pyro_slice column(struct row_reader *reader, sqlite3_stmt *row, int at)
+{
+    if (sqlite3_column_type(row, at) == SQLITE_NULL)
+        return PYRO_SLICE_NULL;
+    const char *bytes = sqlite3_column_blob(row, at);
+    int len = sqlite3_column_bytes(row, at);
+    return pyro_arena_copy(&reader->arena, (struct pyro_slice){bytes ? bytes : "", (size_t)(len > 0 ? len : 0)});
+}
+
+/* A path below the folder, made whole; null when it leads elsewhere or cannot be one. */
+static struct pyro_slice path_column(struct row_reader *reader, sqlite3_stmt *row, int at)
+{
+    struct pyro_slice rest = column(reader, row, at);
+    if (!rest.ptr || (rest.len && rest.ptr[0] != '/') || memchr(rest.ptr, '\0', rest.len) ||
+        pyro_slice_find(rest, "/../"))
+        return PYRO_SLICE_NULL;
+    char *path = pyro_arena_alloc(&reader->arena, reader->folder.len + rest.len + 1);
+    if (!path)
+        return PYRO_SLICE_NULL;
+    memcpy(path, reader->folder.ptr, reader->folder.len);
+    memcpy(path + reader->folder.len, rest.ptr, rest.len);
+    return (struct pyro_slice){path, reader->folder.len + rest.len};
+}
+
+/* The parts of the log that `row` is of; `parts` stands on the first of them or of a later log's. False: damaged. */
+static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more,
+                       struct pyro_log *log, struct serve_stamp **ret_stamps)
+{
+    struct pyro_slice path = column(reader, row, 0);
+    int64_t count = sqlite3_column_int64(row, 15);
+    PYRO_VEC(struct pyro_log_part) found = {0};
+    PYRO_VEC(struct serve_stamp) stamps = {0};
+    bool ok = path.ptr != NULL;
+    for (; ok && *more; *more = sqlite3_step(parts) == SQLITE_ROW) {
+        int order = pyro_slice_compare(column(reader, parts, 0), path);
+        if (order > 0)
+            break;
+        struct pyro_log_part *part = order == 0 ? pyro_vec_push(&found, NULL) : NULL;
+        struct serve_stamp *stamp = part ? pyro_vec_push(&stamps, NULL) : NULL;
+        if (order == 0 && !stamp) {
+            ok = false;
+        } else if (stamp) {
+            *part = (struct pyro_log_part){path_column(reader, parts, 1), column(reader, parts, 2),
+                                           sqlite3_column_int(parts, 3) != 0};
+            *stamp =
+                (struct serve_stamp){(uint64_t)sqlite3_column_int64(parts, 4), (uint64_t)sqlite3_column_int64(parts, 5),
+                                     (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
+            ok = part->path.ptr != NULL;
+        }
+    }
+    ok = ok && found.count > 0 && (int64_t)found.count == count;
+    if (ok) {
+        log->part_count = found.count;
+        log->parts = pyro_arena_array(&reader->arena, found.count, sizeof(*log->parts));
+        *ret_stamps = pyro_arena_array(&reader->arena, found.count, sizeof(**ret_stamps));
+        ok = log->parts && *ret_stamps;
+    }
+    if (ok) {
+        memcpy(log->parts, found.items, found.count * sizeof(*found.items));
+        memcpy(*ret_stamps, stamps.items, found.count * sizeof(*stamps.items));
+    }
+    pyro_vec_done(&found, NULL);
+    pyro_vec_done(&stamps, NULL);
+    return ok;
+}
+
+static struct serve_log *read_log(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more)
+{
+    struct serve_stamp *stamps = NULL;
+    struct pyro_log log = {
+        .path = path_column(reader, row, 0),
+        .layout = (enum pyro_log_layout)sqlite3_column_int(row, 1),
+        .in_progress = sqlite3_column_int(row, 2) != 0,
+        .compacted = sqlite3_column_int(row, 3) != 0,
+        .missing_parts = (uint64_t)sqlite3_column_int64(row, 4),
+    };
+    const struct pyro_attempt attempt = {
+        .app_id = column(reader, row, 5),
+        .attempt_id = column(reader, row, 6),
+        .name = column(reader, row, 7),
+        .user = column(reader, row, 8),
+        .version = column(reader, row, 9),
+        .start_ms = sqlite3_column_int64(row, 10),
+        .end_ms = sqlite3_column_int64(row, 11),
+        .modified_ms = sqlite3_column_int64(row, 12),
+        .completed = sqlite3_column_int(row, 13) != 0,
+    };
+    struct pyro_slice problem = column(reader, row, 14);
+    bool good = read_parts(reader, row, parts, more, &log, &stamps) && log.path.ptr &&
+                (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS &&
+                checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 16);
+    return good ? pyro_serve_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem) : NULL;
+}
+
+static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)
+{
+    if (text.ptr)
+        sqlite3_bind_blob64(statement, at, text.ptr, text.len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(statement, at);
+}
+
+bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_logs *logs, uint64_t *identities)
+{
+    char root[PATH_MAX];
+    sqlite3_stmt *rows = NULL, *parts = NULL;
+    struct row_reader reader = {.folder = pyro_slice_from(strcmp(folder, "/") == 0 ? "" : folder)};
+    bool ok = true;
+    if (!index->db || !realpath(folder, root))
+        return true;
+    sqlite3_prepare_v2(index->db,
+                       "SELECT path, layout, in_progress, compacted, missing_parts, app_id, attempt_id, name, user,"
+                       " version, start_ms, end_ms, modified_ms, completed, problem, parts, checksum FROM log"
+                       " WHERE root = ? ORDER BY path",
+                       -1, &rows, NULL);
+    sqlite3_prepare_v2(index->db,
+                       "SELECT path, file, member, compacted, device, inode, bytes, modified_ns FROM part"
+                       " WHERE root = ? ORDER BY path, number",
+                       -1, &parts, NULL);
+    if (rows && parts) {
+        bind_slice(rows, 1, pyro_slice_from(root));
+        bind_slice(parts, 1, pyro_slice_from(root));
+        bool more = sqlite3_step(parts) == SQLITE_ROW;
+        pyro_arena_init(&reader.arena, NULL);
+        while (ok && sqlite3_step(rows) == SQLITE_ROW) {
+            pyro_arena_reset(&reader.arena);
+            struct serve_log *log = read_log(&reader, rows, parts, &more);
+            struct serve_log **place = log ? pyro_vec_push(logs, NULL) : NULL;
+            ok = !log || place;
+            if (place) {
+                log->identity = ++*identities;
+                *place = log;
+            } else {
+                pyro_serve_log_release(log);
+            }
+        }
+        pyro_arena_done(&reader.arena);
+    }
+    sqlite3_finalize(rows);
+    sqlite3_finalize(parts);
+    return ok;
+}
+
+/* ---- Writing ---- */
+
+struct writer {
+    sqlite3_stmt *put, *put_part, *remove, *remove_parts;
+    struct pyro_slice root;
+    size_t folder_len;
+};
+
+static struct pyro_slice below(const struct writer *writer, struct pyro_slice path)
+{
+    return (struct pyro_slice){path.ptr + writer->folder_len, path.len - writer->folder_len};
+}
+
+static bool run(sqlite3_stmt *statement)
+{
+    bool done = sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_reset(statement);
+    return done;
+}
+
+static bool remove_log(const struct writer *writer, const struct serve_log *log)
+{
+    sqlite3_stmt *const both[] = {writer->remove, writer->remove_parts};
+    bool ok = true;
+    for (size_t i = 0; i < 2; i++) {
+        bind_slice(both[i], 1, writer->root);
+        bind_slice(both[i], 2, below(writer, log->log.path));
+        ok = ok && run(both[i]);
+    }
+    return ok;
+}
+
+static bool put_part(const struct writer *writer, const struct serve_log *log, size_t number)
+{
+    sqlite3_stmt *s = writer->put_part;
+    const struct pyro_log_part *part = &log->log.parts[number];
+    const struct serve_stamp *stamp = &log->stamps[number];
+    bind_slice(s, 1, writer->root);
+    bind_slice(s, 2, below(writer, log->log.path));
+    sqlite3_bind_int64(s, 3, (int64_t)number);
+    bind_slice(s, 4, below(writer, part->path));
+    bind_slice(s, 5, part->member);
+    sqlite3_bind_int(s, 6, part->compacted);
+    sqlite3_bind_int64(s, 7, (int64_t)stamp->device);
+    sqlite3_bind_int64(s, 8, (int64_t)stamp->inode);
+    sqlite3_bind_int64(s, 9, (int64_t)stamp->bytes);
+    sqlite3_bind_int64(s, 10, stamp->modified_ns);
+    return run(s);
+}
+
+static bool put_log(const struct writer *writer, const struct serve_log *log)
+{
+    sqlite3_stmt *s = writer->put;
+    const struct pyro_attempt *attempt = &log->attempt;
+    bind_slice(s, 1, writer->root);
+    bind_slice(s, 2, below(writer, log->log.path));
+    sqlite3_bind_int(s, 3, (int)log->log.layout);
+    sqlite3_bind_int(s, 4, log->log.in_progress);
+    sqlite3_bind_int(s, 5, log->log.compacted);
+    sqlite3_bind_int64(s, 6, (int64_t)log->log.missing_parts);
+    bind_slice(s, 7, attempt->app_id);
+    bind_slice(s, 8, attempt->attempt_id);
+    bind_slice(s, 9, attempt->name);
+    bind_slice(s, 10, attempt->user);
+    bind_slice(s, 11, attempt->version);
+    sqlite3_bind_int64(s, 12, attempt->start_ms);
+    sqlite3_bind_int64(s, 13, attempt->end_ms);
+    sqlite3_bind_int64(s, 14, attempt->modified_ms);
+    sqlite3_bind_int(s, 15, attempt->completed);
+    bind_slice(s, 16, log->problem);
+    sqlite3_bind_int64(s, 17, (int64_t)log->log.part_count);
+    sqlite3_bind_int64(s, 18, checksum(&log->log, log->stamps, writer->folder_len, attempt, log->problem));
+    bool ok = run(s);
+    for (size_t i = 0; ok && i < log->log.part_count; i++)
+        ok = put_part(writer, log, i);
+    return ok;
+}
+
+/* Whether the log, and every file of it, is below the folder. */
+static bool is_below(const struct serve_log *log, struct pyro_slice folder)
+{
+    bool below = log->log.part_count > 0;
+    for (size_t i = 0; below && i <= log->log.part_count; i++) {
+        struct pyro_slice path = i < log->log.part_count ? log->log.parts[i].path : log->log.path;
+        below = path.len >= folder.len && memcmp(path.ptr, folder.ptr, folder.len) == 0 &&
+                (path.len == folder.len || path.ptr[folder.len] == '/');
+    }
+    return below;
+}
+
+/* Makes the rows of that folder say what `now` does, where they say what `before` did. */
+static bool write_changes(const struct writer *writer, struct pyro_slice folder, const struct serve_list *before,
+                          const struct serve_list *now)
+{
+    size_t before_count, now_count;
+    struct serve_log *const *old = pyro_serve_list_logs(before, &before_count);
+    struct serve_log *const *new = pyro_serve_list_logs(now, &now_count);
+    bool ok = true;
+    for (size_t i = 0; ok && i < before_count; i++)
+        if (is_below(old[i], folder) && pyro_serve_list_at(now, old[i]->log.path) != old[i])
+            ok = remove_log(writer, old[i]);
+    for (size_t i = 0; ok && i < now_count; i++)
+        if (is_below(new[i], folder) && pyro_serve_list_at(before, new[i]->log.path) != new[i])
+            ok = remove_log(writer, new[i]) && put_log(writer, new[i]);
+    return ok;
+}
+
+static sqlite3_stmt *prepare(struct serve_index *index, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3_prepare_v2(index->db, text, -1, &statement, NULL);
+    return statement;
+}
+
+void pyro_serve_index_write(struct serve_index *index, const char *folder, const struct serve_list *before,
+                            const struct serve_list *now)
+{
+    char root[PATH_MAX];
+    if (!index->db || !realpath(folder, root) || !run_text(index, "BEGIN IMMEDIATE"))
+        return;
+    struct pyro_slice given = pyro_slice_from(strcmp(folder, "/") == 0 ? "" : folder);
+    struct writer writer = {
+        .put = prepare(index, "INSERT OR REPLACE INTO log VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        .put_part = prepare(index, "INSERT OR REPLACE INTO part VALUES (?,?,?,?,?,?,?,?,?,?)"),
+        .remove = prepare(index, "DELETE FROM log WHERE root = ? AND path = ?"),
+        .remove_parts = prepare(index, "DELETE FROM part WHERE root = ? AND path = ?"),
+        .root = pyro_slice_from(root),
+        .folder_len = given.len,
+    };
+    bool ok = writer.put && writer.put_part && writer.remove && writer.remove_parts &&
+              write_changes(&writer, given, before, now);
+    sqlite3_finalize(writer.put);
+    sqlite3_finalize(writer.put_part);
+    sqlite3_finalize(writer.remove);
+    sqlite3_finalize(writer.remove_parts);
+    run_text(index, ok ? "COMMIT" : "ROLLBACK");
+}
