@@ -216,6 +216,27 @@ PYRO_API unsigned pyro_server_port(const pyro_server *server);
 /* Answers what was asked already, then stops. */
 PYRO_API void pyro_server_stop(pyro_server *server);
 
+struct pyro_writer;
+
+/* ---- Agents ------------------------------------------------------------------------------------------------------ */
+
+/* Answers the Model Context Protocol about the logs of folders (docs/mcp.md): one JSON-RPC message at a time. */
+typedef struct pyro_mcp pyro_mcp;
+
+struct pyro_mcp_options {
+    size_t size;
+    const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
+    uint64_t memory_bytes;     /* about what open applications may take; 0: 1 GiB */
+};
+
+PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *options, pyro_mcp **ret,
+                                       struct pyro_error *error);
+/* Writes the answer to one message, one JSON document without a newline in it; nothing where none is due. What is wrong
+ * with a message is part of the answer and no error of this call. */
+PYRO_API enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
+                                          const struct pyro_writer *writer, struct pyro_error *error);
+PYRO_API void pyro_mcp_free(pyro_mcp *mcp);
+
 /* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
 
 typedef struct pyro_diagnosis pyro_diagnosis;

@@ -1,0 +1,55 @@
+/* The public functions. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "serve/mcp/mcp.h"
+
+enum { UPDATE_MS = 10000 };
+
+enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *options,
+                              pyro_mcp **ret, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_mcp_new(): no folder or options");
+    struct pyro_mcp *mcp = pyro_allocate(NULL, sizeof(*mcp));
+    if (!mcp)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    *mcp = (struct pyro_mcp){.prices = options->prices};
+    const struct serve_catalog_options wanted = {
+        .folders = folders,
+        .folder_count = folder_count,
+        .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
+        .update_ms = UPDATE_MS,
+        .load = {.size = sizeof(wanted.load), .wanted = PYRO_WANT_PLAN_TEXT, .prices = options->prices},
+    };
+    enum pyro_status status = pyro_serve_catalog_open(&wanted, &mcp->catalog, error);
+    if (status == PYRO_OK)
+        *ret = mcp;
+    else
+        pyro_release(NULL, mcp);
+    return status;
+}
+
+enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len, const struct pyro_writer *writer,
+                                 struct pyro_error *error)
+{
+    struct pyro_strbuf out;
+    enum pyro_status status = PYRO_OK;
+    pyro_error_clear(error);
+    pyro_strbuf_init(&out, NULL);
+    pyro_mcp_answer_text(mcp, (struct pyro_slice){message, len}, &out);
+    if (out.failed)
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    else if (out.len && writer->write(writer->context, out.data, out.len) != 0)
+        status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "the answer could not be written");
+    pyro_strbuf_done(&out);
+    return status;
+}
+
+void pyro_mcp_free(pyro_mcp *mcp)
+{
+    if (!mcp)
+        return;
+    pyro_serve_catalog_close(mcp->catalog);
+    pyro_release(NULL, mcp);
+}

@@ -1,0 +1,171 @@
+/* Documents of the library as trees, and their numbers in words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "report/humanize.h"
+#include "serve/mcp/mcp.h"
+
+static int append(void *context, const void *data, size_t len)
+{
+    struct pyro_strbuf *document = context;
+    pyro_strbuf_add(document, data, len);
+    return document->failed;
+}
+
+struct pyro_writer pyro_mcp_writer(struct pyro_strbuf *document)
+{
+    pyro_strbuf_init(document, NULL);
+    return (struct pyro_writer){append, document};
+}
+
+static int append_line(void *context, const void *data, size_t len)
+{
+    struct mcp_call *call = context;
+    pyro_strbuf_add(&call->out, data, len);
+    return call->out.failed || call->out.len > MCP_LONGEST_ANSWER;
+}
+
+struct pyro_writer pyro_mcp_append(struct mcp_call *call)
+{
+    return (struct pyro_writer){append_line, call};
+}
+
+json_t *pyro_mcp_parse(struct mcp_call *call, struct pyro_strbuf *document)
+{
+    json_error_t error;
+    struct pyro_slice text = pyro_strbuf_slice(document);
+    json_t *tree = document->failed ? NULL : json_loadb(text.ptr, text.len, 0, &error);
+    if (!tree)
+        pyro_mcp_fail(call, "no memory left");
+    pyro_strbuf_done(document);
+    return tree;
+}
+
+json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened)
+{
+    struct pyro_strbuf document;
+    struct pyro_error error = {0};
+    struct pyro_writer writer = pyro_mcp_writer(&document);
+    if (pyro_report_write(opened->diagnosis, PYRO_FORMAT_JSON, NULL, &writer, &error) != PYRO_OK) {
+        pyro_strbuf_done(&document);
+        pyro_mcp_fail(call, "%s", error.message);
+        return NULL;
+    }
+    return pyro_mcp_parse(call, &document);
+}
+
+json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+{
+    char statement[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(statement, sizeof(statement), format, arguments);
+    va_end(arguments);
+    struct pyro_strbuf document;
+    struct pyro_error error = {0};
+    struct pyro_writer writer = pyro_mcp_writer(&document);
+    if (pyro_sql_query(opened->app, statement, PYRO_FORMAT_JSON, NULL, &writer, &error) != PYRO_OK) {
+        pyro_strbuf_done(&document);
+        pyro_mcp_fail(call, "%s", error.message);
+        return NULL;
+    }
+    return pyro_mcp_parse(call, &document);
+}
+
+json_t *pyro_mcp_view(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+{
+    char name[100];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    struct pyro_strbuf document;
+    struct pyro_error error = {0};
+    const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = 1};
+    struct pyro_writer writer = pyro_mcp_writer(&document);
+    if (pyro_view_write(opened->diagnosis, name, &options, &writer, &error) != PYRO_OK) {
+        pyro_strbuf_done(&document);
+        pyro_mcp_fail(call, "%s", error.message);
+        return NULL;
+    }
+    return pyro_mcp_parse(call, &document);
+}
+
+int64_t pyro_mcp_int_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_real(value) ? (int64_t)json_real_value(value) : json_integer_value(value);
+}
+
+double pyro_mcp_real_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+const char *pyro_mcp_text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+bool pyro_mcp_has(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value && !json_is_null(value);
+}
+
+/* ---- Numbers in words ---- */
+
+static const char *keep(struct mcp_words *words, struct pyro_strbuf *text)
+{
+    char *place = words->texts[words->next++ % (sizeof(words->texts) / sizeof(*words->texts))];
+    snprintf(place, sizeof(*words->texts), "%s", text->data ? text->data : "");
+    pyro_strbuf_done(text);
+    return place;
+}
+
+const char *pyro_mcp_ms(struct mcp_words *words, int64_t ms)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    pyro_human_ms(&text, ms);
+    return keep(words, &text);
+}
+
+const char *pyro_mcp_bytes(struct mcp_words *words, int64_t bytes)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    pyro_human_bytes(&text, bytes);
+    return keep(words, &text);
+}
+
+const char *pyro_mcp_share(struct mcp_words *words, double share)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    pyro_human_share(&text, share);
+    return keep(words, &text);
+}
+
+const char *pyro_mcp_time(struct mcp_words *words, int64_t epoch_ms)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    pyro_human_time(&text, epoch_ms, 0);
+    return keep(words, &text);
+}
+
+void pyro_mcp_headline(struct mcp_call *call, const json_t *report)
+{
+    struct mcp_words words = {0};
+    const json_t *app = json_object_get(report, "application"), *totals = json_object_get(report, "totals");
+    pyro_mcp_line(
+        call, "%s%s%s \"%s\": Spark %s on %s, %s, took %s from %s; %" PRId64 " executors, %" PRId64 " cores at most",
+        pyro_mcp_text_of(app, "id"), pyro_mcp_has(app, "attempt") ? "/" : "", pyro_mcp_text_of(app, "attempt"),
+        pyro_mcp_text_of(app, "name"), pyro_mcp_text_of(app, "spark_version"), pyro_mcp_text_of(report, "platform"),
+        pyro_mcp_text_of(app, "status"), pyro_mcp_ms(&words, pyro_mcp_int_of(app, "duration_ms")),
+        pyro_mcp_time(&words, pyro_mcp_int_of(app, "start_ms")), pyro_mcp_int_of(totals, "executors"),
+        pyro_mcp_int_of(totals, "cores_peak"));
+}

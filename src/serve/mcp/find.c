@@ -1,0 +1,81 @@
+/* Which application an argument means. */
+#include "base/error.h"
+#include "serve/mcp/mcp.h"
+
+const struct serve_list *pyro_mcp_list(const struct pyro_mcp *mcp)
+{
+    return mcp->request ? pyro_serve_list(mcp->request) : pyro_serve_catalog_list(mcp->catalog);
+}
+
+void pyro_mcp_release_list(const struct pyro_mcp *mcp, const struct serve_list *list)
+{
+    if (!mcp->request) /* a request releases its own */
+        pyro_serve_list_release(list);
+}
+
+/* The newest attempt, or the one that is named. */
+static const struct pyro_attempt *pick(const struct serve_app *app, struct pyro_slice attempt)
+{
+    for (size_t i = 0; i < app->attempt_count; i++)
+        if (!attempt.ptr || (app->attempts[i].attempt_id.ptr && pyro_slice_eq(app->attempts[i].attempt_id, attempt)))
+            return &app->attempts[i];
+    return NULL;
+}
+
+static const struct serve_app *newest_of_name(const struct serve_app *apps, size_t count, struct pyro_slice name)
+{
+    const struct serve_app *newest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_eq(apps[i].name, name) && (!newest || apps[i].attempts->start_ms > newest->attempts->start_ms))
+            newest = &apps[i];
+    return newest;
+}
+
+static void not_found(struct mcp_call *call, const char *what, const struct serve_app *apps, size_t count)
+{
+    pyro_mcp_fail(call, "there is no application '%s' among %zu", pyro_mcp_shown(what), count);
+    for (size_t i = 0; i < count && i < 5; i++)
+        pyro_strbuf_printf(&call->out, "%s%.*s (%.*s)", i ? ", " : "; the last to end: ", (int)apps[i].id.len,
+                           apps[i].id.ptr, (int)apps[i].name.len, apps[i].name.ptr);
+    pyro_strbuf_add_text(&call->out, count ? "; list_applications finds others" : "");
+}
+
+/* Fails where there is none. */
+static const struct serve_app *find(struct mcp_call *call, const struct serve_list *list, const char *what,
+                                    struct pyro_slice *ret_attempt)
+{
+    size_t count;
+    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct serve_app *app = pyro_serve_list_find(list, pyro_slice_from(what));
+    const char *slash = strrchr(what, '/');
+    if (!app)
+        app = newest_of_name(apps, count, pyro_slice_from(what));
+    if (!app && slash) {
+        *ret_attempt = pyro_slice_from(slash + 1);
+        app = pyro_serve_list_find(list, (struct pyro_slice){what, (size_t)(slash - what)});
+        if (app && !pick(app, *ret_attempt))
+            app = NULL;
+    }
+    if (!app)
+        not_found(call, what, apps, count);
+    return app;
+}
+
+const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name)
+{
+    const struct serve_list *list = pyro_mcp_list(call->mcp);
+    const struct serve_diagnosis *opened = NULL;
+    struct pyro_slice attempt = PYRO_SLICE_NULL;
+    struct pyro_error error = {0};
+    const struct serve_app *app = find(call, list, pyro_mcp_text(call, name), &attempt);
+    enum pyro_status status = PYRO_OK;
+    if (app)
+        status =
+            pyro_serve_catalog_diagnosis(call->mcp->catalog, app->id, pick(app, attempt)->attempt_id, &opened, &error);
+    if (status != PYRO_OK)
+        pyro_mcp_fail(call, "%s", error.message);
+    else if (app && !opened)
+        pyro_mcp_fail(call, "the log of this application is gone");
+    pyro_mcp_release_list(call->mcp, list);
+    return opened;
+}

@@ -1,0 +1,20 @@
+/* /mcp: the streamable HTTP transport, without sessions and without streams of the server's own: each POST is answered
+ * by one JSON document. */
+#include "serve/mcp/mcp.h"
+
+void pyro_serve_mcp(struct serve_request *request)
+{
+    struct pyro_mcp mcp = {.catalog = request->catalog, .request = request};
+    if (request->path.len) {
+        pyro_serve_plain(request, 404, "HTTP 404 Not Found");
+        return;
+    }
+    if (request->method != SERVE_POST) { /* no stream to listen to, no session to end */
+        pyro_serve_header(request, "Allow", PYRO_SLICE_LITERAL("POST"));
+        pyro_serve_plain(request, 405, "POST JSON-RPC messages here: this server opens no streams of its own");
+        return;
+    }
+    pyro_mcp_answer_text(&mcp, request->body, request->out);
+    if (request->out->len == 0)
+        request->status = 202; /* a notification */
+}

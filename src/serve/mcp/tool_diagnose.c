@@ -1,0 +1,130 @@
+/* diagnose: what took the time, and what to change. */
+#include <inttypes.h>
+
+#include "serve/mcp/mcp.h"
+
+/* Parts of an account that are at least a hundredth of it, the largest first. */
+static void write_account(struct mcp_call *call, const char *title, const json_t *account)
+{
+    struct mcp_words words = {0};
+    int64_t total = pyro_mcp_int_of(account, "total_ms");
+    const json_t *parts = json_object_get(account, "parts");
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    int64_t above = INT64_MAX;
+    for (;;) { /* few parts: the next smaller one each time */
+        const json_t *largest = NULL;
+        size_t i;
+        json_t *part;
+        json_array_foreach(parts, i, part)
+        {
+            int64_t ms = pyro_mcp_int_of(part, "ms");
+            if (ms < above && (!largest || ms > pyro_mcp_int_of(largest, "ms")))
+                largest = part;
+        }
+        above = largest ? pyro_mcp_int_of(largest, "ms") : 0;
+        if (above <= 0 || above * 100 < total)
+            break;
+        json_array_foreach(parts, i, part) if (pyro_mcp_int_of(part, "ms") == above) pyro_strbuf_printf(
+            &text, ", %s %s", pyro_mcp_text_of(part, "name"), pyro_mcp_share(&words, (double)above / (double)total));
+    }
+    pyro_mcp_line(call, "%s %s: %s", title, pyro_mcp_ms(&words, total), text.len > 2 ? text.data + 2 : "nothing");
+    pyro_strbuf_done(&text);
+}
+
+static void write_settings(struct mcp_call *call, const char *before, const json_t *settings)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)settings, key, value)
+        pyro_mcp_line(call, "%s--conf %s=%s", before, key, json_is_string(value) ? json_string_value(value) : "");
+}
+
+static void write_finding(struct mcp_call *call, size_t number, const json_t *finding)
+{
+    struct mcp_words words = {0};
+    const json_t *saves = json_object_get(json_object_get(finding, "saves"), "wall_ms");
+    const json_t *advice = json_array_get(json_object_get(finding, "advice"), 0);
+    pyro_mcp_line(call, "%zu. %s [%s, confidence %.2f] saves %s (%s to %s)", number, pyro_mcp_text_of(finding, "id"),
+                  pyro_mcp_text_of(finding, "severity"), pyro_mcp_real_of(finding, "confidence"),
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "expected")),
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "low")),
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(saves, "high")));
+    pyro_mcp_line(call, "   %s", pyro_mcp_text_of(finding, "cause"));
+    if (advice) {
+        pyro_mcp_line(call, "   Do: %s", pyro_mcp_text_of(advice, "text"));
+        write_settings(call, "   ", json_object_get(advice, "config"));
+    }
+}
+
+static void write_integrity(struct mcp_call *call, const json_t *integrity)
+{
+    size_t i;
+    json_t *note;
+    if (pyro_mcp_real_of(integrity, "confidence") < 1)
+        pyro_mcp_line(call, "The log is not whole, confidence %.2f%s%s:", pyro_mcp_real_of(integrity, "confidence"),
+                      json_is_true(json_object_get(integrity, "truncated")) ? ", truncated" : "",
+                      json_is_true(json_object_get(integrity, "in_progress")) ? ", still being written" : "");
+    json_array_foreach(json_object_get(integrity, "notes"), i, note)
+        pyro_mcp_line(call, "  %s", json_string_value(note));
+}
+
+static void write_totals(struct mcp_call *call, const json_t *report)
+{
+    struct mcp_words words = {0};
+    const json_t *totals = json_object_get(report, "totals"), *bounds = json_object_get(report, "bounds");
+    pyro_mcp_line(call,
+                  "Jobs %" PRId64 " (%" PRId64 " failed), stages %" PRId64 " (%" PRId64 " failed), tasks %" PRId64
+                  " (%" PRId64 " failed), input %s, output %s, shuffle read %s, spilled to disk %s",
+                  pyro_mcp_int_of(totals, "jobs"), pyro_mcp_int_of(totals, "failed_jobs"),
+                  pyro_mcp_int_of(totals, "stages"), pyro_mcp_int_of(totals, "failed_stages"),
+                  pyro_mcp_int_of(totals, "tasks"), pyro_mcp_int_of(totals, "failed_tasks"),
+                  pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "input_bytes")),
+                  pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "output_bytes")),
+                  pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "shuffle_read_bytes")),
+                  pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "disk_spill_bytes")));
+    pyro_mcp_line(call, "However many cores: at least %s; with these cores perfectly used: %s; the driver alone: %s",
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "critical_path_ms")),
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "ideal_ms")),
+                  pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "driver_ms")));
+}
+
+static void write(struct mcp_call *call, const json_t *report)
+{
+    const json_t *accounting = json_object_get(report, "accounting"), *findings = json_object_get(report, "findings");
+    const json_t *changes = json_object_get(report, "config_changes");
+    size_t i;
+    json_t *finding;
+    pyro_mcp_headline(call, report);
+    write_integrity(call, json_object_get(report, "integrity"));
+    write_account(call, "Wall time", json_object_get(accounting, "wall"));
+    write_account(call, "Allocated core time", json_object_get(accounting, "core"));
+    write_totals(call, report);
+    if (json_array_size(findings) == 0)
+        pyro_mcp_line(call, "No findings: nothing that the rules know would have made this run faster.");
+    else
+        pyro_mcp_line(call, "Findings, what saves most first (explain_finding has evidence and all advice):");
+    json_array_foreach(findings, i, finding) write_finding(call, i + 1, finding);
+    if (json_object_size(changes) > 0) {
+        pyro_mcp_line(call, "All settings together:");
+        write_settings(call, "  ", changes);
+    }
+}
+
+static void run(struct mcp_call *call)
+{
+    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    json_t *report = opened ? pyro_mcp_report(call, opened) : NULL;
+    if (report)
+        write(call, report);
+    json_decref(report);
+    pyro_serve_diagnosis_release(opened);
+}
+
+static const struct mcp_parameter parameters[] = {MCP_PARAMETER_APP, {0}};
+
+const struct mcp_tool pyro_mcp_tool_diagnose = {
+    "diagnose", "Say why an application was slow",
+    "Where the run's time went (adds up to all of it), and findings ranked by the seconds that fixing each saves, with "
+    "cause and advice. Begin here.",
+    parameters, run};

@@ -1,0 +1,49 @@
+/* query: SQL over the tables of one run. */
+#include "serve/mcp/mcp.h"
+
+static void list_tables(struct mcp_call *call, const struct serve_diagnosis *opened)
+{
+    static const char *const tables[] = {"applications", "jobs", "stages",    "tasks",
+                                         "executors",    "sql",  "sql_nodes", "sql_metrics"};
+    pyro_mcp_line(call,
+                  "Tables (SQLite's SQL; *_ms and times in milliseconds, times since 1970; \"index\" needs quotes):");
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !call->failed; i++) {
+        json_t *rows = pyro_mcp_rows(call, opened, "SELECT * FROM %s LIMIT 1", tables[i]);
+        const char *key;
+        json_t *value;
+        pyro_strbuf_printf(&call->out, "%s:", tables[i]);
+        json_object_foreach(json_array_get(rows, 0), key, value) pyro_strbuf_printf(&call->out, " %s", key);
+        pyro_strbuf_add_text(&call->out, json_array_size(rows) ? "\n" : " no rows in this run\n");
+        json_decref(rows);
+    }
+}
+
+static void query(struct mcp_call *call, const struct serve_diagnosis *opened, const char *statement)
+{
+    struct pyro_error error = {0};
+    struct pyro_writer writer = pyro_mcp_append(call);
+    if (pyro_sql_query(opened->app, statement, PYRO_FORMAT_CSV, NULL, &writer, &error) != PYRO_OK)
+        pyro_mcp_fail(call, "%s", error.message);
+}
+
+static void run(struct mcp_call *call)
+{
+    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const char *statement = pyro_mcp_text(call, "statement");
+    if (opened && statement)
+        query(call, opened, statement);
+    else if (opened)
+        list_tables(call, opened);
+    pyro_serve_diagnosis_release(opened);
+}
+
+static const struct mcp_parameter parameters[] = {
+    MCP_PARAMETER_APP,
+    {"statement", MCP_TEXT, false, "One SELECT; without it, the tables and their columns are listed", NULL},
+    {0},
+};
+
+const struct mcp_tool pyro_mcp_tool_query = {
+    "query", "Ask in SQL",
+    "Any reading SQL over one run's tables (jobs, stages, tasks, executors, SQL plans and metrics); rows as CSV.",
+    parameters, run};
