@@ -4,6 +4,7 @@ import { About } from "./about";
 import { Applications } from "./applications";
 import { Integrity } from "./integrity";
 import { Overview } from "./overview";
+import { Stage } from "./stage";
 import { Timeline } from "./timeline";
 
 /** What a page of one application is told. */
@@ -30,6 +31,7 @@ export interface AppPage {
 export const appPages: AppPage[] = [
     { path: "overview", title: "Overview", key: "o", needs: "report", component: Overview },
     { path: "timeline", title: "Timeline", key: "t", needs: "timeline", component: Timeline },
+    { path: "stage", title: "Stages", key: "s", needs: "report", component: Stage },
     { path: "integrity", title: "Data quality", key: "q", needs: "report", component: Integrity },
 ];
 

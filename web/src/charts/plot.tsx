@@ -1,0 +1,114 @@
+/** uPlot as a component: as wide as its place, in the theme's colours, with a tip at the nearest point. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { colour, useTheme } from "../ui/theme";
+
+export interface PlotProps {
+    label: string;
+    height: number;
+    data: uPlot.AlignedData;
+    /** Built for each theme. */
+    options: () => Omit<uPlot.Options, "width" | "height">;
+    /** What the tip says of a point; without it there is no tip. */
+    describe?: (index: number, series: number) => string[];
+}
+
+export function axis(values: (value: number) => string, extra: Partial<uPlot.Axis> = {}): uPlot.Axis {
+    return {
+        stroke: colour("chart-axis"),
+        grid: { stroke: colour("chart-grid"), width: 1 },
+        ticks: { stroke: colour("chart-grid"), width: 1, size: 4 },
+        font: "11px system-ui, sans-serif",
+        size: 34,
+        values: (_, splits) => splits.map((value) => (value === null ? "" : values(value))),
+        ...extra,
+    };
+}
+
+const REACH = 12;
+
+/** The point that is nearest to the pointer, in CSS pixels. */
+function nearest(plot: uPlot): { index: number; series: number; x: number; y: number } | null {
+    const { left = -1, top = -1, idx } = plot.cursor;
+    if (left < 0 || idx === null || idx === undefined) return null;
+    let best = null;
+    let distance = REACH;
+    const xs = plot.data[0]!;
+    const look = (i: number): boolean => {
+        const x = plot.valToPos(xs[i]!, "x");
+        if (Math.abs(x - left) > REACH) return false;
+        for (let s = 1; s < plot.data.length; s++) {
+            const value = plot.data[s]![i];
+            if (value === null || value === undefined) continue;
+            const y = plot.valToPos(value, "y");
+            const away = Math.hypot(x - left, y - top);
+            if (away < distance) {
+                distance = away;
+                best = { index: i, series: s, x, y };
+            }
+        }
+        return true;
+    };
+    for (let i = idx; i >= 0 && look(i); i--);
+    for (let i = idx + 1; i < xs.length && look(i); i++);
+    return best;
+}
+
+export function Plot({ label, height, data, options, describe }: PlotProps) {
+    const theme = useTheme();
+    const place = useRef<HTMLDivElement>(null);
+    const [width, setWidth] = useState(0);
+    const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
+    const plot = useRef<uPlot | null>(null);
+
+    useLayoutEffect(() => {
+        const element = place.current;
+        if (!element) return;
+        const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+        observer.observe(element);
+        setWidth(element.clientWidth);
+        return () => observer.disconnect();
+    }, []);
+
+    useEffect(() => {
+        if (!place.current || width < 50) return;
+        const made = options();
+        const follow = (self: uPlot) => {
+            const point = describe ? nearest(self) : null;
+            const [x, y] = [self.over.offsetLeft, self.over.offsetTop];
+            setTip(point ? { x: point.x + x, y: point.y + y, lines: describe!(point.index, point.series) } : null);
+        };
+        plot.current = new uPlot(
+            {
+                legend: { show: false },
+                ...made,
+                cursor: { drag: { x: true, y: false }, points: { show: false }, ...made.cursor },
+                hooks: { ...made.hooks, setCursor: [follow] },
+                width,
+                height,
+            },
+            data,
+            place.current,
+        );
+        return () => {
+            plot.current?.destroy();
+            plot.current = null;
+        };
+    }, [theme, options, data, height, width, describe]);
+
+    return (
+        <div class="plot" role="img" aria-label={label}>
+            <div ref={place} style={{ minHeight: `${height}px` }} aria-hidden="true" />
+            {tip && (
+                <div
+                    class="tip"
+                    style={{ left: `${Math.min(tip.x + 12, Math.max(0, width - 300))}px`, top: `${tip.y + 12}px` }}
+                >
+                    {tip.lines.map((line, i) => (
+                        <div key={i}>{line}</div>
+                    ))}
+                </div>
+            )}
+        </div>
+    );
+}

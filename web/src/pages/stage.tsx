@@ -1,0 +1,613 @@
+/** One stage attempt: its tasks against each other, executors over time, and why the slow ones were slow. */
+import { useCallback, useMemo, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { Heatmap } from "../charts/heatmap";
+import { axis, Plot } from "../charts/plot";
+import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
+import type { Report, StageDocument } from "../data/types";
+import { bytes, count, duration, metricName, offset, plural, share, words } from "../format";
+import { go, link } from "../router";
+import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
+import { Empty, Figure, Figures, Loaded, Section, Status } from "../ui/parts";
+import { Table } from "../ui/table";
+import { colour } from "../ui/theme";
+import { FindingCard, type Place } from "./finding";
+import type { AppPageProps } from "./pages";
+
+const CAUSES: Record<string, string> = {
+    data: "more data",
+    gc: "garbage collection",
+    fetch_wait: "waited for shuffle blocks",
+    host: "slow host",
+    locality: "far from its data",
+    scheduler_delay: "waited to be scheduled",
+    deserialize: "unpacking",
+    cpu_starved: "too little processor time",
+    unknown: "unknown",
+};
+
+/** Metrics that are not the same for all tasks: the others say nothing. */
+function metricsOf(stage: StageDocument): string[] {
+    return Object.keys(stage.quantiles).filter((name) => (stage.quantiles[name]!.max ?? 0) > 0);
+}
+
+function taskLines(stage: StageDocument, i: number, ...metrics: string[]): string[] {
+    const executor = column(stage, "executor")[i];
+    const outlier = stage.outliers.find((one) => one.task === column(stage, "task")[i]);
+    return [
+        `Task ${column(stage, "index")[i]}${column(stage, "attempt")[i] ? `.${column(stage, "attempt")[i]}` : ""}, executor ${stage.executors[executor ?? -1] ?? "?"}`,
+        ...[...new Set(metrics)].map(
+            (name) =>
+                `${metricName(name)} ${name === "launch_ms" ? offset(column(stage, name)[i] ?? 0, 100) : metricText(name, column(stage, name)[i])}`,
+        ),
+        ...(outlier ? [CAUSES[outlier.cause] ?? outlier.cause] : []),
+    ];
+}
+
+function Choice({
+    label,
+    value,
+    values,
+    onChange,
+}: {
+    label: string;
+    value: string;
+    values: string[];
+    onChange: (value: string) => void;
+}) {
+    return (
+        <label>
+            {label}{" "}
+            <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+                {values.map((name) => (
+                    <option key={name} value={name}>
+                        {name === "launch_ms" ? "start" : metricName(name)}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+
+/** What tasks probably depend on: their data where they have different amounts, else when they started. */
+function usualX(stage: StageDocument): string {
+    const spread = (name: string) => {
+        const row = stage.quantiles[name];
+        return row?.max && row.median !== null ? row.max - (row.min ?? 0) : 0;
+    };
+    const inputs = ["shuffle_read_bytes", "input_bytes"].filter((name) => spread(name) > 0);
+    return (
+        inputs.sort((a, b) => (stage.quantiles[b]!.median ?? 0) - (stage.quantiles[a]!.median ?? 0))[0] ?? "launch_ms"
+    );
+}
+
+function Scatter({ stage }: { stage: StageDocument }) {
+    const metrics = useMemo(() => metricsOf(stage), [stage]);
+    const [x, setX] = useState(() => usualX(stage));
+    const [y, setY] = useState("duration_ms");
+    const [log, setLog] = useState(false);
+    const made = useMemo(() => points(stage, x, y, log ? 1 : -Infinity), [stage, x, y, log]);
+    const data = useMemo(() => [made.x, ...made.y] as uPlot.AlignedData, [made]);
+    const options = useCallback(() => {
+        const dots = (name: string, size: number): uPlot.Series => ({
+            stroke: "transparent",
+            paths: () => null,
+            points: { show: true, size, width: 0, fill: colour(name), stroke: colour(name) },
+        });
+        return {
+            scales: {
+                x: { time: false },
+                y: log
+                    ? { distr: 3 as const }
+                    : { range: (_: uPlot, __: number, most: number): [number, number] => [0, (most || 1) * 1.06] },
+            },
+            axes: [
+                axis((value) => (x === "launch_ms" ? offset(value) : metricText(x, value))),
+                axis((value) => metricText(y, value), { size: 68 }),
+            ],
+            series: [{}, dots("chart-1", 4), dots("chart-2", 7), dots("bad", 7)],
+        };
+    }, [x, y, log]);
+    const describe = useCallback((i: number) => taskLines(stage, made.rows[i]!, y, x), [stage, made, x, y]);
+    return (
+        <Section
+            title="Tasks"
+            note="each one a point"
+            actions={
+                <span class="choices">
+                    <Choice
+                        label="Across"
+                        value={x}
+                        values={["launch_ms", ...metrics.filter((name) => name !== y)]}
+                        onChange={setX}
+                    />
+                    <Choice label="Up" value={y} values={metrics} onChange={setY} />
+                    <button type="button" aria-pressed={log} onClick={() => setLog(!log)}>
+                        Log
+                    </button>
+                </span>
+            }
+        >
+            <Plot
+                label={`${metricName(y)} of ${stage.tasks} tasks by ${x === "launch_ms" ? "start" : metricName(x)}; the tables below hold quantiles and the slowest tasks`}
+                height={300}
+                data={data}
+                options={options}
+                describe={describe}
+            />
+            <p class="legend">
+                <span>
+                    <span class="swatch" style={{ background: "var(--chart-1)" }} />
+                    task
+                </span>
+                <span>
+                    <span class="swatch" style={{ background: "var(--chart-2)" }} />
+                    much slower than the median
+                </span>
+                <span>
+                    <span class="swatch" style={{ background: "var(--bad)" }} />
+                    failed or killed
+                </span>
+            </p>
+        </Section>
+    );
+}
+
+function Distribution({ stage }: { stage: StageDocument }) {
+    const metrics = useMemo(() => metricsOf(stage), [stage]);
+    const [metric, setMetric] = useState("duration_ms");
+    const made = useMemo(() => histogram(column(stage, metric)), [stage, metric]);
+    const data = useMemo(
+        () =>
+            [
+                made.counts.map((_, i) => made.from + (i + 0.5) * made.width),
+                made.counts.map((value) => value || null),
+            ] as uPlot.AlignedData,
+        [made],
+    );
+    const options = useCallback(
+        () => ({
+            scales: {
+                x: {
+                    time: false,
+                    range: [made.from, made.from + made.width * Math.max(1, made.counts.length)] as [number, number],
+                },
+                y: { range: (_: uPlot, __: number, most: number): [number, number] => [0, (most || 1) * 1.06] },
+            },
+            axes: [
+                axis((value) => metricText(metric, value)),
+                axis((value) => (Number.isInteger(value) ? count(value) : ""), { size: 48 }),
+            ],
+            series: [
+                {},
+                {
+                    fill: colour("chart-1"),
+                    stroke: colour("chart-1"),
+                    width: 0,
+                    paths: uPlot.paths.bars!({ size: [0.92, 80] }),
+                    points: { show: false },
+                },
+            ],
+        }),
+        [made, metric],
+    );
+    const range = (i: number) =>
+        `${metricText(metric, made.from + i * made.width)} to ${metricText(metric, made.from + (i + 1) * made.width)}`;
+    return (
+        <Section
+            title="Distribution"
+            actions={<Choice label="Of" value={metric} values={metrics} onChange={setMetric} />}
+        >
+            <Plot label={`How many tasks had which ${metricName(metric)}`} height={240} data={data} options={options} />
+            <details>
+                <summary>As a table</summary>
+                <Table
+                    caption={`Tasks by ${metricName(metric)}`}
+                    rows={made.counts.map((value, i) => ({ range: range(i), value }))}
+                    columns={[
+                        { name: metricName(metric), cell: (row) => row.range },
+                        { name: "Tasks", number: true, cell: (row) => count(row.value) },
+                    ]}
+                />
+            </details>
+        </Section>
+    );
+}
+
+const HEATS: Record<HeatKind, { name: string; text: (value: number) => string }> = {
+    duration: { name: "length of the tasks", text: (value) => duration(value) },
+    running: { name: "running tasks", text: (value) => `${value.toFixed(1)} tasks` },
+    gc: { name: "garbage collection", text: (value) => share(value) },
+};
+
+function ExecutorHeat({ stage }: { stage: StageDocument }) {
+    const [kind, setKind] = useState<HeatKind>("duration");
+    const made = useMemo(() => heat(stage, kind), [stage, kind]);
+    const names = useMemo(() => made.rows.map((id) => `Executor ${stage.executors[id] ?? "?"}`), [made, stage]);
+    const rows = useMemo(() => byExecutor(stage), [stage]);
+    return (
+        <Section
+            title="Executors over time"
+            actions={
+                <label>
+                    Colour by{" "}
+                    <select value={kind} onChange={(event) => setKind(event.currentTarget.value as HeatKind)}>
+                        {Object.entries(HEATS).map(([value, { name }]) => (
+                            <option key={value} value={value}>
+                                {name}
+                            </option>
+                        ))}
+                    </select>
+                </label>
+            }
+        >
+            <Heatmap
+                label={`${HEATS[kind].name} of each executor over time; the table below sums it up`}
+                rows={names}
+                columns={made.columns}
+                values={made.values}
+                most={made.most}
+                from={made.from}
+                to={made.to}
+                text={HEATS[kind].text}
+            />
+            <details open={rows.length <= 8}>
+                <summary>As a table</summary>
+                <Table
+                    caption="Executors of this stage"
+                    rows={rows}
+                    limit={20}
+                    initial={{ column: 2, descending: true }}
+                    columns={[
+                        {
+                            name: "Executor",
+                            value: (row) => row.executor,
+                            cell: (row) => stage.executors[row.executor] ?? "?",
+                        },
+                        { name: "Tasks", number: true, value: (row) => row.tasks, cell: (row) => count(row.tasks) },
+                        {
+                            name: "Task time",
+                            number: true,
+                            value: (row) => row.time,
+                            cell: (row) => duration(row.time),
+                        },
+                        {
+                            name: "Median task",
+                            number: true,
+                            value: (row) => row.median,
+                            cell: (row) => duration(row.median),
+                        },
+                        { name: "Slowest", number: true, value: (row) => row.max, cell: (row) => duration(row.max) },
+                        { name: "GC", number: true, value: (row) => row.gcShare, cell: (row) => share(row.gcShare) },
+                        {
+                            name: "Failed",
+                            number: true,
+                            value: (row) => row.failed,
+                            cell: (row) => (row.failed ? count(row.failed) : ""),
+                        },
+                    ]}
+                />
+            </details>
+        </Section>
+    );
+}
+
+const QUANTILES = ["min", "p25", "median", "p75", "p95", "max"] as const;
+const HEADS = { min: "Least", p25: "25 %", median: "Median", p75: "75 %", p95: "95 %", max: "Most" };
+
+function Quantiles({ stage }: { stage: StageDocument }) {
+    const rows = metricsOf(stage).map((name) => ({ name, values: stage.quantiles[name]! }));
+    return (
+        <Section title="Quantiles" note="over the tasks that succeeded; what is zero everywhere is left out">
+            {rows.length ? (
+                <Table
+                    caption="Quantiles of the tasks' metrics"
+                    rows={rows}
+                    columns={[
+                        { name: "Metric", cell: (row) => metricName(row.name) },
+                        ...QUANTILES.map((quantile) => ({
+                            name: HEADS[quantile],
+                            number: true,
+                            cell: (row: (typeof rows)[number]) => metricText(row.name, row.values[quantile]),
+                        })),
+                    ]}
+                />
+            ) : (
+                <Empty title="No task has metrics" />
+            )}
+        </Section>
+    );
+}
+
+function Outliers({ stage }: { stage: StageDocument }) {
+    const causes = new Map<string, number>();
+    for (const outlier of stage.outliers) causes.set(outlier.cause, (causes.get(outlier.cause) ?? 0) + 1);
+    const summary = [...causes]
+        .sort((a, b) => b[1] - a[1])
+        .map(([cause, number]) => `${plural(number, "task")}: ${CAUSES[cause] ?? words(cause)}`)
+        .join(" · ");
+    return (
+        <Section title="Why slow tasks were slow" note={summary || undefined}>
+            {stage.outliers.length ? (
+                <Table
+                    caption="Slow tasks and their causes"
+                    rows={stage.outliers}
+                    limit={25}
+                    initial={{ column: 1, descending: true }}
+                    columns={[
+                        { name: "Task", number: true, value: (row) => row.index, cell: (row) => count(row.index) },
+                        {
+                            name: "Took",
+                            number: true,
+                            value: (row) => row.duration_ms,
+                            cell: (row) => duration(row.duration_ms),
+                        },
+                        {
+                            name: "Beside the median",
+                            number: true,
+                            value: (row) => row.times_median,
+                            cell: (row) => (row.times_median === null ? "-" : `${row.times_median.toFixed(1)} x`),
+                        },
+                        {
+                            name: "Cause",
+                            value: (row) => row.cause,
+                            cell: (row) => <b class="cause-name">{CAUSES[row.cause] ?? words(row.cause)}</b>,
+                        },
+                        { name: "Why", class: "meaning", cell: (row) => row.text },
+                    ]}
+                />
+            ) : (
+                <Empty title="No task was much slower than the median" />
+            )}
+        </Section>
+    );
+}
+
+function StageFindings({ report, stage, place }: { report: Report; stage: StageDocument; place: Place }) {
+    const findings = report.findings.filter(
+        ({ where }) => where.stage === stage.id && (where.attempt === null || where.attempt === stage.attempt),
+    );
+    if (!findings.length) return null;
+    return (
+        <Section title="Findings">
+            <ol class="findings">
+                {findings.map((finding) => (
+                    <li key={finding.id}>
+                        <FindingCard finding={finding} report={report} place={place} />
+                    </li>
+                ))}
+            </ol>
+        </Section>
+    );
+}
+
+function Head({ stage, report, place }: { stage: StageDocument; report: Report | null; place: Place }) {
+    const row = report?.stages.find((one) => one.id === stage.id && one.attempt === stage.attempt);
+    const base = appAddress(place.app, place.attempt);
+    const sum = (name: string) => column(stage, name).reduce<number>((total, value) => total + (value ?? 0), 0);
+    const took = row?.completed_ms && row.submitted_ms ? row.completed_ms - row.submitted_ms : null;
+    const slots = stage.quantiles.duration_ms;
+    return (
+        <>
+            <div class="page-head">
+                <h1>
+                    Stage {stage.id}
+                    {stage.attempt ? `.${stage.attempt}` : ""} <Status status={stage.status} />
+                </h1>
+                <p class="where">
+                    <code class="call-site">{stage.call_site ?? stage.name ?? ""}</code>
+                    {row?.job !== null && row?.job !== undefined && <span>Job {row.job}</span>}
+                    {row?.sql !== null && row?.sql !== undefined && (
+                        <span>
+                            {available(`${base}/sql/${row.sql}`) ? (
+                                <a href={link(["app", place.app, place.attempt, "sql", row.sql])}>SQL {row.sql}</a>
+                            ) : (
+                                `SQL ${row.sql}`
+                            )}
+                        </span>
+                    )}
+                    {stage.parents.length > 0 && (
+                        <span>
+                            after{" "}
+                            {stage.parents.map((id, i) => (
+                                <span key={id}>
+                                    {i > 0 && ", "}
+                                    {available(`${base}/stages/${id}/0`) ? (
+                                        <a href={link(["app", place.app, place.attempt, "stage", id, 0])}>stage {id}</a>
+                                    ) : (
+                                        `stage ${id}`
+                                    )}
+                                </span>
+                            ))}
+                        </span>
+                    )}
+                    <a href={link(["app", place.app, place.attempt, "timeline"], { stage: stage.id })}>
+                        on the timeline
+                    </a>
+                </p>
+            </div>
+            {row?.failure && <pre class="failure wrap">{row.failure}</pre>}
+            <Figures>
+                <Figure name="Took" value={duration(took)} />
+                <Figure
+                    name="Tasks"
+                    value={count(stage.tasks)}
+                    hint={row?.failed_tasks ? `${count(row.failed_tasks)} failed` : undefined}
+                />
+                <Figure name="Task time" value={duration(row?.task_ms ?? sum("duration_ms"))} />
+                <Figure name="Median task" value={duration(slots?.median)} />
+                <Figure
+                    name="Slowest task"
+                    value={duration(slots?.max)}
+                    hint={
+                        slots?.median && slots.max ? `${(slots.max / slots.median).toFixed(1)} x the median` : undefined
+                    }
+                />
+                <Figure name="Input" value={bytes(row?.input_bytes ?? sum("input_bytes"))} />
+                <Figure name="Shuffle in" value={bytes(row?.shuffle_read_bytes ?? sum("shuffle_read_bytes"))} />
+                <Figure name="Shuffle out" value={bytes(row?.shuffle_write_bytes ?? sum("shuffle_write_bytes"))} />
+                <Figure name="Spilled to disk" value={bytes(row?.disk_spill_bytes ?? sum("disk_spill_bytes"))} />
+                <Figure
+                    name="Executors"
+                    value={count(stage.executors.length)}
+                    hint={plural(stage.hosts.length, "host")}
+                />
+            </Figures>
+        </>
+    );
+}
+
+function View({ stage, report, place }: { stage: StageDocument; report: Report | null; place: Place }) {
+    const drawn = column(stage, "task").length;
+    return (
+        <>
+            <Head stage={stage} report={report} place={place} />
+            {report && <StageFindings report={report} stage={stage} place={place} />}
+            {drawn < stage.tasks && drawn > 0 && (
+                <p class="warning">
+                    Of {plural(stage.tasks, "task")} the longest {count(drawn)} are here.
+                </p>
+            )}
+            {drawn > 0 ? (
+                <>
+                    <Outliers stage={stage} />
+                    <div class="columns">
+                        <Scatter stage={stage} />
+                        <Distribution stage={stage} />
+                    </div>
+                    <ExecutorHeat stage={stage} />
+                    <Quantiles stage={stage} />
+                </>
+            ) : (
+                <Empty title="No task of this stage ended">The log ends before, or the stage was cancelled.</Empty>
+            )}
+        </>
+    );
+}
+
+/** The stages themselves, where the address names none. */
+function StageList({ report, place }: { report: Report; place: Place }) {
+    const base = appAddress(place.app, place.attempt);
+    const embedded = embeddedBelow(`${base}/stages/`).length;
+    return (
+        <Section
+            title="Stages"
+            note={
+                fromDisk && embedded < report.stages.length
+                    ? `${count(embedded)} of ${count(report.stages.length)} came with this report: those with findings and the longest`
+                    : plural(report.stages.length, "attempt")
+            }
+        >
+            {report.stages.length ? (
+                <Table
+                    caption="Stages"
+                    rows={report.stages}
+                    initial={{ column: 4, descending: true }}
+                    columns={[
+                        {
+                            name: "Stage",
+                            value: (row) => row.id,
+                            cell: (row) => {
+                                const name = `${row.id}${row.attempt ? `.${row.attempt}` : ""}`;
+                                return available(`${base}/stages/${row.id}/${row.attempt}`) ? (
+                                    <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>
+                                        {name}
+                                    </a>
+                                ) : (
+                                    name
+                                );
+                            },
+                        },
+                        {
+                            name: "Where",
+                            class: "clip",
+                            value: (row) => row.name,
+                            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
+                        },
+                        { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
+                        { name: "Tasks", number: true, value: (row) => row.tasks, cell: (row) => count(row.tasks) },
+                        {
+                            name: "Task time",
+                            number: true,
+                            value: (row) => row.task_ms,
+                            cell: (row) => duration(row.task_ms),
+                        },
+                        {
+                            name: "Median",
+                            number: true,
+                            value: (row) => row.duration_ms.median,
+                            cell: (row) => duration(row.duration_ms.median),
+                        },
+                        {
+                            name: "Slowest",
+                            number: true,
+                            value: (row) => row.duration_ms.max,
+                            cell: (row) => duration(row.duration_ms.max),
+                        },
+                        {
+                            name: "Skew",
+                            number: true,
+                            title: "slowest task beside the median",
+                            value: (row) => (row.duration_ms.max ?? 0) / Math.max(1, row.duration_ms.median ?? 1),
+                            cell: (row) =>
+                                row.duration_ms.max
+                                    ? `${(row.duration_ms.max / Math.max(1, row.duration_ms.median ?? 1)).toFixed(1)} x`
+                                    : "-",
+                        },
+                    ]}
+                />
+            ) : (
+                <Empty title="No stage ran" />
+            )}
+        </Section>
+    );
+}
+
+export function Stage({ app, attempt, rest }: AppPageProps) {
+    const base = appAddress(app, attempt);
+    const [id, stageAttempt = "0"] = rest;
+    const report = useDocument<Report>(`${base}/report`);
+    const stage = useDocument<StageDocument>(
+        id === undefined ? null : `${base}/stages/${encodeURIComponent(id)}/${encodeURIComponent(stageAttempt)}`,
+    );
+    const place = { app, attempt };
+    const step = (by: number) => {
+        if (report.status !== "ready") return;
+        const rows = report.data.stages.filter((row) => available(`${base}/stages/${row.id}/${row.attempt}`));
+        const at = rows.findIndex((row) => String(row.id) === id && String(row.attempt) === stageAttempt);
+        const next = rows[at + by];
+        if (at >= 0 && next) go(link(["app", app, attempt, "stage", next.id, next.attempt]));
+    };
+    if (id === undefined)
+        return (
+            <div class="page">
+                <h1>Stages</h1>
+                <Loaded state={report} what="report">
+                    {(data) => <StageList report={data} place={place} />}
+                </Loaded>
+            </div>
+        );
+    return (
+        <div class="page">
+            <p class="steps">
+                <a href={link(["app", app, attempt, "stage"])}>All stages</a>
+                <button type="button" class="quiet" onClick={() => step(-1)}>
+                    Previous
+                </button>
+                <button type="button" class="quiet" onClick={() => step(1)}>
+                    Next
+                </button>
+            </p>
+            <Loaded state={stage} what={`stage ${id}`}>
+                {(data) => (
+                    <View
+                        key={`${id}/${stageAttempt}`}
+                        stage={data}
+                        report={report.status === "ready" ? report.data : null}
+                        place={place}
+                    />
+                )}
+            </Loaded>
+        </div>
+    );
+}
