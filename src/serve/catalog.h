@@ -27,6 +27,7 @@ struct serve_unreadable {
     struct pyro_slice path, reason; /* both end in NUL */
 };
 
+struct pyro_log;
 struct serve_list;
 struct serve_catalog;
 
@@ -61,6 +62,8 @@ const struct serve_app *pyro_serve_list_find(const struct serve_list *list, stru
 /* The attempt with that id (null: the one without), or NULL. */
 const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, struct pyro_slice attempt);
 struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt);
+/* The files that it is made of; valid as long as the list. */
+const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt);
 /* What was found and is not listed, and why, by path. */
 const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count);
 

@@ -278,6 +278,11 @@ struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const s
     return (struct serve_log_info){log->log.path, pyro_serve_log_bytes(log), log->log.in_progress, log->uploaded};
 }
 
+const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt)
+{
+    return &pyro_serve_list_log_of(list, attempt)->log;
+}
+
 const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count)
 {
     *ret_count = list->unreadable_count;

@@ -1,5 +1,5 @@
 /* version, applications, applications/ID, applications/ID/ATTEMPT */
-#include <stdio.h>
+#include <strings.h>
 #include <time.h>
 
 #include "serve/spark/api.h"
@@ -46,26 +46,68 @@ static void write_app(struct spark_json *json, const struct serve_app *app)
 
 /* ---- Filters ---- */
 
-/* "2015-02-03" or "2015-02-03T16:42:40.000GMT": GMT only, as the answers are written. */
-static bool parse_date(struct pyro_slice text, int64_t *ret_ms)
+/* The text from its place on, which moves behind what was read. */
+struct cursor {
+    const char *at, *end;
+};
+
+static bool take_char(struct cursor *text, char wanted)
 {
-    char buffer[48];
-    struct tm parts = {0};
-    int ms = 0, used = 0;
-    if (text.len >= sizeof(buffer))
-        return false;
-    memcpy(buffer, text.ptr, text.len);
-    buffer[text.len] = '\0';
-    const char *rest = strptime(buffer, "%Y-%m-%d", &parts);
-    if (rest && *rest == 'T') {
-        rest = strptime(rest, "T%H:%M:%S", &parts);
-        if (!rest || sscanf(rest, ".%3dGMT%n", &ms, &used) != 1 || used == 0)
-            return false;
-        rest += used;
+    bool there = text->at < text->end && *text->at == wanted;
+    text->at += there;
+    return there;
+}
+
+/* Digits, as Java's SimpleDateFormat takes them: as many as there are, blanks before them allowed. */
+static bool take_number(struct cursor *text, int *ret)
+{
+    const char *begin;
+    *ret = 0;
+    while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
+        text->at++;
+    for (begin = text->at; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
+        *ret = *ret < 100000000 ? *ret * 10 + (*text->at - '0') : *ret;
+    return text->at > begin;
+}
+
+/* "GMT", "UTC", "+0200", "GMT+02:00": minutes east of GMT. */
+static bool take_zone(struct cursor *text, int *ret_minutes)
+{
+    bool named =
+        text->end - text->at >= 3 && (strncasecmp(text->at, "GMT", 3) == 0 || strncasecmp(text->at, "UTC", 3) == 0);
+    text->at += named ? 3 : 0;
+    *ret_minutes = 0;
+    if (text->at == text->end || (*text->at != '+' && *text->at != '-'))
+        return named;
+    int sign = *text->at++ == '-' ? -1 : 1, hours, minutes = 0;
+    const char *begin = text->at;
+    if (!take_number(text, &hours))
+        return named;
+    if (text->at - begin == 4) {
+        minutes = hours % 100;
+        hours /= 100;
+    } else if (!take_char(text, ':') || !take_number(text, &minutes)) {
+        return named;
     }
-    if (!rest || *rest)
+    *ret_minutes = sign * (hours * 60 + minutes);
+    return hours < 24 && minutes < 60;
+}
+
+/* "2015-02-03T16:42:40.000GMT", else "2015-02-03" and whatever follows. Days beyond a month's end run into the next. */
+static bool parse_date(struct pyro_slice given, int64_t *ret_ms)
+{
+    struct cursor text = {given.ptr, given.ptr + given.len};
+    int year, month, day, hour, minute, second, ms, zone;
+    if (!take_number(&text, &year) || !take_char(&text, '-') || !take_number(&text, &month) || !take_char(&text, '-') ||
+        !take_number(&text, &day) || year > 1000000)
         return false;
-    *ret_ms = (int64_t)timegm(&parts) * 1000 + ms;
+    struct tm parts = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    *ret_ms = (int64_t)timegm(&parts) * 1000;
+    bool whole = take_char(&text, 'T') && take_number(&text, &hour) && take_char(&text, ':') &&
+                 take_number(&text, &minute) && take_char(&text, ':') && take_number(&text, &second) &&
+                 take_char(&text, '.') && take_number(&text, &ms) && take_zone(&text, &zone);
+    if (whole)
+        *ret_ms += (((int64_t)hour * 60 + minute - zone) * 60 + second) * 1000 + ms;
     return true;
 }
 
@@ -150,7 +192,6 @@ void pyro_spark_application_attempt(struct spark_request *request)
             return;
         }
     }
-    pyro_spark_error(request, 404, app ? "unknown app %.*s, attempt %.*s" : "unknown app: %.*s",
-                     (int)request->app_id.len, request->app_id.ptr, (int)request->attempt_id.len,
-                     request->attempt_id.ptr);
+    pyro_spark_error(request, 404, "unknown app %.*s, attempt %.*s", (int)request->app_id.len, request->app_id.ptr,
+                     (int)request->attempt_id.len, request->attempt_id.ptr);
 }

@@ -5,7 +5,7 @@
 
 #include "serve/spark/api.h"
 
-enum scope { SCOPE_ROOT, SCOPE_APP };
+enum scope { SCOPE_ROOT, SCOPE_APP, SCOPE_FILE };
 
 static const struct {
     const char *path;
@@ -148,13 +148,14 @@ static enum match match(const char *route, const struct pyro_slice *segments, si
     return fault ? MATCH_FAULT : MATCH;
 }
 
-static enum match find_route(enum scope scope, const struct pyro_slice *segments, size_t count,
-                             struct spark_request *request, spark_handler **ret)
+/* Rows of routes.def at the root, or those below an application. */
+static enum match find_route(bool root, const struct pyro_slice *segments, size_t count, struct spark_request *request,
+                             size_t *ret_row)
 {
     for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++) {
-        enum match found =
-            routes[i].scope == scope ? match(routes[i].path, segments, count, request->arguments) : MATCH_NONE;
-        *ret = routes[i].handler;
+        bool here = (routes[i].scope == SCOPE_ROOT) == root;
+        enum match found = here ? match(routes[i].path, segments, count, request->arguments) : MATCH_NONE;
+        *ret_row = i;
         if (found != MATCH_NONE)
             return found;
     }
@@ -180,12 +181,16 @@ static bool refuse_method(struct spark_request *request)
     return true;
 }
 
-static void answer_app(struct spark_request *request, spark_handler *handler)
+static void answer_app(struct spark_request *request, size_t row)
 {
     struct pyro_error error = {0};
     struct pyro_history *history = NULL;
     if (refuse_method(request))
         return;
+    if (routes[row].scope == SCOPE_FILE) {
+        routes[row].handler(request);
+        return;
+    }
     enum pyro_status status =
         pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, &history, &error);
     if (status != PYRO_OK) {
@@ -197,7 +202,7 @@ static void answer_app(struct spark_request *request, spark_handler *handler)
         return;
     }
     request->history = history;
-    handler(request);
+    routes[row].handler(request);
     request->history = NULL;
     pyro_history_release(history);
 }
@@ -211,11 +216,11 @@ static bool is_closed(struct pyro_slice segment)
 /* Below applications/ID or applications/ID/ATTEMPT. False: nothing there, and not answered. */
 static bool answer_below_app(struct spark_request *request, const struct pyro_slice *segments, size_t count)
 {
-    spark_handler *handler;
-    enum match found = find_route(SCOPE_APP, segments, count, request, &handler);
+    size_t row;
+    enum match found = find_route(false, segments, count, request, &row);
     if (found == MATCH)
-        answer_app(request, handler);
-    else if (found == MATCH_FAULT || (count > 1 && is_closed(segments[0])))
+        answer_app(request, row);
+    else if (found == MATCH_FAULT || is_closed(segments[0]))
         pyro_spark_fault(request, 404);
     else
         return false;
@@ -238,15 +243,14 @@ static bool split(struct pyro_slice path, struct pyro_slice *segments, size_t *r
 static void dispatch(struct spark_request *request)
 {
     struct pyro_slice segments[SERVE_SEGMENTS];
-    size_t count;
-    spark_handler *handler;
+    size_t count, row;
     if (!split(request->http->path, segments, &count)) {
         pyro_spark_fault(request, 404);
         return;
     }
-    if (find_route(SCOPE_ROOT, segments, count, request, &handler) == MATCH) {
+    if (find_route(true, segments, count, request, &row) == MATCH) {
         if (!refuse_method(request))
-            handler(request);
+            routes[row].handler(request);
         return;
     }
     if (!pyro_slice_is(segments[0], "applications") || count < 2) {

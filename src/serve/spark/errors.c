@@ -85,6 +85,9 @@ void pyro_spark_fault(struct spark_request *request, unsigned status)
     bool any = !accept.ptr || pyro_slice_find(accept, "text/html") || pyro_slice_find(accept, "*/*");
     pyro_strbuf_clear(http->out);
     http->status = status;
+    http->type = NULL;
+    if (http->method != SERVE_GET && http->method != SERVE_POST)
+        return; /* which get no page */
     pyro_serve_header(http, "Cache-Control", PYRO_SLICE_LITERAL("must-revalidate,no-cache,no-store"));
     if (!any && pyro_slice_find(accept, "application/json")) {
         http->type = "application/json";
