@@ -20,7 +20,8 @@ class Server:
     """Serves a folder on a free port for as long as the context lasts."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        command = [str(conftest.binary_path()), "serve", str(folder), "--port", "0", *options]
+        kept = () if "--cache" in options else ("--no-cache",)  # never the cache of whoever runs the tests
+        command = [str(conftest.binary_path()), "serve", str(folder), "--port", "0", *kept, *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
