@@ -9,8 +9,10 @@
 #include "session/load.h"
 
 enum {
+    FIRST_PIECE_BYTES = 64 << 10, /* holds the events that a list needs, in most logs */
     PIECE_BYTES = 1 << 20,
     LONGEST_LINE = 256 << 20,
+    FIRST_TAIL_BYTES = 16 << 10,
     TAIL_BYTES = 1 << 20 /* of a plain file, in which its end is looked for: as Spark does */
 };
 
@@ -20,6 +22,7 @@ typedef bool line_callback(void *context, struct pyro_slice line);
 struct lines {
     char *buffer;
     size_t len, capacity;
+    size_t piece;  /* bytes to read next */
     bool skipping; /* the rest of a line beyond the limit */
     line_callback *callback;
     void *context;
@@ -32,7 +35,7 @@ static enum pyro_status no_memory(struct pyro_error *error)
 
 static bool make_room(struct lines *lines)
 {
-    size_t wanted = lines->len + PIECE_BYTES + PYRO_SCAN_PADDING;
+    size_t wanted = lines->len + lines->piece + PYRO_SCAN_PADDING;
     if (wanted <= lines->capacity)
         return true;
     wanted = wanted > 2 * lines->capacity ? wanted : 2 * lines->capacity;
@@ -85,8 +88,9 @@ static enum pyro_status read_part(const struct pyro_log_part *part, struct lines
             status = no_memory(error);
             break;
         }
-        status = pyro_reader_read(reader, lines->buffer + lines->len, PIECE_BYTES, &len, error);
+        status = pyro_reader_read(reader, lines->buffer + lines->len, lines->piece, &len, error);
         if (status == PYRO_OK) {
+            lines->piece = PIECE_BYTES;
             lines->len += len;
             *ret_stopped = !hand_out(lines, len == 0);
         }
@@ -98,7 +102,7 @@ static enum pyro_status read_part(const struct pyro_log_part *part, struct lines
 static enum pyro_status read_log(const struct pyro_log *log, line_callback *callback, void *context,
                                  struct pyro_error *error)
 {
-    struct lines lines = {.callback = callback, .context = context};
+    struct lines lines = {.piece = FIRST_PIECE_BYTES, .callback = callback, .context = context};
     enum pyro_status status = PYRO_OK;
     bool stopped = false;
     for (size_t i = 0; i < log->part_count && status == PYRO_OK && !stopped; i++)
@@ -186,18 +190,12 @@ static bool scan_line(void *context, struct pyro_slice line)
     return !scan->failed && !(scan->started && scan->stop_when_started);
 }
 
-/* The last piece of a plain file. False: it is none, or too small to skip anything. */
-static bool scan_tail(const struct pyro_log *log, struct scan *scan)
+/* Whether an end was found in the last bytes of the file, or all of them were looked at. */
+static bool scan_last(int fd, uint64_t size, size_t bytes, struct scan *scan)
 {
-    struct pyro_reader *reader = NULL;
-    int fd;
-    uint64_t size;
-    if (log->part_count == 0 || pyro_reader_open(&log->parts[log->part_count - 1], NULL, &reader, NULL) != PYRO_OK)
-        return false;
-    bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
-    char *tail = plain ? pyro_allocate(NULL, TAIL_BYTES + PYRO_SCAN_PADDING) : NULL;
-    uint64_t from = plain && size > TAIL_BYTES ? size - TAIL_BYTES : 0;
-    ssize_t len = tail ? pread(fd, tail, TAIL_BYTES, (off_t)from) : -1;
+    uint64_t from = size > bytes ? size - bytes : 0;
+    char *tail = pyro_allocate(NULL, bytes + PYRO_SCAN_PADDING);
+    ssize_t len = tail ? pread(fd, tail, bytes, (off_t)from) : -1;
     if (len > 0) {
         memset(tail + len, 0, PYRO_SCAN_PADDING);
         char *first = from ? memchr(tail, '\n', (size_t)len) : tail - 1;
@@ -208,9 +206,24 @@ static bool scan_tail(const struct pyro_log *log, struct scan *scan)
             at = end + 1;
         }
     }
+    scan->failed |= !tail;
     pyro_release(NULL, tail);
+    return scan->ended || from == 0;
+}
+
+/* The last piece of a plain file: what stands last is the end, in most logs. False: it is no plain file. */
+static bool scan_tail(const struct pyro_log *log, struct scan *scan)
+{
+    struct pyro_reader *reader = NULL;
+    int fd;
+    uint64_t size;
+    if (log->part_count == 0 || pyro_reader_open(&log->parts[log->part_count - 1], NULL, &reader, NULL) != PYRO_OK)
+        return false;
+    bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
+    if (plain && !scan_last(fd, size, FIRST_TAIL_BYTES, scan))
+        scan_last(fd, size, TAIL_BYTES, scan);
     pyro_reader_close(reader);
-    return len > 0;
+    return plain;
 }
 
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, struct pyro_arena *arena,
