@@ -224,6 +224,7 @@ export function TimelineCanvas(props: Props) {
                 style={{ height: `min(66vh, 46rem, ${layout.height + 2}px)` }}
                 role="application"
                 aria-label={label}
+                tabIndex={0}
                 onKeyDown={pressed}
                 onScroll={(event) => {
                     scroll.current = event.currentTarget.scrollTop;

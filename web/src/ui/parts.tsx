@@ -170,7 +170,6 @@ function copyByHand(text: string): boolean {
 export function CodeBlock({ text, label }: { text: string; label: string }) {
     return (
         <div class="code">
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable */}
             <pre tabIndex={0} role="region" aria-label={label}>
                 {text}
             </pre>

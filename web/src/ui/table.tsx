@@ -61,7 +61,6 @@ export function Table<Row>({
                 : { column, descending: columns[column]?.number ?? false },
         );
     return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
         <div class="table-scroll" role="region" aria-label={caption} tabIndex={0}>
             <table>
                 <caption class={visibleCaption ? "" : "off-screen"}>{caption}</caption>

@@ -1,0 +1,294 @@
+"""The web UI in a real browser: every page on real logs, from disk without a network, by keyboard alone, in both themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+import pytest
+
+from browser import AXE, LOGS, ROOT, Watched, app_route, launched, requires_browser, with_documents, write_report
+
+pytestmark = requires_browser
+
+# Skew, many tasks, lost executors, a failed job, a stream, a log that is not complete.
+LOG_NAMES = ["data_skew", "coalesce_off", "executor_lost", "job_failed_udf", "healthy_stream", "unfinished"]
+
+
+def log_of(name: str) -> Path:
+    if name == "unfinished":
+        return next(path for path in sorted((ROOT / "tests" / "logs" / "inprogress").rglob("*")) if path.is_file())
+    return LOGS / f"{name}.zst"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Dict[str, Tuple[Path, Dict[str, Any]]]:
+    folder = tmp_path_factory.mktemp("reports")
+    made = {}
+    for name in LOG_NAMES:
+        out = folder / f"{name}.html"
+        made[name] = (out, write_report(log_of(name), out))
+    return made
+
+
+def routes(page: Any) -> List[str]:
+    """Pages of the application that the navigation offers, as the address bar shows them."""
+    return [link.get_attribute("href") or "" for link in page.query_selector_all("nav.tabs a")]
+
+
+@pytest.mark.parametrize("name", LOG_NAMES)
+def test_every_page_of_a_report_works_from_disk(
+    browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], name: str
+) -> None:
+    path, documents = reports[name]
+    watched = Watched(browser, offline=True)
+    try:
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        found = routes(watched.page)
+        assert len(found) >= 4
+        stages = sorted(key for key in documents if key.startswith("stages/"))
+        for route in found + [app_route(documents, key.replace("stages", "stage")) for key in stages[:3]]:
+            watched.page.evaluate("route => { location.hash = route }", route)
+            watched.settle()
+            assert len(watched.page.inner_text("main")) > 60, route
+            watched.check()
+        assert all(url == path.as_uri() for url in (request.split("#")[0] for request in watched.requests))
+    finally:
+        watched.close()
+
+
+def test_a_report_about_one_application_opens_its_overview(
+    browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]
+) -> None:
+    path, documents = reports["data_skew"]
+    watched = Watched(browser, offline=True)
+    try:
+        watched.open(path.as_uri())
+        watched.page.wait_for_selector("article.finding")
+        assert watched.page.url.endswith(app_route(documents, "overview"))
+        finding = documents["report"]["findings"][0]
+        text = watched.page.inner_text("article.finding")
+        assert finding["title"] in text and finding["cause"] in text
+        for key, value in finding["advice"][0]["config"].items():
+            assert f"{key}={value}" in text
+        for name in ("wall", "core"):
+            account = documents["report"]["accounting"][name]
+            parts = [part for part in account["parts"] if part["ms"] > 0]
+            table = watched.page.locator(".account-table").nth(0 if name == "wall" else 1)
+            shares = [float(cell.split(" ")[0]) for cell in table.locator("tbody td:nth-child(3)").all_inner_texts()]
+            assert len(shares) == len(parts)
+            assert round(sum(shares), 1) == 100.0
+        watched.check()
+    finally:
+        watched.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], theme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not there: npm ci in web/ without --omit=dev")
+    path, documents = reports["data_skew"]
+    watched = Watched(browser, theme=theme)
+    problems: List[str] = []
+    try:
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        assert watched.page.evaluate("document.documentElement.dataset.theme") == theme
+        others = [app_route(documents, "stage/4/0"), app_route(documents, "sql/0"), "#/about", "#/nowhere"]
+        for route in routes(watched.page) + others:
+            watched.page.evaluate("route => { location.hash = route }", route)
+            watched.settle_any()
+            problems += [f"{theme} {route}: {found}" for found in watched.violations()]
+        watched.page.keyboard.press("?")
+        watched.page.wait_for_selector("dialog[open]")
+        problems += [f"{theme} help: {found}" for found in watched.violations()]
+        assert not problems, "\n".join(problems)
+    finally:
+        watched.close()
+
+
+def test_the_keyboard_reaches_everything(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    watched = Watched(browser)
+    page = watched.page
+    focused = "document.activeElement.innerText || document.activeElement.getAttribute('aria-label')"
+    try:
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        page.keyboard.press("Tab")
+        assert page.evaluate(focused) == "Skip to the page"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        seen = set()
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            seen.add(page.evaluate("document.activeElement.tagName"))
+            assert outline != "none" or page.evaluate("document.activeElement === document.body"), page.evaluate(focused)
+        assert {"A", "BUTTON"} <= seen
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("g")
+        page.keyboard.press("t")
+        watched.until("location.hash.includes('/timeline')")
+        watched.settle()
+        assert page.evaluate("document.activeElement.id") == "main"
+        page.focus(".timeline-scroll")
+        for _ in range(4):
+            page.keyboard.press("+")
+        page.keyboard.press("ArrowRight")
+        watched.until("location.hash.includes('from=')")
+        page.keyboard.press("0")
+        watched.until("!location.hash.includes('from=')")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("?")
+        page.wait_for_selector("dialog[open]")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog[open]", state="detached")
+        before = page.evaluate("document.documentElement.dataset.theme")
+        page.keyboard.press("t")
+        assert page.evaluate("document.documentElement.dataset.theme") != before
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_an_address_holds_the_view(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    watched = Watched(browser)
+    try:
+        watched.open(path.as_uri() + app_route(documents, "timeline?from=20000&to=30000&stage=4"))
+        label = watched.page.get_attribute(".timeline-scroll", "aria-label") or ""
+        assert "from 0:20.0 to 0:30.0" in label
+        assert watched.page.locator("h2", has_text="Stage 4").count() == 1
+        rows = watched.page.locator(".panel", has_text="Stage 4").locator("tbody tr").count()
+        assert rows >= 1
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_clicking_a_stage_chooses_it(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    watched = Watched(browser)
+    page = watched.page
+    try:
+        watched.open(path.as_uri() + app_route(documents, "timeline"))
+        box = page.locator(".timeline-scroll canvas").bounding_box()
+        assert box is not None
+        # The lane of findings is the first below the axis; the only finding lasts from about 0:18 to 0:59 of 1:01.
+        page.mouse.click(box["x"] + 148 + (box["width"] - 148) * 0.6, box["y"] + 36)
+        watched.until("location.hash.includes('stage=4')")
+        page.get_by_role("link", name="Open stage 4").click()
+        page.wait_for_selector("h1:has-text('Stage 4')")
+        assert "more data" in page.inner_text("main")
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_bad_addresses_say_so(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    watched = Watched(browser)
+    try:
+        for route in ("#/nowhere", app_route(documents, "nowhere"), app_route(documents, "stage/77/0"), "#/app/x/-/overview"):
+            watched.open(path.as_uri())
+            watched.page.evaluate("route => { location.hash = route }", route)
+            watched.page.wait_for_selector("main .problem")
+            assert watched.page.get_attribute("main .problem", "role") == "alert"
+        assert not watched.errors
+    finally:
+        watched.close()
+
+
+TASKS, EXECUTORS, SLOTS = 200_000, 60, 4
+
+
+def big_timeline(start: int) -> Dict[str, Any]:
+    """200,000 tasks in 40 stages on 240 slots, one after the other."""
+    columns: Dict[str, List[int]] = {
+        name: [] for name in ("stage", "attempt", "executor", "slot", "launch_ms", "duration_ms", "status", "index")
+    }
+    free = [0] * (EXECUTORS * SLOTS)
+    state = 1
+    for i in range(TASKS):
+        state = (state * 1103515245 + 12345) % 2**31
+        place = i % len(free)
+        length = 300 + state % 2400
+        values = (i * 40 // TASKS, 0, place // SLOTS, place % SLOTS, free[place], length, 1 if state % 997 == 0 else 0, i)
+        for column, value in zip(columns.values(), values):
+            column.append(value)
+        free[place] += length + state % 40
+    end = start + max(free)
+    return {
+        "schema": "pyrometer.timeline/1",
+        "start_ms": start,
+        "end_ms": end,
+        "executors": [
+            {"id": str(e), "host": f"host-{e}", "cores": SLOTS, "added_ms": start, "removed_ms": None, "remove_reason": None}
+            for e in range(EXECUTORS)
+        ],
+        "jobs": [],
+        "stages": [
+            {
+                "id": s,
+                "attempt": 0,
+                "name": f"stage {s}",
+                "submitted_ms": start + s * (end - start) // 40,
+                "completed_ms": start + (s + 1) * (end - start) // 40,
+                "status": "succeeded",
+                "tasks": TASKS // 40,
+                "job": None,
+            }
+            for s in range(40)
+        ],
+        "driver_gaps": [],
+        "tasks": {"count": TASKS, "shown": TASKS, "columns": columns},
+    }
+
+
+def test_a_timeline_of_200000_tasks_moves(
+    browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], tmp_path: Path, record_property: Any
+) -> None:
+    path, documents = reports["data_skew"]
+    out = tmp_path / "big.html"
+    with_documents(path, {**documents, "timeline": big_timeline(documents["report"]["application"]["start_ms"])}, out)
+    watched = Watched(browser)
+    page = watched.page
+    try:
+        watched.open(out.as_uri() + app_route(documents, "timeline"))
+        page.focus(".timeline-scroll")
+        # Zooms in, moves, zooms out, one step a frame; how long each drawing took, and each frame.
+        times = page.evaluate(
+            """async () => {
+                const scroller = document.querySelector('.timeline-scroll');
+                const canvas = scroller.querySelector('canvas');
+                const keys = [...'++++++', ...Array(20).fill('ArrowRight'), ...'------', '0'];
+                const frames = [], draws = [];
+                let last = performance.now();
+                for (const key of keys) {
+                    scroller.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+                    scroller.scrollTop += 20;
+                    await new Promise(requestAnimationFrame);
+                    await new Promise(requestAnimationFrame);
+                    const now = performance.now();
+                    frames.push(now - last);
+                    last = now;
+                    draws.push(Number(canvas.dataset.drawMs));
+                }
+                return {frames, draws};
+            }"""
+        )
+        middle = len(times["draws"]) // 2
+        record_property("median_draw_ms", sorted(times["draws"])[middle])
+        record_property("worst_draw_ms", max(times["draws"]))
+        record_property("median_two_frames_ms", sorted(times["frames"])[middle])
+        print({name: (sorted(values)[middle], max(values)) for name, values in times.items()})
+        assert "200,000 tasks" in page.inner_text(".timeline")
+        assert max(times["draws"]) < 1000  # hundreds of times what it takes: it must not draw every task
+        watched.check()
+    finally:
+        watched.close()
