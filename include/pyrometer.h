@@ -205,6 +205,14 @@ struct pyro_server_options {
     unsigned update_ms; /* how often folders are looked at for logs that are new, have grown or are gone; 0: 10 s */
     const char *cache;  /* the folder, made when missing, for what is kept between starts; NULL: nothing is */
     unsigned max_connections; /* at once; 0: 4,096, as far as the limit of open files allows */
+    /* Who may ask. Without tokens everybody who reaches the port may do everything, and only loopback is listened on
+     * unless `insecure` is set; the same holds without TLS. */
+    const char *tokens;                    /* the file that pyro_token_add() writes; NULL: none are needed */
+    const char *tls_certificate, *tls_key; /* PEM files, both or neither */
+    int insecure;
+    const char *const *hosts; /* names, beside addresses and localhost, by which a server without tokens is asked for */
+    const char *const *origins; /* as in https://name:port, whose pages may read and send */
+    size_t host_count, origin_count;
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
@@ -213,6 +221,11 @@ PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t f
                                             const struct pyro_server_options *options, pyro_server **ret,
                                             struct pyro_error *error);
 PYRO_API unsigned pyro_server_port(const pyro_server *server);
+/* Makes a token for a name, in place of the one that it had, and keeps its hash in the file, which is made where it is
+ * not there. The role is view, upload or admin; the groups are written a,b or NULL. `ret` gets the token, which is kept
+ * nowhere else; 160 bytes are enough. */
+PYRO_API enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups,
+                                         char *ret, size_t ret_bytes, struct pyro_error *error);
 /* Answers what was asked already, then stops. */
 PYRO_API void pyro_server_stop(pyro_server *server);
 

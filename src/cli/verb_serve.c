@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,16 +35,76 @@ static const char *cache_folder(const struct cli_call *call, char *buffer, size_
     return len > 0 && (size_t)len < bytes ? buffer : NULL;
 }
 
+/* --add-token: no server, but somebody more who may use one. */
+static int add_token(const struct cli_call *call, const char *name)
+{
+    const char *file = cli_value(call, "tokens");
+    char token[160];
+    struct pyro_error error = {0};
+    if (file == NULL)
+        return cli_usage_error(call->verb, "--add-token needs --tokens FILE, where the token's hash is kept");
+    enum pyro_status status =
+        pyro_token_add(file, name, cli_value(call, "role"), cli_value(call, "groups"), token, sizeof(token), &error);
+    if (status == PYRO_ERROR_ARGUMENT)
+        return cli_usage_error(call->verb, "%s", error.message);
+    if (status != PYRO_OK) {
+        cli_complain("%s", error.message);
+        return CLI_EXIT_OUTPUT;
+    }
+    printf("%s\n", token);
+    return fflush(stdout) == 0 ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
+}
+
+enum { NAMES = 16 };
+
+static void take_names(const struct cli_call *call, const char *option, const char **names, size_t *ret_count)
+{
+    const char *name;
+    while (*ret_count < NAMES && (name = cli_repeated_value(call, option, *ret_count)) != NULL)
+        names[(*ret_count)++] = name;
+}
+
+static void take_access(const struct cli_call *call, struct pyro_server_options *options, const char **hosts,
+                        const char **origins)
+{
+    options->tokens = cli_value(call, "tokens");
+    options->tls_certificate = cli_value(call, "tls-cert");
+    options->tls_key = cli_value(call, "tls-key");
+    options->insecure = cli_value(call, "insecure") != NULL;
+    take_names(call, "allow-host", hosts, &options->host_count);
+    take_names(call, "allow-origin", origins, &options->origin_count);
+    options->hosts = hosts;
+    options->origins = origins;
+}
+
+/* As many files as this user may open: each connection is one. */
+static void raise_file_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
+    const char *hosts[NAMES], *origins[NAMES], *new_token = cli_value(call, "add-token");
+    if (new_token != NULL)
+        return add_token(call, new_token);
+    if (call->argument_count == 0)
+        return cli_usage_error(call->verb, "no folder with logs is given");
     struct pyro_error error = {0};
     pyro_server *server = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
         !cli_size_value(call, "memory", &options.memory_bytes) ||
         !cli_size_value(call, "max-upload", &options.max_upload_bytes) ||
-        !cli_interval_value(call, "update-interval", &options.update_ms))
+        !cli_interval_value(call, "update-interval", &options.update_ms) ||
+        !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections))
         return CLI_EXIT_USAGE;
+    take_access(call, &options, hosts, origins);
+    raise_file_limit();
     char cache[PATH_MAX];
     if (cli_value(call, "no-cache") == NULL)
         options.cache = cache_folder(call, cache, sizeof(cache));
@@ -57,7 +119,9 @@ static int run(const struct cli_call *call)
     }
     if (status != PYRO_OK)
         return cli_failure(&error);
-    printf("listening on http://%s:%u/\n", options.host, pyro_server_port(server));
+    bool six = strchr(options.host, ':') != NULL;
+    printf("listening on http%s://%s%s%s:%u/\n", options.tls_key != NULL ? "s" : "", six ? "[" : "", options.host,
+           six ? "]" : "", pyro_server_port(server));
     bool written = fflush(stdout) == 0;
     if (written)
         wait_for_signal();
@@ -70,7 +134,28 @@ static const struct cli_option options[] = {
     {"port", 'p', "N", NULL, "18080",
      "Listen on this port; 0 takes a free one, which the line on standard output names."},
     {"host", 0, "ADDRESS", NULL, "127.0.0.1",
-     "Listen on this IPv4 address. There are no passwords: whoever can reach it reads every log in DIR."},
+     "Listen on this address, IPv4 or IPv6. Addresses that other machines reach need --tokens and TLS, or --insecure."},
+    {"tokens", 0, "FILE", NULL, NULL,
+     "Ask for a token that this file knows. It holds hashes only; --add-token writes it, and a running server reads it "
+     "again when it changes."},
+    {"add-token", 0, "NAME", NULL, NULL,
+     "Make a token for NAME, print it once, and keep its hash in the file of --tokens. A token that NAME had is gone. "
+     "No server is started."},
+    {"role", 0, "ROLE", "view upload admin", "view",
+     "What the new token may do: read; upload and delete uploads too; see every application whatever its access lists "
+     "say."},
+    {"groups", 0, "NAMES", NULL, NULL, "The groups, as a,b, that NAME is in for applications' access lists."},
+    {"tls-cert", 0, "FILE", NULL, NULL, "Speak HTTPS (TLS 1.2 or 1.3) with this certificate chain (PEM)."},
+    {"tls-key", 0, "FILE", NULL, NULL, "The certificate's key (PEM)."},
+    {"insecure", 0, NULL, NULL, NULL,
+     "Listen where others can reach it without tokens (whoever does reads every log and uploads others) or without TLS "
+     "(whoever is on the way reads tokens and answers)."},
+    {"allow-host", 0, "NAME...", NULL, NULL,
+     "Without tokens: answer also when asked for by this name. Addresses and localhost always are."},
+    {"allow-origin", 0, "ORIGIN...", NULL, NULL,
+     "Let pages of this origin (https://name:port) read answers and send requests."},
+    {"max-connections", 0, "N", NULL, "4096",
+     "Serve at most this many connections at once, half of them of one address."},
     {"memory", 0, "SIZE", NULL, "1G",
      "Keep applications open up to about this much memory; those asked for last stay."},
     {"uploads", 0, "FOLDER", NULL, NULL,
@@ -92,12 +177,15 @@ static const struct cli_example examples[] = {
     {"pyrometer serve /var/log/spark-events", "Answers where a History Server would, on http://127.0.0.1:18080/."},
     {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, as Spark gives it."},
     {"pyrometer serve --port 0 DIR", "On a free port, for scripts: read the line that it prints."},
+    {"pyrometer serve --add-token vera --tokens /etc/pyrometer/tokens", "Lets vera read: prints her token."},
+    {"pyrometer serve --host 0.0.0.0 --tokens /etc/pyrometer/tokens --tls-cert cert.pem --tls-key key.pem DIR",
+     "For other machines, with tokens and TLS."},
     {0},
 };
 
 const struct cli_verb_body cli_verb_serve = {
     .run = run,
-    .least = 1,
+    .least = 0,
     .most = SIZE_MAX,
     .options = options,
     .choices = "@files",

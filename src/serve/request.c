@@ -27,6 +27,12 @@ static size_t find_service(const char *url)
     return i;
 }
 
+bool pyro_serve_post_reads(const char *url)
+{
+    size_t i = find_service(url);
+    return i < SERVICES && (services[i].methods & SERVE_POST_READS);
+}
+
 size_t pyro_serve_body_limit(const char *url, enum serve_method method)
 {
     size_t i = find_service(url);

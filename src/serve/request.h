@@ -61,8 +61,8 @@ struct serve_request {
     const char *body_file; /* where the row says SERVE_TO_FILE: the body as a file, in `upload_folder`. Whoever wants to
                             * keep it renames it: it is removed after the answer */
     uint64_t body_bytes;   /* of the body, wherever it is */
-    const char *upload_folder; /* where uploads are kept; NULL: none are taken */
-    const char *user;          /* the token's name; NULL: none was needed */
+    const char *upload_folder;  /* where uploads are kept; NULL: none are taken */
+    char user[65], groups[512]; /* the token's name and its groups, as a,b,c; "": none was needed */
     enum serve_role role;
     struct pyro_strbuf *out;
     unsigned status;
@@ -107,6 +107,8 @@ int64_t pyro_serve_id(struct pyro_slice text);
 
 /* Answers by the service whose prefix the path has; 404 and 405 are answered here. `url` is decoded, without query. */
 void pyro_serve_answer(struct serve_request *request, const char *url);
+/* Whether a POST there changes nothing. */
+bool pyro_serve_post_reads(const char *url);
 /* The most bytes that a body sent there may have; 0: no body is taken; SERVE_TO_FILE. */
 size_t pyro_serve_body_limit(const char *url, enum serve_method method);
 

@@ -1,9 +1,13 @@
 /* One request: its headers, its body, the service that answers. */
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "serve/http/server.h"
 
 /* What is read and dropped of a body that is too long, so that the client reads why instead of finding itself cut. */
-enum { DROPPED_BYTES = 16 << 20 };
+enum { DROPPED_BYTES = 16 << 20, LOGIN_BYTES = 4096 };
+
+#define TOO_LONG "the body is longer than %llu bytes, which is the most that is taken here"
 
 static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                       const char *value, size_t value_len)
@@ -40,6 +44,13 @@ struct pyro_slice pyro_serve_request_header(const struct serve_request *request,
     return value ? (struct pyro_slice){value, len} : PYRO_SLICE_LITERAL("");
 }
 
+static const struct sockaddr *address(const struct exchange *exchange)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
 /* ---- The service, on a worker's thread --------------------------------------------------------------------------- */
 
 static void answer_with_service(struct exchange *exchange)
@@ -50,8 +61,7 @@ static void answer_with_service(struct exchange *exchange)
     if (!request->method) {
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else if (body->too_long && body->limit) {
-        pyro_serve_plain(request, 413, "the body is longer than %llu bytes, which is the most taken here",
-                         (unsigned long long)body->limit);
+        pyro_serve_plain(request, 413, TOO_LONG, (unsigned long long)body->limit);
     } else if (body->error) {
         pyro_serve_plain(request, 507, "the body could not be kept: %s", strerror(body->error));
     } else {
@@ -61,7 +71,10 @@ static void answer_with_service(struct exchange *exchange)
         request->body_file = body->path;
         request->body_bytes = body->bytes;
         request->upload_folder = exchange->server->uploads.folder;
-        pyro_serve_answer(request, exchange->url);
+        if (exchange->login)
+            pyro_access_login(&exchange->server->access, request, exchange->url, address(exchange));
+        else
+            pyro_serve_answer(request, exchange->url);
     }
 }
 
@@ -69,37 +82,123 @@ static void work(struct work *work)
 {
     struct exchange *exchange = (struct exchange *)work;
     answer_with_service(exchange);
+    pyro_http_compress(&exchange->request);
     exchange->step = EXCHANGE_ANSWER;
     MHD_resume_connection(exchange->connection);
 }
 
+/* ---- Who may --------------------------------------------------------------------------------------------------- */
+
+static void admit(struct work *work)
+{
+    struct exchange *exchange = (struct exchange *)work;
+    enum access_answer answer = pyro_access_compute(&exchange->server->access, &exchange->request, exchange->url,
+                                                    pyro_serve_post_reads(exchange->url), address(exchange));
+    exchange->step = answer == ACCESS_GRANTED ? EXCHANGE_ADMITTED : EXCHANGE_REFUSED;
+    MHD_resume_connection(exchange->connection);
+}
+
+/* Pages of other origins ask first whether they may; false: that is not what is asked. */
+static bool answer_preflight(struct exchange *exchange, const char *method)
+{
+    struct serve_request *request = &exchange->request;
+    if (strcmp(method, MHD_HTTP_METHOD_OPTIONS) != 0 || !pyro_access_allowed_origin(&exchange->server->access, request))
+        return false;
+    pyro_serve_plain(request, 204, "%s", "");
+    pyro_serve_header(request, "Access-Control-Allow-Methods", PYRO_SLICE_LITERAL("GET, POST, DELETE"));
+    pyro_serve_header(request, "Access-Control-Allow-Headers", PYRO_SLICE_LITERAL("Authorization, Content-Type"));
+    pyro_serve_header(request, "Access-Control-Max-Age", PYRO_SLICE_LITERAL("600"));
+    return true;
+}
+
+static enum access_answer check(struct exchange *exchange, const char *method)
+{
+    struct access *access = &exchange->server->access;
+    struct serve_request *request = &exchange->request;
+    if (answer_preflight(exchange, method))
+        return ACCESS_REFUSED;
+    exchange->login = pyro_access_is_login(access, exchange->url);
+    if (exchange->login)
+        return pyro_access_origin(access, request) ? ACCESS_GRANTED : ACCESS_REFUSED;
+    return pyro_access_check(access, request, exchange->url, pyro_serve_post_reads(exchange->url), address(exchange));
+}
+
+/* What is wrong with the body before any of it was read; false: it has its answer. */
+static bool begin_body(struct exchange *exchange)
+{
+    struct pyro_server *server = exchange->server;
+    struct serve_request *request = &exchange->request;
+    size_t most = !request->method  ? 0
+                  : exchange->login ? LOGIN_BYTES
+                                    : pyro_serve_body_limit(exchange->url, request->method);
+    bool to_file = most == SERVE_TO_FILE;
+    uint64_t limit = to_file ? server->max_upload_bytes : most;
+    struct pyro_slice length = pyro_serve_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (length.ptr && limit && strtoull(length.ptr, NULL, 10) > limit) {
+        pyro_serve_plain(request, 413, TOO_LONG, (unsigned long long)limit);
+        return false;
+    }
+    if (most && !to_file && !exchange->login && pyro_access_is_form(request)) {
+        pyro_access_refuse(request, exchange->url, 415, "bad_request", "send application/json");
+        return false;
+    }
+    pyro_body_begin(&exchange->body, limit, to_file ? server->uploads.folder : NULL);
+    return true;
+}
+
 /* ---- The event loop ---------------------------------------------------------------------------------------------- */
 
-static struct exchange *begin(struct pyro_server *server, struct MHD_Connection *connection, const char *url,
-                              const char *method)
+static struct exchange *create(struct pyro_server *server, struct MHD_Connection *connection, const char *url,
+                               const char *method)
 {
     struct exchange *exchange = pyro_allocate(NULL, sizeof(*exchange));
     if (!exchange)
         return NULL;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    *exchange = (struct exchange){.work.run = work,
-                                  .server = server,
+    *exchange = (struct exchange){.server = server,
                                   .connection = connection,
                                   .place = info ? info->socket_context : NULL,
                                   .url = url,
+                                  .body.file = -1,
                                   .request = {.method = read_method(method), .out = &exchange->out}};
     pyro_strbuf_init(&exchange->out, NULL);
-    exchange->request.role = SERVE_ROLE_ADMIN;
     exchange->request.transport = connection;
-    size_t limit = exchange->request.method ? pyro_serve_body_limit(url, exchange->request.method) : 0;
-    bool to_file = limit == SERVE_TO_FILE;
-    pyro_body_begin(&exchange->body, to_file ? server->max_upload_bytes : limit,
-                    to_file ? server->uploads.folder : NULL);
     pyro_connection_takes_body(&server->connections, exchange->place, 0);
     pthread_mutex_lock(&server->mutex);
     server->exchanges++;
     pthread_mutex_unlock(&server->mutex);
     return exchange;
+}
+
+static void submit(struct exchange *exchange, enum exchange_step step, void (*run)(struct work *work))
+{
+    exchange->step = step;
+    exchange->work.run = run;
+    pyro_connection_is_worked_on(&exchange->server->connections, exchange->place);
+    MHD_suspend_connection(exchange->connection);
+    pyro_workers_submit(&exchange->server->workers, &exchange->work);
+}
+
+static enum MHD_Result proceed(struct exchange *exchange)
+{
+    if (!begin_body(exchange))
+        return pyro_http_respond(exchange);
+    exchange->step = EXCHANGE_BODY;
+    pyro_connection_takes_body(&exchange->server->connections, exchange->place, 0);
+    return MHD_YES;
+}
+
+static enum MHD_Result begin(struct exchange *exchange, const char *method)
+{
+    switch (check(exchange, method)) {
+    case ACCESS_GRANTED:
+        return proceed(exchange);
+    case ACCESS_SLOW:
+        submit(exchange, EXCHANGE_ADMISSION, admit);
+        return MHD_YES;
+    default:
+        return pyro_http_respond(exchange);
+    }
 }
 
 static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t *data_size)
@@ -117,21 +216,24 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
     struct pyro_server *server = context;
     struct exchange *exchange = *state;
     (void)version;
-    if (!exchange) { /* called first when the headers are there */
-        *state = begin(server, connection, url, method);
-        return *state ? MHD_YES : MHD_NO;
+    if (!exchange) { /* called first when the headers are there, and again without data when it was suspended then */
+        *state = exchange = create(server, connection, url, method);
+        return exchange ? begin(exchange, method) : MHD_NO;
     }
     if (*data_size)
         return take_body(exchange, data, data_size);
-    if (exchange->step == EXCHANGE_ANSWER)
+    switch (exchange->step) {
+    case EXCHANGE_ADMITTED:
+        return proceed(exchange);
+    case EXCHANGE_BODY:
+        submit(exchange, EXCHANGE_WORK, work);
+        return MHD_YES;
+    case EXCHANGE_REFUSED:
+    case EXCHANGE_ANSWER:
         return pyro_http_respond(exchange);
-    if (exchange->step == EXCHANGE_BODY) {
-        exchange->step = EXCHANGE_WORK;
-        pyro_connection_is_worked_on(&server->connections, exchange->place);
-        MHD_suspend_connection(connection);
-        pyro_workers_submit(&server->workers, &exchange->work);
+    default:
+        return MHD_YES;
     }
-    return MHD_YES;
 }
 
 void pyro_http_end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)

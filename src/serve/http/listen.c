@@ -1,9 +1,12 @@
 #include "serve/http/listen.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 enum { IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10, LOOPS_LIMIT = 4, OWN_FILES = 256 };
 
@@ -45,17 +48,68 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     pyro_connections_notify(&server->connections, connection, state, code);
 }
 
-enum pyro_status pyro_http_listen(struct pyro_server *server, const char *host, unsigned port, struct pyro_error *error)
+/* ---- Safe to expose? --------------------------------------------------------------------------------------------- */
+
+static enum pyro_status check_exposure(const struct pyro_server_options *options, const char *host,
+                                       struct pyro_error *error)
 {
-    struct sockaddr_storage address;
-    if (!resolve(host, port, &address))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is no IPv4 or IPv6 address to listen on", host);
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
-    if (address.ss_family == AF_INET6)
-        flags |= MHD_USE_IPv6;
+    bool tls = options->tls_certificate != NULL;
+    if (tls != (options->tls_key != NULL))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "TLS needs both a certificate and its key");
+    if (pyro_access_is_loopback(host) || options->insecure || (tls && options->tokens))
+        return PYRO_OK;
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "%s is reached by other machines: %s%s%s. Give %s%s%s, or say --insecure if something else "
+                          "sees to it",
+                          host, options->tokens ? "" : "whoever reaches it would read every log and upload others",
+                          !options->tokens && !tls ? ", and " : "",
+                          tls ? "" : "whoever listens on the way would read tokens and answers",
+                          options->tokens ? "" : "--tokens", !options->tokens && !tls ? " and " : "",
+                          tls ? "" : "--tls-cert and --tls-key");
+}
+
+/* ---- TLS --------------------------------------------------------------------------------------------------------- */
+
+static enum pyro_status read_pem(const char *path, char **ret, struct pyro_error *error)
+{
+    enum { PEM_BYTES = 1 << 20 };
+    FILE *file = fopen(path, "re");
+    char *text = file ? pyro_allocate(NULL, PEM_BYTES) : NULL;
+    size_t len = text ? fread(text, 1, PEM_BYTES - 1, file) : 0;
+    int failure = errno;
+    if (file)
+        fclose(file);
+    if (len == 0) {
+        pyro_release(NULL, text);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: cannot be read: %s", path,
+                              file ? "empty" : strerror(failure));
+    }
+    text[len] = '\0';
+    *ret = text;
+    return PYRO_OK;
+}
+
+static enum pyro_status read_tls(struct pyro_server *server, const struct pyro_server_options *options,
+                                 struct pyro_error *error)
+{
+    if (!options->tls_certificate)
+        return PYRO_OK;
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this libmicrohttpd was built without TLS");
+    PYRO_TRY(read_pem(options->tls_certificate, &server->tls_certificate, error));
+    return read_pem(options->tls_key, &server->tls_key, error);
+}
+
+/* ---- The daemon -------------------------------------------------------------------------------------------------- */
+
+static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_storage *address, unsigned port)
+{
     unsigned connections = count_connections(server->max_connections), loops = count_loops();
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+    flags |= address->ss_family == AF_INET6 ? MHD_USE_IPv6 : 0;
+    flags |= server->tls_key ? MHD_USE_TLS : 0;
     struct MHD_OptionItem options[] = {
-        {MHD_OPTION_SOCK_ADDR, 0, &address},
+        {MHD_OPTION_SOCK_ADDR, 0, address},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
         /* One client alone does not take all. */
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections / 2 + 1, NULL},
@@ -63,15 +117,42 @@ enum pyro_status pyro_http_listen(struct pyro_server *server, const char *host, 
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADER_BYTES, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)pyro_http_end, server},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, server},
-        {loops > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, loops, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_END, 0, NULL}, /* loops */
+        {MHD_OPTION_END, 0, NULL}, /* TLS: three */
+        {MHD_OPTION_END, 0, NULL},
+        {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    server->daemon = MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, pyro_http_answer, server, MHD_OPTION_ARRAY,
-                                      options, MHD_OPTION_END);
+    size_t count = 8;
+    if (loops > 1)
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, loops, NULL};
+    if (server->tls_key) {
+        static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_certificate};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, versions};
+    }
+    return MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, pyro_http_answer, server, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_END);
+}
+
+enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_server_options *options,
+                                  struct pyro_error *error)
+{
+    struct sockaddr_storage address = {0};
+    const char *host = options->host ? options->host : "127.0.0.1";
+    if (!resolve(host, options->port, &address))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is no IPv4 or IPv6 address to listen on", host);
+    PYRO_TRY(check_exposure(options, host, error));
+    PYRO_TRY(read_tls(server, options, error));
+    server->daemon = start(server, &address, options->port);
     const union MHD_DaemonInfo *info =
         server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info)
-        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot listen on %s, port %u: is the port taken?", host, port);
+        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot listen on %s, port %u: %s", host, options->port,
+                              server->tls_key ? "is the port taken, or the certificate not of this key?"
+                                              : "is the port taken?");
     server->port = info->port;
     return PYRO_OK;
 }

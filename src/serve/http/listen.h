@@ -4,8 +4,8 @@
 
 #include "serve/http/server.h"
 
-/* Listens on a numeric address, or localhost. */
-enum pyro_status pyro_http_listen(struct pyro_server *server, const char *host, unsigned port,
+/* Listens where the options say. */
+enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_server_options *options,
                                   struct pyro_error *error);
 
 #endif

@@ -10,7 +10,20 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     (void)options;
     (void)ret;
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "this build has no server: install libmicrohttpd-dev and build it again");
+                          "this build has no server: install libmicrohttpd-dev and libsodium-dev and build it again");
+}
+
+enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups, char *ret,
+                                size_t ret_bytes, struct pyro_error *error)
+{
+    (void)file;
+    (void)name;
+    (void)role;
+    (void)groups;
+    (void)ret;
+    (void)ret_bytes;
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "this build has no server: install libmicrohttpd-dev and libsodium-dev and build it again");
 }
 
 unsigned pyro_server_port(const pyro_server *server)

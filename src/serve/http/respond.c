@@ -106,22 +106,45 @@ static void leave_out_body(struct serve_request *request)
     request->status = 304;
 }
 
+/* Nothing of the server is shown in frames or run from elsewhere; answers for programs run nothing at all. */
+static const char *policy(const char *type)
+{
+    return type && strncmp(type, "text/html", 9) == 0
+               ? "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+                 "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+               : "default-src 'none'; frame-ancestors 'none'";
+}
+
+static void add_headers(const struct exchange *exchange, struct MHD_Response *response)
+{
+    const struct serve_request *request = &exchange->request;
+    const char *origin = pyro_access_allowed_origin(&exchange->server->access, request);
+    if (request->type && request->status != 304 && request->status != 204)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->type);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", origin ? "cross-origin" : "same-origin");
+    if (!given(request, "Content-Security-Policy"))
+        MHD_add_response_header(response, "Content-Security-Policy", policy(request->type));
+    if (!given(request, MHD_HTTP_HEADER_CACHE_CONTROL))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, no-store, must-revalidate");
+    if (origin) {
+        MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Origin");
+    }
+    for (size_t i = 0; i < request->header_count; i++)
+        MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
+}
+
 enum MHD_Result pyro_http_respond(struct exchange *exchange)
 {
     struct serve_request *request = &exchange->request;
-    bool unchanged = is_unchanged(request);
-    if (unchanged)
+    if (is_unchanged(request))
         leave_out_body(request);
     struct MHD_Response *response = create(exchange);
     if (!response)
         return MHD_NO;
-    if (!unchanged && request->type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, request->type);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (!given(request, MHD_HTTP_HEADER_CACHE_CONTROL))
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, no-store, must-revalidate");
-    for (size_t i = 0; i < request->header_count; i++)
-        MHD_add_response_header(response, request->headers[i].name, request->headers[i].value);
+    add_headers(exchange, response);
     if (pyro_http_stopping(exchange->server))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result queued = MHD_queue_response(exchange->connection, request->status, response);

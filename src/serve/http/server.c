@@ -81,13 +81,15 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     struct pyro_server *server = create(options);
     if (!server)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    enum pyro_status status = pyro_spool_open(&server->uploads, options->upload_folder, error);
+    enum pyro_status status = pyro_access_open(&server->access, options, error);
+    if (status == PYRO_OK)
+        status = pyro_spool_open(&server->uploads, options->upload_folder, error);
     if (status == PYRO_OK && !pyro_workers_start(&server->workers))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
     if (status == PYRO_OK)
         status = open_catalog(server, folders, folder_count, options, error);
     if (status == PYRO_OK)
-        status = pyro_http_listen(server, options->host ? options->host : "127.0.0.1", options->port, error);
+        status = pyro_http_listen(server, options, error);
     if (status != PYRO_OK) {
         pyro_server_stop(server);
         return status;
@@ -142,6 +144,11 @@ void pyro_server_stop(pyro_server *server)
     pyro_connections_stop(&server->connections);
     pyro_serve_catalog_close(server->catalog);
     pyro_spool_close(&server->uploads);
+    pyro_access_close(&server->access);
+    pyro_release(NULL, server->tls_certificate);
+    if (server->tls_key)
+        sodium_memzero(server->tls_key, strlen(server->tls_key));
+    pyro_release(NULL, server->tls_key);
     pthread_mutex_destroy(&server->mutex);
     pthread_cond_destroy(&server->changed);
     pyro_release(NULL, server);

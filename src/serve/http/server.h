@@ -9,6 +9,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
+#include "serve/access/access.h"
 #include "serve/http/body.h"
 #include "serve/http/connections.h"
 #include "serve/http/spool.h"
@@ -20,6 +21,8 @@ struct pyro_server {
     struct MHD_Daemon *daemon;
     struct serve_catalog *catalog;
     struct workers workers;
+    struct access access;
+    char *tls_certificate, *tls_key; /* PEM */
     struct connections connections;
     struct stream_limit streams;
     struct spool uploads;
@@ -34,9 +37,12 @@ struct pyro_server {
 
 /* What an exchange waits for. */
 enum exchange_step {
-    EXCHANGE_BODY,   /* the rest of the request */
-    EXCHANGE_WORK,   /* a worker, who has `connection` suspended meanwhile */
-    EXCHANGE_ANSWER, /* that the answer is queued */
+    EXCHANGE_ADMISSION, /* a worker, who finds out who asks */
+    EXCHANGE_ADMITTED,
+    EXCHANGE_REFUSED, /* has its answer, before its body came in */
+    EXCHANGE_BODY,    /* the rest of the request */
+    EXCHANGE_WORK,    /* a worker, who has `connection` suspended meanwhile */
+    EXCHANGE_ANSWER,  /* that the answer is queued */
 };
 
 /* One request, from its headers to the last byte of its answer. */
@@ -51,6 +57,7 @@ struct exchange {
     struct pyro_strbuf out;
     struct serve_request request;
     uint64_t answer_bytes; /* counted in the server's */
+    bool login;            /* asks for the pages where one logs in */
 };
 
 /* The callbacks of the daemon; the context is the server. */
@@ -61,6 +68,8 @@ void pyro_http_end(void *context, struct MHD_Connection *connection, void **stat
 /* Queues the answer; takes over `exchange->request.stream`. */
 enum MHD_Result pyro_http_respond(struct exchange *exchange);
 
+/* Compresses the answer where the client takes that and it is worth it. */
+void pyro_http_compress(struct serve_request *request);
 bool pyro_http_stopping(struct pyro_server *server);
 
 #endif

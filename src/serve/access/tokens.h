@@ -1,0 +1,54 @@
+/* The tokens that may be used, as a file keeps them: one a line,
+ *
+ *     NAME ROLE HASH [GROUP,GROUP...]
+ *
+ * where HASH is Argon2id of the secret with its salt and cost, as libsodium writes it. A token is NAME.SECRET: the name
+ * says which hash to compute, so that an attempt costs one of them however many tokens there are. */
+#ifndef PYRO_SERVE_ACCESS_TOKENS_H
+#define PYRO_SERVE_ACCESS_TOKENS_H
+
+#include <pthread.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/slice.h"
+#include "serve/request.h"
+
+enum { TOKEN_NAME_BYTES = 65, TOKEN_GROUPS_BYTES = 512, TOKENS_LIMIT = 10000, TOKEN_BYTES = 160 };
+
+struct token {
+    char name[TOKEN_NAME_BYTES], groups[TOKEN_GROUPS_BYTES], hash[crypto_pwhash_STRBYTES];
+    enum serve_role role;
+    bool seen;                                      /* the right secret came before: */
+    unsigned char digest[crypto_generichash_BYTES]; /* what it is under this run's key */
+};
+
+struct tokens {
+    char *path;
+    unsigned char key[crypto_generichash_KEYBYTES];
+    char nobody[crypto_pwhash_STRBYTES]; /* the hash that names which do not exist are checked against */
+    pthread_mutex_t hashing;             /* one hash at a time bounds what attempts cost in memory and cores */
+    pthread_mutex_t mutex;               /* guards what follows */
+    struct timespec modified;
+    int64_t looked_s;
+    struct token *all;
+    size_t count;
+};
+
+/* Reads the file; whoever may write it decides who may read everything, so it must belong to nobody else. */
+enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struct pyro_error *error);
+void pyro_tokens_close(struct tokens *tokens);
+
+/* Who a name is now; the file is read again when it has changed. false: nobody. */
+bool pyro_tokens_find(struct tokens *tokens, struct pyro_slice name, struct token *ret);
+
+enum token_answer { TOKEN_WRONG, TOKEN_RIGHT, TOKEN_UNKNOWN };
+/* Whether the token is right, by what is remembered; TOKEN_UNKNOWN: only its hash can tell. */
+enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice token, struct token *ret);
+/* Computes the hash, which takes as long for names that do not exist. */
+bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct token *ret);
+
+const char *pyro_role_name(enum serve_role role);
+
+#endif
