@@ -177,8 +177,8 @@ static const struct cli_example examples[] = {
     {"pyrometer serve /var/log/spark-events", "Answers where a History Server would, on http://127.0.0.1:18080/."},
     {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, as Spark gives it."},
     {"pyrometer serve --port 0 DIR", "On a free port, for scripts: read the line that it prints."},
-    {"pyrometer serve --add-token vera --tokens /etc/pyrometer/tokens", "Lets vera read: prints her token."},
-    {"pyrometer serve --host 0.0.0.0 --tokens /etc/pyrometer/tokens --tls-cert cert.pem --tls-key key.pem DIR",
+    {"pyrometer serve --add-token vera --tokens TOKENS", "Lets vera read: prints her token."},
+    {"pyrometer serve --host 0.0.0.0 --tokens TOKENS --tls-cert cert.pem --tls-key key.pem DIR",
      "For other machines, with tokens and TLS."},
     {0},
 };
