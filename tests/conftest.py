@@ -93,6 +93,10 @@ def spawner() -> Spawner:
     return Spawner()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: left out of ./dev check and of the sanitizers' run")
+
+
 def pytest_unconfigure() -> None:
     if spawner.cache_info().currsize:
         spawner().close()
