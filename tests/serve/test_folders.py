@@ -96,6 +96,29 @@ def test_renamed_between_two_looks(tmp_path: Path) -> None:
         assert applications(server)[APP]["attempts"][0]["completed"]
 
 
+def test_a_slow_log_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    """The log becomes a pipe behind the server's back: reading it takes until this test has written it, once."""
+    slow = tmp_path / APP
+    slow.write_bytes(b"".join(LINES))
+    (tmp_path / "other").write_bytes(copy_of("app-other"))
+    answers: List[Any] = []
+    with Server(tmp_path, "--update-interval", "1d") as server:
+        assert set(applications(server)) == {APP, "app-other"}
+        expected = jobs(server, "app-other")
+        slow.unlink()
+        os.mkfifo(slow)
+        threads = [threading.Thread(target=lambda: answers.append(jobs(server))) for _ in range(40)]
+        for thread in threads:
+            thread.start()
+        with slow.open("wb") as pipe:  # returns when the server reads
+            assert jobs(server, "app-other") == expected
+            assert answers == []
+            pipe.write(b"".join(LINES))
+        for thread in threads:
+            thread.join()
+        assert answers == [expected] * 40
+
+
 def test_rolling_logs(tmp_path: Path) -> None:
     folder = tmp_path / f"eventlog_v2_{APP}"
     folder.mkdir()

@@ -8,6 +8,7 @@ static void *serve(void *context)
         struct work *work = workers->first;
         if (work) {
             workers->first = work->next;
+            workers->pending--;
             if (!work->next)
                 workers->last = &workers->first;
             pthread_mutex_unlock(&workers->mutex);
@@ -16,11 +17,22 @@ static void *serve(void *context)
         } else if (workers->stopping) {
             break;
         } else {
+            workers->idle++;
             pthread_cond_wait(&workers->changed, &workers->mutex);
+            workers->idle--;
         }
     }
     pthread_mutex_unlock(&workers->mutex);
     return NULL;
+}
+
+/* Under the mutex. */
+static bool add_worker(struct workers *workers)
+{
+    if (pthread_create(&workers->threads[workers->count], NULL, serve, workers) != 0)
+        return false;
+    workers->count++;
+    return true;
 }
 
 bool pyro_workers_start(struct workers *workers)
@@ -28,9 +40,12 @@ bool pyro_workers_start(struct workers *workers)
     *workers = (struct workers){.last = &workers->first};
     pthread_mutex_init(&workers->mutex, NULL);
     pthread_cond_init(&workers->changed, NULL);
-    while (workers->count < WORKERS && pthread_create(&workers->threads[workers->count], NULL, serve, workers) == 0)
-        workers->count++;
-    return workers->count > 0;
+    pthread_mutex_lock(&workers->mutex);
+    while (workers->count < FIRST_WORKERS && add_worker(workers))
+        ;
+    bool started = workers->count > 0;
+    pthread_mutex_unlock(&workers->mutex);
+    return started;
 }
 
 void pyro_workers_submit(struct workers *workers, struct work *work)
@@ -39,6 +54,9 @@ void pyro_workers_submit(struct workers *workers, struct work *work)
     pthread_mutex_lock(&workers->mutex);
     *workers->last = work;
     workers->last = &work->next;
+    workers->pending++;
+    if (workers->pending > workers->idle && workers->count < MOST_WORKERS && !workers->stopping)
+        add_worker(workers);
     pthread_cond_signal(&workers->changed);
     pthread_mutex_unlock(&workers->mutex);
 }

@@ -12,12 +12,14 @@ struct work {
     void (*run)(struct work *work);
 };
 
-enum { WORKERS = 16 };
+/* More are started when all are busy: they may all be waiting for one large log, and whoever asks for another one must
+ * not wait with them. */
+enum { FIRST_WORKERS = 16, MOST_WORKERS = 128 };
 
 struct workers {
-    pthread_t threads[WORKERS];
-    size_t count;
     pthread_mutex_t mutex; /* guards what follows */
+    pthread_t threads[MOST_WORKERS];
+    size_t count, idle, pending;
     pthread_cond_t changed;
     struct work *first, **last;
     bool stopping;
