@@ -7,6 +7,7 @@ import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
 import "./styles/timeline.css";
+import "./styles/more.css";
 import "./styles/print.css";
 import { startTheme } from "./ui/theme";
 

@@ -2,10 +2,18 @@
 import type { ComponentType } from "preact";
 import { About } from "./about";
 import { Applications } from "./applications";
+import { Compare } from "./compare";
+import { Configuration } from "./configuration";
+import { Cost } from "./cost";
+import { Executors } from "./executors";
 import { Integrity } from "./integrity";
 import { Overview } from "./overview";
+import { Rules } from "./rules";
+import { Sql } from "./sql";
 import { Stage } from "./stage";
 import { Timeline } from "./timeline";
+import { Upload } from "./upload";
+import { WhatIfPage } from "./whatif";
 
 /** What a page of one application is told. */
 export interface AppPageProps {
@@ -32,6 +40,11 @@ export const appPages: AppPage[] = [
     { path: "overview", title: "Overview", key: "o", needs: "report", component: Overview },
     { path: "timeline", title: "Timeline", key: "t", needs: "timeline", component: Timeline },
     { path: "stage", title: "Stages", key: "s", needs: "report", component: Stage },
+    { path: "sql", title: "SQL", key: "p", needs: "sql", component: Sql },
+    { path: "executors", title: "Executors", key: "e", needs: "executors", component: Executors },
+    { path: "whatif", title: "What if", key: "w", needs: "whatif", component: WhatIfPage },
+    { path: "cost", title: "Cost", key: "m", needs: "cost", component: Cost },
+    { path: "configuration", title: "Configuration", key: "c", needs: "configuration", component: Configuration },
     { path: "integrity", title: "Data quality", key: "q", needs: "report", component: Integrity },
 ];
 
@@ -51,5 +64,8 @@ export interface RootPage {
 
 export const rootPages: RootPage[] = [
     { path: "", title: "Applications", key: "a", server: false, component: Applications },
+    { path: "compare", title: "Compare", key: "d", server: true, component: Compare },
+    { path: "upload", title: "Upload", key: "u", server: true, component: Upload },
+    { path: "rules", title: "Rules", key: "r", server: true, component: Rules },
     { path: "about", title: "About", key: "i", server: false, component: About },
 ];

@@ -1,0 +1,236 @@
+/** What the run was given, what became of it, what it costs, and how it could cost less. */
+import { StackedBar } from "../charts/stacked";
+import { appAddress, useDocument } from "../data/documents";
+import { duration, money, plural, share, words } from "../format";
+import { link } from "../router";
+import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
+import { type Column, Table } from "../ui/table";
+import type { Place } from "./finding";
+import type { AppPageProps } from "./pages";
+
+type Null<T> = T | null;
+
+interface Amount {
+    core_ms: number;
+    memory_mib_ms: number;
+    cost_micros: number;
+}
+
+interface StageCost extends Amount {
+    id: number;
+    attempt: number;
+    name: Null<string>;
+    job: Null<number>;
+    sql: Null<number>;
+}
+
+interface Recommendation {
+    kind: string;
+    text: Null<string>;
+    safety: Null<string>;
+    executors: Null<number>;
+    wall_ms: Null<number>;
+    cost_micros: Null<number>;
+    saves_micros: Null<number>;
+    saves_share: Null<number>;
+}
+
+interface Bill extends Amount {
+    parts: ({ name: string } & Amount)[];
+    units: Record<string, Null<number>>;
+    money: {
+        known: boolean;
+        currency: Null<string>;
+        total: Null<number>;
+        instance: Null<string>;
+        lines: {
+            text: string;
+            quantity: number;
+            unit: string;
+            price: number;
+            micros: number;
+            source: Null<string>;
+            dated: Null<string>;
+        }[];
+        missing: string[];
+        notes: string[];
+    };
+    place: { platform: { name: string; confidence: number; reason: Null<string> }; region: Null<string> };
+    stages: StageCost[];
+    recommendations: Recommendation[];
+}
+
+/** pyrometer.cost/1 of one application */
+interface Costs {
+    applications: { cost: Bill }[];
+}
+
+const MICROS = 1_000_000;
+const HOUR = 3_600_000;
+
+const MEANING: Record<string, string> = {
+    "right-size": "Number of executors",
+    instance: "Kind of node",
+    spot: "Spot instances",
+    reserved: "Reserved capacity",
+    autoscale: "Autoscaling",
+};
+
+const UNITS: Record<string, string> = {
+    core_hours: "core hours",
+    gib_hours: "GiB hours",
+    mb_seconds: "MB seconds (YARN)",
+    vcore_seconds: "vcore seconds (YARN)",
+    dcu: "DCU",
+    dbu: "DBU",
+};
+
+function stageColumns(place: Place, bill: Bill): Column<StageCost>[] {
+    const known = bill.money.known;
+    return [
+        {
+            name: "Stage",
+            number: true,
+            value: (row) => row.id,
+            cell: (row) => (
+                <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>
+                    {row.id}
+                    {row.attempt ? `.${row.attempt}` : ""}
+                </a>
+            ),
+        },
+        { name: "Name", class: "clip", value: (row) => row.name, cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span> },
+        { name: "SQL", number: true, value: (row) => row.sql, cell: (row) => row.sql ?? "" },
+        { name: "Core time", number: true, value: (row) => row.core_ms, cell: (row) => duration(row.core_ms) },
+        { name: "Share", number: true, value: (row) => row.core_ms, cell: (row) => share(row.core_ms / bill.core_ms) },
+        ...(known
+            ? [
+                  {
+                      name: "Cost",
+                      number: true,
+                      value: (row: StageCost) => row.cost_micros,
+                      cell: (row: StageCost) => money(row.cost_micros / MICROS, bill.money.currency ?? ""),
+                  },
+              ]
+            : []),
+    ];
+}
+
+function Advice({ bill }: { bill: Bill }) {
+    const currency = bill.money.currency ?? "";
+    return (
+        <ul class="plain advice-list">
+            {bill.recommendations.map((one, i) => (
+                <li key={i} class={one.text ? "" : "meaning"}>
+                    <strong>{MEANING[one.kind] ?? words(one.kind)}</strong>
+                    {one.text && (
+                        <span class="advice-text">
+                            {one.text}
+                            {one.saves_micros !== null && one.saves_micros > 0 && (
+                                <>
+                                    : saves {money(one.saves_micros / MICROS, currency)} a run ({share(one.saves_share)})
+                                </>
+                            )}
+                            {one.wall_ms !== null && <>, takes {duration(one.wall_ms)}</>}
+                        </span>
+                    )}
+                    {one.safety && <small class="sub">{one.safety}</small>}
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+function View({ bill, place }: { bill: Bill; place: Place }) {
+    const { money: cost } = bill;
+    const parts = bill.parts.filter((part) => part.core_ms > 0).map((part) => ({ name: part.name, ms: part.core_ms }));
+    return (
+        <>
+            <Figures>
+                <Figure
+                    name="A run costs"
+                    value={cost.known ? money(cost.total, cost.currency ?? "") : "unknown"}
+                    hint={cost.instance ?? undefined}
+                />
+                <Figure name="Core hours" value={(bill.core_ms / HOUR).toFixed(3)} hint={duration(bill.core_ms)} />
+                <Figure name="GiB hours" value={(bill.memory_mib_ms / 1024 / HOUR).toFixed(3)} />
+                <Figure
+                    name="Platform"
+                    value={bill.place.platform.name}
+                    hint={`${share(bill.place.platform.confidence)} sure`}
+                />
+            </Figures>
+            {cost.missing.map((line) => (
+                <p key={line} class="warning">
+                    Not priced: {line}
+                </p>
+            ))}
+            <Section title="What became of it" note="core time that was paid for, the driver's included">
+                <StackedBar title="Core time by what became of it" total={bill.core_ms} parts={parts} />
+            </Section>
+            <Section title="How it could cost less" note="each with what it rests on">
+                {bill.recommendations.length ? <Advice bill={bill} /> : <Empty title="No advice" />}
+            </Section>
+            {cost.lines.length > 0 && (
+                <Section title="Bill">
+                    <Table
+                        caption="Lines of the bill"
+                        rows={cost.lines}
+                        columns={[
+                            { name: "What", cell: (row) => row.text },
+                            { name: "Amount", number: true, cell: (row) => `${row.quantity.toFixed(4)} ${row.unit}` },
+                            { name: "Price", number: true, cell: (row) => money(row.price, cost.currency ?? "") },
+                            { name: "Cost", number: true, cell: (row) => money(row.micros / MICROS, cost.currency ?? "") },
+                            {
+                                name: "Source of the price",
+                                class: "meaning",
+                                cell: (row) => [row.source, row.dated].filter(Boolean).join(", "),
+                            },
+                        ]}
+                    />
+                    {cost.notes.map((line) => (
+                        <p key={line} class="note">
+                            {line}
+                        </p>
+                    ))}
+                </Section>
+            )}
+            <Section title="By stage" note={plural(bill.stages.length, "stage")}>
+                <Table
+                    caption="Cost by stage"
+                    rows={bill.stages}
+                    columns={stageColumns(place, bill)}
+                    initial={{ column: 3, descending: true }}
+                    limit={30}
+                />
+            </Section>
+            <Section title="In other units">
+                <Figures>
+                    {Object.entries(bill.units)
+                        .filter(([, value]) => value !== null)
+                        .map(([name, value]) => (
+                            <Figure key={name} name={UNITS[name] ?? words(name)} value={(value ?? 0).toPrecision(4)} />
+                        ))}
+                </Figures>
+            </Section>
+        </>
+    );
+}
+
+export function Cost({ app, attempt }: AppPageProps) {
+    const state = useDocument<Costs>(`${appAddress(app, attempt)}/cost`);
+    return (
+        <div class="page">
+            <h1>Cost</h1>
+            <Loaded state={state} what="cost">
+                {(document) =>
+                    document.applications[0] ? (
+                        <View bill={document.applications[0].cost} place={{ app, attempt }} />
+                    ) : (
+                        <Empty title="Nothing was allocated" />
+                    )
+                }
+            </Loaded>
+        </div>
+    );
+}

@@ -1,0 +1,415 @@
+/** The run predicted with other executors, memory, settings or amounts of data, by the simulator behind the server. */
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type uPlot from "uplot";
+import { axis, Plot } from "../charts/plot";
+import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
+import { bytes, duration, durationRange, money, plural, share } from "../format";
+import { onFront, sweepValues } from "../whatif/pareto";
+import type { Scenario, WhatIf } from "../whatif/types";
+import { replaceQuery } from "../router";
+import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
+import { Table } from "../ui/table";
+import { colour } from "../ui/theme";
+import type { AppPageProps } from "./pages";
+
+const HOUR = 3_600_000;
+const MIB = 1024 * 1024;
+const WAIT_MS = 250;
+
+interface Asked {
+    executors: string;
+    cores: string;
+    memory: string;
+    partitions: string;
+    data: string;
+    more: string;
+}
+
+const FIELDS: (keyof Asked)[] = ["executors", "cores", "memory", "partitions", "data", "more"];
+
+function readAsked(query: URLSearchParams): Asked {
+    return Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ""])) as unknown as Asked;
+}
+
+/** The request for one scenario; null: nothing is changed. */
+function requestOf(asked: Asked): string | null {
+    const parameters = new URLSearchParams();
+    if (asked.executors) parameters.set("executors", asked.executors);
+    if (asked.cores) parameters.set("cores", asked.cores);
+    if (asked.memory) parameters.set("memory", `${asked.memory}m`);
+    if (asked.data) parameters.set("scale-input", asked.data);
+    if (asked.partitions) parameters.append("set", `spark.sql.shuffle.partitions=${asked.partitions}`);
+    for (const line of asked.more.split("\n")) if (line.trim()) parameters.append("set", line.trim());
+    const text = parameters.toString();
+    return text ? `whatif?${text}` : null;
+}
+
+/** What was asked for once nothing has changed for a moment: a slider that moves asks once. */
+function useSettled<T>(value: T): T {
+    const [settled, settle] = useState(value);
+    useEffect(() => {
+        const timer = window.setTimeout(() => settle(value), WAIT_MS);
+        return () => window.clearTimeout(timer);
+    }, [value]);
+    return settled;
+}
+
+function Slider({
+    name,
+    value,
+    fallback,
+    most,
+    step = 1,
+    least = 1,
+    text,
+    onChange,
+}: {
+    name: string;
+    value: string;
+    fallback: number;
+    most: number;
+    step?: number;
+    least?: number;
+    text: (value: number) => string;
+    onChange: (value: string) => void;
+}) {
+    const now = value ? Number(value) : fallback;
+    return (
+        <label class="slider">
+            <span>
+                {name} <output>{text(now)}</output>
+                {value && value !== String(fallback) && <small>was {text(fallback)}</small>}
+            </span>
+            <input
+                type="range"
+                min={least}
+                max={Math.max(most, now)}
+                step={step}
+                value={now}
+                aria-valuetext={text(now)}
+                onInput={(event) => {
+                    const next = event.currentTarget.value;
+                    onChange(Number(next) === fallback ? "" : next);
+                }}
+            />
+        </label>
+    );
+}
+
+function costText(scenario: Scenario, base: WhatIf["base"]): string {
+    if (scenario.cost !== null) return money(scenario.cost, base.currency ?? "");
+    return scenario.core_ms === null ? "-" : `${(scenario.core_ms / HOUR).toFixed(3)} core h`;
+}
+
+function Outcome({ data }: { data: WhatIf }) {
+    const { base } = data;
+    const scenario = data.scenarios[0];
+    if (!scenario) return <Empty title="No scenario" />;
+    const change = scenario.wall_ms.expected - base.replayed_ms;
+    const { findings } = scenario;
+    return (
+        <div aria-live="polite">
+            <Figures>
+                <Figure
+                    name="Time"
+                    value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)}
+                    hint={`${duration(scenario.wall_ms.expected)} expected, ${change > 0 ? "+" : ""}${((change / base.replayed_ms) * 100).toFixed(0)} %`}
+                />
+                <Figure name="Took" value={duration(base.measured_ms)} hint={`${share(base.replay_error_share)} replay error`} />
+                <Figure name="Cost" value={costText(scenario, base)} />
+                <Figure name="Slots used" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />
+                <Figure name="At least" value={duration(scenario.critical_path_ms)} hint="however many slots" />
+            </Figures>
+            {findings && findings.vanish.length + findings.appear.length > 0 && (
+                <ul class="plain">
+                    {findings.vanish.map((one) => (
+                        <li key={one.id} class="gone">
+                            goes: {one.title ?? one.rule}
+                        </li>
+                    ))}
+                    {findings.appear.map((one) => (
+                        <li key={one.id} class="warn">
+                            comes: {one.title ?? one.rule}
+                        </li>
+                    ))}
+                </ul>
+            )}
+            <details>
+                <summary>How it was told ({plural(scenario.models.length, "model")})</summary>
+                <ul>
+                    {scenario.models.map((model) => (
+                        <li key={model.name}>
+                            <strong>{model.name}</strong>: {model.effect}; may be wrong by{" "}
+                            {duration(Math.max(model.doubt_ms.below, model.doubt_ms.above))}
+                        </li>
+                    ))}
+                </ul>
+            </details>
+        </div>
+    );
+}
+
+/** Time over executors, with the interval. */
+function Sweep({ data }: { data: WhatIf }) {
+    const rows = useMemo(
+        () => data.scenarios.filter((one) => one.cores_per_executor === data.base.cores_per_executor).sort((a, b) => a.executors - b.executors),
+        [data],
+    );
+    const series = useMemo(
+        () =>
+            [
+                rows.map((one) => one.executors),
+                rows.map((one) => one.wall_ms.high),
+                rows.map((one) => one.wall_ms.low),
+                rows.map((one) => one.wall_ms.expected),
+            ] as uPlot.AlignedData,
+        [rows],
+    );
+    const options = useCallback(
+        () => ({
+            scales: { x: { time: false }, y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] } },
+            axes: [axis(String), axis((value) => duration(value), { size: 62 })],
+            bands: [{ series: [1, 2] as [number, number], fill: `${colour("chart-1")}33` }],
+            series: [
+                {},
+                { stroke: "transparent", points: { show: false } },
+                { stroke: "transparent", points: { show: false } },
+                { stroke: colour("chart-1"), width: 2, points: { show: true, size: 6 } },
+            ],
+        }),
+        [],
+    );
+    const describe = useCallback(
+        (i: number) => {
+            const one = rows[i];
+            return one
+                ? [plural(one.executors, "executor"), `${duration(one.wall_ms.expected)} (${durationRange(one.wall_ms.low, one.wall_ms.high)})`, costText(one, data.base)]
+                : [];
+        },
+        [rows, data],
+    );
+    return <Plot label="Predicted time by number of executors; the table has the numbers" height={260} data={series} options={options} describe={describe} />;
+}
+
+/** Time against cost: what no other configuration beats in both is joined by a line. */
+function Pareto({ data }: { data: WhatIf }) {
+    const cost = useCallback((one: Scenario) => one.cost ?? (one.core_ms ?? 0) / HOUR, []);
+    const rows = useMemo(() => [...data.scenarios].sort((a, b) => cost(a) - cost(b)), [data, cost]);
+    const front = useMemo(() => onFront(rows.map((one) => [cost(one), one.wall_ms.expected])), [rows, cost]);
+    const series = useMemo(
+        () =>
+            [
+                rows.map(cost),
+                rows.map((one) => one.wall_ms.expected),
+                rows.map((one, i) => (front[i] ? one.wall_ms.expected : null)),
+            ] as uPlot.AlignedData,
+        [rows, front, cost],
+    );
+    const unit = rows[0]?.cost !== null && rows[0] !== undefined ? (data.base.currency ?? "") : "core h";
+    const options = useCallback(
+        () => ({
+            scales: { x: { time: false }, y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] } },
+            axes: [axis((value) => `${value.toPrecision(2)} ${unit}`), axis((value) => duration(value), { size: 62 })],
+            series: [
+                {},
+                { paths: () => null, points: { show: true, size: 6, stroke: colour("chart-8"), fill: colour("surface") } },
+                { stroke: colour("chart-2"), width: 1.5, spanGaps: true, points: { show: true, size: 7, fill: colour("chart-2"), stroke: colour("chart-2") } },
+            ],
+        }),
+        [unit],
+    );
+    const describe = useCallback(
+        (i: number) => {
+            const one = rows[i];
+            return one
+                ? [`${plural(one.executors, "executor")} of ${plural(one.cores_per_executor, "core")}`, duration(one.wall_ms.expected), costText(one, data.base)]
+                : [];
+        },
+        [rows, data],
+    );
+    return <Plot label="Predicted time against cost; the table has the numbers" height={260} data={series} options={options} describe={describe} />;
+}
+
+function SweepTable({ data }: { data: WhatIf }) {
+    return (
+        <Table
+            caption="Predicted configurations"
+            rows={data.scenarios}
+            limit={30}
+            columns={[
+                { name: "Executors", number: true, value: (row) => row.executors, cell: (row) => row.executors },
+                { name: "Cores", number: true, value: (row) => row.cores_per_executor, cell: (row) => row.cores_per_executor },
+                { name: "Time", number: true, value: (row) => row.wall_ms.expected, cell: (row) => duration(row.wall_ms.expected) },
+                { name: "Between", number: true, cell: (row) => durationRange(row.wall_ms.low, row.wall_ms.high) },
+                { name: "Cost", number: true, value: (row) => row.cost ?? row.core_ms, cell: (row) => costText(row, data.base) },
+                { name: "Slots used", number: true, value: (row) => row.utilization, cell: (row) => share(row.utilization) },
+            ]}
+        />
+    );
+}
+
+function Sweeps({ data }: { data: WhatIf }) {
+    return (
+        <>
+            <div class="columns">
+                <Section title="Time by executors" note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band`}>
+                    <Sweep data={data} />
+                </Section>
+                <Section title="Time against cost" note="the line joins what no other beats in both">
+                    <Pareto data={data} />
+                </Section>
+            </div>
+            <Section title="All of them" note={plural(data.scenarios.length, "configuration")}>
+                <SweepTable data={data} />
+            </Section>
+        </>
+    );
+}
+
+function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
+    const change = (name: keyof Asked) => (value: string) => replaceQuery({ [name]: value });
+    const memory = base.memory_bytes === null ? 1024 : Math.round(base.memory_bytes / MIB);
+    return (
+        <div class="sliders">
+            <Slider
+                name="Executors"
+                value={asked.executors}
+                fallback={base.executors}
+                most={Math.max(16, base.executors * 4)}
+                text={String}
+                onChange={change("executors")}
+            />
+            <Slider
+                name="Cores of each"
+                value={asked.cores}
+                fallback={base.cores_per_executor}
+                most={Math.max(8, base.cores_per_executor * 2)}
+                text={String}
+                onChange={change("cores")}
+            />
+            <Slider
+                name="Heap of each"
+                value={asked.memory}
+                fallback={memory}
+                least={512}
+                step={256}
+                most={Math.max(16384, memory * 4)}
+                text={(value) => bytes(value * MIB)}
+                onChange={change("memory")}
+            />
+            <Slider
+                name="Times the data"
+                value={asked.data}
+                fallback={1}
+                least={0.25}
+                step={0.25}
+                most={10}
+                text={(value) => `${value} x`}
+                onChange={change("data")}
+            />
+            <label class="slider">
+                <span>Shuffle partitions</span>
+                <input
+                    type="number"
+                    min={1}
+                    max={100000}
+                    placeholder="as it was"
+                    value={asked.partitions}
+                    onChange={(event) => change("partitions")(event.currentTarget.value)}
+                />
+            </label>
+            <label class="slider wide">
+                <span>
+                    Other settings <small>one KEY=VALUE a line</small>
+                </span>
+                <textarea
+                    rows={3}
+                    placeholder="spark.sql.adaptive.enabled=true"
+                    onChange={(event) => change("more")(event.currentTarget.value)}
+                >
+                    {asked.more}
+                </textarea>
+            </label>
+            <button type="button" onClick={() => replaceQuery(Object.fromEntries(FIELDS.map((name) => [name, ""])))}>
+                As it was
+            </button>
+        </div>
+    );
+}
+
+function Live({ base, address, query }: { base: WhatIf; address: string; query: URLSearchParams }) {
+    const asked = readAsked(query);
+    const request = useSettled(requestOf(asked));
+    const state = useDocument<WhatIf>(request === null ? null : `${address}/${request}`);
+    return (
+        <Section title="Change it" note="each change is simulated from this run's own tasks">
+            <Controls base={base.base} asked={asked} />
+            {request === null ? (
+                <Outcome data={base} />
+            ) : (
+                <Loaded state={state} what="prediction">
+                    {(data) => <Outcome data={data} />}
+                </Loaded>
+            )}
+        </Section>
+    );
+}
+
+function OnServer({ address, query }: { address: string; query: URLSearchParams }) {
+    const base = useDocument<WhatIf>(`${address}/whatif`);
+    const known = base.status === "ready" ? base.data.base : null;
+    const sweep = useMemo(() => {
+        if (!known) return null;
+        const parameters = new URLSearchParams();
+        parameters.append("sweep", `executors=${sweepValues(known.executors).join(",")}`);
+        parameters.append(
+            "sweep",
+            `cores=${[...new Set([Math.max(1, Math.floor(known.cores_per_executor / 2)), known.cores_per_executor, known.cores_per_executor * 2])].join(",")}`,
+        );
+        return `${address}/whatif?${parameters}`;
+    }, [address, known]);
+    const sweeps = useDocument<WhatIf>(sweep);
+    return (
+        <Loaded state={base} what="prediction">
+            {(data) => (
+                <>
+                    <Live base={data} address={address} query={query} />
+                    <Loaded state={sweeps} what="other configurations">
+                        {(all) => <Sweeps data={all} />}
+                    </Loaded>
+                </>
+            )}
+        </Loaded>
+    );
+}
+
+/** A report from disk brings a sweep along, and has no simulator. */
+function FromDisk({ address }: { address: string }) {
+    const saved = embeddedBelow(`${address}/whatif`)[0] ?? null;
+    const state = useDocument<WhatIf>(saved);
+    if (saved === null) return <Empty title="Not in this report">Open the log with: pyrometer serve FOLDER</Empty>;
+    return (
+        <Loaded state={state} what="prediction">
+            {(data) => (
+                <>
+                    <p class="note">Other settings can be tried with: pyrometer serve, or pyrometer whatif.</p>
+                    <Sweeps data={data} />
+                </>
+            )}
+        </Loaded>
+    );
+}
+
+export function WhatIfPage({ app, attempt, query }: AppPageProps) {
+    const address = appAddress(app, attempt);
+    return (
+        <div class="page">
+            <h1>What if</h1>
+            {fromDisk || !available(`${address}/whatif`) ? (
+                <FromDisk address={address} />
+            ) : (
+                <OnServer address={address} query={query} />
+            )}
+        </div>
+    );
+}
