@@ -32,7 +32,7 @@ def missing() -> Optional[str]:
     doctor = subprocess.run([str(conftest.binary_path()), "doctor", "--format", "json"], capture_output=True, check=True)
     features = json.loads(doctor.stdout)["features"]
     if not any(feature["name"] == "html" and feature["available"] for feature in features):
-        return "this build has no web UI: no node, or no npm ci in web/"
+        return "this build has no web UI: no node, or no npm install in web/"
     return None
 
 

@@ -92,7 +92,7 @@ def test_a_report_about_one_application_opens_its_overview(
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pages_are_accessible(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], theme: str) -> None:
     if not AXE.exists():
-        pytest.skip("axe-core is not there: npm ci in web/ without --omit=dev")
+        pytest.skip("axe-core is not there: npm install in web/ without --omit=dev")
     path, documents = reports["data_skew"]
     watched = Watched(browser, theme=theme)
     problems: List[str] = []

@@ -11,7 +11,7 @@ static const char without[] = "Pyrometer serves here:\n"
                               "  /api/v1/         the REST API of Spark's History Server\n"
                               "  /pyrometer/v1/   reports, findings, timelines\n"
                               "\n"
-                              "This build has no web UI: install nodejs and npm, run \"npm ci\" in the folder web/ of "
+                              "This build has no web UI: install nodejs and npm, run \"npm install\" in the folder web/ of "
                               "the source,\nand build it again (./dev build does all of that).\n";
 
 static bool is_page(struct pyro_slice path)

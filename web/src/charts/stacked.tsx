@@ -29,7 +29,17 @@ export function partColour(name: string): string {
     return `var(--part-${name.replaceAll("_", "-")}, var(--part-other))`;
 }
 
-export function StackedBar({ title, total, parts }: { title: string; total: number; parts: Part[] }) {
+export function StackedBar({
+    title,
+    total,
+    parts,
+    meaning = MEANING,
+}: {
+    title: string;
+    total: number;
+    parts: Part[];
+    meaning?: Record<string, string>;
+}) {
     const shown = parts.filter((part) => part.ms > 0);
     const shares = percentages(shown.map((part) => part.ms));
     const largest = shown.map((_, i) => i).sort((a, b) => shown[b]!.ms - shown[a]!.ms);
@@ -65,7 +75,7 @@ export function StackedBar({ title, total, parts }: { title: string; total: numb
                                 </th>
                                 <td class="number">{duration(part.ms)}</td>
                                 <td class="number">{shares[i]} %</td>
-                                <td class="meaning">{MEANING[part.name] ?? ""}</td>
+                                <td class="meaning">{meaning[part.name] ?? ""}</td>
                             </tr>
                         );
                     })}

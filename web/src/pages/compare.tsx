@@ -149,11 +149,25 @@ function amount(value: Null<number>, unit: string): string {
 }
 
 const STAGES: Column<StagePair>[] = [
-    { name: "Stage", class: "clip", value: (row) => row.call_site, cell: (row) => <span title={row.call_site ?? ""}>{row.call_site ?? "-"}</span> },
-    { name: "In", value: (row) => row.status, cell: (row) => (row.status === "matched" ? "both" : row.status === "new" ? "after only" : "before only") },
+    {
+        name: "Stage",
+        class: "clip",
+        value: (row) => row.call_site,
+        cell: (row) => <span title={row.call_site ?? ""}>{row.call_site ?? "-"}</span>,
+    },
+    {
+        name: "In",
+        value: (row) => row.status,
+        cell: (row) => (row.status === "matched" ? "both" : row.status === "new" ? "after only" : "before only"),
+    },
     { name: "Before", number: true, value: (row) => row.before?.wall_ms, cell: (row) => duration(row.before?.wall_ms) },
     { name: "After", number: true, value: (row) => row.after?.wall_ms, cell: (row) => duration(row.after?.wall_ms) },
-    { name: "Change", number: true, value: (row) => Math.abs(row.difference_ms), cell: (row) => signed(row.difference_ms) },
+    {
+        name: "Change",
+        number: true,
+        value: (row) => Math.abs(row.difference_ms),
+        cell: (row) => signed(row.difference_ms),
+    },
     {
         name: "Because of",
         class: "meaning",
@@ -214,7 +228,13 @@ function View({ data }: { data: Comparison }) {
                 </Section>
             )}
             <Section title="Stages">
-                <Table caption="Stages of both runs" rows={data.stages} columns={STAGES} initial={{ column: 4, descending: true }} limit={30} />
+                <Table
+                    caption="Stages of both runs"
+                    rows={data.stages}
+                    columns={STAGES}
+                    initial={{ column: 4, descending: true }}
+                    limit={30}
+                />
             </Section>
             <div class="columns">
                 <Section title="Settings that differ">
@@ -262,7 +282,17 @@ function choicesOf(list: List): Choice[] {
     );
 }
 
-function Pick({ name, choices, value, onPick }: { name: string; choices: Choice[]; value: string; onPick: (value: string) => void }) {
+function Pick({
+    name,
+    choices,
+    value,
+    onPick,
+}: {
+    name: string;
+    choices: Choice[];
+    value: string;
+    onPick: (value: string) => void;
+}) {
     return (
         <label>
             {name}{" "}
@@ -282,7 +312,9 @@ function Picker({ list, before, after }: { list: List; before: string; after: st
     const [search, setSearch] = useState("");
     const choices = useMemo(() => choicesOf(list), [list]);
     const part = search.toLowerCase();
-    const shown = choices.filter((one) => one.value === before || one.value === after || one.text.toLowerCase().includes(part));
+    const shown = choices.filter(
+        (one) => one.value === before || one.value === after || one.text.toLowerCase().includes(part),
+    );
     return (
         <div class="filters">
             <input
@@ -294,7 +326,11 @@ function Picker({ list, before, after }: { list: List; before: string; after: st
             />
             <Pick name="Before" choices={shown} value={before} onPick={(value) => replaceQuery({ before: value })} />
             <Pick name="After" choices={shown} value={after} onPick={(value) => replaceQuery({ after: value })} />
-            <button type="button" disabled={!before || !after} onClick={() => replaceQuery({ before: after, after: before })}>
+            <button
+                type="button"
+                disabled={!before || !after}
+                onClick={() => replaceQuery({ before: after, after: before })}
+            >
                 Swap
             </button>
         </div>

@@ -56,12 +56,18 @@ function columns(place: Place): Column<Change>[] {
             name: "Findings",
             cell: (row) =>
                 row.findings.length ? (
-                    <a href={link(["app", place.app, place.attempt, "overview"])}>{plural(row.findings.length, "finding")}</a>
+                    <a href={link(["app", place.app, place.attempt, "overview"])}>
+                        {plural(row.findings.length, "finding")}
+                    </a>
                 ) : (
                     ""
                 ),
         },
-        { name: "Takes effect", value: (row) => row.applies, cell: (row) => (row.applies === "runtime" ? "at once" : "with the next start") },
+        {
+            name: "Takes effect",
+            value: (row) => row.applies,
+            cell: (row) => (row.applies === "runtime" ? "at once" : "with the next start"),
+        },
     ];
 }
 
@@ -116,10 +122,15 @@ function Properties({ document: it }: { document: Environment }) {
         const part = search.toLowerCase();
         const all: [string, string | null][] =
             kind === "classpath" ? it.classpath.map((path) => [path, null]) : Object.entries(it[kind]);
-        return all.filter(([key, value]) => key.toLowerCase().includes(part) || (value ?? "").toLowerCase().includes(part));
+        return all.filter(
+            ([key, value]) => key.toLowerCase().includes(part) || (value ?? "").toLowerCase().includes(part),
+        );
     }, [it, kind, search]);
     return (
-        <Section title="Properties of the run" note={it.redacted ? `${plural(it.redacted, "secret")} not shown` : undefined}>
+        <Section
+            title="Properties of the run"
+            note={it.redacted ? `${plural(it.redacted, "secret")} not shown` : undefined}
+        >
             <div class="filters">
                 <input
                     type="search"
@@ -145,7 +156,11 @@ function Properties({ document: it }: { document: Environment }) {
                     rows={rows}
                     columns={[
                         { name: "Property", value: (row) => row[0], cell: (row) => <code>{row[0]}</code> },
-                        { name: "Value", class: "breaks", cell: (row) => (row[1] === null ? "" : <code>{row[1]}</code>) },
+                        {
+                            name: "Value",
+                            class: "breaks",
+                            cell: (row) => (row[1] === null ? "" : <code>{row[1]}</code>),
+                        },
                     ]}
                 />
             ) : (

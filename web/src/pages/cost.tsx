@@ -1,7 +1,7 @@
 /** What the run was given, what became of it, what it costs, and how it could cost less. */
 import { StackedBar } from "../charts/stacked";
 import { appAddress, useDocument } from "../data/documents";
-import { duration, money, plural, share, words } from "../format";
+import { count, duration, money, plural, share, words } from "../format";
 import { link } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
@@ -76,11 +76,26 @@ const MEANING: Record<string, string> = {
     autoscale: "Autoscaling",
 };
 
+/** What became of what was paid for (docs/cost.md). */
+const PARTS: Record<string, string> = {
+    useful: "tasks did work that counted",
+    spill: "tasks wrote to disk what did not fit in memory (estimated)",
+    gc: "JVMs collected garbage",
+    waiting: "tasks waited for shuffle blocks, the scheduler or results",
+    speculative: "copies of tasks that were not needed",
+    retried: "work that was thrown away and done again",
+    idle_no_work: "a stage was active, but had no task for this slot",
+    idle_driver: "no stage was active",
+    idle_wait: "a task could have run, none did",
+    driver: "the driver's own cores",
+    unheld: "cores of nodes that no executor held",
+};
+
 const UNITS: Record<string, string> = {
     core_hours: "core hours",
     gib_hours: "GiB hours",
-    mb_seconds: "MB seconds (YARN)",
-    vcore_seconds: "vcore seconds (YARN)",
+    mb_seconds: "YARN MB s",
+    vcore_seconds: "YARN vcore s",
     dcu: "DCU",
     dbu: "DBU",
 };
@@ -99,7 +114,12 @@ function stageColumns(place: Place, bill: Bill): Column<StageCost>[] {
                 </a>
             ),
         },
-        { name: "Name", class: "clip", value: (row) => row.name, cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span> },
+        {
+            name: "Name",
+            class: "clip",
+            value: (row) => row.name,
+            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
+        },
         { name: "SQL", number: true, value: (row) => row.sql, cell: (row) => row.sql ?? "" },
         { name: "Core time", number: true, value: (row) => row.core_ms, cell: (row) => duration(row.core_ms) },
         { name: "Share", number: true, value: (row) => row.core_ms, cell: (row) => share(row.core_ms / bill.core_ms) },
@@ -128,7 +148,8 @@ function Advice({ bill }: { bill: Bill }) {
                             {one.text}
                             {one.saves_micros !== null && one.saves_micros > 0 && (
                                 <>
-                                    : saves {money(one.saves_micros / MICROS, currency)} a run ({share(one.saves_share)})
+                                    : saves {money(one.saves_micros / MICROS, currency)} a run ({share(one.saves_share)}
+                                    )
                                 </>
                             )}
                             {one.wall_ms !== null && <>, takes {duration(one.wall_ms)}</>}
@@ -166,7 +187,7 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                 </p>
             ))}
             <Section title="What became of it" note="core time that was paid for, the driver's included">
-                <StackedBar title="Core time by what became of it" total={bill.core_ms} parts={parts} />
+                <StackedBar title="Core time by what became of it" total={bill.core_ms} parts={parts} meaning={PARTS} />
             </Section>
             <Section title="How it could cost less" note="each with what it rests on">
                 {bill.recommendations.length ? <Advice bill={bill} /> : <Empty title="No advice" />}
@@ -180,7 +201,11 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                             { name: "What", cell: (row) => row.text },
                             { name: "Amount", number: true, cell: (row) => `${row.quantity.toFixed(4)} ${row.unit}` },
                             { name: "Price", number: true, cell: (row) => money(row.price, cost.currency ?? "") },
-                            { name: "Cost", number: true, cell: (row) => money(row.micros / MICROS, cost.currency ?? "") },
+                            {
+                                name: "Cost",
+                                number: true,
+                                cell: (row) => money(row.micros / MICROS, cost.currency ?? ""),
+                            },
                             {
                                 name: "Source of the price",
                                 class: "meaning",
@@ -209,7 +234,11 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                     {Object.entries(bill.units)
                         .filter(([, value]) => value !== null)
                         .map(([name, value]) => (
-                            <Figure key={name} name={UNITS[name] ?? words(name)} value={(value ?? 0).toPrecision(4)} />
+                            <Figure
+                                key={name}
+                                name={UNITS[name] ?? words(name)}
+                                value={(value ?? 0) >= 100 ? count(value) : (value ?? 0).toPrecision(3)}
+                            />
                         ))}
                 </Figures>
             </Section>

@@ -46,22 +46,27 @@ interface Executors {
 const MOST_ROWS = 200;
 
 function Usage({ data }: { data: Executors }) {
-    const times = useMemo(
-        () => data.total.slots.map((_, i) => ((i + 0.5) * data.step_ms) / 1000),
-        [data],
-    );
+    const times = useMemo(() => data.total.slots.map((_, i) => ((i + 0.5) * data.step_ms) / 1000), [data]);
     const series = useMemo(
         () => [times, data.total.slots, data.total.running_tasks] as uPlot.AlignedData,
         [times, data],
     );
     const options = useCallback(
         () => ({
-            scales: { x: { time: false }, y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] } },
+            scales: {
+                x: { time: false },
+                y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] },
+            },
             axes: [axis((value) => offset(value * 1000)), axis((value) => count(value), { size: 46 })],
             series: [
                 {},
                 { stroke: colour("line-strong"), width: 1.5, fill: colour("raised"), points: { show: false } },
-                { stroke: colour("part-compute"), width: 1.5, fill: `${colour("part-compute")}55`, points: { show: false } },
+                {
+                    stroke: colour("part-compute"),
+                    width: 1.5,
+                    fill: `${colour("part-compute")}55`,
+                    points: { show: false },
+                },
             ],
         }),
         [],
@@ -80,7 +85,13 @@ function Usage({ data }: { data: Executors }) {
             title="Slots over time"
             note={`${share(slots > 0 ? running / slots : null)} of what was held had a task`}
         >
-            <Plot label="Running tasks and slots over time" height={220} data={series} options={options} describe={describe} />
+            <Plot
+                label="Running tasks and slots over time"
+                height={220}
+                data={series}
+                options={options}
+                describe={describe}
+            />
             <p class="legend">
                 <span>
                     <span class="swatch" style={{ background: "var(--part-compute)" }} />
@@ -95,11 +106,18 @@ function Usage({ data }: { data: Executors }) {
     );
 }
 
-function Heat({ data, what, title, of }: { data: Executors; what: "busy_share" | "gc_share"; title: string; of: string }) {
-    const rows = useMemo(
-        () => [...data.executors].sort((a, b) => b.busy_ms - a.busy_ms).slice(0, MOST_ROWS),
-        [data],
-    );
+function Heat({
+    data,
+    what,
+    title,
+    of,
+}: {
+    data: Executors;
+    what: "busy_share" | "gc_share";
+    title: string;
+    of: string;
+}) {
+    const rows = useMemo(() => [...data.executors].sort((a, b) => b.busy_ms - a.busy_ms).slice(0, MOST_ROWS), [data]);
     const [values, most] = useMemo(() => {
         const all = new Float64Array(rows.length * data.steps).fill(Number.NaN);
         let largest = 0;
@@ -115,10 +133,7 @@ function Heat({ data, what, title, of }: { data: Executors; what: "busy_share" |
     const names = useMemo(() => rows.map((row) => `${row.id} ${row.host ?? ""}`), [rows]);
     if (most <= 0) return null;
     return (
-        <Section
-            title={title}
-            note={rows.length < data.executors.length ? `the ${rows.length} that did most` : of}
-        >
+        <Section title={title} note={rows.length < data.executors.length ? `the ${rows.length} that did most` : of}>
             <Heatmap
                 label={`${title}, by executor and time; the table below has the sums`}
                 rows={names}
@@ -135,9 +150,7 @@ function Heat({ data, what, title, of }: { data: Executors; what: "busy_share" |
 
 function columns(data: Executors): Column<Row>[] {
     const lifetime = (row: Row): number | null =>
-        row.added_ms === null
-            ? null
-            : (row.removed_ms ?? data.start_ms + data.steps * data.step_ms) - row.added_ms;
+        row.added_ms === null ? null : (row.removed_ms ?? data.start_ms + data.steps * data.step_ms) - row.added_ms;
     const used = (row: Row): number | null => {
         const life = lifetime(row);
         return life && row.cores ? row.busy_ms / (life * row.cores) : null;
@@ -165,23 +178,36 @@ function columns(data: Executors): Column<Row>[] {
             number: true,
             value: (row) => row.removed_ms,
             cell: (row) =>
-                row.removed_ms === null ? "" : <span title={row.remove_reason ?? ""}>{offset(row.removed_ms - data.start_ms)}</span>,
+                row.removed_ms === null ? (
+                    ""
+                ) : (
+                    <span title={row.remove_reason ?? ""}>{offset(row.removed_ms - data.start_ms)}</span>
+                ),
         },
         {
             name: "Tasks",
             number: true,
             value: (row) => row.tasks,
-            cell: (row) => (row.failed_tasks ? `${count(row.tasks)} (${count(row.failed_tasks)} failed)` : count(row.tasks)),
+            cell: (row) =>
+                row.failed_tasks ? `${count(row.tasks)} (${count(row.failed_tasks)} failed)` : count(row.tasks),
         },
         { name: "Busy", number: true, value: (row) => row.busy_ms, cell: (row) => duration(row.busy_ms) },
-        { name: "Used", number: true, value: used, cell: (row) => share(used(row)), title: "Share of its slots' time with a task" },
+        {
+            name: "Used",
+            number: true,
+            value: used,
+            cell: (row) => share(used(row)),
+            title: "Share of its slots' time with a task",
+        },
         { name: "GC", number: true, value: (row) => row.gc_ms, cell: (row) => (row.gc_ms ? duration(row.gc_ms) : "") },
         {
             name: "Heap peak",
             number: true,
             value: (row) => row.heap_peak_bytes,
             cell: (row) =>
-                row.heap_peak_bytes === null ? "-" : `${bytes(row.heap_peak_bytes)}${heap(row) !== null ? ` (${share(heap(row))})` : ""}`,
+                row.heap_peak_bytes === null
+                    ? "-"
+                    : `${bytes(row.heap_peak_bytes)}${heap(row) !== null ? ` (${share(heap(row))})` : ""}`,
         },
         size("Cached", (row) => row.storage_peak_bytes),
         size("Input", (row) => row.input_bytes),
@@ -201,7 +227,12 @@ function View({ data }: { data: Executors }) {
             <Heat data={data} what="busy_share" title="How busy each was" of="share of its slots with a task" />
             <Heat data={data} what="gc_share" title="Garbage collection" of="share of task time" />
             <Section title="Executors" note={plural(data.executors.length, "executor")}>
-                <Table caption="Executors" rows={data.executors} columns={shown} initial={{ column: 6, descending: true }} />
+                <Table
+                    caption="Executors"
+                    rows={data.executors}
+                    columns={shown}
+                    initial={{ column: 6, descending: true }}
+                />
             </Section>
         </>
     );

@@ -1,7 +1,7 @@
 /** What is looked for: the rules, and the page of one. */
 import { useDocument } from "../data/documents";
-import { Markdown } from "../ui/markdown";
 import { link } from "../router";
+import { Markdown } from "../ui/markdown";
 import { Loaded } from "../ui/parts";
 import { Table } from "../ui/table";
 import type { RootPageProps } from "./pages";

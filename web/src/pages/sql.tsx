@@ -86,7 +86,12 @@ function nodeColumns(total: number): Column<PlanNode>[] {
             value: (row) => row.own_ms,
             cell: (row) => (row.own_ms === null || total <= 0 ? "" : share(row.own_ms / total)),
         },
-        { name: "Rows", number: true, value: (row) => row.rows, cell: (row) => (row.rows === null ? "" : count(row.rows)) },
+        {
+            name: "Rows",
+            number: true,
+            value: (row) => row.rows,
+            cell: (row) => (row.rows === null ? "" : count(row.rows)),
+        },
         {
             name: "Bytes",
             number: true,
@@ -107,7 +112,11 @@ function Operator({ node, place }: { node: PlanNode; place: Place }) {
     return (
         <Section
             title={node.name}
-            note={node.own_ms === null ? "no time of its own is known" : `${duration(node.own_ms)} of its own, all tasks added up`}
+            note={
+                node.own_ms === null
+                    ? "no time of its own is known"
+                    : `${duration(node.own_ms)} of its own, all tasks added up`
+            }
         >
             {node.detail && <pre class="wrap plan-detail">{node.detail}</pre>}
             {node.stages.length > 0 && (
@@ -165,7 +174,7 @@ function PlanView({ document: it, place, query }: { document: SqlPlan; place: Pl
             <p class="lead">{it.description ?? it.call_site ?? `SQL execution ${it.id}`}</p>
             <Figures>
                 <Figure name="State" value={it.status} />
-                <Figure name="Took" value={duration(it.duration_ms)} hint={`${time(it.start_ms)} UTC`} />
+                <Figure name="Took" value={duration(it.duration_ms)} />
                 <Figure name="Jobs" value={count(it.jobs.length)} hint={plural(it.stages.length, "stage")} />
                 <Figure name="Tasks" value={count(it.tasks)} hint={duration(it.task_ms)} />
                 <Figure name="Not in operators" value={duration(it.other_ms)} hint="of task time" />
@@ -226,7 +235,11 @@ export function Sql({ app, attempt, rest, query }: AppPageProps) {
     return (
         <div class="page">
             <h1>{id === undefined ? "SQL" : `SQL ${id}`}</h1>
-            {id === undefined ? <List place={{ app, attempt }} /> : <One place={{ app, attempt }} id={id} query={query} />}
+            {id === undefined ? (
+                <List place={{ app, attempt }} />
+            ) : (
+                <One place={{ app, attempt }} id={id} query={query} />
+            )}
         </div>
     );
 }

@@ -1,12 +1,12 @@
 /** Logs from this machine to the server: by drag and drop, or chosen; each with its progress. */
 import { useRef, useState } from "preact/hooks";
 import { forget } from "../data/documents";
-import { filesOf } from "../upload/files";
-import { type Sent, sendFile } from "../upload/send";
 import { bytes, share } from "../format";
 import { link } from "../router";
 import { announce } from "../ui/announce";
 import { Section } from "../ui/parts";
+import { filesOf } from "../upload/files";
+import { type Sent, sendFile } from "../upload/send";
 import type { RootPageProps } from "./pages";
 
 interface Job {
@@ -64,7 +64,13 @@ export function Upload(_: RootPageProps) {
         setJobs((all) => [...all]);
     };
     const start = async (files: { name: string; file: File }[]) => {
-        const added: Job[] = files.map(({ name, file }) => ({ name, size: file.size, sent: 0, result: null, cancel: null }));
+        const added: Job[] = files.map(({ name, file }) => ({
+            name,
+            size: file.size,
+            sent: 0,
+            result: null,
+            cancel: null,
+        }));
         setJobs((all) => [...added, ...all]);
         for (const [i, { name, file }] of files.entries()) {
             const job = added[i];

@@ -4,12 +4,12 @@ import type uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import { bytes, duration, durationRange, money, plural, share } from "../format";
-import { onFront, sweepValues } from "../whatif/pareto";
-import type { Scenario, WhatIf } from "../whatif/types";
 import { replaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
+import { onFront, sweepValues } from "../whatif/pareto";
+import type { Scenario, WhatIf } from "../whatif/types";
 import type { AppPageProps } from "./pages";
 
 const HOUR = 3_600_000;
@@ -115,7 +115,11 @@ function Outcome({ data }: { data: WhatIf }) {
                     value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)}
                     hint={`${duration(scenario.wall_ms.expected)} expected, ${change > 0 ? "+" : ""}${((change / base.replayed_ms) * 100).toFixed(0)} %`}
                 />
-                <Figure name="Took" value={duration(base.measured_ms)} hint={`${share(base.replay_error_share)} replay error`} />
+                <Figure
+                    name="Took"
+                    value={duration(base.measured_ms)}
+                    hint={`${share(base.replay_error_share)} replay error`}
+                />
                 <Figure name="Cost" value={costText(scenario, base)} />
                 <Figure name="Slots used" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />
                 <Figure name="At least" value={duration(scenario.critical_path_ms)} hint="however many slots" />
@@ -152,7 +156,10 @@ function Outcome({ data }: { data: WhatIf }) {
 /** Time over executors, with the interval. */
 function Sweep({ data }: { data: WhatIf }) {
     const rows = useMemo(
-        () => data.scenarios.filter((one) => one.cores_per_executor === data.base.cores_per_executor).sort((a, b) => a.executors - b.executors),
+        () =>
+            data.scenarios
+                .filter((one) => one.cores_per_executor === data.base.cores_per_executor)
+                .sort((a, b) => a.executors - b.executors),
         [data],
     );
     const series = useMemo(
@@ -167,8 +174,11 @@ function Sweep({ data }: { data: WhatIf }) {
     );
     const options = useCallback(
         () => ({
-            scales: { x: { time: false }, y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] } },
-            axes: [axis(String), axis((value) => duration(value), { size: 62 })],
+            scales: {
+                x: { time: false },
+                y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] },
+            },
+            axes: [axis(String), axis((value) => duration(value), { size: 74 })],
             bands: [{ series: [1, 2] as [number, number], fill: `${colour("chart-1")}33` }],
             series: [
                 {},
@@ -183,12 +193,24 @@ function Sweep({ data }: { data: WhatIf }) {
         (i: number) => {
             const one = rows[i];
             return one
-                ? [plural(one.executors, "executor"), `${duration(one.wall_ms.expected)} (${durationRange(one.wall_ms.low, one.wall_ms.high)})`, costText(one, data.base)]
+                ? [
+                      plural(one.executors, "executor"),
+                      `${duration(one.wall_ms.expected)} (${durationRange(one.wall_ms.low, one.wall_ms.high)})`,
+                      costText(one, data.base),
+                  ]
                 : [];
         },
         [rows, data],
     );
-    return <Plot label="Predicted time by number of executors; the table has the numbers" height={260} data={series} options={options} describe={describe} />;
+    return (
+        <Plot
+            label="Predicted time by number of executors; the table has the numbers"
+            height={260}
+            data={series}
+            options={options}
+            describe={describe}
+        />
+    );
 }
 
 /** Time against cost: what no other configuration beats in both is joined by a line. */
@@ -208,12 +230,26 @@ function Pareto({ data }: { data: WhatIf }) {
     const unit = rows[0]?.cost !== null && rows[0] !== undefined ? (data.base.currency ?? "") : "core h";
     const options = useCallback(
         () => ({
-            scales: { x: { time: false }, y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] } },
-            axes: [axis((value) => `${value.toPrecision(2)} ${unit}`), axis((value) => duration(value), { size: 62 })],
+            scales: {
+                x: { time: false },
+                y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] },
+            },
+            axes: [
+                axis((value) => `${value.toPrecision(2)} ${unit}`, { space: 96 }),
+                axis((value) => duration(value), { size: 74 }),
+            ],
             series: [
                 {},
-                { paths: () => null, points: { show: true, size: 6, stroke: colour("chart-8"), fill: colour("surface") } },
-                { stroke: colour("chart-2"), width: 1.5, spanGaps: true, points: { show: true, size: 7, fill: colour("chart-2"), stroke: colour("chart-2") } },
+                {
+                    paths: () => null,
+                    points: { show: true, size: 6, stroke: colour("chart-8"), fill: colour("surface") },
+                },
+                {
+                    stroke: colour("chart-2"),
+                    width: 1.5,
+                    spanGaps: true,
+                    points: { show: true, size: 7, fill: colour("chart-2"), stroke: colour("chart-2") },
+                },
             ],
         }),
         [unit],
@@ -222,12 +258,24 @@ function Pareto({ data }: { data: WhatIf }) {
         (i: number) => {
             const one = rows[i];
             return one
-                ? [`${plural(one.executors, "executor")} of ${plural(one.cores_per_executor, "core")}`, duration(one.wall_ms.expected), costText(one, data.base)]
+                ? [
+                      `${plural(one.executors, "executor")} of ${plural(one.cores_per_executor, "core")}`,
+                      duration(one.wall_ms.expected),
+                      costText(one, data.base),
+                  ]
                 : [];
         },
         [rows, data],
     );
-    return <Plot label="Predicted time against cost; the table has the numbers" height={260} data={series} options={options} describe={describe} />;
+    return (
+        <Plot
+            label="Predicted time against cost; the table has the numbers"
+            height={260}
+            data={series}
+            options={options}
+            describe={describe}
+        />
+    );
 }
 
 function SweepTable({ data }: { data: WhatIf }) {
@@ -238,11 +286,31 @@ function SweepTable({ data }: { data: WhatIf }) {
             limit={30}
             columns={[
                 { name: "Executors", number: true, value: (row) => row.executors, cell: (row) => row.executors },
-                { name: "Cores", number: true, value: (row) => row.cores_per_executor, cell: (row) => row.cores_per_executor },
-                { name: "Time", number: true, value: (row) => row.wall_ms.expected, cell: (row) => duration(row.wall_ms.expected) },
+                {
+                    name: "Cores",
+                    number: true,
+                    value: (row) => row.cores_per_executor,
+                    cell: (row) => row.cores_per_executor,
+                },
+                {
+                    name: "Time",
+                    number: true,
+                    value: (row) => row.wall_ms.expected,
+                    cell: (row) => duration(row.wall_ms.expected),
+                },
                 { name: "Between", number: true, cell: (row) => durationRange(row.wall_ms.low, row.wall_ms.high) },
-                { name: "Cost", number: true, value: (row) => row.cost ?? row.core_ms, cell: (row) => costText(row, data.base) },
-                { name: "Slots used", number: true, value: (row) => row.utilization, cell: (row) => share(row.utilization) },
+                {
+                    name: "Cost",
+                    number: true,
+                    value: (row) => row.cost ?? row.core_ms,
+                    cell: (row) => costText(row, data.base),
+                },
+                {
+                    name: "Slots used",
+                    number: true,
+                    value: (row) => row.utilization,
+                    cell: (row) => share(row.utilization),
+                },
             ]}
         />
     );
@@ -252,7 +320,10 @@ function Sweeps({ data }: { data: WhatIf }) {
     return (
         <>
             <div class="columns">
-                <Section title="Time by executors" note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band`}>
+                <Section
+                    title="Time by executors"
+                    note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band`}
+                >
                     <Sweep data={data} />
                 </Section>
                 <Section title="Time against cost" note="the line joins what no other beats in both">

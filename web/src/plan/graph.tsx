@@ -190,7 +190,7 @@ export function PlanGraph({
                             <Box
                                 key={one.node.id}
                                 placed={one}
-                                share={((one.node.own_ms ?? 0) / most) * 0.75}
+                                share={((one.node.own_ms ?? 0) / most) * 0.6}
                                 chosen={chosen === one.node.id}
                                 onChoose={() => onChoose(one.node)}
                             />

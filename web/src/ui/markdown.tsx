@@ -105,11 +105,22 @@ function blocks(text: string): ComponentChildren[] {
             out.push(<pre>{while_((one) => !one.startsWith("```")).join("\n")}</pre>);
             i++;
         } else if (line.startsWith("    ")) {
-            out.push(<pre>{while_((one) => one.startsWith("    ")).map((one) => one.slice(4)).join("\n")}</pre>);
+            out.push(
+                <pre>
+                    {while_((one) => one.startsWith("    "))
+                        .map((one) => one.slice(4))
+                        .join("\n")}
+                </pre>,
+            );
         } else if (line.startsWith("|")) out.push(<TableOf lines={while_((one) => one.startsWith("|"))} />);
         else if (/^([-*]|\d+\.)\s/.test(line))
             out.push(<ListOf lines={while_((one) => /^([-*]|\d+\.)\s/.test(one) || /^\s{2,}\S/.test(one))} />);
-        else out.push(<p>{inline(while_((one) => one.trim() !== "" && !/^(#|\||```|([-*]|\d+\.)\s)/.test(one)).join(" "))}</p>);
+        else
+            out.push(
+                <p>
+                    {inline(while_((one) => one.trim() !== "" && !/^(#|\||```|([-*]|\d+\.)\s)/.test(one)).join(" "))}
+                </p>,
+            );
     }
     return out;
 }
