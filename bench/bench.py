@@ -20,12 +20,13 @@ import amplify
 import inputs
 import measuring
 import peers
+import serving
 from inputs import CannotRun, Log
 from measuring import Cost
 from peers import Bench, Row
 
 ROOT = Path(__file__).resolve().parents[1]
-PEERS = ("pyrometer", "wc", "grep", "zstd", "simdjson", "orjson", "duckdb", "history", "rapids")
+PEERS = ("pyrometer", "wc", "grep", "zstd", "simdjson", "orjson", "duckdb", "history", "rapids", "serve")
 
 CPU_SHARE = 0.4
 WALL_S_PER_GB = 0.3
@@ -37,6 +38,7 @@ GROWTH = 10.5
 BUSY = 0.5  # load above which times by the clock are not trusted
 DOCS = ROOT / "docs" / "benchmarks.md"
 DOCS_MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
+SERVING_MARKS = ("<!-- serving: begin -->\n", "<!-- serving: end -->\n")
 
 
 HEADINGS = ("what", "log", "does", "wall s", "user + system s", "peak memory", "wall ratio", "CPU ratio", "runs")
@@ -294,11 +296,11 @@ def document(results: Results, aims: Sequence[Aim], load: float) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def update_docs(text: str) -> None:
+def update_docs(text: str, marks: tuple[str, str]) -> None:
     """Put the results into docs/benchmarks.md, in place of those that are there."""
     page = DOCS.read_text()
-    before, begin, rest = page.partition(DOCS_MARKS[0])
-    _, end, after = rest.partition(DOCS_MARKS[1])
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not (begin and end):
         raise OSError(f"{DOCS} has no place for results")
     DOCS.write_text(f"{before}{begin}{text}{end}{after}")
@@ -338,6 +340,32 @@ def check_quiet() -> float:
     return load
 
 
+def measure_programs(bench: Bench, options: argparse.Namespace, results: Results) -> str:
+    rows = make_rows(row_makers(bench, options.quick), options.only, results)
+    for path in {row.log.path for row in rows}:
+        inputs.warm(path)
+    load = check_quiet()
+    measure_rows(rows, options.runs, options.slow_runs, results)
+    return document(results, all_aims(results, options.quick), load)
+
+
+def measure_serving(bench: Bench, options: argparse.Namespace) -> str:
+    log = bench.logs.plain("100 MB" if options.quick else "1 GB")
+    inputs.warm(log.path)
+    load = check_quiet()
+    return serving.document(serving.measure(bench, log, not options.quick), load, BUSY, table)
+
+
+def measure_all(bench: Bench, options: argparse.Namespace, results: Results) -> dict[tuple[str, str], str]:
+    """What was asked for, as Markdown, by its place in the docs."""
+    texts: dict[tuple[str, str], str] = {}
+    if options.only != ["serve"]:
+        texts[DOCS_MARKS] = measure_programs(bench, options, results)
+    if not options.only or "serve" in options.only:
+        texts[SERVING_MARKS] = measure_serving(bench, options)
+    return texts
+
+
 def main(argv: Sequence[str]) -> int:
     options = parse_arguments(argv)
     cache = inputs.cache_folder(ROOT)
@@ -346,20 +374,17 @@ def main(argv: Sequence[str]) -> int:
     try:
         logs = inputs.Inputs(cache, options.base.absolute(), say)
         bench = Bench(cache, logs, measuring.Meter(cache), options.binary.absolute(), say)
-        rows = make_rows(row_makers(bench, options.quick), options.only, results)
-        for path in {row.log.path for row in rows}:
-            inputs.warm(path)
-        load = check_quiet()
-        measure_rows(rows, options.runs, options.slow_runs, results)
+        texts = measure_all(bench, options, results)
     except (amplify.AmplifyError, measuring.RunFailed, OSError) as error:
         print(f"bench.py: {error}", file=sys.stderr)
         return 1
-    text = document(results, all_aims(results, options.quick), load)
-    print(text, end="")
+    whole = "\n".join(texts.values())
+    print(whole, end="")
     if options.output:
-        options.output.write_text(text)
+        options.output.write_text(whole)
     if options.update_docs:
-        update_docs(text)
+        for marks, text in texts.items():
+            update_docs(text, marks)
     return 0
 
 

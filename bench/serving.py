@@ -1,0 +1,301 @@
+"""Load on `pyrometer serve` and on Spark's History Server: the same log, the same requests, one server at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Optional
+
+import inputs
+import measuring
+import peers
+from inputs import CannotRun, Log
+from peers import Bench
+
+CONNECTIONS = 8
+THREADS = 2
+WARM_UP_S = 3
+MEASURED_S = 8
+FIRST_TIMES_SOONER = 40
+ONCE_OPEN_MS = 5.0
+UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
+
+
+@dataclass
+class Load:
+    """What wrk saw of one request, asked again and again."""
+
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    bytes: int
+    failed: int
+
+
+@dataclass
+class Served:
+    """One server."""
+
+    name: str
+    version: str = ""
+    first_s: float = 0.0  # from its start to the first stage list
+    known_s: Optional[float] = None  # the same at a start that knows the log from an earlier one
+    loads: dict[str, Load] = field(default_factory=dict)  # by request
+    rss_bytes: int = 0
+    peak_bytes: int = 0
+
+
+@dataclass
+class Serving:
+    """All servers, and what could not be measured."""
+
+    log: Log
+    requests: list[str] = field(default_factory=list)
+    servers: list[Served] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+
+    def server(self, name: str) -> Optional[Served]:
+        return next((one for one in self.servers if one.name == name), None)
+
+
+# ---- Servers --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def pyrometer(bench: Bench, folder: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """Its address and process id."""
+    command = [str(bench.binary), "serve", str(folder), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        match = re.match(r"listening on (http://\S+)/$", process.stdout.readline())
+        if match is None:
+            raise measuring.RunFailed(f"{' '.join(command)} did not listen")
+        yield match.group(1), process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+@contextmanager
+def history_server(bench: Bench, home: Path, folder: Path) -> Iterator[tuple[str, int]]:
+    port = peers.free_port()
+    command = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
+    environment = peers.history_environment(home, folder, port)
+    with (bench.cache / "history-server.log").open("wb") as output:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=bench.cache)
+        try:
+            yield f"http://127.0.0.1:{port}", process.pid
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def get(url: str) -> Optional[bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=peers.HISTORY_TIMEOUT_S) as answer:
+            return bytes(answer.read())
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return None
+
+
+def wait_for(url: str, begin: float) -> float:
+    """Seconds from `begin` until that is answered."""
+    while not get(url):
+        if time.monotonic() - begin > peers.HISTORY_TIMEOUT_S:
+            raise measuring.RunFailed(f"no answer within {peers.HISTORY_TIMEOUT_S} s: {url}")
+        time.sleep(0.002)
+    return time.monotonic() - begin
+
+
+def memory(pid: int) -> tuple[int, int]:
+    """Resident bytes now, and at most."""
+    facts = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
+    return int(facts["VmRSS"].split()[0]) * 1024, int(facts["VmHWM"].split()[0]) * 1024
+
+
+# ---- Load -----------------------------------------------------------------------------------------------------------
+
+
+def milliseconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9.]+)(us|ms|s|m)", text)
+    if match is None:
+        raise measuring.RunFailed(f"wrk gave no time: {text}")
+    return float(match.group(1)) * UNITS[match.group(2)]
+
+
+def run_wrk(url: str, duration_s: int) -> str:
+    command = [inputs.tool("wrk"), "-t", str(THREADS), "-c", str(CONNECTIONS), "-d", f"{duration_s}s", "--latency"]
+    done = subprocess.run([*command, "--timeout", "60s", url], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise measuring.RunFailed(f"wrk failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def measure_load(url: str) -> Load:
+    body = get(url)
+    if not body:
+        raise measuring.RunFailed(f"no answer: {url}")
+    run_wrk(url, WARM_UP_S)
+    told = run_wrk(url, MEASURED_S)
+    shares = dict(re.findall(r"^\s+(50|99)%\s+(\S+)$", told, re.MULTILINE))
+    rate = re.search(r"^Requests/sec:\s+([0-9.]+)$", told, re.MULTILINE)
+    if rate is None or len(shares) != 2:
+        raise measuring.RunFailed(f"wrk gave no numbers: {told[-500:]}")
+    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", told)
+    errors = re.findall(r"(?:connect|read|write|timeout) (\d+)", told)
+    failed = (int(refused.group(1)) if refused else 0) + sum(map(int, errors))
+    return Load(float(rate.group(1)), milliseconds(shares["50"]), milliseconds(shares["99"]), len(body), failed)
+
+
+def busiest_stage(url: str) -> str:
+    """STAGE/ATTEMPT of the one with the most tasks."""
+    stages = json.loads(get(url) or b"[]")
+    best = max(stages, key=lambda one: (int(one["numCompleteTasks"]), -int(one["stageId"])))
+    return f"{best['stageId']}/{best['attemptId']}"
+
+
+def requests_of(address: str, log: Log) -> list[str]:
+    below = f"applications/{log.application}"
+    stage = busiest_stage(f"{address}/api/v1/{below}/stages")
+    return ["applications", f"{below}/stages", f"{below}/stages/{stage}/taskList?length=1000"]
+
+
+def load_server(serving: Serving, served: Served, address: str, pid: int) -> None:
+    if not serving.requests:
+        serving.requests = requests_of(address, serving.log)
+    for path in serving.requests:
+        served.loads[path] = measure_load(f"{address}/api/v1/{path}")
+    served.rss_bytes, served.peak_bytes = memory(pid)
+
+
+# ---- Both, one after the other --------------------------------------------------------------------------------------
+
+
+def first_list(address: str, log: Log, begin: float) -> float:
+    return wait_for(f"{address}/api/v1/applications/{log.application}/stages", begin)
+
+
+def serve_with_pyrometer(bench: Bench, serving: Serving, folder: Path) -> None:
+    served = Served("Pyrometer", measuring.first_line([str(bench.binary), "--version"]))
+    cache = bench.cache / "serve-cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    begin = time.monotonic()
+    with pyrometer(bench, folder, "--cache", str(cache)) as (address, pid):
+        served.first_s = first_list(address, serving.log, begin)
+        load_server(serving, served, address, pid)
+    begin = time.monotonic()
+    with pyrometer(bench, folder, "--cache", str(cache)) as (address, _):
+        served.known_s = first_list(address, serving.log, begin)
+    serving.servers.append(served)
+
+
+def serve_with_spark(bench: Bench, serving: Serving, folder: Path) -> None:
+    home = peers.spark_home(bench)
+    served = Served("History Server", f"Spark {peers.PYSPARK}, 4 GB heap")
+    begin = time.monotonic()
+    with history_server(bench, home, folder) as (address, pid):
+        served.first_s = first_list(address, serving.log, begin)
+        load_server(serving, served, address, pid)
+    serving.servers.append(served)
+
+
+def measure(bench: Bench, log: Log, with_spark: bool) -> Serving:
+    """Load on each server in turn; what is missing is named."""
+    serving = Serving(log)
+    folder = bench.logs.folder_of_one(log)
+    runs: list[tuple[str, Callable[[Bench, Serving, Path], None]]] = [("Pyrometer", serve_with_pyrometer)]
+    if with_spark:
+        runs.append(("History Server", serve_with_spark))
+    for name, run in runs:
+        try:
+            inputs.tool("wrk")
+            bench.say(f"load on {name}")
+            run(bench, serving, folder)
+        except (CannotRun, measuring.RunFailed, subprocess.TimeoutExpired) as error:
+            serving.missing.append((f"load on {name}", str(error)))
+            bench.say(f"load on {name}: {error}")
+    return serving
+
+
+# ---- Telling --------------------------------------------------------------------------------------------------------
+
+
+def short(path: str, log: Log) -> str:
+    return "`" + path.replace(f"applications/{log.application}/", ".../") + "`"
+
+
+def load_rows(serving: Serving) -> list[list[str]]:
+    rows = []
+    for path in serving.requests:
+        for served in serving.servers:
+            load = served.loads[path]
+            failed = f" ({load.failed:,} failed)" if load.failed else ""
+            rows.append(
+                [short(path, serving.log), served.name, f"{load.bytes:,}", f"{load.per_second:,.0f}{failed}"]
+                + [f"{load.p50_ms:.2f}", f"{load.p99_ms:.2f}"]
+            )
+    return rows
+
+
+def server_rows(serving: Serving) -> list[list[str]]:
+    return [
+        [served.name, f"{served.first_s:.2f}", "" if served.known_s is None else f"{served.known_s:.2f}"]
+        + [f"{served.rss_bytes / 1e6:.0f} MB", f"{served.peak_bytes / 1e6:.0f} MB", served.version]
+        for served in serving.servers
+    ]
+
+
+LOAD_HEADINGS = ("request", "server", "bytes", "requests a second", "p50 ms", "p99 ms")
+SERVER_HEADINGS = ("server", "first answer s", "of a log seen before s", "resident", "at most", "version")
+
+
+def aims(serving: Serving) -> list[tuple[str, str, Optional[bool]]]:
+    """Text, what was measured, and whether it is met."""
+    mine, other = serving.server("Pyrometer"), serving.server("History Server")
+    first = f"first answer {FIRST_TIMES_SOONER} x sooner than the History Server's"
+    warm = f"the stage list in {ONCE_OPEN_MS:g} ms once the application is open (p50)"
+    told: list[tuple[str, str, Optional[bool]]] = []
+    if mine and other:
+        times = other.first_s / mine.first_s
+        told.append((first, f"{times:.0f} x ({mine.first_s:.2f} s to {other.first_s:.2f} s)", times >= FIRST_TIMES_SOONER))
+    else:
+        told.append((first, "not measured", None))
+    if mine:
+        p50 = mine.loads[serving.requests[1]].p50_ms
+        told.append((warm, f"{p50:.2f} ms", p50 <= ONCE_OPEN_MS))
+    else:
+        told.append((warm, "not measured", None))
+    return told
+
+
+def document(
+    serving: Serving, load: float, busy: float, table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]
+) -> str:
+    """All that is known, as Markdown."""
+    words = {True: "met", False: "**not met**", None: "not measured"}
+    parts = [table(SERVER_HEADINGS, server_rows(serving)), table(LOAD_HEADINGS, load_rows(serving))]
+    parts.append(table(["aim", "measured", "met"], [[text, told, words[met]] for text, told, met in aims(serving)]))
+    if load > busy:
+        warning = f"Measured on a busy machine (load {load:.1f}): times are too long and rates too low. Repeat it."
+        parts.insert(0, f"**{warning}**")
+    log, cores = serving.log, os.cpu_count()
+    facts = [
+        f"- log: {log.name}, {log.plain_bytes:,} bytes, {log.tasks:,} tasks",
+        f"- load: `wrk -t {THREADS} -c {CONNECTIONS}`, {MEASURED_S} s each after {WARM_UP_S} s that are not counted",
+        f"- on the same {cores} cores as the server: what wrk uses, the server lacks",
+        f"- day: {time.strftime('%Y-%m-%d', time.gmtime())}",
+        *(f"- not measured: {name}: {reason}" for name, reason in serving.missing),
+    ]
+    parts.append("\n".join(facts))
+    return "\n\n".join(parts) + "\n"
