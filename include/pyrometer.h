@@ -87,6 +87,24 @@ struct pyro_progress {
     uint64_t bytes_total; /* 0 when unknown (pipes) */
 };
 
+/* How applications of History Servers and live UIs are read. */
+enum pyro_remote_mode {
+    PYRO_REMOTE_AUTO = 0, /* from the event log where the server hands it out, else from its REST API */
+    PYRO_REMOTE_LOG = 1,  /* from the log or not at all */
+    PYRO_REMOTE_REST = 2  /* from the REST API */
+};
+
+/* For inputs that are addresses. Names and passwords are sent to the host that was named only, and never shown. */
+struct pyro_remote_options {
+    size_t size; /* sizeof(struct pyro_remote_options) */
+    enum pyro_remote_mode mode;
+    size_t limit;       /* applications of a server that is named as a whole, newest first; 0: all */
+    uint64_t max_bytes; /* of one log as it is sent; 0: 16 GiB. It stands in a temporary file (TMPDIR) meanwhile */
+    unsigned timeout_s; /* without an answer, or nearly; 0: 120 */
+    const char *user;   /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
+    const char *token;  /* a bearer token; NULL: none */
+};
+
 struct pyro_options {
     size_t size; /* sizeof(struct pyro_options) */
     const struct pyro_allocator *allocator;
@@ -99,6 +117,7 @@ struct pyro_options {
     uint32_t wanted;                  /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
     const struct pyro_config *config; /* thresholds and suppressions for pyro_diagnose(); NULL: none */
     const struct pyro_prices *prices; /* for pyro_diagnose(): what the run and its findings cost; NULL: no costs */
+    const struct pyro_remote_options *remote; /* NULL: defaults */
 };
 
 enum pyro_wanted {
@@ -115,8 +134,9 @@ typedef struct pyro_inputs pyro_inputs;
 
 /* Looks at each path: a file, "-" (standard input), a folder of many logs, the folder of a rolling log
  * (eventlog_v2_*), a Databricks folder, or the zip archive that a History Server hands out; plain or compressed with
- * zstd, lz4, snappy, lzf or gzip, which is recognised by content. Paths that hold no log are listed as unreadable and
- * are no error of this call. */
+ * zstd, lz4, snappy, lzf or gzip, which is recognised by content; or an address (http, https) of an event log, of a
+ * page of an application in a History Server or a live UI, or of such a server, which is asked what it has. Paths that
+ * hold no log are listed as unreadable and are no error of this call. */
 PYRO_API enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count,
                                            const struct pyro_options *options, pyro_inputs **ret,
                                            struct pyro_error *error);

@@ -6,6 +6,8 @@
  *     - min(0.5, tasks started and never ended / tasks started), of an application that is over
  *     - min(0.5, 0.2 x missing parts of a rolling log)
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
+ *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
+ *     - min(0.4, tasks that the server had thrown away / tasks)
  *
  * clamped to 0.05 .. 1. A clean, complete log has exactly 1. */
 #include <math.h>
@@ -32,6 +34,9 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += integrity->truncated ? 0.1 : 0;
     penalty += integrity->compacted ? 0.2 : 0;
     penalty += integrity->in_progress ? 0.05 : 0;
+    penalty += integrity->rest ? 0.1 : 0;
+    penalty += integrity->forgotten ? 0.1 : 0;
+    penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
     integrity->confidence = fmax(0.05, 1 - penalty);
     return PYRO_OK;
 }

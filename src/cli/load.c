@@ -2,7 +2,31 @@
 #include "load.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The library borrows it for as long as it reads inputs: as long as the process lives. */
+static struct pyro_remote_options remote = {.size = sizeof(remote)};
+
+static bool remote_options(const struct cli_call *call)
+{
+    const char *mode = cli_value_if_known(call, "remote");
+    unsigned limit = 0;
+    remote.user = getenv("PYROMETER_HTTP_USER");
+    remote.token = getenv("PYROMETER_HTTP_TOKEN");
+    if (mode == NULL) /* the verb reads folders only */
+        return true;
+    remote.mode = strcmp(mode, "log") == 0    ? PYRO_REMOTE_LOG
+                  : strcmp(mode, "rest") == 0 ? PYRO_REMOTE_REST
+                                              : PYRO_REMOTE_AUTO;
+    if (!cli_unsigned_value(call, "timeout", 1, 86400, &remote.timeout_s) ||
+        !cli_size_value(call, "max-download", &remote.max_bytes))
+        return false;
+    if (cli_value_if_known(call, "limit") != NULL && !cli_unsigned_value(call, "limit", 1, 1000000, &limit))
+        return false;
+    remote.limit = limit;
+    return true;
+}
 
 bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret)
 {
@@ -10,9 +34,12 @@ bool cli_load_options(const struct cli_call *call, struct cli_progress *progress
     if (!cli_unsigned_value(call, "threads", 0, 1024, &options.threads) ||
         !cli_size_value(call, "max-record-size", &options.max_record_bytes))
         return false;
+    if (!remote_options(call))
+        return false;
     *progress = (struct cli_progress){0};
     options.progress = cli_progress_callback;
     options.progress_context = progress;
+    options.remote = &remote;
     *ret = options;
     return true;
 }

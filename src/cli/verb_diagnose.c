@@ -267,6 +267,8 @@ static const struct cli_option options[] = {
     CLI_OPTION_STORE,
     {"name", 0, "NAME", NULL, NULL, "Call the run NAME in the store, for 'pyrometer gate --baseline NAME'."},
     CLI_OPTION_MAX_RECORD,
+    CLI_OPTIONS_REMOTE,
+    {"limit", 0, "N", NULL, NULL, "Of a History Server that is named as a whole, the N newest applications only."},
     CLI_OPTION_HELP,
     {0},
 };
@@ -281,6 +283,9 @@ static const struct cli_example examples[] = {
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
     {"pyrometer diagnose --details --tz local application_1700000000000_0042.zip",
      "The archive that a History Server hands out, with every stage and executor."},
+    {"pyrometer diagnose http://localhost:18080/history/app-20260101120000-0001/jobs/",
+     "An application of a History Server, by the address of any of its pages."},
+    {"pyrometer diagnose http://localhost:4040", "One that is running, from its live UI."},
     {"pyrometer diagnose --suppress idle-executors --suppress 'data-skew:join at etl.py:*' app.zst",
      "Without findings that are known and accepted."},
     {0},
@@ -298,7 +303,8 @@ const struct cli_verb_body cli_verb_diagnose = {
         "much of it, what caused them, and which settings or code to change.\n\n"
         "PATH is an event log, plain or compressed with zstd, lz4, snappy, lzf or gzip (recognised by content); the "
         "folder of a rolling log (eventlog_v2_...); a folder of many logs; a Databricks log folder; a zip archive from "
-        "a History Server; or '-' for standard input. Damaged and unfinished logs are read as far as they go, and the "
+        "a History Server; '-' for standard input; or an address (http or https) of a log, of a History Server's or a "
+        "live UI's page of an application, or of such a server, for all it has. Damaged and unfinished logs are read as far as they go, and the "
         "report says what is missing.\n\n"
         "On a terminal, progress is shown on standard error; Ctrl-C stops, leaves no unfinished file, and exits "
         "with 130.",

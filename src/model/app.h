@@ -37,6 +37,10 @@ struct pyro_integrity {
     uint64_t missing_parts; /* of a rolling log */
     bool truncated;         /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
+    bool rest;                         /* not read from a log but from REST answers */
+    bool forgotten;                    /* the server had thrown away jobs, stages or SQL executions */
+    uint64_t tasks_forgotten;          /* tasks that it had counted and thrown away */
+    struct pyro_slice source_url;      /* null ptr: not remote */
     double confidence;                 /* 0..1, docs/formulas.md */
     PYRO_VEC(struct pyro_slice) notes; /* one line each: damage found, with its place */
 };

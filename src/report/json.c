@@ -76,6 +76,13 @@ static void write_integrity(struct pyro_json *json, const struct pyro_app *app)
     pyro_json_count(json, "tasks_started", integrity->tasks_started);
     pyro_json_count(json, "tasks_ended", integrity->tasks_ended);
     pyro_json_real(json, "confidence", integrity->confidence);
+    if (integrity->source_url.ptr) {
+        pyro_json_line(json);
+        pyro_json_begin(json, "source", '{');
+        pyro_json_text(json, "kind", pyro_slice_from(integrity->rest ? "rest" : "log"));
+        pyro_json_text(json, "url", integrity->source_url);
+        pyro_json_end(json, '}');
+    }
     pyro_json_line(json);
     pyro_json_count(json, "repeated_events", integrity->repeated_events);
     pyro_json_count(json, "replaced_characters", integrity->replaced_characters);

@@ -277,6 +277,12 @@ void pyro_section_quality(struct pyro_section *section, const struct pyro_diagno
         unknown += integrity->events.items[i].known ? 0 : integrity->events.items[i].count;
     uint64_t missing =
         integrity->tasks_started > integrity->tasks_ended ? integrity->tasks_started - integrity->tasks_ended : 0;
+    if (integrity->source_url.ptr) {
+        pyro_grid_add(grid, "read from");
+        pyro_strbuf_add_text(&grid->text, integrity->rest ? "the REST API at " : "the event log at ");
+        pyro_add_plain(&grid->text, integrity->source_url);
+        pyro_grid_next(grid);
+    }
     pyro_grid_add(grid, "confidence");
     pyro_human_hundredths(&grid->text, integrity->confidence);
     pyro_grid_next(grid);

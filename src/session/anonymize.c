@@ -8,6 +8,7 @@
 #include "session/load.h"
 #include "session/options.h"
 #include "session/redact.h"
+#include "session/remote.h"
 #include "source/source.h"
 
 enum { READ_BYTES = 1 << 20, DEPTH_MAX = PYRO_JSON_DEPTH + 1 };
@@ -209,8 +210,11 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     pyro_error_clear(error);
     PYRO_TRY(pyro_options_resolve(options, &state.options, error));
     const struct pyro_log *log = inputs ? pyro_inputs_log(inputs, index) : NULL;
+    struct pyro_fetched fetched;
     if (!log || !writer || !writer->write)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a log of the inputs and a writer are needed");
+    PYRO_TRY(pyro_fetch(log, &state.options, &fetched, error));
+    log = fetched.log;
     const struct pyro_allocator *allocator = state.options.allocator;
     char *buffer = pyro_allocate(allocator, READ_BYTES);
     pyro_strbuf_init(&state.line, allocator);
@@ -228,6 +232,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
     if (ret_counts)
         *ret_counts = state.counts;
+    pyro_fetched_done(&fetched);
     pyro_redactor_done(&state.redactor);
     pyro_strbuf_done(&state.line);
     pyro_release(allocator, buffer);

@@ -8,6 +8,7 @@
 #include "model/column.h"
 #include "report/web_assets.h"
 #include "rules/rule.h"
+#include "source/http.h"
 
 const char *pyro_version(void)
 {
@@ -47,9 +48,12 @@ static size_t format_count(void)
     return count;
 }
 
+/* What depends on how this was built. */
+enum { OPTIONAL = 1 };
+
 size_t pyro_features_count(void)
 {
-    return FIXED + variant_count() + format_count() + PYRO_TABLE_COUNT + pyro_rule_count;
+    return FIXED + OPTIONAL + variant_count() + format_count() + PYRO_TABLE_COUNT + pyro_rule_count;
 }
 
 struct pyro_feature_info pyro_features_get(size_t index)
@@ -57,6 +61,9 @@ struct pyro_feature_info pyro_features_get(size_t index)
     if (index < FIXED)
         return fixed[index];
     index -= FIXED;
+    if (index < OPTIONAL)
+        return (struct pyro_feature_info){"optional", "http", pyro_http_description(), pyro_http_available()};
+    index -= OPTIONAL;
     if (index < variant_count())
         return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name,
                                           index == 0 ? "scans with it" : "could scan with it", 1};

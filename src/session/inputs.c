@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "session/load.h"
 #include "session/options.h"
+#include "session/remote.h"
 
 struct pyro_inputs {
     const struct pyro_allocator *allocator;
@@ -23,6 +24,8 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     inputs->allocator = resolved.allocator;
     enum pyro_status status = pyro_source_discover(paths, path_count, resolved.allocator, &inputs->list, error);
+    if (status == PYRO_OK)
+        status = pyro_remote_expand(&inputs->list, &resolved, error);
     if (status != PYRO_OK) {
         pyro_inputs_close(inputs);
         return status;
@@ -102,6 +105,27 @@ const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t inde
     return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].message.ptr : NULL;
 }
 
+static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const struct pyro_fetched *fetched)
+{
+    struct pyro_integrity *integrity = &app->integrity;
+    if (!log->remote)
+        return true;
+    integrity->source_url = app->path;
+    integrity->rest = fetched->rest;
+    integrity->forgotten = fetched->forgotten;
+    integrity->tasks_forgotten = fetched->lost_tasks;
+    for (size_t i = 0; i < sizeof(fetched->notes) / sizeof(*fetched->notes); i++) {
+        struct pyro_slice *note = fetched->notes[i][0] ? pyro_vec_push(&integrity->notes, app->allocator) : NULL;
+        if (fetched->notes[i][0] && !note)
+            return false;
+        if (note)
+            *note = pyro_intern_slice(app->strings, pyro_slice_from(fetched->notes[i]));
+        if (note && !note->ptr)
+            return false;
+    }
+    return true;
+}
+
 enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
                                pyro_app **ret, struct pyro_error *error)
 {
@@ -110,12 +134,20 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
     PYRO_TRY(pyro_options_resolve(options, &resolved, error));
     if (!inputs || !ret || index >= inputs->list.count)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_app_load(): there is no input %zu", index);
-    const struct pyro_log *log = &inputs->list.logs[index];
+    struct pyro_fetched fetched;
     struct pyro_app *app = NULL;
-    PYRO_TRY(pyro_load_log(log, &resolved, &app, error));
-    app->path = pyro_intern_slice(app->strings, log->path);
-    enum pyro_status status =
-        app->path.ptr ? pyro_analyze(app, error) : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    PYRO_TRY(pyro_fetch(&inputs->list.logs[index], &resolved, &fetched, error));
+    enum pyro_status status = pyro_load_log(fetched.log, &resolved, &app, error);
+    if (status == PYRO_OK) {
+        app->path = pyro_intern_slice(app->strings, fetched.log->path);
+        status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
+                     ? pyro_analyze(app, error)
+                     : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    } else if (inputs->list.logs[index].remote && error) { /* the temporary file's name says nothing */
+        error->path[0] = '\0';
+        pyro_error_at(error, inputs->list.logs[index].path.ptr, error->offset);
+    }
+    pyro_fetched_done(&fetched);
     if (status != PYRO_OK) {
         pyro_app_release(app);
         return status;

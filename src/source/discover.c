@@ -8,6 +8,7 @@
 
 #include "source/codec.h"
 #include "source/discovery.h"
+#include "source/http.h"
 #include "source/input.h"
 
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
@@ -228,6 +229,12 @@ static enum pyro_status discover_path(struct pyro_discovery *discovery, const ch
         return PYRO_ERROR_MEMORY;
     if (pyro_slice_is(path, "-"))
         return discover_stdin(discovery, path);
+    if (pyro_is_url(text)) {
+        struct pyro_log *log = pyro_vec_push(&discovery->logs, discovery->allocator);
+        if (log)
+            *log = (struct pyro_log){.path = path, .layout = PYRO_LAYOUT_REMOTE};
+        return log ? PYRO_OK : PYRO_ERROR_MEMORY;
+    }
     struct stat status;
     if (stat(path.ptr, &status) != 0)
         return add_failure(discovery, path, "cannot open", errno);

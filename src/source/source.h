@@ -15,10 +15,13 @@
 #include "base/error.h"
 #include "base/slice.h"
 
+struct pyro_remote;
+
 enum pyro_log_layout {
     PYRO_LAYOUT_SINGLE,    /* one file, or standard input */
     PYRO_LAYOUT_ROLLING,   /* eventlog_v2_APP[_ATTEMPT]/events_N_APP[_ATTEMPT][.CODEC], appstatus_APP[.inprogress] */
-    PYRO_LAYOUT_DATABRICKS /* eventlog-YYYY-MM-DD--HH-MM[.gz] in time order, then eventlog */
+    PYRO_LAYOUT_DATABRICKS, /* eventlog-YYYY-MM-DD--HH-MM[.gz] in time order, then eventlog */
+    PYRO_LAYOUT_REMOTE      /* an address: no parts until it is fetched (session/remote.h) */
 };
 
 /* One file (or archive member, or standard input) of a log. Strings belong to the list's arena. */
@@ -26,6 +29,7 @@ struct pyro_log_part {
     struct pyro_slice path;   /* NUL-terminated; "-" is standard input */
     struct pyro_slice member; /* name inside the archive at `path`; null ptr when `path` is no archive */
     bool compacted;           /* the name ends in .compact (before a codec's suffix) */
+    struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
 };
 
 struct pyro_log {
@@ -37,7 +41,14 @@ struct pyro_log {
     bool compacted;         /* at least one part is */
     uint64_t missing_parts; /* gaps in the numbers of a rolling log's parts (events_1, events_3 -> 1); a log that starts
                                at events_N without .compact counts N - 1 */
+    const struct pyro_remote *remote; /* PYRO_LAYOUT_REMOTE: where it is, once that is known */
+    uint64_t most_bytes; /* decompressed: a log that has more was made to fill memory or time; 0: any number */
 };
+
+static inline struct pyro_slice pyro_part_name(const struct pyro_log_part *part)
+{
+    return part->label.ptr ? part->label : part->member.ptr ? part->member : part->path;
+}
 
 struct pyro_unreadable {
     struct pyro_slice path;
@@ -55,7 +66,8 @@ struct pyro_log_list {
 /* Finds the logs at each path: a file, "-", a rolling or Databricks folder, a folder of many of these (searched one
  * level deep, hidden names, appstatus files and Spark's *.crc left out), or a zip archive of any of these (recognised
  * by content). Files are not opened beyond their first bytes. A path that is missing, not readable, or no kind of log
- * (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the call. Fails
+ * (empty file, device, socket, folder without logs) becomes a row of `unreadable`, never a failure of the call. An
+ * address becomes a log of PYRO_LAYOUT_REMOTE without a look at it. Fails
  * only with PYRO_ERROR_MEMORY. `ret` is initialised here and released with pyro_log_list_done() in any case. */
 enum pyro_status pyro_source_discover(const char *const *paths, size_t path_count,
                                       const struct pyro_allocator *allocator, struct pyro_log_list *ret,

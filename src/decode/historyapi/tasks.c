@@ -1,0 +1,196 @@
+/* Tasks of a stage, page by page. */
+#include <stdio.h>
+
+#include "decode/historyapi/reading.h"
+
+#define KEY PYRO_JSON_KEY
+
+enum { PAGE_TASKS = 4000 };
+
+/* A number of the answer and what the event calls it; a NULL name begins the objects inside. */
+struct member {
+    struct pyro_json_key key;
+    const char *name;
+};
+#define MEMBER(key, name)                                                                                              \
+    {                                                                                                                  \
+        PYRO_JSON_KEY(key), name                                                                                       \
+    }
+
+static const struct member metrics[] = {
+    MEMBER("executorDeserializeTime", "Executor Deserialize Time"),
+    MEMBER("executorDeserializeCpuTime", "Executor Deserialize CPU Time"),
+    MEMBER("executorRunTime", "Executor Run Time"),
+    MEMBER("executorCpuTime", "Executor CPU Time"),
+    MEMBER("peakExecutionMemory", "Peak Execution Memory"),
+    MEMBER("resultSize", "Result Size"),
+    MEMBER("jvmGcTime", "JVM GC Time"),
+    MEMBER("resultSerializationTime", "Result Serialization Time"),
+    MEMBER("memoryBytesSpilled", "Memory Bytes Spilled"),
+    MEMBER("diskBytesSpilled", "Disk Bytes Spilled"),
+    MEMBER("shuffleReadMetrics", NULL),
+    MEMBER("shuffleWriteMetrics", NULL),
+    MEMBER("inputMetrics", NULL),
+    MEMBER("outputMetrics", NULL),
+};
+static const struct member shuffle_read[] = {
+    MEMBER("remoteBlocksFetched", "Remote Blocks Fetched"),
+    MEMBER("localBlocksFetched", "Local Blocks Fetched"),
+    MEMBER("fetchWaitTime", "Fetch Wait Time"),
+    MEMBER("remoteBytesRead", "Remote Bytes Read"),
+    MEMBER("remoteBytesReadToDisk", "Remote Bytes Read To Disk"),
+    MEMBER("localBytesRead", "Local Bytes Read"),
+    MEMBER("recordsRead", "Total Records Read"),
+    MEMBER("remoteReqsDuration", "Remote Requests Duration"),
+};
+static const struct member shuffle_write[] = {
+    MEMBER("bytesWritten", "Shuffle Bytes Written"),
+    MEMBER("writeTime", "Shuffle Write Time"),
+    MEMBER("recordsWritten", "Shuffle Records Written"),
+};
+static const struct member input[] = {
+    MEMBER("bytesRead", "Bytes Read"),
+    MEMBER("recordsRead", "Records Read"),
+};
+static const struct member output[] = {
+    MEMBER("bytesWritten", "Bytes Written"),
+    MEMBER("recordsWritten", "Records Written"),
+};
+#define COUNT(table) (sizeof(table) / sizeof(*(table)))
+enum { MOST_MEMBERS = COUNT(metrics), FIRST_OBJECT = 10 };
+
+static void add_members(struct api_reading *reading, const char *name, struct pyro_slice text,
+                        const struct member *members, unsigned count, struct pyro_slice *values)
+{
+    struct pyro_json_key keys[MOST_MEMBERS];
+    for (unsigned i = 0; i < count; i++)
+        keys[i] = members[i].key;
+    if (!api_take_text(text, keys, count, values))
+        return;
+    api_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
+    for (unsigned i = 0; i < count && members[i].name; i++)
+        api_add_raw(reading, members[i].name, values[i]);
+}
+
+static void add_metrics(struct api_reading *reading, struct pyro_slice text)
+{
+    static const struct {
+        const char *name;
+        const struct member *members;
+        unsigned count;
+    } objects[] = {
+        {"Shuffle Read Metrics", shuffle_read, COUNT(shuffle_read)},
+        {"Shuffle Write Metrics", shuffle_write, COUNT(shuffle_write)},
+        {"Input Metrics", input, COUNT(input)},
+        {"Output Metrics", output, COUNT(output)},
+    };
+    struct pyro_slice values[MOST_MEMBERS] = {{NULL, 0}}, inner[MOST_MEMBERS];
+    if (!text.ptr)
+        return;
+    add_members(reading, "Task Metrics", text, metrics, COUNT(metrics), values);
+    for (unsigned i = 0; i < COUNT(objects); i++) {
+        if (!values[FIRST_OBJECT + i].ptr)
+            continue;
+        add_members(reading, objects[i].name, values[FIRST_OBJECT + i], objects[i].members, objects[i].count, inner);
+        api_add(reading, "}");
+    }
+    api_add(reading, "}");
+}
+
+static const struct pyro_json_key task_keys[] = {
+    KEY("taskId"),       KEY("index"),       KEY("attempt"),          KEY("partitionId"), KEY("launchTime"),
+    KEY("duration"),     KEY("executorId"),  KEY("host"),             KEY("status"),      KEY("taskLocality"),
+    KEY("speculative"),  KEY("taskMetrics"), KEY("resultFetchStart"), KEY("errorMessage"),
+};
+enum {
+    ID,
+    INDEX,
+    ATTEMPT,
+    PARTITION,
+    LAUNCH,
+    DURATION,
+    EXECUTOR,
+    HOST,
+    STATUS,
+    LOCALITY,
+    SPECULATIVE,
+    METRICS,
+    FETCH_START,
+    MESSAGE,
+    TASK_KEYS
+};
+
+static void begin_task(struct api_reading *reading, const char *event, const struct api_stage *stage)
+{
+    api_line(reading, event);
+    api_add_int(reading, "Stage ID", stage->id);
+    api_add_int(reading, "Stage Attempt ID", stage->attempt);
+}
+
+static enum pyro_status write_task(struct api_reading *reading, const struct api_stage *stage,
+                                   const struct pyro_slice *values)
+{
+    int64_t launch_ms = api_time(values[LAUNCH]), duration_ms = api_int(values[DURATION], 0);
+    begin_task(reading, "SparkListenerTaskStart", stage);
+    api_add(reading, ",\"Task Info\":{");
+    api_add_raw(reading, "Task ID", values[ID]);
+    api_add_time(reading, "Launch Time", launch_ms);
+    api_add(reading, "}");
+    PYRO_TRY(api_line_end(reading));
+    bool failed = api_is(values[STATUS], "FAILED"), killed = api_is(values[STATUS], "KILLED");
+    if (!failed && !killed && !api_is(values[STATUS], "SUCCESS"))
+        return PYRO_OK; /* still running */
+    begin_task(reading, "SparkListenerTaskEnd", stage);
+    api_add_reason(reading, values[STATUS], values[MESSAGE]);
+    api_add(reading, ",\"Task Info\":{");
+    api_add_raw(reading, "Task ID", values[ID]);
+    api_add_raw(reading, "Index", values[INDEX]);
+    api_add_raw(reading, "Attempt", values[ATTEMPT]);
+    api_add_raw(reading, "Partition ID", values[PARTITION]);
+    api_add_time(reading, "Launch Time", launch_ms);
+    api_add_raw(reading, "Executor ID", values[EXECUTOR]);
+    api_add_raw(reading, "Host", values[HOST]);
+    api_add_raw(reading, "Locality", values[LOCALITY]);
+    api_add_raw(reading, "Speculative", values[SPECULATIVE]);
+    api_add_time(reading, "Getting Result Time", api_time(values[FETCH_START]));
+    if (launch_ms != PYRO_NONE)
+        api_add_int(reading, "Finish Time", launch_ms + (duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
+    api_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
+    api_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
+    api_add(reading, "}");
+    add_metrics(reading, values[METRICS]);
+    return api_line_end(reading);
+}
+
+/* Writes a page's tasks; their number in *ret_count. */
+static enum pyro_status read_page(struct api_reading *reading, const struct api_stage *stage, const char *page,
+                                  uint64_t *ret_count)
+{
+    struct pyro_json json;
+    *ret_count = 0;
+    PYRO_TRY(api_get(reading, page, &reading->body, &json));
+    if (pyro_json_enter_array(&json))
+        for (bool first = true; pyro_json_next_element(&json, &first); ++*ret_count) {
+            struct pyro_slice values[TASK_KEYS];
+            if (api_take(&json, task_keys, TASK_KEYS, values) && values[ID].ptr)
+                PYRO_TRY(write_task(reading, stage, values));
+        }
+    return api_check(reading, page, &json);
+}
+
+enum pyro_status api_read_tasks(struct api_reading *reading, const struct api_stage *stage)
+{
+    uint64_t listed = 0, count = PAGE_TASKS;
+    /* A stage whose tasks start while they are listed has a few more than it said. */
+    uint64_t most = 2 * stage->tasks + PAGE_TASKS;
+    while (count == PAGE_TASKS && listed < most) {
+        char page[128];
+        snprintf(page, sizeof(page), "stages/%lld/%lld/taskList?offset=%llu&length=%d", (long long)stage->id,
+                 (long long)stage->attempt, (unsigned long long)listed, PAGE_TASKS);
+        PYRO_TRY(read_page(reading, stage, page, &count));
+        listed += count;
+    }
+    reading->facts->tasks += listed;
+    reading->facts->lost_tasks += stage->tasks > listed ? stage->tasks - listed : 0;
+    return PYRO_OK;
+}

@@ -1,0 +1,62 @@
+/* GET over HTTP and HTTPS, by libcurl. One thread uses a client at a time. */
+#ifndef PYRO_SOURCE_HTTP_H
+#define PYRO_SOURCE_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+/* Whether a path is an address: begins with http:// or https:// in any case. */
+bool pyro_is_url(const char *path);
+/* False: this build has no libcurl, and every function below fails with PYRO_ERROR_INPUT that says so. */
+bool pyro_http_available(void);
+/* "libcurl 7.88.1 OpenSSL/3.0.11", or how to get it. Static. */
+const char *pyro_http_description(void);
+
+struct pyro_http_options {
+    const struct pyro_allocator *allocator;
+    const char *user;    /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
+    const char *token;   /* a bearer token; NULL: none */
+    unsigned timeout_s;  /* an answer that brings less than a few bytes a second for so long is given up; 0: 120 */
+    /* Asked several times a second; true stops the request with PYRO_ERROR_CANCELLED. May be NULL. */
+    bool (*stopped)(void *context, uint64_t received, uint64_t expected);
+    void *context;
+};
+
+struct pyro_http;
+
+enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct pyro_http **ret,
+                                struct pyro_error *error);
+void pyro_http_close(struct pyro_http *http);
+
+struct pyro_http_answer {
+    unsigned status;         /* 200, 404, ...; never a redirection */
+    uint64_t bytes;          /* of the body that were handed over */
+    bool html;               /* Content-Type says so */
+};
+
+/* Where a body goes. False ends the request; the receiver has filled in an error. */
+typedef bool pyro_http_receiver(void *context, const void *bytes, size_t len);
+
+/* Gets an address and follows at most 5 redirections, to http and https only; names and passwords do not follow to
+ * another host. The body of an answer of status 200 goes to `receive`, at most `limit` bytes after decompression; of
+ * any other answer at most 200 characters go into `error`'s message, which is filled in for these too, though the call
+ * succeeds. Failed connections and answers 429, 502, 503 and 504 are tried again, `tries` times in all with growing
+ * pauses, as long as no body was handed over.
+ * PYRO_ERROR_INPUT: no answer, one that broke off or is too long; the message says why and what to do. */
+enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
+                               pyro_http_receiver *receive, void *context, struct pyro_http_answer *ret,
+                               struct pyro_error *error);
+
+/* The body in memory, followed by PYRO_SCAN_PADDING zero bytes that `body->len` does not count. Answers that broke off
+ * are tried again too. */
+enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uint64_t limit, unsigned tries,
+                                    struct pyro_strbuf *body, struct pyro_http_answer *ret, struct pyro_error *error);
+
+/* The address without name, password, query and fragment: what may be shown. Appends to `text`. */
+void pyro_http_label(const char *url, struct pyro_strbuf *text);
+
+#endif
