@@ -89,14 +89,18 @@ const struct cli_verb *cli_verb_find(const char *name);
             "Skip and count records (lines of the log) longer than SIZE: bytes, or a number with K, M or G."           \
     }
 /* For inputs that are addresses: three options. */
-#define CLI_OPTIONS_REMOTE                                                                                             \
-    {"remote", 0, "HOW", "auto log rest", "auto",                                                                      \
-     "Read an application of a History Server or a live UI from its event log, from its REST API, or from whichever "  \
-     "the server offers, the log first (auto)."},                                                                      \
+#define CLI_OPTIONS_REMOTE                                                                                              \
+    {"remote",                                                                                                          \
+     0,                                                                                                                 \
+     "HOW",                                                                                                             \
+     "auto log rest",                                                                                                   \
+     "auto",                                                                                                            \
+     "Read an application of a History Server or a live UI from its event log, from its REST API, or from whichever "   \
+     "the server offers, the log first (auto)."},                                                                       \
         {"timeout", 0, "SECONDS", NULL, "120", "Give up on a server that sends nothing, or next to nothing, so long."}, \
-    {                                                                                                                  \
-        "max-download", 0, "SIZE", NULL, "16G",                                                                        \
-            "Refuse a remote log of more than SIZE as it is sent; it needs that much room in TMPDIR meanwhile."        \
+    {                                                                                                                   \
+        "max-download", 0, "SIZE", NULL, "16G",                                                                         \
+            "Refuse a remote log of more than SIZE as it is sent; it needs that much room in TMPDIR meanwhile."         \
     }
 #define CLI_OPTION_STORE                                                                                               \
     {                                                                                                                  \

@@ -304,7 +304,8 @@ const struct cli_verb_body cli_verb_diagnose = {
         "PATH is an event log, plain or compressed with zstd, lz4, snappy, lzf or gzip (recognised by content); the "
         "folder of a rolling log (eventlog_v2_...); a folder of many logs; a Databricks log folder; a zip archive from "
         "a History Server; '-' for standard input; or an address (http or https) of a log, of a History Server's or a "
-        "live UI's page of an application, or of such a server, for all it has. Damaged and unfinished logs are read as far as they go, and the "
+        "live UI's page of an application, or of such a server, for all it has. Damaged and unfinished logs are read "
+        "as far as they go, and the "
         "report says what is missing.\n\n"
         "On a terminal, progress is shown on standard error; Ctrl-C stops, leaves no unfinished file, and exits "
         "with 130.",

@@ -35,7 +35,14 @@ bool pyro_app_failed(const struct pyro_app *app)
 
 bool pyro_app_is_streaming(const struct pyro_app *app)
 {
-    return app->streams.count > 0;
+    if (app->streams.count > 0)
+        return true;
+    /* REST answers hold no progress of queries; the jobs of a micro-batch name its run. */
+    for (size_t i = 0; app->integrity.rest && i < app->sql.count; i++)
+        if (pyro_slice_find(app->sql.items[i].description, "runId = ") &&
+            pyro_slice_find(app->sql.items[i].description, "batch = "))
+            return true;
+    return false;
 }
 
 bool pyro_app_is_interactive(const struct pyro_app *app)

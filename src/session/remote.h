@@ -47,9 +47,7 @@ struct pyro_remote_options pyro_remote_resolve(const struct pyro_options *option
 /* Appends "BASE/api/v1/applications[/APP[/ATTEMPT]]". */
 void pyro_remote_add_api(struct pyro_strbuf *url, const struct pyro_remote *remote, bool attempt);
 
-enum {
-    PYRO_REMOTE_TRIES = 3
-};
+enum { PYRO_REMOTE_TRIES = 3 };
 #define PYRO_REMOTE_ANSWER_BYTES (UINT64_C(256) << 20)
 
 #endif

@@ -144,8 +144,7 @@ static enum pyro_status fetch_archive(struct fetching *fetching, char *ret_refus
     pyro_remote_add_api(&url, fetching->remote, true);
     pyro_strbuf_add_text(&url, "/logs");
     ret_refusal[0] = '\0';
-    enum pyro_status status =
-        url.failed ? no_memory(fetching->error) : download(fetching, url.data, &answer);
+    enum pyro_status status = url.failed ? no_memory(fetching->error) : download(fetching, url.data, &answer);
     pyro_strbuf_done(&url);
     PYRO_TRY(status);
     if (answer.status != 200) {
@@ -259,8 +258,7 @@ enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_option
         ret->log = log;
         return PYRO_OK;
     }
-    enum pyro_status status =
-        pyro_remote_client_open(&fetching.client, options, log->path.ptr, fetching.error);
+    enum pyro_status status = pyro_remote_client_open(&fetching.client, options, log->path.ptr, fetching.error);
     if (status == PYRO_OK)
         status = open_file(&fetching);
     if (status == PYRO_OK)

@@ -11,7 +11,7 @@
 /* What an address says by itself. Slices of the address. */
 struct place {
     struct pyro_slice base, app, next; /* null ptr: not said; next: what stands behind the application */
-    bool server; /* can be nothing else than a server's */
+    bool server;                       /* can be nothing else than a server's */
 };
 
 struct finding {
@@ -111,8 +111,7 @@ static struct pyro_slice escape(struct pyro_arena *arena, struct pyro_slice text
         else
             pyro_strbuf_printf(&escaped, "%%%02X", byte);
     }
-    struct pyro_slice kept =
-        escaped.failed ? PYRO_SLICE_NULL : pyro_arena_copy(arena, pyro_strbuf_slice(&escaped));
+    struct pyro_slice kept = escaped.failed ? PYRO_SLICE_NULL : pyro_arena_copy(arena, pyro_strbuf_slice(&escaped));
     pyro_strbuf_done(&escaped);
     return kept;
 }
@@ -159,7 +158,8 @@ static enum pyro_status add_log(struct finding *finding, struct pyro_slice base,
     *log = (struct pyro_log){.layout = PYRO_LAYOUT_REMOTE, .remote = remote};
     if (!address.failed)
         log->path = label_of(finding, address.data);
-    bool done = log->path.ptr && remote->base.ptr && (!app.ptr || remote->app.ptr) && (!attempt.ptr || remote->attempt.ptr);
+    bool done =
+        log->path.ptr && remote->base.ptr && (!app.ptr || remote->app.ptr) && (!attempt.ptr || remote->attempt.ptr);
     pyro_strbuf_done(&address);
     return done ? PYRO_OK : no_memory(finding);
 }
@@ -246,10 +246,9 @@ static enum pyro_status ask(struct finding *finding, struct pyro_slice base, str
     pyro_remote_add_api(&url, &asked, false);
     if (!app.ptr && finding->remote.limit)
         pyro_strbuf_printf(&url, "?limit=%zu", finding->remote.limit);
-    enum pyro_status status =
-        url.failed ? no_memory(finding)
-                   : pyro_http_get_text(finding->client.http, url.data, PYRO_REMOTE_ANSWER_BYTES, PYRO_REMOTE_TRIES,
-                                        body, &answer, finding->error);
+    enum pyro_status status = url.failed ? no_memory(finding)
+                                         : pyro_http_get_text(finding->client.http, url.data, PYRO_REMOTE_ANSWER_BYTES,
+                                                              PYRO_REMOTE_TRIES, body, &answer, finding->error);
     pyro_strbuf_done(&url);
     ret_refusal[0] = '\0';
     if (status == PYRO_ERROR_INPUT || (status == PYRO_OK && answer.status != 200))

@@ -320,8 +320,9 @@ static enum pyro_status say_failed(const struct pyro_http *http, const struct re
         return pyro_error_set(error, PYRO_ERROR_INPUT, "more than %d redirections: give the address they lead to",
                               REDIRECTIONS);
     case CURLE_UNSUPPORTED_PROTOCOL:
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "the server redirects to something other than http and https, "
-                                                       "which is not followed");
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "the server redirects to something other than http and https, "
+                              "which is not followed");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
         return pyro_error_set(error, PYRO_ERROR_INPUT,
@@ -362,12 +363,12 @@ enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t
 {
     curl_easy_setopt(http->curl, CURLOPT_URL, url);
     for (unsigned tried = 0;; tried++) {
-        struct request request = {
-            .http = http, .limit = limit, .receive = receive, .context = context, .error = error};
+        struct request request = {.http = http, .limit = limit, .receive = receive, .context = context, .error = error};
         long status;
         const char *type = NULL;
         CURLcode result = try_once(http, &request, &status);
-        bool again = result == CURLE_OK ? is_busy(status) : is_transient(result) && !request.refused && !request.too_long;
+        bool again =
+            result == CURLE_OK ? is_busy(status) : is_transient(result) && !request.refused && !request.too_long;
         if (again && request.received == 0 && tried + 1 < tries) {
             if (pause_before(http, tried))
                 continue;

@@ -18,9 +18,9 @@ const char *pyro_http_description(void);
 
 struct pyro_http_options {
     const struct pyro_allocator *allocator;
-    const char *user;    /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
-    const char *token;   /* a bearer token; NULL: none */
-    unsigned timeout_s;  /* an answer that brings less than a few bytes a second for so long is given up; 0: 120 */
+    const char *user;   /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
+    const char *token;  /* a bearer token; NULL: none */
+    unsigned timeout_s; /* an answer that brings less than a few bytes a second for so long is given up; 0: 120 */
     /* Asked several times a second; true stops the request with PYRO_ERROR_CANCELLED. May be NULL. */
     bool (*stopped)(void *context, uint64_t received, uint64_t expected);
     void *context;
@@ -33,9 +33,9 @@ enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct 
 void pyro_http_close(struct pyro_http *http);
 
 struct pyro_http_answer {
-    unsigned status;         /* 200, 404, ...; never a redirection */
-    uint64_t bytes;          /* of the body that were handed over */
-    bool html;               /* Content-Type says so */
+    unsigned status; /* 200, 404, ...; never a redirection */
+    uint64_t bytes;  /* of the body that were handed over */
+    bool html;       /* Content-Type says so */
 };
 
 /* Where a body goes. False ends the request; the receiver has filled in an error. */

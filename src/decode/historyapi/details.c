@@ -70,9 +70,9 @@ static size_t indentation(struct pyro_slice line)
     return at;
 }
 
-/* "* SortMergeJoin Inner (12)", "Scan csv  (1)", "ShuffleQueryStage (5), Statistics(...)", and, in descriptions that are
- * not formatted, "*(3) Sort [a#1 ASC], false, 0". */
-static bool keep_operator(struct api_details *details, struct pyro_slice text)
+/* "* SortMergeJoin Inner (12)", "Scan csv  (1)", "ShuffleQueryStage (5), Statistics(...)", and, in descriptions that
+ * are not formatted, "*(3) Sort [a#1 ASC], false, 0". */
+static bool keep_operator(struct pyro_api_details *details, struct pyro_slice text)
 {
     if (text.len > 0 && text.ptr[0] == '*') {
         size_t skip = 1, end;
@@ -84,10 +84,10 @@ static bool keep_operator(struct api_details *details, struct pyro_slice text)
     }
     if (text.len == 0)
         return true;
-    struct api_operator *found = pyro_vec_push(&details->operators, details->allocator);
+    struct pyro_api_operator *found = pyro_vec_push(&details->operators, details->allocator);
     if (!found)
         return false;
-    *found = (struct api_operator){text, -1};
+    *found = (struct pyro_api_operator){text, -1};
     for (size_t i = 0; i + 2 < text.len; i++) {
         size_t end;
         if (text.ptr[i] != ' ' || text.ptr[i + 1] != '(')
@@ -103,7 +103,7 @@ static bool keep_operator(struct api_details *details, struct pyro_slice text)
 }
 
 /* The tree under "== Physical Plan =="; of an adaptive plan the final one. */
-static bool read_tree(struct api_details *details)
+static bool read_tree(struct pyro_api_details *details)
 {
     const char *head = pyro_slice_find(details->text, "== Physical Plan ==");
     size_t at = head ? (size_t)(head - details->text.ptr) : details->text.len, skipped_from = SIZE_MAX;
@@ -125,7 +125,7 @@ static bool read_tree(struct api_details *details)
 }
 
 /* "(12) SortMergeJoin [codegen id : 5]" begins a paragraph. */
-static bool read_paragraphs(struct api_details *details)
+static bool read_paragraphs(struct pyro_api_details *details)
 {
     size_t at = 0;
     struct line line;
@@ -143,15 +143,16 @@ static bool read_paragraphs(struct api_details *details)
     return true;
 }
 
-bool api_details_open(struct api_details *details, struct pyro_slice text, const struct pyro_allocator *allocator)
+bool pyro_api_details_open(struct pyro_api_details *details, struct pyro_slice text,
+                           const struct pyro_allocator *allocator)
 {
-    *details = (struct api_details){.allocator = allocator, .left = MOST_BYTES_READ};
+    *details = (struct pyro_api_details){.allocator = allocator, .left = MOST_BYTES_READ};
     details->text = text.ptr ? cut(text, MOST_TEXT_BYTES) : text;
     pyro_arena_init(&details->arena, allocator);
     return !text.ptr || (read_tree(details) && read_paragraphs(details));
 }
 
-void api_details_done(struct api_details *details)
+void pyro_api_details_done(struct pyro_api_details *details)
 {
     pyro_vec_done(&details->operators, details->allocator);
     pyro_vec_done(&details->paragraphs, details->allocator);
@@ -177,7 +178,7 @@ static bool split_member(struct pyro_slice line, struct pyro_slice *key, struct 
 }
 
 /* False at the paragraph's end. */
-static bool next_member(struct api_details *details, size_t *at, struct line *line)
+static bool next_member(struct pyro_api_details *details, size_t *at, struct line *line)
 {
     if (details->left == 0 || !next_line(details->text, at, line) || line->text.len == 0)
         return false;
@@ -185,7 +186,7 @@ static bool next_member(struct api_details *details, size_t *at, struct line *li
     return true;
 }
 
-static struct pyro_slice member(struct api_details *details, size_t paragraph, const char *name)
+static struct pyro_slice member(struct pyro_api_details *details, size_t paragraph, const char *name)
 {
     struct line line;
     struct pyro_slice key, value;
@@ -201,7 +202,7 @@ static struct pyro_slice or_empty(struct pyro_slice text, const char *empty)
 }
 
 /* "Scan csv db.t" is told as "FileScan csv db.t[columns] Batched: false, Location: ..., ReadSchema: ...". */
-static void add_scan(struct pyro_strbuf *text, struct api_details *details, size_t paragraph,
+static void add_scan(struct pyro_strbuf *text, struct pyro_api_details *details, size_t paragraph,
                      struct pyro_slice name)
 {
     struct line line;
@@ -222,8 +223,28 @@ static void add_scan(struct pyro_strbuf *text, struct api_details *details, size
     }
 }
 
+static void add_metadata(struct pyro_strbuf *text, struct pyro_api_details *details, size_t paragraph)
+{
+    struct line line;
+    struct pyro_slice key, value;
+    while (next_member(details, &paragraph, &line)) {
+        if (!split_member(line.text, &key, &value) || pyro_slice_is(key, "Output"))
+            continue;
+        pyro_strbuf_add_text(text, text->len > 0 ? ",\"" : "\"");
+        pyro_strbuf_add_slice(text, key);
+        pyro_strbuf_add_text(text, "\":\"");
+        pyro_strbuf_add_slice(text, cut(value, MOST_DETAIL_BYTES / 4));
+        pyro_strbuf_add_char(text, '"');
+    }
+}
+
+static bool is_file_scan(struct pyro_api_details *details, size_t paragraph, struct pyro_slice name)
+{
+    return pyro_slice_starts_with(name, "Scan ") && member(details, paragraph, "ReadSchema").ptr;
+}
+
 /* What the tree says behind the operator's name, "Inner BuildRight" as ", Inner, BuildRight". */
-static void add_join(struct pyro_strbuf *text, struct api_details *details, size_t paragraph,
+static void add_join(struct pyro_strbuf *text, struct pyro_api_details *details, size_t paragraph,
                      struct pyro_slice name, struct pyro_slice in_tree)
 {
     struct pyro_slice left = member(details, paragraph, "Left keys"), right = member(details, paragraph, "Right keys");
@@ -247,11 +268,11 @@ static void add_join(struct pyro_strbuf *text, struct api_details *details, size
     }
 }
 
-static void add_words(struct pyro_strbuf *text, struct api_details *details, size_t paragraph,
-                      const struct api_operator *found, struct pyro_slice name)
+static void add_words(struct pyro_strbuf *text, struct pyro_api_details *details, size_t paragraph,
+                      const struct pyro_api_operator *found, struct pyro_slice name)
 {
     struct pyro_slice arguments = member(details, paragraph, "Arguments");
-    if (pyro_slice_starts_with(name, "Scan ") && member(details, paragraph, "ReadSchema").ptr) {
+    if (is_file_scan(details, paragraph, name)) {
         add_scan(text, details, paragraph, name);
     } else if (pyro_slice_find(name, "Join")) {
         add_join(text, details, paragraph, name, found->name);
@@ -272,26 +293,38 @@ static void add_words(struct pyro_strbuf *text, struct api_details *details, siz
     }
 }
 
-static struct pyro_slice describe(struct api_details *details, const struct api_operator *found,
-                                  struct pyro_slice name)
+static struct pyro_slice keep(struct pyro_api_details *details, struct pyro_strbuf *text)
 {
-    if (found->number < 0)
-        return found->name;
-    size_t paragraph = (size_t)found->number < details->paragraphs.count ? details->paragraphs.items[found->number] : 0;
-    struct pyro_strbuf text;
-    if (paragraph == 0)
-        return PYRO_SLICE_NULL;
-    pyro_strbuf_init(&text, details->allocator);
-    add_words(&text, details, paragraph - 1, found, name);
-    struct pyro_slice kept = text.failed ? PYRO_SLICE_NULL : pyro_arena_copy(&details->arena, cut(pyro_strbuf_slice(&text), MOST_DETAIL_BYTES));
-    pyro_strbuf_done(&text);
+    struct pyro_slice kept = text->failed ? PYRO_SLICE_NULL : pyro_arena_copy(&details->arena, pyro_strbuf_slice(text));
+    pyro_strbuf_done(text);
     return kept;
 }
 
-struct pyro_slice api_details_next(struct api_details *details, struct pyro_slice name)
+static struct pyro_api_detail describe(struct pyro_api_details *details, const struct pyro_api_operator *found,
+                                       struct pyro_slice name)
+{
+    struct pyro_api_detail ret = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};
+    if (found->number < 0)
+        return (struct pyro_api_detail){cut(found->name, MOST_DETAIL_BYTES), PYRO_SLICE_NULL};
+    size_t paragraph = (size_t)found->number < details->paragraphs.count ? details->paragraphs.items[found->number] : 0;
+    struct pyro_strbuf text;
+    if (paragraph == 0 || details->arena.reserved > MOST_TEXT_BYTES)
+        return ret;
+    pyro_strbuf_init(&text, details->allocator);
+    add_words(&text, details, paragraph - 1, found, name);
+    text.len = cut(pyro_strbuf_slice(&text), MOST_DETAIL_BYTES).len;
+    ret.text = keep(details, &text);
+    if (is_file_scan(details, paragraph - 1, name)) {
+        add_metadata(&text, details, paragraph - 1);
+        ret.metadata = keep(details, &text);
+    }
+    return ret;
+}
+
+struct pyro_api_detail pyro_api_details_next(struct pyro_api_details *details, struct pyro_slice name)
 {
     for (size_t i = 0; i < LEFT_OUT && details->next + i < details->operators.count; i++) {
-        const struct api_operator *found = &details->operators.items[details->next + i];
+        const struct pyro_api_operator *found = &details->operators.items[details->next + i];
         char behind = found->name.len > name.len ? found->name.ptr[name.len] : ' ';
         if (name.len == 0 || found->name.len < name.len || memcmp(found->name.ptr, name.ptr, name.len) != 0 ||
             (behind != ' ' && behind != '(' && behind != '['))
@@ -299,5 +332,5 @@ struct pyro_slice api_details_next(struct api_details *details, struct pyro_slic
         details->next += i + 1;
         return describe(details, found, name);
     }
-    return PYRO_SLICE_NULL;
+    return (struct pyro_api_detail){PYRO_SLICE_NULL, PYRO_SLICE_NULL};
 }

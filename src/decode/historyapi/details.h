@@ -3,29 +3,33 @@
 #define PYRO_DECODE_HISTORYAPI_DETAILS_H
 
 #include "base/arena.h"
-#include "base/vec.h"
 #include "base/slice.h"
+#include "base/vec.h"
 
-struct api_operator {
+struct pyro_api_operator {
     struct pyro_slice name; /* as the description's tree has it: "SortMergeJoin Inner" */
     int64_t number;         /* of its paragraph, -1: it has none and `name` says all */
 };
 
-struct api_details {
+struct pyro_api_details {
     const struct pyro_allocator *allocator;
     struct pyro_slice text; /* a JSON string's contents, escapes as they are written */
     struct pyro_arena arena;
-    PYRO_VEC(struct api_operator) operators; /* in the tree's order */
-    PYRO_VEC(size_t) paragraphs;             /* by number: 1 + where its first line begins, 0: there is none */
+    PYRO_VEC(struct pyro_api_operator) operators; /* in the tree's order */
+    PYRO_VEC(size_t) paragraphs;                  /* by number: 1 + where its first line begins, 0: there is none */
     size_t next;
     size_t left; /* bytes that may still be read */
 };
 
-/* False: no memory; to be released with api_details_done() in any case. `text` may be null. */
-bool api_details_open(struct api_details *details, struct pyro_slice text, const struct pyro_allocator *allocator);
-void api_details_done(struct api_details *details);
-/* The text of the next operator of this name, like Spark's simpleString; null where none is found. Operators are asked
- * for in the tree's order. Lives as long as `details`. */
-struct pyro_slice api_details_next(struct api_details *details, struct pyro_slice name);
+/* False: no memory; to be released with pyro_api_details_done() in any case. `text` may be null. */
+bool pyro_api_details_open(struct pyro_api_details *details, struct pyro_slice text,
+                           const struct pyro_allocator *allocator);
+void pyro_api_details_done(struct pyro_api_details *details);
+struct pyro_api_detail {
+    struct pyro_slice text;     /* like Spark's simpleString; null ptr: not known */
+    struct pyro_slice metadata; /* of a scan of files: members of a JSON object, without its braces; null ptr: none */
+};
+/* The next operator of this name. Operators are asked for in the tree's order. Lives as long as `details`. */
+struct pyro_api_detail pyro_api_details_next(struct pyro_api_details *details, struct pyro_slice name);
 
 #endif

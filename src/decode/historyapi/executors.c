@@ -6,21 +6,10 @@
 #define KEY PYRO_JSON_KEY
 
 static const struct pyro_json_key executor_keys[] = {
-    KEY("id"),         KEY("hostPort"),          KEY("totalCores"),        KEY("maxMemory"), KEY("addTime"),
+    KEY("id"),         KEY("hostPort"),     KEY("totalCores"),        KEY("maxMemory"),         KEY("addTime"),
     KEY("removeTime"), KEY("removeReason"), KEY("resourceProfileId"), KEY("peakMemoryMetrics"),
 };
-enum {
-    ID,
-    HOST_PORT,
-    CORES,
-    MEMORY,
-    ADDED,
-    REMOVED,
-    REASON,
-    PROFILE,
-    PEAKS,
-    EXECUTOR_KEYS
-};
+enum { ID, HOST_PORT, CORES, MEMORY, ADDED, REMOVED, REASON, PROFILE, PEAKS, EXECUTOR_KEYS };
 
 struct executor {
     struct pyro_slice values[EXECUTOR_KEYS];
@@ -36,80 +25,80 @@ static int compare_executors(const void *left, const void *right)
     return a->row > b->row ? -1 : a->row < b->row; /* newest first is the server's order */
 }
 
-static enum pyro_status write_added(struct api_reading *reading, const struct executor *executor)
+static enum pyro_status write_added(struct pyro_api_reading *reading, const struct executor *executor)
 {
     const struct pyro_slice *values = executor->values;
-    struct pyro_slice host = api_string(values[HOST_PORT]);
+    struct pyro_slice host = pyro_api_string(values[HOST_PORT]);
     const char *colon = host.ptr ? memrchr(host.ptr, ':', host.len) : NULL;
     if (colon)
         host.len = (size_t)(colon - host.ptr);
     /* The driver is an executor in local mode only, and has cores only then. */
-    if (api_int(values[CORES], 0) > 0) {
-        api_line(reading, "SparkListenerExecutorAdded");
-        api_add_time(reading, "Timestamp", executor->added_ms);
-        api_add_raw(reading, "Executor ID", values[ID]);
-        api_add(reading, ",\"Executor Info\":{\"Host\":\"");
+    if (pyro_api_int(values[CORES], 0) > 0) {
+        pyro_api_line(reading, "SparkListenerExecutorAdded");
+        pyro_api_add_time(reading, "Timestamp", executor->added_ms);
+        pyro_api_add_raw(reading, "Executor ID", values[ID]);
+        pyro_api_add(reading, ",\"Executor Info\":{\"Host\":\"");
         pyro_strbuf_add_slice(&reading->lines, host.ptr ? host : PYRO_SLICE_LITERAL(""));
-        api_add(reading, "\"");
-        api_add_raw(reading, "Total Cores", values[CORES]);
-        api_add_raw(reading, "Resource Profile Id", values[PROFILE]);
-        api_add(reading, "}");
-        PYRO_TRY(api_line_end(reading));
+        pyro_api_add(reading, "\"");
+        pyro_api_add_raw(reading, "Total Cores", values[CORES]);
+        pyro_api_add_raw(reading, "Resource Profile Id", values[PROFILE]);
+        pyro_api_add(reading, "}");
+        PYRO_TRY(pyro_api_line_end(reading));
     }
-    api_line(reading, "SparkListenerBlockManagerAdded");
-    api_add(reading, ",\"Block Manager ID\":{");
-    api_add_raw(reading, "Executor ID", values[ID]);
-    api_add(reading, "}");
-    api_add_raw(reading, "Maximum Memory", values[MEMORY]);
-    api_add_time(reading, "Timestamp", executor->added_ms);
-    return api_line_end(reading);
+    pyro_api_line(reading, "SparkListenerBlockManagerAdded");
+    pyro_api_add(reading, ",\"Block Manager ID\":{");
+    pyro_api_add_raw(reading, "Executor ID", values[ID]);
+    pyro_api_add(reading, "}");
+    pyro_api_add_raw(reading, "Maximum Memory", values[MEMORY]);
+    pyro_api_add_time(reading, "Timestamp", executor->added_ms);
+    return pyro_api_line_end(reading);
 }
 
-static enum pyro_status write_executor(struct api_reading *reading, const struct executor *executor)
+static enum pyro_status write_executor(struct pyro_api_reading *reading, const struct executor *executor)
 {
     const struct pyro_slice *values = executor->values;
     PYRO_TRY(write_added(reading, executor));
     if (values[PEAKS].ptr) {
-        api_line(reading, "SparkListenerExecutorMetricsUpdate");
-        api_add_raw(reading, "Executor ID", values[ID]);
-        api_add(reading, ",\"Executor Metrics Updated\":[{\"Stage ID\":-1,\"Stage Attempt ID\":-1");
-        api_add_raw(reading, "Executor Metrics", values[PEAKS]);
-        api_add(reading, "}]");
-        PYRO_TRY(api_line_end(reading));
+        pyro_api_line(reading, "SparkListenerExecutorMetricsUpdate");
+        pyro_api_add_raw(reading, "Executor ID", values[ID]);
+        pyro_api_add(reading, ",\"Executor Metrics Updated\":[{\"Stage ID\":-1,\"Stage Attempt ID\":-1");
+        pyro_api_add_raw(reading, "Executor Metrics", values[PEAKS]);
+        pyro_api_add(reading, "}]");
+        PYRO_TRY(pyro_api_line_end(reading));
     }
-    int64_t removed_ms = api_time(values[REMOVED]);
+    int64_t removed_ms = pyro_api_time(values[REMOVED]);
     if (removed_ms == PYRO_NONE)
         return PYRO_OK;
-    api_line(reading, "SparkListenerExecutorRemoved");
-    api_add_time(reading, "Timestamp", removed_ms);
-    api_add_raw(reading, "Executor ID", values[ID]);
-    api_add_raw(reading, "Removed Reason", values[REASON].ptr ? values[REASON] : PYRO_SLICE_LITERAL("\"\""));
-    return api_line_end(reading);
+    pyro_api_line(reading, "SparkListenerExecutorRemoved");
+    pyro_api_add_time(reading, "Timestamp", removed_ms);
+    pyro_api_add_raw(reading, "Executor ID", values[ID]);
+    pyro_api_add_raw(reading, "Removed Reason", values[REASON].ptr ? values[REASON] : PYRO_SLICE_LITERAL("\"\""));
+    return pyro_api_line_end(reading);
 }
 
-enum pyro_status api_read_executors(struct api_reading *reading)
+enum pyro_status pyro_api_read_executors(struct pyro_api_reading *reading)
 {
     static const char page[] = "allexecutors";
     const struct pyro_allocator *allocator = reading->source->allocator;
     PYRO_VEC(struct executor) executors = {0};
     struct pyro_json json;
-    PYRO_TRY(api_get(reading, page, &reading->body, &json));
+    PYRO_TRY(pyro_api_get(reading, page, &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct executor *executor = pyro_vec_push(&executors, allocator);
             if (!executor) {
                 pyro_vec_done(&executors, allocator);
-                return api_no_memory(reading);
+                return pyro_api_no_memory(reading);
             }
-            api_take(&json, executor_keys, EXECUTOR_KEYS, executor->values);
-            executor->added_ms = api_time(executor->values[ADDED]);
+            pyro_api_take(&json, executor_keys, EXECUTOR_KEYS, executor->values);
+            executor->added_ms = pyro_api_time(executor->values[ADDED]);
             executor->row = executors.count;
         }
-    enum pyro_status status = api_check(reading, page, &json);
+    enum pyro_status status = pyro_api_check(reading, page, &json);
     if (executors.count > 1)
         qsort(executors.items, executors.count, sizeof(*executors.items), compare_executors);
     for (size_t i = 0; i < executors.count && status == PYRO_OK; i++)
-        if (api_string(executors.items[i].values[ID]).ptr)
+        if (pyro_api_string(executors.items[i].values[ID]).ptr)
             status = write_executor(reading, &executors.items[i]);
     pyro_vec_done(&executors, allocator);
     return status;
@@ -117,9 +106,9 @@ enum pyro_status api_read_executors(struct api_reading *reading)
 
 /* ---- Cached RDDs ------------------------------------------------------------------------------------------------- */
 
-int api_compare_rdds(const void *left, const void *right)
+int pyro_api_compare_rdds(const void *left, const void *right)
 {
-    const struct api_rdd *a = left, *b = right;
+    const struct pyro_api_rdd *a = left, *b = right;
     return (a->id > b->id) - (a->id < b->id);
 }
 
@@ -129,14 +118,14 @@ static bool level_has(struct pyro_slice level, const char *word)
 }
 
 /* An RDDInfo without a lineage: the answers do not give one. */
-static bool keep_rdd(struct api_reading *reading, const struct pyro_slice *values)
+static bool keep_rdd(struct pyro_api_reading *reading, const struct pyro_slice *values)
 {
     struct pyro_strbuf *texts = &reading->rdd_texts;
-    struct pyro_slice level = api_string(values[4]);
-    struct api_rdd *rdd = pyro_vec_push(&reading->rdds, reading->source->allocator);
+    struct pyro_slice level = pyro_api_string(values[4]);
+    struct pyro_api_rdd *rdd = pyro_vec_push(&reading->rdds, reading->source->allocator);
     if (!rdd)
         return false;
-    *rdd = (struct api_rdd){api_int(values[0], PYRO_NONE), texts->len, 0};
+    *rdd = (struct pyro_api_rdd){pyro_api_int(values[0], PYRO_NONE), texts->len, 0};
     pyro_strbuf_printf(texts, "{\"RDD ID\":%lld,\"Name\":", (long long)rdd->id);
     pyro_strbuf_add_slice(texts, values[1].ptr ? values[1] : PYRO_SLICE_LITERAL("\"\""));
     pyro_strbuf_printf(texts,
@@ -146,15 +135,15 @@ static bool keep_rdd(struct api_reading *reading, const struct pyro_slice *value
                        level_has(level, "Disk") ? "true" : "false", level_has(level, "Memory") ? "true" : "false",
                        level_has(level, "off heap") ? "true" : "false",
                        level_has(level, "Deserialized") ? "true" : "false", level_has(level, "2x") ? 2 : 1,
-                       (long long)api_int(values[2], 0), (long long)api_int(values[3], 0),
-                       (long long)api_int(values[5], 0), (long long)api_int(values[6], 0));
+                       (long long)pyro_api_int(values[2], 0), (long long)pyro_api_int(values[3], 0),
+                       (long long)pyro_api_int(values[5], 0), (long long)pyro_api_int(values[6], 0));
     rdd->len = texts->len - rdd->begin;
     if (rdd->id == PYRO_NONE)
         reading->rdds.count--;
     return !texts->failed;
 }
 
-enum pyro_status api_read_storage(struct api_reading *reading)
+enum pyro_status pyro_api_read_storage(struct pyro_api_reading *reading)
 {
     static const struct pyro_json_key keys[] = {
         KEY("id"),           KEY("name"),       KEY("numPartitions"), KEY("numCachedPartitions"),
@@ -163,15 +152,15 @@ enum pyro_status api_read_storage(struct api_reading *reading)
     static const char page[] = "storage/rdd";
     struct pyro_json json;
     bool there;
-    PYRO_TRY(api_get_optional(reading, page, &json, &there));
+    PYRO_TRY(pyro_api_get_optional(reading, page, &json, &there));
     if (!there || !pyro_json_enter_array(&json))
         return PYRO_OK;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
         struct pyro_slice values[7];
-        if (api_take(&json, keys, 7, values) && !keep_rdd(reading, values))
-            return api_no_memory(reading);
+        if (pyro_api_take(&json, keys, 7, values) && !keep_rdd(reading, values))
+            return pyro_api_no_memory(reading);
     }
     if (reading->rdds.count > 1)
-        qsort(reading->rdds.items, reading->rdds.count, sizeof(*reading->rdds.items), api_compare_rdds);
-    return api_check(reading, page, &json);
+        qsort(reading->rdds.items, reading->rdds.count, sizeof(*reading->rdds.items), pyro_api_compare_rdds);
+    return pyro_api_check(reading, page, &json);
 }

@@ -1,6 +1,6 @@
 /* The REST API of a History Server or of a running application's UI, turned into the event lines that the application
- * would have logged, as far as the answers tell. One way leads from bytes to rows then: every analysis and rule reads an
- * application from REST as it reads a log.
+ * would have logged, as far as the answers tell. One way leads from bytes to rows then: every analysis and rule reads
+ * an application from REST as it reads a log.
  *
  *     application, environment, executors, storage -> SQL executions -> jobs -> stages with their tasks -> ends
  *

@@ -6,12 +6,12 @@
 #define KEY PYRO_JSON_KEY
 
 static const struct pyro_json_key job_keys[] = {
-    KEY("jobId"),  KEY("name"),     KEY("description"), KEY("submissionTime"), KEY("completionTime"), KEY("stageIds"),
-    KEY("status"), KEY("jobGroup"), KEY("jobTags"),
+    KEY("jobId"),    KEY("name"),   KEY("description"), KEY("submissionTime"), KEY("completionTime"),
+    KEY("stageIds"), KEY("status"), KEY("jobGroup"),    KEY("jobTags"),
 };
 enum { ID, NAME, DESCRIPTION, SUBMITTED, COMPLETED, STAGE_IDS, STATUS, GROUP, TAGS, JOB_KEYS };
 
-static int64_t execution_of(const struct api_reading *reading, int64_t job)
+static int64_t execution_of(const struct pyro_api_reading *reading, int64_t job)
 {
     size_t low = 0, high = reading->executions.count;
     while (low < high) {
@@ -26,11 +26,11 @@ static int64_t execution_of(const struct api_reading *reading, int64_t job)
                : PYRO_NONE;
 }
 
-static bool keep_stage_ids(struct api_reading *reading, struct api_job *job, struct pyro_slice ids)
+static bool keep_stage_ids(struct pyro_api_reading *reading, struct pyro_api_job *job, struct pyro_slice ids)
 {
     struct pyro_json json;
     job->first_stage = reading->job_stages.count;
-    api_start(&json, ids);
+    pyro_api_start(&json, ids);
     if (!ids.ptr || !pyro_json_enter_array(&json))
         return true;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
@@ -44,26 +44,27 @@ static bool keep_stage_ids(struct api_reading *reading, struct api_job *job, str
     return true;
 }
 
-static enum pyro_status write_start(struct api_reading *reading, const struct pyro_slice *values,
-                                    const struct api_job *job)
+static enum pyro_status write_start(struct pyro_api_reading *reading, const struct pyro_slice *values,
+                                    const struct pyro_api_job *job)
 {
     int64_t execution = execution_of(reading, job->id);
-    api_line(reading, "SparkListenerJobStart");
-    api_add_int(reading, "Job ID", job->id);
-    api_add_time(reading, "Submission Time", api_time(values[SUBMITTED]));
-    api_add_raw(reading, "Stage IDs", values[STAGE_IDS]);
-    api_add(reading, ",\"Properties\":{");
+    pyro_api_line(reading, "SparkListenerJobStart");
+    pyro_api_add_int(reading, "Job ID", job->id);
+    pyro_api_add_time(reading, "Submission Time", pyro_api_time(values[SUBMITTED]));
+    pyro_api_add_raw(reading, "Stage IDs", values[STAGE_IDS]);
+    pyro_api_add(reading, ",\"Properties\":{");
     if (execution != PYRO_NONE)
         pyro_strbuf_printf(&reading->lines, "\"spark.sql.execution.id\":\"%lld\"", (long long)execution);
-    api_add_raw(reading, "spark.job.description", values[DESCRIPTION]);
-    api_add_raw(reading, "spark.jobGroup.id", values[GROUP]);
-    api_add(reading, "}");
-    return api_line_end(reading);
+    pyro_api_add_raw(reading, "spark.job.description", values[DESCRIPTION]);
+    pyro_api_add_raw(reading, "spark.jobGroup.id", values[GROUP]);
+    pyro_api_add(reading, "}");
+    return pyro_api_line_end(reading);
 }
 
 static int compare_values(const void *left, const void *right)
 {
-    int64_t a = api_int(((const struct pyro_slice *)left)[ID], 0), b = api_int(((const struct pyro_slice *)right)[ID], 0);
+    int64_t a = pyro_api_int(((const struct pyro_slice *)left)[ID], 0),
+            b = pyro_api_int(((const struct pyro_slice *)right)[ID], 0);
     return (a > b) - (a < b);
 }
 
@@ -73,41 +74,41 @@ struct job_values {
 
 typedef PYRO_VEC(struct job_values) job_values_vec;
 
-static enum pyro_status write_jobs(struct api_reading *reading, const job_values_vec *found)
+static enum pyro_status write_jobs(struct pyro_api_reading *reading, const job_values_vec *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         const struct pyro_slice *values = found->items[i].values;
-        struct api_job *job = pyro_vec_push(&reading->jobs, reading->source->allocator);
+        struct pyro_api_job *job = pyro_vec_push(&reading->jobs, reading->source->allocator);
         if (!job)
-            return api_no_memory(reading);
-        job->id = api_int(values[ID], PYRO_NONE);
-        job->failed = api_is(values[STATUS], "FAILED");
-        bool over = job->failed || api_is(values[STATUS], "SUCCEEDED");
-        job->completed_ms = over ? api_time(values[COMPLETED]) : PYRO_NONE;
+            return pyro_api_no_memory(reading);
+        job->id = pyro_api_int(values[ID], PYRO_NONE);
+        job->failed = pyro_api_is(values[STATUS], "FAILED");
+        bool over = job->failed || pyro_api_is(values[STATUS], "SUCCEEDED");
+        job->completed_ms = over ? pyro_api_time(values[COMPLETED]) : PYRO_NONE;
         if (!keep_stage_ids(reading, job, values[STAGE_IDS]))
-            return api_no_memory(reading);
+            return pyro_api_no_memory(reading);
         PYRO_TRY(write_start(reading, values, job));
     }
     return PYRO_OK;
 }
 
-enum pyro_status api_read_jobs(struct api_reading *reading)
+enum pyro_status pyro_api_read_jobs(struct pyro_api_reading *reading)
 {
     const struct pyro_allocator *allocator = reading->source->allocator;
     job_values_vec found = {0};
     struct pyro_json json;
-    PYRO_TRY(api_get(reading, "jobs", &reading->body, &json));
+    PYRO_TRY(pyro_api_get(reading, "jobs", &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct job_values *job = pyro_vec_push(&found, allocator);
             if (!job) {
                 pyro_vec_done(&found, allocator);
-                return api_no_memory(reading);
+                return pyro_api_no_memory(reading);
             }
-            if (!api_take(&json, job_keys, JOB_KEYS, job->values) || api_int(job->values[ID], -1) < 0)
+            if (!pyro_api_take(&json, job_keys, JOB_KEYS, job->values) || pyro_api_int(job->values[ID], -1) < 0)
                 found.count--;
         }
-    enum pyro_status status = api_check(reading, "jobs", &json);
+    enum pyro_status status = pyro_api_check(reading, "jobs", &json);
     if (found.count > 1)
         qsort(found.items, found.count, sizeof(*found.items), compare_values);
     if (status == PYRO_OK)
@@ -125,21 +126,21 @@ enum pyro_status api_read_jobs(struct api_reading *reading)
 
 static int compare_ends(const void *left, const void *right)
 {
-    const struct api_job *a = left, *b = right;
+    const struct pyro_api_job *a = left, *b = right;
     if (a->completed_ms != b->completed_ms)
         return a->completed_ms < b->completed_ms ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
 }
 
 /* A job fails with what its stage failed with. */
-static struct pyro_slice failure_of(const struct api_reading *reading, const struct api_job *job)
+static struct pyro_slice failure_of(const struct pyro_api_reading *reading, const struct pyro_api_job *job)
 {
     struct pyro_slice failure = PYRO_SLICE_NULL;
     int64_t newest = INT64_MIN;
     for (size_t k = 0; k < job->stage_count; k++) {
         int64_t id = reading->job_stages.items[job->first_stage + k];
-        for (size_t i = api_find_stage(reading, id); i < reading->stages.count; i++) {
-            const struct api_stage *stage = &reading->stages.items[i];
+        for (size_t i = pyro_api_find_stage(reading, id); i < reading->stages.count; i++) {
+            const struct pyro_api_stage *stage = &reading->stages.items[i];
             if (stage->id != id)
                 break;
             if (!stage->failure.ptr || stage->completed_ms < newest)
@@ -151,25 +152,25 @@ static struct pyro_slice failure_of(const struct api_reading *reading, const str
     return failure;
 }
 
-enum pyro_status api_end_jobs(struct api_reading *reading)
+enum pyro_status pyro_api_end_jobs(struct pyro_api_reading *reading)
 {
     if (reading->jobs.count > 1)
         qsort(reading->jobs.items, reading->jobs.count, sizeof(*reading->jobs.items), compare_ends);
     for (size_t i = 0; i < reading->jobs.count; i++) {
-        const struct api_job *job = &reading->jobs.items[i];
+        const struct pyro_api_job *job = &reading->jobs.items[i];
         if (job->completed_ms == PYRO_NONE)
             continue;
-        api_line(reading, "SparkListenerJobEnd");
-        api_add_int(reading, "Job ID", job->id);
-        api_add_time(reading, "Completion Time", job->completed_ms);
+        pyro_api_line(reading, "SparkListenerJobEnd");
+        pyro_api_add_int(reading, "Job ID", job->id);
+        pyro_api_add_time(reading, "Completion Time", job->completed_ms);
         if (job->failed) {
-            api_add(reading, ",\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{");
-            api_add_raw(reading, "Message", failure_of(reading, job));
-            api_add(reading, "}}");
+            pyro_api_add(reading, ",\"Job Result\":{\"Result\":\"JobFailed\",\"Exception\":{");
+            pyro_api_add_raw(reading, "Message", failure_of(reading, job));
+            pyro_api_add(reading, "}}");
         } else {
-            api_add(reading, ",\"Job Result\":{\"Result\":\"JobSucceeded\"}");
+            pyro_api_add(reading, ",\"Job Result\":{\"Result\":\"JobSucceeded\"}");
         }
-        PYRO_TRY(api_line_end(reading));
+        PYRO_TRY(pyro_api_line_end(reading));
     }
     return PYRO_OK;
 }

@@ -9,10 +9,10 @@ static const struct {
     const char *type;
     double factor;
 } units[] = {
-    {"B", "size", 1},           {"KiB", "size", 0x1p10},   {"MiB", "size", 0x1p20},   {"GiB", "size", 0x1p30},
-    {"TiB", "size", 0x1p40},    {"PiB", "size", 0x1p50},   {"EiB", "size", 0x1p60},   {"KB", "size", 0x1p10},
-    {"MB", "size", 0x1p20},     {"GB", "size", 0x1p30},    {"TB", "size", 0x1p40},    {"ms", "timing", 1},
-    {"s", "timing", 1000},      {"m", "timing", 60000},    {"h", "timing", 3600000},
+    {"B", "size", 1},        {"KiB", "size", 0x1p10}, {"MiB", "size", 0x1p20},  {"GiB", "size", 0x1p30},
+    {"TiB", "size", 0x1p40}, {"PiB", "size", 0x1p50}, {"EiB", "size", 0x1p60},  {"KB", "size", 0x1p10},
+    {"MB", "size", 0x1p20},  {"GB", "size", 0x1p30},  {"TB", "size", 0x1p40},   {"ms", "timing", 1},
+    {"s", "timing", 1000},   {"m", "timing", 60000},  {"h", "timing", 3600000},
 };
 
 static bool is_digit(char byte)
@@ -47,7 +47,7 @@ static int64_t read_id(struct pyro_slice text, size_t *at)
     return *at > begin ? id : PYRO_NONE;
 }
 
-static void read_stage(struct pyro_slice text, struct api_metric_value *ret)
+static void read_stage(struct pyro_slice text, struct pyro_api_metric_value *ret)
 {
     static const char head[] = "(stage ";
     const char *found = pyro_slice_find(text, head);
@@ -65,10 +65,10 @@ static void read_stage(struct pyro_slice text, struct api_metric_value *ret)
     ret->attempt = attempt;
 }
 
-struct api_metric_value api_read_metric(struct pyro_slice value)
+struct pyro_api_metric_value pyro_api_read_metric(struct pyro_slice value)
 {
-    struct api_metric_value found = {.value = PYRO_NONE, .stage = PYRO_NONE, .attempt = PYRO_NONE};
-    struct pyro_slice text = api_string(value);
+    struct pyro_api_metric_value found = {.value = PYRO_NONE, .stage = PYRO_NONE, .attempt = PYRO_NONE};
+    struct pyro_slice text = pyro_api_string(value);
     const char *newline = text.ptr ? pyro_slice_find(text, "\\n") : NULL;
     if (newline) {
         text.len -= (size_t)(newline + 2 - text.ptr);

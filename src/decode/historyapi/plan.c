@@ -15,7 +15,8 @@ enum {
 
 struct graph_node {
     int64_t id, codegen; /* codegen: number of the pipeline, 0: none */
-    struct pyro_slice name, metrics, detail;
+    struct pyro_slice name, metrics;
+    struct pyro_api_detail detail;
     int32_t parent, first_child, last_child, next; /* rows */
     int32_t around;                                /* row of its pipeline's own node */
     int64_t stage, attempt;                        /* of its metrics; PYRO_NONE: not known */
@@ -23,7 +24,7 @@ struct graph_node {
 };
 
 struct graph {
-    struct api_reading *reading;
+    struct pyro_api_reading *reading;
     struct pyro_strbuf *updates;
     PYRO_VEC(struct graph_node) nodes; /* sorted by id, which is the order of the tree */
     int32_t root;
@@ -44,8 +45,8 @@ static int compare_nodes(const void *left, const void *right)
 static int32_t find_node(const struct graph *graph, int64_t id)
 {
     const struct graph_node wanted = {.id = id};
-    const struct graph_node *node = bsearch(&wanted, graph->nodes.items, graph->nodes.count, sizeof(wanted),
-                                            compare_nodes);
+    const struct graph_node *node =
+        bsearch(&wanted, graph->nodes.items, graph->nodes.count, sizeof(wanted), compare_nodes);
     return node ? (int32_t)(node - graph->nodes.items) : NOBODY;
 }
 
@@ -56,29 +57,30 @@ static int64_t pipeline_number(struct pyro_slice name)
     int64_t number = 0;
     if (!name.ptr || !pyro_slice_starts_with(name, head))
         return 0;
-    for (size_t i = sizeof(head) - 1; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && number < INT32_MAX; i++)
+    for (size_t i = sizeof(head) - 1; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && number < INT32_MAX;
+         i++)
         number = number * 10 + (name.ptr[i] - '0');
     return number;
 }
 
 static bool read_nodes(struct graph *graph, struct pyro_slice nodes)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("nodeId"), KEY("nodeName"), KEY("metrics"), KEY("wholeStageCodegenId")};
+    static const struct pyro_json_key keys[] = {KEY("nodeId"), KEY("nodeName"), KEY("metrics"),
+                                                KEY("wholeStageCodegenId")};
     struct pyro_json json;
-    api_start(&json, nodes);
+    pyro_api_start(&json, nodes);
     if (!nodes.ptr || !pyro_json_enter_array(&json))
         return true;
     for (bool first = true; pyro_json_next_element(&json, &first) && graph->nodes.count < MOST_NODES;) {
         struct pyro_slice values[4];
-        if (!api_take(&json, keys, 4, values) || !api_string(values[1]).ptr)
+        if (!pyro_api_take(&json, keys, 4, values) || !pyro_api_string(values[1]).ptr)
             continue;
         struct graph_node *node = pyro_vec_push(&graph->nodes, graph->reading->source->allocator);
         if (!node)
             return false;
-        *node = (struct graph_node){.id = api_int(values[0], PYRO_NONE),
-                                    .codegen = api_int(values[3], 0),
-                                    .name = api_string(values[1]),
+        *node = (struct graph_node){.id = pyro_api_int(values[0], PYRO_NONE),
+                                    .codegen = pyro_api_int(values[3], 0),
+                                    .name = pyro_api_string(values[1]),
                                     .metrics = values[2],
                                     .parent = NOBODY,
                                     .first_child = NOBODY,
@@ -115,13 +117,13 @@ static void read_edges(struct graph *graph, struct pyro_slice edges)
 {
     static const struct pyro_json_key keys[] = {KEY("fromId"), KEY("toId")};
     struct pyro_json json;
-    api_start(&json, edges);
+    pyro_api_start(&json, edges);
     if (edges.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct pyro_slice values[2];
-            if (api_take(&json, keys, 2, values))
-                connect(graph, find_node(graph, api_int(values[0], PYRO_NONE)),
-                        find_node(graph, api_int(values[1], PYRO_NONE)));
+            if (pyro_api_take(&json, keys, 2, values))
+                connect(graph, find_node(graph, pyro_api_int(values[0], PYRO_NONE)),
+                        find_node(graph, pyro_api_int(values[1], PYRO_NONE)));
         }
     graph->root = NOBODY;
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -138,23 +140,53 @@ static void read_edges(struct graph *graph, struct pyro_slice edges)
 
 static const struct pyro_json_key metric_keys[] = {KEY("name"), KEY("value")};
 
-/* The stage of the first metric that says one. */
+/* What readers of a shuffle count is in another stage than what its writers count. */
+static bool is_read_side(struct pyro_slice name)
+{
+    return pyro_slice_find(name, "read") || pyro_slice_find(name, "fetch") || pyro_slice_find(name, "fetched");
+}
+
+/* The stage of the first metric that says one; of an exchange, the stage that writes. */
 static void find_stage(struct graph_node *node)
 {
     struct pyro_json json;
-    api_start(&json, node->metrics);
+    bool exchange = pyro_slice_starts_with(node->name, "Exchange");
+    pyro_api_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct pyro_slice values[2];
-            if (!api_take(&json, metric_keys, 2, values))
+            if (!pyro_api_take(&json, metric_keys, 2, values) || (exchange && is_read_side(pyro_api_string(values[0]))))
                 continue;
-            struct api_metric_value value = api_read_metric(values[1]);
+            struct pyro_api_metric_value value = pyro_api_read_metric(values[1]);
             if (value.stage == PYRO_NONE)
                 continue;
             node->stage = value.stage;
             node->attempt = value.attempt;
             return;
         }
+}
+
+static void take_stage(struct graph_node *node, const struct graph_node *other)
+{
+    if (node->stage != PYRO_NONE)
+        return;
+    node->stage = other->stage;
+    node->attempt = other->attempt;
+}
+
+/* Operators between two exchanges run in one stage. What is below an exchange, or a broadcast, runs in the stage that
+ * writes it; what is above an exchange, in another one. */
+static void spread_stages(struct graph *graph)
+{
+    struct graph_node *nodes = graph->nodes.items;
+    for (size_t i = graph->nodes.count; i-- > 0;) /* upwards: children have larger ids */
+        if (nodes[i].parent != NOBODY && !pyro_slice_find(nodes[i].name, "Exchange") &&
+            !pyro_slice_starts_with(nodes[i].name, "InMemoryTableScan"))
+            take_stage(&nodes[nodes[i].parent], &nodes[i]);
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (nodes[i].parent != NOBODY && !pyro_slice_find(nodes[i].name, "Exchange") &&
+            !pyro_slice_starts_with(nodes[nodes[i].parent].name, "BroadcastExchange"))
+            take_stage(&nodes[i], &nodes[nodes[i].parent]);
 }
 
 /* An operator of a pipeline runs where the pipeline does. Subqueries number their pipelines anew: the newest one before
@@ -185,16 +217,10 @@ static bool find_stages(struct graph *graph)
     return done;
 }
 
-/* What readers of a shuffle count is in another stage than what its writers count. */
-static bool is_read_side(struct pyro_slice name)
-{
-    return pyro_slice_find(name, "read") || pyro_slice_find(name, "fetch") || pyro_slice_find(name, "fetched");
-}
-
 static bool keep_value(struct graph *graph, const struct graph_node *node, struct pyro_slice name,
-                       const struct api_metric_value *value, int64_t accumulator)
+                       const struct pyro_api_metric_value *value, int64_t accumulator)
 {
-    struct api_reading *reading = graph->reading;
+    struct pyro_api_reading *reading = graph->reading;
     bool exchange = pyro_slice_starts_with(node->name, "Exchange");
     int64_t stage = value->stage, attempt = value->attempt;
     if (stage == PYRO_NONE && !(exchange && is_read_side(name))) {
@@ -202,9 +228,9 @@ static bool keep_value(struct graph *graph, const struct graph_node *node, struc
         attempt = node->attempt;
     }
     if (stage != PYRO_NONE) {
-        struct api_stage_metric *metric = pyro_vec_push(&reading->metrics, reading->source->allocator);
+        struct pyro_api_stage_metric *metric = pyro_vec_push(&reading->metrics, reading->source->allocator);
         if (metric)
-            *metric = (struct api_stage_metric){stage, attempt, accumulator, value->value};
+            *metric = (struct pyro_api_stage_metric){stage, attempt, accumulator, value->value};
         return metric != NULL;
     }
     pyro_strbuf_printf(graph->updates, "%s[%lld,%lld]", graph->updates->len > 0 ? "," : "", (long long)accumulator,
@@ -214,66 +240,71 @@ static bool keep_value(struct graph *graph, const struct graph_node *node, struc
 
 static bool add_metrics(struct graph *graph, const struct graph_node *node)
 {
-    struct api_reading *reading = graph->reading;
+    struct pyro_api_reading *reading = graph->reading;
     struct pyro_json json;
     bool any = false;
-    api_add(reading, ",\"metrics\":[");
-    api_start(&json, node->metrics);
+    pyro_api_add(reading, ",\"metrics\":[");
+    pyro_api_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct pyro_slice values[2];
-            if (!api_take(&json, metric_keys, 2, values) || !values[0].ptr)
+            if (!pyro_api_take(&json, metric_keys, 2, values) || !values[0].ptr)
                 continue;
-            struct api_metric_value value = api_read_metric(values[1]);
+            struct pyro_api_metric_value value = pyro_api_read_metric(values[1]);
             int64_t accumulator = reading->next_accumulator++;
-            api_add(reading, any ? ",{" : "{");
-            api_add_raw(reading, "name", values[0]);
-            api_add_int(reading, "accumulatorId", accumulator);
+            pyro_api_add(reading, any ? ",{" : "{");
+            pyro_api_add_raw(reading, "name", values[0]);
+            pyro_api_add_int(reading, "accumulatorId", accumulator);
             pyro_strbuf_printf(&reading->lines, ",\"metricType\":\"%s\"}", value.type ? value.type : "average");
             any = true;
-            if (value.value != PYRO_NONE && !keep_value(graph, node, api_string(values[0]), &value, accumulator))
+            if (value.value != PYRO_NONE && !keep_value(graph, node, pyro_api_string(values[0]), &value, accumulator))
                 return false;
         }
-    api_add(reading, "]");
+    pyro_api_add(reading, "]");
     return true;
 }
 
 /* ---- The tree ---------------------------------------------------------------------------------------------------- */
 
-static void begin_node(struct api_reading *reading, struct pyro_slice name, struct pyro_slice detail)
+static void begin_node(struct pyro_api_reading *reading, struct pyro_slice name, const struct pyro_api_detail *detail)
 {
-    api_add(reading, "{\"nodeName\":\"");
+    pyro_api_add(reading, "{\"nodeName\":\"");
     pyro_strbuf_add_slice(&reading->lines, name);
-    api_add(reading, "\"");
-    if (!detail.ptr)
-        return;
-    api_add(reading, ",\"simpleString\":\"");
-    pyro_strbuf_add_slice(&reading->lines, detail);
-    api_add(reading, "\"");
+    pyro_api_add(reading, "\"");
+    if (detail && detail->text.ptr) {
+        pyro_api_add(reading, ",\"simpleString\":\"");
+        pyro_strbuf_add_slice(&reading->lines, detail->text);
+        pyro_api_add(reading, "\"");
+    }
+    if (detail && detail->metadata.ptr) {
+        pyro_api_add(reading, ",\"metadata\":{");
+        pyro_strbuf_add_slice(&reading->lines, detail->metadata);
+        pyro_api_add(reading, "}");
+    }
 }
 
-/* The pipeline's own node, whose metrics stand before its children; and what leads from another pipeline into this node.
- * Returns how many were opened. */
+/* The pipeline's own node, whose metrics stand before its children; and what leads from another pipeline into this
+ * node. Returns how many were opened. */
 static int wrap(struct graph *graph, const struct graph_node *node)
 {
-    struct api_reading *reading = graph->reading;
+    struct pyro_api_reading *reading = graph->reading;
     const struct graph_node *parent = node->parent == NOBODY ? NULL : &graph->nodes.items[node->parent];
     int64_t above = parent ? parent->codegen : 0;
     int wrapped = 0;
     if (above == node->codegen)
         return 0;
     if (above > 0) {
-        begin_node(reading, PYRO_SLICE_LITERAL("InputAdapter"), PYRO_SLICE_NULL);
-        api_add(reading, ",\"metrics\":[],\"children\":[");
+        begin_node(reading, PYRO_SLICE_LITERAL("InputAdapter"), NULL);
+        pyro_api_add(reading, ",\"metrics\":[],\"children\":[");
         wrapped++;
     }
     if (node->around == NOBODY)
         return wrapped;
     const struct graph_node *pipeline = &graph->nodes.items[node->around];
-    begin_node(reading, pipeline->name, PYRO_SLICE_NULL);
+    begin_node(reading, pipeline->name, NULL);
     if (!add_metrics(graph, pipeline))
         return -1;
-    api_add(reading, ",\"children\":[");
+    pyro_api_add(reading, ",\"children\":[");
     return wrapped + 1;
 }
 
@@ -283,17 +314,17 @@ static bool add_node(struct graph *graph, int32_t row, struct open_node *ret)
     int wrapped = wrap(graph, node);
     if (wrapped < 0)
         return false;
-    begin_node(graph->reading, node->name, node->detail);
+    begin_node(graph->reading, node->name, &node->detail);
     if (!add_metrics(graph, node))
         return false;
-    api_add(graph->reading, ",\"children\":[");
+    pyro_api_add(graph->reading, ",\"children\":[");
     *ret = (struct open_node){row, node->first_child, wrapped};
     return true;
 }
 
 static bool add_tree(struct graph *graph)
 {
-    struct api_reading *reading = graph->reading;
+    struct pyro_api_reading *reading = graph->reading;
     struct open_node stack[MOST_DEPTH];
     size_t depth = 0, open = 0; /* nodes on the stack; with those that wrap them */
     if (!add_node(graph, graph->root, &stack[depth++]))
@@ -304,7 +335,7 @@ static bool add_tree(struct graph *graph)
         if (top->child != NOBODY && open + 3 < MOST_DEPTH) {
             int32_t child = top->child;
             if (child != graph->nodes.items[top->row].first_child)
-                api_add(reading, ",");
+                pyro_api_add(reading, ",");
             top->child = graph->nodes.items[child].next;
             if (!add_node(graph, child, &stack[depth++]))
                 return false;
@@ -313,29 +344,30 @@ static bool add_tree(struct graph *graph)
         }
         open -= 1 + (size_t)top->wrapped;
         for (int i = 0; i <= top->wrapped; i++)
-            api_add(reading, "]}");
+            pyro_api_add(reading, "]}");
         depth--;
     }
     return true;
 }
 
-bool api_add_plan(struct api_reading *reading, struct pyro_slice nodes, struct pyro_slice edges,
-                  struct pyro_slice description, struct pyro_strbuf *updates)
+bool pyro_api_add_plan(struct pyro_api_reading *reading, struct pyro_slice nodes, struct pyro_slice edges,
+                       struct pyro_slice description, struct pyro_strbuf *updates)
 {
     struct graph graph = {.reading = reading, .updates = updates};
-    struct api_details details;
+    struct pyro_api_details details;
     bool done = read_nodes(&graph, nodes);
     if (done && graph.nodes.count > 0) {
         read_edges(&graph, edges);
         done = find_stages(&graph);
+        spread_stages(&graph);
         if (done && graph.root != NOBODY) {
-            done = api_details_open(&details, api_string(description), reading->source->allocator);
+            done = pyro_api_details_open(&details, pyro_api_string(description), reading->source->allocator);
             for (size_t i = 0; done && i < graph.nodes.count; i++)
                 if (!graph.nodes.items[i].pipeline)
-                    graph.nodes.items[i].detail = api_details_next(&details, graph.nodes.items[i].name);
-            api_add(reading, ",\"sparkPlanInfo\":");
+                    graph.nodes.items[i].detail = pyro_api_details_next(&details, graph.nodes.items[i].name);
+            pyro_api_add(reading, ",\"sparkPlanInfo\":");
             done = done && add_tree(&graph);
-            api_details_done(&details);
+            pyro_api_details_done(&details);
         }
     }
     pyro_vec_done(&graph.nodes, reading->source->allocator);

@@ -7,7 +7,7 @@
 
 enum { LINES_BYTES = 1 << 18 };
 
-enum pyro_status api_no_memory(struct api_reading *reading)
+enum pyro_status pyro_api_no_memory(struct pyro_api_reading *reading)
 {
     return pyro_error_set(reading->error, PYRO_ERROR_MEMORY, "no memory left while REST answers were read");
 }
@@ -23,20 +23,20 @@ static void start_body(struct pyro_strbuf *body, struct pyro_json *json)
     pyro_json_start(json, body->data, body->data + body->len, pyro_scan_best());
 }
 
-static enum pyro_status get_page(struct api_reading *reading, const char *page, struct pyro_strbuf *body,
+static enum pyro_status get_page(struct pyro_api_reading *reading, const char *page, struct pyro_strbuf *body,
                                  struct pyro_json *json, unsigned *ret_status)
 {
     *ret_status = 0;
     PYRO_TRY(reading->source->get(reading->source->context, page, body, ret_status, reading->error));
     if (*ret_status == 200 && (!body->data || body->failed))
-        return api_no_memory(reading);
+        return pyro_api_no_memory(reading);
     if (*ret_status == 200)
         start_body(body, json);
     return PYRO_OK;
 }
 
-enum pyro_status api_get(struct api_reading *reading, const char *page, struct pyro_strbuf *body,
-                         struct pyro_json *json)
+enum pyro_status pyro_api_get(struct pyro_api_reading *reading, const char *page, struct pyro_strbuf *body,
+                              struct pyro_json *json)
 {
     unsigned status;
     PYRO_TRY(get_page(reading, page, body, json, &status));
@@ -47,8 +47,8 @@ enum pyro_status api_get(struct api_reading *reading, const char *page, struct p
     return pyro_error_set(reading->error, PYRO_ERROR_INPUT, "the server answers %u to %s", status, page);
 }
 
-enum pyro_status api_get_optional(struct api_reading *reading, const char *page, struct pyro_json *json,
-                                  bool *ret_there)
+enum pyro_status pyro_api_get_optional(struct pyro_api_reading *reading, const char *page, struct pyro_json *json,
+                                       bool *ret_there)
 {
     unsigned status;
     PYRO_TRY(get_page(reading, page, &reading->body, json, &status));
@@ -57,10 +57,10 @@ enum pyro_status api_get_optional(struct api_reading *reading, const char *page,
     return PYRO_OK;
 }
 
-enum pyro_status api_check(struct api_reading *reading, const char *page, const struct pyro_json *json)
+enum pyro_status pyro_api_check(struct pyro_api_reading *reading, const char *page, const struct pyro_json *json)
 {
     if (reading->body.failed || reading->lines.failed)
-        return api_no_memory(reading);
+        return pyro_api_no_memory(reading);
     if (!json->error)
         return PYRO_OK;
     return pyro_error_set(reading->error, PYRO_ERROR_INPUT,
@@ -69,7 +69,7 @@ enum pyro_status api_check(struct api_reading *reading, const char *page, const 
                           page[0] ? page : "the application", json->error);
 }
 
-bool api_take(struct pyro_json *json, const struct pyro_json_key *keys, unsigned count, struct pyro_slice *values)
+bool pyro_api_take(struct pyro_json *json, const struct pyro_json_key *keys, unsigned count, struct pyro_slice *values)
 {
     struct pyro_json_object object;
     for (unsigned i = 0; i < count; i++)
@@ -85,42 +85,43 @@ bool api_take(struct pyro_json *json, const struct pyro_json_key *keys, unsigned
     return !json->error;
 }
 
-void api_start(struct pyro_json *json, struct pyro_slice text)
+void pyro_api_start(struct pyro_json *json, struct pyro_slice text)
 {
     pyro_json_start(json, text.ptr, text.ptr ? text.ptr + text.len : NULL, pyro_scan_best());
 }
 
-bool api_take_text(struct pyro_slice text, const struct pyro_json_key *keys, unsigned count, struct pyro_slice *values)
+bool pyro_api_take_text(struct pyro_slice text, const struct pyro_json_key *keys, unsigned count,
+                        struct pyro_slice *values)
 {
     struct pyro_json json;
     for (unsigned i = 0; i < count; i++)
         values[i] = PYRO_SLICE_NULL;
     if (!text.ptr)
         return false;
-    api_start(&json, text);
-    return api_take(&json, keys, count, values);
+    pyro_api_start(&json, text);
+    return pyro_api_take(&json, keys, count, values);
 }
 
-int64_t api_int(struct pyro_slice value, int64_t fallback)
+int64_t pyro_api_int(struct pyro_slice value, int64_t fallback)
 {
     struct pyro_json json;
     int64_t number = fallback;
     if (!value.ptr)
         return fallback;
-    api_start(&json, value);
+    pyro_api_start(&json, value);
     return pyro_json_take_int(&json, &number) ? number : fallback;
 }
 
-struct pyro_slice api_string(struct pyro_slice value)
+struct pyro_slice pyro_api_string(struct pyro_slice value)
 {
     if (value.len < 2 || value.ptr[0] != '"')
         return PYRO_SLICE_NULL;
     return (struct pyro_slice){value.ptr + 1, value.len - 2};
 }
 
-bool api_is(struct pyro_slice value, const char *string)
+bool pyro_api_is(struct pyro_slice value, const char *string)
 {
-    struct pyro_slice text = api_string(value);
+    struct pyro_slice text = pyro_api_string(value);
     return text.ptr && pyro_slice_is(text, string);
 }
 
@@ -145,9 +146,9 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-int64_t api_time(struct pyro_slice value)
+int64_t pyro_api_time(struct pyro_slice value)
 {
-    struct pyro_slice text = api_string(value);
+    struct pyro_slice text = pyro_api_string(value);
     if (!text.ptr || text.len != 26 || memcmp(text.ptr + 23, "GMT", 3) != 0 || text.ptr[10] != 'T')
         return PYRO_NONE;
     int64_t year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
@@ -161,18 +162,18 @@ int64_t api_time(struct pyro_slice value)
 
 /* ---- Event lines ------------------------------------------------------------------------------------------------- */
 
-void api_add(struct api_reading *reading, const char *text)
+void pyro_api_add(struct pyro_api_reading *reading, const char *text)
 {
     pyro_strbuf_add_text(&reading->lines, text);
 }
 
-void api_line(struct api_reading *reading, const char *event)
+void pyro_api_line(struct pyro_api_reading *reading, const char *event)
 {
     pyro_strbuf_printf(&reading->lines, "{\"Event\":\"%s\"", event);
 }
 
 /* A name inside an object that was just opened has no comma before it. */
-static void add_name(struct api_reading *reading, const char *name)
+static void add_name(struct pyro_api_reading *reading, const char *name)
 {
     struct pyro_strbuf *lines = &reading->lines;
     if (lines->len > 0 && lines->data[lines->len - 1] != '{')
@@ -182,7 +183,7 @@ static void add_name(struct api_reading *reading, const char *name)
     pyro_strbuf_add_text(lines, "\":");
 }
 
-void api_add_raw(struct api_reading *reading, const char *name, struct pyro_slice value)
+void pyro_api_add_raw(struct pyro_api_reading *reading, const char *name, struct pyro_slice value)
 {
     if (!value.ptr)
         return;
@@ -190,56 +191,56 @@ void api_add_raw(struct api_reading *reading, const char *name, struct pyro_slic
     pyro_strbuf_add_slice(&reading->lines, value);
 }
 
-void api_add_int(struct api_reading *reading, const char *name, int64_t value)
+void pyro_api_add_int(struct pyro_api_reading *reading, const char *name, int64_t value)
 {
     add_name(reading, name);
     pyro_strbuf_add_int(&reading->lines, value);
 }
 
-void api_add_time(struct api_reading *reading, const char *name, int64_t time_ms)
+void pyro_api_add_time(struct pyro_api_reading *reading, const char *name, int64_t time_ms)
 {
     if (time_ms != PYRO_NONE)
-        api_add_int(reading, name, time_ms);
+        pyro_api_add_int(reading, name, time_ms);
 }
 
-enum pyro_status api_flush(struct api_reading *reading)
+enum pyro_status pyro_api_flush(struct pyro_api_reading *reading)
 {
     struct pyro_strbuf *lines = &reading->lines;
     if (lines->failed)
-        return api_no_memory(reading);
+        return pyro_api_no_memory(reading);
     if (lines->len > 0)
         PYRO_TRY(reading->source->put(reading->source->context, lines->data, lines->len, reading->error));
     pyro_strbuf_clear(lines);
     return PYRO_OK;
 }
 
-enum pyro_status api_line_end(struct api_reading *reading)
+enum pyro_status pyro_api_line_end(struct pyro_api_reading *reading)
 {
     pyro_strbuf_add_text(&reading->lines, "}\n");
-    return reading->lines.len < LINES_BYTES && !reading->lines.failed ? PYRO_OK : api_flush(reading);
+    return reading->lines.len < LINES_BYTES && !reading->lines.failed ? PYRO_OK : pyro_api_flush(reading);
 }
 
 /* ---- The whole application --------------------------------------------------------------------------------------- */
 
-static enum pyro_status read_all(struct api_reading *reading)
+static enum pyro_status read_all(struct pyro_api_reading *reading)
 {
-    PYRO_TRY(api_read_application(reading));
-    PYRO_TRY(api_read_executors(reading));
-    PYRO_TRY(api_read_storage(reading));
-    PYRO_TRY(api_read_sql(reading));
-    PYRO_TRY(api_list_stages(reading));
-    PYRO_TRY(api_read_jobs(reading));
-    PYRO_TRY(api_read_stages(reading));
-    PYRO_TRY(api_end_jobs(reading));
-    PYRO_TRY(api_end_application(reading));
-    return api_flush(reading);
+    PYRO_TRY(pyro_api_read_application(reading));
+    PYRO_TRY(pyro_api_read_executors(reading));
+    PYRO_TRY(pyro_api_read_storage(reading));
+    PYRO_TRY(pyro_api_read_sql(reading));
+    PYRO_TRY(pyro_api_list_stages(reading));
+    PYRO_TRY(pyro_api_read_jobs(reading));
+    PYRO_TRY(pyro_api_read_stages(reading));
+    PYRO_TRY(pyro_api_end_jobs(reading));
+    PYRO_TRY(pyro_api_end_application(reading));
+    return pyro_api_flush(reading);
 }
 
 enum pyro_status pyro_historyapi_read(const struct pyro_api_source *source, struct pyro_api_facts *ret,
                                       struct pyro_error *error)
 {
     struct pyro_error own;
-    struct api_reading reading = {
+    struct pyro_api_reading reading = {
         .source = source, .facts = ret, .error = error ? error : &own, .next_accumulator = 1, .ended_ms = PYRO_NONE};
     struct pyro_strbuf *const buffers[] = {&reading.body, &reading.stages_body, &reading.lines, &reading.rdd_texts};
     *ret = (struct pyro_api_facts){0};

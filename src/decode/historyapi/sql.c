@@ -10,9 +10,9 @@
 enum { PAGE_EXECUTIONS = 50 };
 
 static const struct pyro_json_key execution_keys[] = {
-    KEY("id"),          KEY("status"),          KEY("description"),  KEY("planDescription"), KEY("submissionTime"),
-    KEY("duration"),    KEY("runningJobIds"),   KEY("successJobIds"), KEY("failedJobIds"),   KEY("nodes"),
-    KEY("edges"),       KEY("rootExecutionId"), KEY("errorMessage"),
+    KEY("id"),       KEY("status"),          KEY("description"),   KEY("planDescription"), KEY("submissionTime"),
+    KEY("duration"), KEY("runningJobIds"),   KEY("successJobIds"), KEY("failedJobIds"),    KEY("nodes"),
+    KEY("edges"),    KEY("rootExecutionId"), KEY("errorMessage"),
 };
 enum {
     ID,
@@ -31,72 +31,72 @@ enum {
     EXECUTION_KEYS
 };
 
-static bool keep_jobs(struct api_reading *reading, int64_t execution, struct pyro_slice ids)
+static bool keep_jobs(struct pyro_api_reading *reading, int64_t execution, struct pyro_slice ids)
 {
     struct pyro_json json;
-    api_start(&json, ids);
+    pyro_api_start(&json, ids);
     if (!ids.ptr || !pyro_json_enter_array(&json))
         return true;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
-        struct api_job_execution *row = pyro_vec_push(&reading->executions, reading->source->allocator);
+        struct pyro_api_job_execution *row = pyro_vec_push(&reading->executions, reading->source->allocator);
         if (!row)
             return false;
-        *row = (struct api_job_execution){PYRO_NONE, execution};
+        *row = (struct pyro_api_job_execution){PYRO_NONE, execution};
         pyro_json_take_int(&json, &row->job);
     }
     return true;
 }
 
-static enum pyro_status write_end(struct api_reading *reading, const struct pyro_slice *values, int64_t id,
+static enum pyro_status write_end(struct pyro_api_reading *reading, const struct pyro_slice *values, int64_t id,
                                   int64_t submitted_ms)
 {
-    bool failed = api_is(values[STATUS], "FAILED");
-    int64_t duration_ms = api_int(values[DURATION], 0);
-    if (!failed && !api_is(values[STATUS], "COMPLETED"))
+    bool failed = pyro_api_is(values[STATUS], "FAILED");
+    int64_t duration_ms = pyro_api_int(values[DURATION], 0);
+    if (!failed && !pyro_api_is(values[STATUS], "COMPLETED"))
         return PYRO_OK;
-    api_line(reading, PREFIX "SQLExecutionEnd");
-    api_add_int(reading, "executionId", id);
+    pyro_api_line(reading, PREFIX "SQLExecutionEnd");
+    pyro_api_add_int(reading, "executionId", id);
     if (submitted_ms != PYRO_NONE && duration_ms >= 0 && duration_ms < INT32_MAX * 1000L)
-        api_add_int(reading, "time", submitted_ms + duration_ms);
-    if (failed && api_string(values[ERROR]).len > 0)
-        api_add_raw(reading, "errorMessage", values[ERROR]);
+        pyro_api_add_int(reading, "time", submitted_ms + duration_ms);
+    if (failed && pyro_api_string(values[ERROR]).len > 0)
+        pyro_api_add_raw(reading, "errorMessage", values[ERROR]);
     else if (failed)
-        api_add_raw(reading, "errorMessage", PYRO_SLICE_LITERAL("\"the server does not say why\""));
-    return api_line_end(reading);
+        pyro_api_add_raw(reading, "errorMessage", PYRO_SLICE_LITERAL("\"the server does not say why\""));
+    return pyro_api_line_end(reading);
 }
 
-static enum pyro_status write_execution(struct api_reading *reading, const struct pyro_slice *values,
+static enum pyro_status write_execution(struct pyro_api_reading *reading, const struct pyro_slice *values,
                                         struct pyro_strbuf *updates)
 {
-    int64_t id = api_int(values[ID], PYRO_NONE), submitted_ms = api_time(values[SUBMITTED]);
+    int64_t id = pyro_api_int(values[ID], PYRO_NONE), submitted_ms = pyro_api_time(values[SUBMITTED]);
     if (id < 0)
         return PYRO_OK;
     for (int i = RUNNING_JOBS; i <= FAILED_JOBS; i++)
         if (!keep_jobs(reading, id, values[i]))
-            return api_no_memory(reading);
-    api_line(reading, PREFIX "SQLExecutionStart");
-    api_add_int(reading, "executionId", id);
-    api_add_raw(reading, "rootExecutionId", values[ROOT]);
-    api_add_raw(reading, "description", values[DESCRIPTION]);
-    api_add_raw(reading, "physicalPlanDescription", values[PLAN]);
+            return pyro_api_no_memory(reading);
+    pyro_api_line(reading, PREFIX "SQLExecutionStart");
+    pyro_api_add_int(reading, "executionId", id);
+    pyro_api_add_raw(reading, "rootExecutionId", values[ROOT]);
+    pyro_api_add_raw(reading, "description", values[DESCRIPTION]);
+    pyro_api_add_raw(reading, "physicalPlanDescription", values[PLAN]);
     pyro_strbuf_clear(updates);
-    api_add_plan(reading, values[NODES], values[EDGES], values[PLAN], updates);
-    api_add_time(reading, "time", submitted_ms);
-    PYRO_TRY(api_line_end(reading));
+    pyro_api_add_plan(reading, values[NODES], values[EDGES], values[PLAN], updates);
+    pyro_api_add_time(reading, "time", submitted_ms);
+    PYRO_TRY(pyro_api_line_end(reading));
     if (updates->failed)
-        return api_no_memory(reading);
+        return pyro_api_no_memory(reading);
     if (updates->len > 0) {
-        api_line(reading, PREFIX "DriverAccumUpdates");
-        api_add_int(reading, "executionId", id);
-        api_add(reading, ",\"accumUpdates\":[");
+        pyro_api_line(reading, PREFIX "DriverAccumUpdates");
+        pyro_api_add_int(reading, "executionId", id);
+        pyro_api_add(reading, ",\"accumUpdates\":[");
         pyro_strbuf_add_slice(&reading->lines, pyro_strbuf_slice(updates));
-        api_add(reading, "]");
-        PYRO_TRY(api_line_end(reading));
+        pyro_api_add(reading, "]");
+        PYRO_TRY(pyro_api_line_end(reading));
     }
     return write_end(reading, values, id, submitted_ms);
 }
 
-static enum pyro_status read_page(struct api_reading *reading, struct pyro_strbuf *updates, int64_t offset,
+static enum pyro_status read_page(struct pyro_api_reading *reading, struct pyro_strbuf *updates, int64_t offset,
                                   int64_t *newest, int64_t *ret_count)
 {
     char page[128];
@@ -105,23 +105,23 @@ static enum pyro_status read_page(struct api_reading *reading, struct pyro_strbu
     snprintf(page, sizeof(page), "sql?details=true&planDescription=true&offset=%lld&length=%d", (long long)offset,
              PAGE_EXECUTIONS);
     *ret_count = 0;
-    PYRO_TRY(api_get_optional(reading, page, &json, &there));
+    PYRO_TRY(pyro_api_get_optional(reading, page, &json, &there));
     if (!there || !pyro_json_enter_array(&json))
         return PYRO_OK;
     for (bool first = true; pyro_json_next_element(&json, &first); ++*ret_count) {
         struct pyro_slice values[EXECUTION_KEYS];
-        if (!api_take(&json, execution_keys, EXECUTION_KEYS, values))
+        if (!pyro_api_take(&json, execution_keys, EXECUTION_KEYS, values))
             continue;
-        int64_t id = api_int(values[ID], -1);
+        int64_t id = pyro_api_int(values[ID], -1);
         *newest = id > *newest ? id : *newest;
         PYRO_TRY(write_execution(reading, values, updates));
     }
-    return api_check(reading, page, &json);
+    return pyro_api_check(reading, page, &json);
 }
 
 static int compare_jobs(const void *left, const void *right)
 {
-    const struct api_job_execution *a = left, *b = right;
+    const struct pyro_api_job_execution *a = left, *b = right;
     if (a->job != b->job)
         return a->job < b->job ? -1 : 1;
     return (a->execution > b->execution) - (a->execution < b->execution);
@@ -129,7 +129,7 @@ static int compare_jobs(const void *left, const void *right)
 
 static int compare_metrics(const void *left, const void *right)
 {
-    const struct api_stage_metric *a = left, *b = right;
+    const struct pyro_api_stage_metric *a = left, *b = right;
     if (a->stage != b->stage)
         return a->stage < b->stage ? -1 : 1;
     if (a->attempt != b->attempt)
@@ -137,7 +137,7 @@ static int compare_metrics(const void *left, const void *right)
     return (a->accumulator > b->accumulator) - (a->accumulator < b->accumulator);
 }
 
-enum pyro_status api_read_sql(struct api_reading *reading)
+enum pyro_status pyro_api_read_sql(struct pyro_api_reading *reading)
 {
     enum { MOST_EXECUTIONS = 1 << 20 };
     struct pyro_strbuf updates;

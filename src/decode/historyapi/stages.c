@@ -8,11 +8,25 @@
 enum { STAGES_LOOKED_AT = 1000 };
 
 static const struct pyro_json_key stage_keys[] = {
-    KEY("status"),           KEY("stageId"),           KEY("attemptId"),        KEY("numTasks"),
-    KEY("numActiveTasks"),   KEY("numCompleteTasks"),  KEY("numFailedTasks"),   KEY("numKilledTasks"),
-    KEY("submissionTime"),   KEY("completionTime"),    KEY("failureReason"),    KEY("shuffleReadBytes"),
-    KEY("shuffleWriteBytes"), KEY("name"),             KEY("description"),      KEY("details"),
-    KEY("schedulingPool"),   KEY("rddIds"),            KEY("resourceProfileId"),
+    KEY("status"),
+    KEY("stageId"),
+    KEY("attemptId"),
+    KEY("numTasks"),
+    KEY("numActiveTasks"),
+    KEY("numCompleteTasks"),
+    KEY("numFailedTasks"),
+    KEY("numKilledTasks"),
+    KEY("submissionTime"),
+    KEY("completionTime"),
+    KEY("failureReason"),
+    KEY("shuffleReadBytes"),
+    KEY("shuffleWriteBytes"),
+    KEY("name"),
+    KEY("description"),
+    KEY("details"),
+    KEY("schedulingPool"),
+    KEY("rddIds"),
+    KEY("resourceProfileId"),
 };
 enum {
     STATUS,
@@ -39,7 +53,7 @@ enum {
 
 static int compare_stages(const void *left, const void *right)
 {
-    const struct api_stage *a = left, *b = right;
+    const struct pyro_api_stage *a = left, *b = right;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return (a->attempt > b->attempt) - (a->attempt < b->attempt);
@@ -47,30 +61,31 @@ static int compare_stages(const void *left, const void *right)
 
 static uint64_t count_of(struct pyro_slice value)
 {
-    int64_t count = api_int(value, 0);
+    int64_t count = pyro_api_int(value, 0);
     return count > 0 && count < INT32_MAX ? (uint64_t)count : 0;
 }
 
-static bool keep_stage(struct api_reading *reading, const struct pyro_slice *values)
+static bool keep_stage(struct pyro_api_reading *reading, const struct pyro_slice *values)
 {
-    int64_t id = api_int(values[ID], PYRO_NONE);
-    int64_t submitted_ms = api_time(values[SUBMITTED]);
+    int64_t id = pyro_api_int(values[ID], PYRO_NONE);
+    int64_t submitted_ms = pyro_api_time(values[SUBMITTED]);
     /* Those that were skipped, or wait for others, were not submitted. */
-    if (id < 0 || submitted_ms == PYRO_NONE || api_is(values[STATUS], "SKIPPED") || api_is(values[STATUS], "PENDING"))
+    if (id < 0 || submitted_ms == PYRO_NONE || pyro_api_is(values[STATUS], "SKIPPED") ||
+        pyro_api_is(values[STATUS], "PENDING"))
         return true;
-    struct api_stage *stage = pyro_vec_push(&reading->stages, reading->source->allocator);
+    struct pyro_api_stage *stage = pyro_vec_push(&reading->stages, reading->source->allocator);
     if (!stage)
         return false;
-    bool over = api_is(values[STATUS], "COMPLETE") || api_is(values[STATUS], "FAILED");
-    *stage = (struct api_stage){
+    bool over = pyro_api_is(values[STATUS], "COMPLETE") || pyro_api_is(values[STATUS], "FAILED");
+    *stage = (struct pyro_api_stage){
         .id = id,
-        .attempt = api_int(values[ATTEMPT], 0),
+        .attempt = pyro_api_int(values[ATTEMPT], 0),
         .submitted_ms = submitted_ms,
-        .completed_ms = over ? api_time(values[COMPLETED]) : PYRO_NONE,
-        .shuffle_read_bytes = api_int(values[READ_BYTES], 0),
-        .shuffle_write_bytes = api_int(values[WRITE_BYTES], 0),
-        .tasks = count_of(values[ACTIVE]) + count_of(values[COMPLETE]) + count_of(values[FAILED]) +
-                 count_of(values[KILLED]),
+        .completed_ms = over ? pyro_api_time(values[COMPLETED]) : PYRO_NONE,
+        .shuffle_read_bytes = pyro_api_int(values[READ_BYTES], 0),
+        .shuffle_write_bytes = pyro_api_int(values[WRITE_BYTES], 0),
+        .tasks =
+            count_of(values[ACTIVE]) + count_of(values[COMPLETE]) + count_of(values[FAILED]) + count_of(values[KILLED]),
         .name = values[NAME],
         .details = values[DETAILS],
         .description = values[DESCRIPTION],
@@ -80,29 +95,29 @@ static bool keep_stage(struct api_reading *reading, const struct pyro_slice *val
         .pool = values[POOL],
         .rdds = values[RDDS],
     };
-    if (!stage->failure.ptr && api_is(values[STATUS], "FAILED"))
+    if (!stage->failure.ptr && pyro_api_is(values[STATUS], "FAILED"))
         stage->failure = PYRO_SLICE_LITERAL("\"the server does not say why\"");
     return true;
 }
 
-enum pyro_status api_list_stages(struct api_reading *reading)
+enum pyro_status pyro_api_list_stages(struct pyro_api_reading *reading)
 {
     struct pyro_json json;
     int64_t newest = -1;
     uint64_t listed = 0;
-    PYRO_TRY(api_get(reading, "stages", &reading->stages_body, &json));
+    PYRO_TRY(pyro_api_get(reading, "stages", &reading->stages_body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct pyro_slice values[STAGE_KEYS];
-            if (!api_take(&json, stage_keys, STAGE_KEYS, values))
+            if (!pyro_api_take(&json, stage_keys, STAGE_KEYS, values))
                 continue;
             if (!keep_stage(reading, values))
-                return api_no_memory(reading);
-            int64_t id = api_int(values[ID], -1);
-            listed += api_int(values[ATTEMPT], 0) == 0;
+                return pyro_api_no_memory(reading);
+            int64_t id = pyro_api_int(values[ID], -1);
+            listed += pyro_api_int(values[ATTEMPT], 0) == 0;
             newest = id > newest ? id : newest;
         }
-    PYRO_TRY(api_check(reading, "stages", &json));
+    PYRO_TRY(pyro_api_check(reading, "stages", &json));
     if (reading->stages.count > 1)
         qsort(reading->stages.items, reading->stages.count, sizeof(*reading->stages.items), compare_stages);
     if (newest >= 0 && (uint64_t)newest + 1 > listed)
@@ -112,7 +127,7 @@ enum pyro_status api_list_stages(struct api_reading *reading)
 
 /* ---- Parents ----------------------------------------------------------------------------------------------------- */
 
-size_t api_find_stage(const struct api_reading *reading, int64_t id)
+size_t pyro_api_find_stage(const struct pyro_api_reading *reading, int64_t id)
 {
     size_t low = 0, high = reading->stages.count;
     while (low < high) {
@@ -126,13 +141,13 @@ size_t api_find_stage(const struct api_reading *reading, int64_t id)
 }
 
 /* The first job that has a stage is the one that ran it. */
-static void give_jobs(struct api_reading *reading)
+static void give_jobs(struct pyro_api_reading *reading)
 {
     for (size_t i = 0; i < reading->jobs.count; i++) {
-        const struct api_job *job = &reading->jobs.items[i];
+        const struct pyro_api_job *job = &reading->jobs.items[i];
         for (size_t k = 0; k < job->stage_count; k++) {
             int64_t id = reading->job_stages.items[job->first_stage + k];
-            for (size_t row = api_find_stage(reading, id);
+            for (size_t row = pyro_api_find_stage(reading, id);
                  row < reading->stages.count && reading->stages.items[row].id == id && !reading->stages.items[row].job;
                  row++)
                 reading->stages.items[row].job = job;
@@ -140,16 +155,16 @@ static void give_jobs(struct api_reading *reading)
     }
 }
 
-/* A stage is submitted as soon as its parents have ended. It is taken to read the shuffles that its job's earlier stages
- * had written by then and that no other stage was taken to read. */
-static void add_parents(struct api_reading *reading, const struct api_stage *stage)
+/* A stage is submitted as soon as its parents have ended. It is taken to read the shuffles that its job's earlier
+ * stages had written by then and that no other stage was taken to read. */
+static void add_parents(struct pyro_api_reading *reading, const struct pyro_api_stage *stage)
 {
-    const struct api_job *job = stage->shuffle_read_bytes > 0 ? stage->job : NULL;
+    const struct pyro_api_job *job = stage->shuffle_read_bytes > 0 ? stage->job : NULL;
     size_t row = (size_t)(stage - reading->stages.items);
     bool any = false;
-    api_add(reading, ",\"Parent IDs\":[");
+    pyro_api_add(reading, ",\"Parent IDs\":[");
     for (size_t looked = 0; job && row-- > 0 && looked < STAGES_LOOKED_AT; looked++) {
-        struct api_stage *other = &reading->stages.items[row];
+        struct pyro_api_stage *other = &reading->stages.items[row];
         if (other->job != job || other->id == stage->id || other->consumed || other->completed_ms == PYRO_NONE ||
             other->completed_ms > stage->submitted_ms || other->shuffle_write_bytes <= 0)
             continue;
@@ -157,78 +172,78 @@ static void add_parents(struct api_reading *reading, const struct api_stage *sta
         pyro_strbuf_printf(&reading->lines, "%s%lld", any ? "," : "", (long long)other->id);
         any = true;
     }
-    api_add(reading, "]");
+    pyro_api_add(reading, "]");
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
-static void add_rdds(struct api_reading *reading, const struct api_stage *stage)
+static void add_rdds(struct pyro_api_reading *reading, const struct pyro_api_stage *stage)
 {
     struct pyro_json json;
     bool any = false;
-    api_add(reading, ",\"RDD Info\":[");
-    api_start(&json, stage->rdds);
+    pyro_api_add(reading, ",\"RDD Info\":[");
+    pyro_api_start(&json, stage->rdds);
     if (stage->rdds.ptr && reading->rdds.count > 0 && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             int64_t id = PYRO_NONE;
             pyro_json_take_int(&json, &id);
-            const struct api_rdd wanted = {.id = id};
-            const struct api_rdd *rdd = bsearch(&wanted, reading->rdds.items, reading->rdds.count, sizeof(wanted),
-                                                api_compare_rdds);
+            const struct pyro_api_rdd wanted = {.id = id};
+            const struct pyro_api_rdd *rdd =
+                bsearch(&wanted, reading->rdds.items, reading->rdds.count, sizeof(wanted), pyro_api_compare_rdds);
             if (!rdd)
                 continue;
             pyro_strbuf_add_text(&reading->lines, any ? "," : "");
             pyro_strbuf_add(&reading->lines, reading->rdd_texts.data + rdd->begin, rdd->len);
             any = true;
         }
-    api_add(reading, "]");
+    pyro_api_add(reading, "]");
 }
 
-static void add_info(struct api_reading *reading, const struct api_stage *stage, bool submission)
+static void add_info(struct pyro_api_reading *reading, const struct pyro_api_stage *stage, bool submission)
 {
-    api_add(reading, ",\"Stage Info\":{");
-    api_add_int(reading, "Stage ID", stage->id);
-    api_add_int(reading, "Stage Attempt ID", stage->attempt);
-    api_add_raw(reading, "Stage Name", stage->name);
-    api_add_raw(reading, "Number of Tasks", stage->partitions);
+    pyro_api_add(reading, ",\"Stage Info\":{");
+    pyro_api_add_int(reading, "Stage ID", stage->id);
+    pyro_api_add_int(reading, "Stage Attempt ID", stage->attempt);
+    pyro_api_add_raw(reading, "Stage Name", stage->name);
+    pyro_api_add_raw(reading, "Number of Tasks", stage->partitions);
     if (submission) {
         add_rdds(reading, stage);
         add_parents(reading, stage);
-        api_add_raw(reading, "Details", stage->details);
+        pyro_api_add_raw(reading, "Details", stage->details);
     }
-    api_add_time(reading, "Submission Time", stage->submitted_ms);
+    pyro_api_add_time(reading, "Submission Time", stage->submitted_ms);
     if (!submission) {
-        api_add_time(reading, "Completion Time", stage->completed_ms);
-        api_add_raw(reading, "Failure Reason", stage->failure);
+        pyro_api_add_time(reading, "Completion Time", stage->completed_ms);
+        pyro_api_add_raw(reading, "Failure Reason", stage->failure);
     }
-    api_add_raw(reading, "Resource Profile Id", stage->profile);
+    pyro_api_add_raw(reading, "Resource Profile Id", stage->profile);
 }
 
-static enum pyro_status write_submitted(struct api_reading *reading, const struct api_stage *stage)
+static enum pyro_status write_submitted(struct pyro_api_reading *reading, const struct pyro_api_stage *stage)
 {
-    api_line(reading, "SparkListenerStageSubmitted");
+    pyro_api_line(reading, "SparkListenerStageSubmitted");
     add_info(reading, stage, true);
-    api_add(reading, "},\"Properties\":{");
-    api_add_raw(reading, "spark.scheduler.pool", stage->pool);
-    api_add(reading, "}");
-    return api_line_end(reading);
+    pyro_api_add(reading, "},\"Properties\":{");
+    pyro_api_add_raw(reading, "spark.scheduler.pool", stage->pool);
+    pyro_api_add(reading, "}");
+    return pyro_api_line_end(reading);
 }
 
-static void add_metrics(struct api_reading *reading, const struct api_stage *stage)
+static void add_metrics(struct pyro_api_reading *reading, const struct pyro_api_stage *stage)
 {
     bool any = false;
     size_t low = 0, high = reading->metrics.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct api_stage_metric *metric = &reading->metrics.items[middle];
+        const struct pyro_api_stage_metric *metric = &reading->metrics.items[middle];
         if (metric->stage < stage->id || (metric->stage == stage->id && metric->attempt < stage->attempt))
             low = middle + 1;
         else
             high = middle;
     }
-    api_add(reading, ",\"Accumulables\":[");
+    pyro_api_add(reading, ",\"Accumulables\":[");
     for (; low < reading->metrics.count; low++) {
-        const struct api_stage_metric *metric = &reading->metrics.items[low];
+        const struct pyro_api_stage_metric *metric = &reading->metrics.items[low];
         if (metric->stage != stage->id || metric->attempt != stage->attempt)
             break;
         pyro_strbuf_printf(&reading->lines,
@@ -237,23 +252,23 @@ static void add_metrics(struct api_reading *reading, const struct api_stage *sta
                            any ? "," : "", (long long)metric->accumulator, (long long)metric->value);
         any = true;
     }
-    api_add(reading, "]");
+    pyro_api_add(reading, "]");
 }
 
-enum pyro_status api_read_stages(struct api_reading *reading)
+enum pyro_status pyro_api_read_stages(struct pyro_api_reading *reading)
 {
     give_jobs(reading);
     for (size_t i = 0; i < reading->stages.count; i++) {
-        const struct api_stage *stage = &reading->stages.items[i];
+        const struct pyro_api_stage *stage = &reading->stages.items[i];
         PYRO_TRY(write_submitted(reading, stage));
-        PYRO_TRY(api_read_tasks(reading, stage));
+        PYRO_TRY(pyro_api_read_tasks(reading, stage));
         if (stage->completed_ms == PYRO_NONE)
             continue;
-        api_line(reading, "SparkListenerStageCompleted");
+        pyro_api_line(reading, "SparkListenerStageCompleted");
         add_info(reading, stage, false);
         add_metrics(reading, stage);
-        api_add(reading, "}");
-        PYRO_TRY(api_line_end(reading));
+        pyro_api_add(reading, "}");
+        PYRO_TRY(pyro_api_line_end(reading));
     }
     return PYRO_OK;
 }

@@ -59,20 +59,20 @@ static const struct member output[] = {
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 enum { MOST_MEMBERS = COUNT(metrics), FIRST_OBJECT = 10 };
 
-static void add_members(struct api_reading *reading, const char *name, struct pyro_slice text,
+static void add_members(struct pyro_api_reading *reading, const char *name, struct pyro_slice text,
                         const struct member *members, unsigned count, struct pyro_slice *values)
 {
     struct pyro_json_key keys[MOST_MEMBERS];
     for (unsigned i = 0; i < count; i++)
         keys[i] = members[i].key;
-    if (!api_take_text(text, keys, count, values))
+    if (!pyro_api_take_text(text, keys, count, values))
         return;
-    api_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
+    pyro_api_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
     for (unsigned i = 0; i < count && members[i].name; i++)
-        api_add_raw(reading, members[i].name, values[i]);
+        pyro_api_add_raw(reading, members[i].name, values[i]);
 }
 
-static void add_metrics(struct api_reading *reading, struct pyro_slice text)
+static void add_metrics(struct pyro_api_reading *reading, struct pyro_slice text)
 {
     static const struct {
         const char *name;
@@ -92,15 +92,16 @@ static void add_metrics(struct api_reading *reading, struct pyro_slice text)
         if (!values[FIRST_OBJECT + i].ptr)
             continue;
         add_members(reading, objects[i].name, values[FIRST_OBJECT + i], objects[i].members, objects[i].count, inner);
-        api_add(reading, "}");
+        pyro_api_add(reading, "}");
     }
-    api_add(reading, "}");
+    pyro_api_add(reading, "}");
 }
 
 static const struct pyro_json_key task_keys[] = {
-    KEY("taskId"),       KEY("index"),       KEY("attempt"),          KEY("partitionId"), KEY("launchTime"),
-    KEY("duration"),     KEY("executorId"),  KEY("host"),             KEY("status"),      KEY("taskLocality"),
-    KEY("speculative"),  KEY("taskMetrics"), KEY("resultFetchStart"), KEY("errorMessage"),
+    KEY("taskId"),           KEY("index"),        KEY("attempt"),     KEY("partitionId"),
+    KEY("launchTime"),       KEY("duration"),     KEY("executorId"),  KEY("host"),
+    KEY("status"),           KEY("taskLocality"), KEY("speculative"), KEY("taskMetrics"),
+    KEY("resultFetchStart"), KEY("errorMessage"),
 };
 enum {
     ID,
@@ -120,65 +121,66 @@ enum {
     TASK_KEYS
 };
 
-static void begin_task(struct api_reading *reading, const char *event, const struct api_stage *stage)
+static void begin_task(struct pyro_api_reading *reading, const char *event, const struct pyro_api_stage *stage)
 {
-    api_line(reading, event);
-    api_add_int(reading, "Stage ID", stage->id);
-    api_add_int(reading, "Stage Attempt ID", stage->attempt);
+    pyro_api_line(reading, event);
+    pyro_api_add_int(reading, "Stage ID", stage->id);
+    pyro_api_add_int(reading, "Stage Attempt ID", stage->attempt);
 }
 
-static enum pyro_status write_task(struct api_reading *reading, const struct api_stage *stage,
+static enum pyro_status write_task(struct pyro_api_reading *reading, const struct pyro_api_stage *stage,
                                    const struct pyro_slice *values)
 {
-    int64_t launch_ms = api_time(values[LAUNCH]), duration_ms = api_int(values[DURATION], 0);
+    int64_t launch_ms = pyro_api_time(values[LAUNCH]), duration_ms = pyro_api_int(values[DURATION], 0);
     begin_task(reading, "SparkListenerTaskStart", stage);
-    api_add(reading, ",\"Task Info\":{");
-    api_add_raw(reading, "Task ID", values[ID]);
-    api_add_time(reading, "Launch Time", launch_ms);
-    api_add(reading, "}");
-    PYRO_TRY(api_line_end(reading));
-    bool failed = api_is(values[STATUS], "FAILED"), killed = api_is(values[STATUS], "KILLED");
-    if (!failed && !killed && !api_is(values[STATUS], "SUCCESS"))
+    pyro_api_add(reading, ",\"Task Info\":{");
+    pyro_api_add_raw(reading, "Task ID", values[ID]);
+    pyro_api_add_time(reading, "Launch Time", launch_ms);
+    pyro_api_add(reading, "}");
+    PYRO_TRY(pyro_api_line_end(reading));
+    bool failed = pyro_api_is(values[STATUS], "FAILED"), killed = pyro_api_is(values[STATUS], "KILLED");
+    if (!failed && !killed && !pyro_api_is(values[STATUS], "SUCCESS"))
         return PYRO_OK; /* still running */
     begin_task(reading, "SparkListenerTaskEnd", stage);
-    api_add_reason(reading, values[STATUS], values[MESSAGE]);
-    api_add(reading, ",\"Task Info\":{");
-    api_add_raw(reading, "Task ID", values[ID]);
-    api_add_raw(reading, "Index", values[INDEX]);
-    api_add_raw(reading, "Attempt", values[ATTEMPT]);
-    api_add_raw(reading, "Partition ID", values[PARTITION]);
-    api_add_time(reading, "Launch Time", launch_ms);
-    api_add_raw(reading, "Executor ID", values[EXECUTOR]);
-    api_add_raw(reading, "Host", values[HOST]);
-    api_add_raw(reading, "Locality", values[LOCALITY]);
-    api_add_raw(reading, "Speculative", values[SPECULATIVE]);
-    api_add_time(reading, "Getting Result Time", api_time(values[FETCH_START]));
+    pyro_api_add_reason(reading, values[STATUS], values[MESSAGE]);
+    pyro_api_add(reading, ",\"Task Info\":{");
+    pyro_api_add_raw(reading, "Task ID", values[ID]);
+    pyro_api_add_raw(reading, "Index", values[INDEX]);
+    pyro_api_add_raw(reading, "Attempt", values[ATTEMPT]);
+    pyro_api_add_raw(reading, "Partition ID", values[PARTITION]);
+    pyro_api_add_time(reading, "Launch Time", launch_ms);
+    pyro_api_add_raw(reading, "Executor ID", values[EXECUTOR]);
+    pyro_api_add_raw(reading, "Host", values[HOST]);
+    pyro_api_add_raw(reading, "Locality", values[LOCALITY]);
+    pyro_api_add_raw(reading, "Speculative", values[SPECULATIVE]);
+    pyro_api_add_time(reading, "Getting Result Time", pyro_api_time(values[FETCH_START]));
     if (launch_ms != PYRO_NONE)
-        api_add_int(reading, "Finish Time", launch_ms + (duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
-    api_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
-    api_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
-    api_add(reading, "}");
+        pyro_api_add_int(reading, "Finish Time",
+                         launch_ms + (duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
+    pyro_api_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
+    pyro_api_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
+    pyro_api_add(reading, "}");
     add_metrics(reading, values[METRICS]);
-    return api_line_end(reading);
+    return pyro_api_line_end(reading);
 }
 
 /* Writes a page's tasks; their number in *ret_count. */
-static enum pyro_status read_page(struct api_reading *reading, const struct api_stage *stage, const char *page,
-                                  uint64_t *ret_count)
+static enum pyro_status read_page(struct pyro_api_reading *reading, const struct pyro_api_stage *stage,
+                                  const char *page, uint64_t *ret_count)
 {
     struct pyro_json json;
     *ret_count = 0;
-    PYRO_TRY(api_get(reading, page, &reading->body, &json));
+    PYRO_TRY(pyro_api_get(reading, page, &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first); ++*ret_count) {
             struct pyro_slice values[TASK_KEYS];
-            if (api_take(&json, task_keys, TASK_KEYS, values) && values[ID].ptr)
+            if (pyro_api_take(&json, task_keys, TASK_KEYS, values) && values[ID].ptr)
                 PYRO_TRY(write_task(reading, stage, values));
         }
-    return api_check(reading, page, &json);
+    return pyro_api_check(reading, page, &json);
 }
 
-enum pyro_status api_read_tasks(struct api_reading *reading, const struct api_stage *stage)
+enum pyro_status pyro_api_read_tasks(struct pyro_api_reading *reading, const struct pyro_api_stage *stage)
 {
     uint64_t listed = 0, count = PAGE_TASKS;
     /* A stage whose tasks start while they are listed has a few more than it said. */
