@@ -43,9 +43,12 @@ static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struc
     ret->parts = parts;
     for (size_t i = 0; ok && i < log->part_count; i++) {
         const struct pyro_log_part *part = &log->parts[i];
-        parts[i] = (struct pyro_log_part){pyro_arena_copy(arena, part->path), pyro_arena_copy(arena, part->member),
-                                          part->compacted};
-        ok = parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr);
+        parts[i] = (struct pyro_log_part){.path = pyro_arena_copy(arena, part->path),
+                                          .member = pyro_arena_copy(arena, part->member),
+                                          .compacted = part->compacted,
+                                          .label = pyro_arena_copy(arena, part->label)};
+        ok =
+            parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) && (parts[i].label.ptr || !part->label.ptr);
     }
     return ok && ret->path.ptr;
 }

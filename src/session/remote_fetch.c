@@ -254,10 +254,12 @@ enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_option
                                 .error = error ? error : &own};
     *ret = (struct pyro_fetched){.fd = -1};
     pyro_arena_init(&ret->list.arena, options->allocator);
-    if (!log->remote) {
+    if (log->layout != PYRO_LAYOUT_REMOTE) {
         ret->log = log;
         return PYRO_OK;
     }
+    if (!log->remote)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "addresses cannot be read here: name files and folders");
     enum pyro_status status = pyro_remote_client_open(&fetching.client, options, log->path.ptr, fetching.error);
     if (status == PYRO_OK)
         status = open_file(&fetching);
