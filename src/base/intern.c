@@ -132,3 +132,12 @@ void *pyro_string_pool_alloc(struct pyro_string_pool *pool, size_t size)
 {
     return pyro_arena_alloc(&pool->arena, size);
 }
+
+size_t pyro_string_pool_bytes(const struct pyro_string_pool *pool)
+{
+    size_t bytes = 0;
+    for (; pool; pool = pool->parent)
+        bytes += sizeof(*pool) + pool->arena.reserved + pool->texts.capacity * sizeof(*pool->texts.items) +
+                 pool->slot_count * sizeof(*pool->slots);
+    return bytes;
+}

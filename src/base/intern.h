@@ -20,6 +20,8 @@ uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text);
 /* The pool's own copy of `text` (NUL behind it); a null slice stays null. */
 struct pyro_slice pyro_intern_slice(struct pyro_string_pool *pool, struct pyro_slice text);
 struct pyro_slice pyro_string_pool_text(const struct pyro_string_pool *pool, uint32_t id);
+/* Memory that the pool and those it is a snapshot of take. */
+size_t pyro_string_pool_bytes(const struct pyro_string_pool *pool);
 uint32_t pyro_string_pool_count(const struct pyro_string_pool *pool);
 /* Plain memory that lives as long as the pool (arrays of ids, texts made by printf). Zeroed; NULL when none is left. */
 void *pyro_string_pool_alloc(struct pyro_string_pool *pool, size_t size);

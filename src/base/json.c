@@ -474,6 +474,20 @@ bool pyro_json_skip_array_fast(struct pyro_json *json)
     return true;
 }
 
+bool pyro_json_skip_array_words(struct pyro_json *json, struct pyro_scan_words *ret)
+{
+    *ret = (struct pyro_scan_words){0};
+    if (json->error)
+        return false;
+    if (!take(json, '['))
+        return pyro_json_skip(json);
+    const char *behind = json->scan->array_words(json->at, json->end, ret);
+    if (!behind)
+        return pyro_json_fail(json, "an array that does not end");
+    json->at = behind;
+    return true;
+}
+
 bool pyro_json_take_raw(struct pyro_json *json, struct pyro_slice *value)
 {
     if (!pyro_json_peek(json))

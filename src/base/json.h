@@ -135,6 +135,8 @@ bool pyro_json_skip(struct pyro_json *json);
 /* Skips an array by its brackets, braces and strings only: several times faster, for what was written by a machine and
  * makes up most of a log. False and an error when the line ends inside. */
 bool pyro_json_skip_array_fast(struct pyro_json *json);
+/* The same, and tells what the array holds; nothing when it is no array. */
+bool pyro_json_skip_array_words(struct pyro_json *json, struct pyro_scan_words *ret);
 /* Skips a value and gives its text. */
 bool pyro_json_take_raw(struct pyro_json *json, struct pyro_slice *value);
 /* The same for an object or array, by its brackets and strings only; its grammar is for whoever reads the text. */

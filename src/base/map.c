@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "base/vec.h"
 
+/* Many maps are there for each stage and job, and stay small. */
+enum { FEWEST_SLOTS = 8 };
+
 void pyro_map_init(struct pyro_map *map, const struct pyro_allocator *allocator)
 {
     *map = (struct pyro_map){.allocator = allocator};
@@ -29,7 +32,8 @@ static size_t find_slot(const struct pyro_map *map, uint64_t key)
 
 static bool grow(struct pyro_map *map)
 {
-    struct pyro_map bigger = {.allocator = map->allocator, .slot_count = map->slot_count ? map->slot_count * 2 : 64};
+    struct pyro_map bigger = {.allocator = map->allocator,
+                              .slot_count = map->slot_count ? map->slot_count * 2 : FEWEST_SLOTS};
     bigger.slots = pyro_allocate(map->allocator, bigger.slot_count * sizeof(*bigger.slots));
     bigger.used = pyro_allocate(map->allocator, bigger.slot_count);
     if (!bigger.slots || !bigger.used) {
@@ -71,6 +75,26 @@ uint64_t *pyro_map_get(const struct pyro_map *map, uint64_t key)
         return NULL;
     size_t slot = find_slot(map, key);
     return map->used[slot] ? &map->slots[slot].value : NULL;
+}
+
+bool pyro_map_copy(struct pyro_map *copy, const struct pyro_map *map)
+{
+    pyro_map_init(copy, map->allocator);
+    if (!map->count)
+        return true;
+    copy->slots = pyro_allocate(map->allocator, map->slot_count * sizeof(*copy->slots));
+    copy->used = pyro_allocate(map->allocator, map->slot_count);
+    if (!copy->slots || !copy->used) {
+        pyro_map_done(copy);
+        return false;
+    }
+    for (size_t i = 0; i < map->slot_count; i++)
+        if (map->used[i])
+            copy->slots[i] = map->slots[i];
+    memcpy(copy->used, map->used, map->slot_count);
+    copy->slot_count = map->slot_count;
+    copy->count = map->count;
+    return true;
 }
 
 void pyro_id_set_init(struct pyro_id_set *set, const struct pyro_allocator *allocator)

@@ -26,6 +26,9 @@ uint64_t *pyro_map_put(struct pyro_map *map, uint64_t key, bool *ret_new);
 /* Place of the key's value, or NULL. */
 uint64_t *pyro_map_get(const struct pyro_map *map, uint64_t key);
 
+/* `copy`, not initialised yet, gets all keys and values; false: no memory, and it is empty. */
+bool pyro_map_copy(struct pyro_map *copy, const struct pyro_map *map);
+
 /* A set of mostly dense numbers (task ids): one map slot holds 64 neighbours. */
 struct pyro_id_set {
     struct pyro_map words;

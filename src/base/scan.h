@@ -16,6 +16,11 @@ enum pyro_scan_flags {
     PYRO_SCAN_BAD_ESCAPE = 4 /* what was returned is the place of its backslash */
 };
 
+/* What an array holds at any depth, as far as it can be told without reading its values. */
+struct pyro_scan_words {
+    uint64_t objects, yes, no; /* objects; members that are true; members that are false (no blank behind the colon) */
+};
+
 struct pyro_scan {
     const char *name; /* "AVX-512", "AVX2", "SSE4.2", "NEON", "scalar" */
     /* `p` stands behind the opening quote of a string. Returns the place of its closing quote, or of the first control
@@ -27,6 +32,8 @@ struct pyro_scan {
     /* `p` stands behind the '{' or '[' of a value. Returns the place behind the bracket that ends it, strings honoured,
      * either kind of bracket counting alike, or NULL when the line or the input ends first. */
     const char *(*container_end)(const char *p, const char *end);
+    /* array_end(), which also fills *ret. */
+    const char *(*array_words)(const char *p, const char *end, struct pyro_scan_words *ret);
 };
 
 /* The fastest variant that this processor runs. Constant data: no state, any thread. */

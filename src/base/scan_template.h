@@ -85,10 +85,28 @@ SCAN_TARGET static const char *SCAN(string_end)(const char *p, const char *end, 
     return end;
 }
 
-SCAN_TARGET static const char *SCAN(array_end)(const char *p, const char *end)
+/* Bits of the first letter of words that a colon comes right before. *colon: whether the block before ended in one. */
+SCAN_TARGET static inline uint64_t SCAN(after_colon)(const struct SCAN(block) * block, uint64_t inside, uint64_t *colon)
+{
+    uint64_t colons = SCAN(equal)(block, ':') & ~inside, after = colons << 1 | *colon;
+    *colon = colons >> 63;
+    return after;
+}
+
+SCAN_TARGET static inline void SCAN(count_words)(struct pyro_scan_words *words, uint64_t objects, uint64_t yes,
+                                                 uint64_t no, int sign)
+{
+    words->objects += (uint64_t)(int64_t)(sign * __builtin_popcountll(objects));
+    words->yes += (uint64_t)(int64_t)(sign * __builtin_popcountll(yes));
+    words->no += (uint64_t)(int64_t)(sign * __builtin_popcountll(no));
+}
+
+/* `words` is constant wherever this is expanded: without it nothing is counted. */
+SCAN_TARGET static inline __attribute__((always_inline)) const char *
+SCAN(array_end_counting)(const char *p, const char *end, struct pyro_scan_words *words)
 {
     uint64_t in_string = 0; /* all ones while a string is open at the block's start */
-    uint64_t escaped = 0;
+    uint64_t escaped = 0, colon = 0;
     int64_t depth = 1;  /* of '[' */
     int64_t braces = 0; /* '{' less '}' since the array began */
     for (; p < end; p += 64) {
@@ -103,6 +121,13 @@ SCAN_TARGET static const char *SCAN(array_end)(const char *p, const char *end)
         size_t rest = (size_t)(end - p);
         if (__builtin_expect(rest < 64, 0))
             newlines |= 1ULL << rest;
+        uint64_t yes = 0, no = 0;
+        if (words) {
+            uint64_t after = SCAN(after_colon)(&block, inside, &colon);
+            yes = after & SCAN(equal)(&block, 't');
+            no = after & SCAN(equal)(&block, 'f');
+            SCAN(count_words)(words, opening, yes, no, 1);
+        }
         if (__builtin_expect((brackets | newlines) == 0, 1)) {
             braces += __builtin_popcountll(opening) - __builtin_popcountll(closing);
             continue;
@@ -116,12 +141,25 @@ SCAN_TARGET static const char *SCAN(array_end)(const char *p, const char *end)
             } else if (--depth == 0) {
                 uint64_t before = (1ULL << at) - 1;
                 braces += __builtin_popcountll(opening & before) - __builtin_popcountll(closing & before);
+                if (words) /* what stands behind the array was counted with it */
+                    SCAN(count_words)(words, opening & ~before, yes & ~before, no & ~before, -1);
                 return braces == 0 ? p + at + 1 : NULL;
             }
         }
         braces += __builtin_popcountll(opening) - __builtin_popcountll(closing);
     }
     return NULL;
+}
+
+SCAN_TARGET static const char *SCAN(array_end)(const char *p, const char *end)
+{
+    return SCAN(array_end_counting)(p, end, NULL);
+}
+
+SCAN_TARGET static const char *SCAN(array_words)(const char *p, const char *end, struct pyro_scan_words *ret)
+{
+    *ret = (struct pyro_scan_words){0};
+    return SCAN(array_end_counting)(p, end, ret);
 }
 
 /* Objects nest deeply and brackets are everywhere: a block that closes fewer than are open needs only counting. */
@@ -158,7 +196,8 @@ SCAN_TARGET static const char *SCAN(container_end)(const char *p, const char *en
     return NULL;
 }
 
-static const struct pyro_scan SCAN(table) = {SCAN_NAME, SCAN(string_end), SCAN(array_end), SCAN(container_end)};
+static const struct pyro_scan SCAN(table) = {SCAN_NAME, SCAN(string_end), SCAN(array_end), SCAN(container_end),
+                                             SCAN(array_words)};
 
 #undef SCAN
 #undef SCAN_TARGET

@@ -73,6 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(kept & 8);
         FUZZ_CHECK(scan->array_end(text + from, end) == plain_array_end(text + from, end));
         FUZZ_CHECK(scan->array_end(end, end) == NULL);
+        struct pyro_scan_words words, first;
+        FUZZ_CHECK(scan->array_words(text + from, end, &words) == plain_array_end(text + from, end));
+        pyro_scan_variant(0)->array_words(text + from, end, &first);
+        FUZZ_CHECK(words.objects == first.objects && words.yes == first.yes && words.no == first.no);
     }
     return 0;
 }

@@ -53,6 +53,27 @@ static const char *plain_array_end(const char *p, const char *end)
     return NULL;
 }
 
+/* What stands between `p` and `end`, which is outside strings. */
+static struct pyro_scan_words plain_words(const char *p, const char *end)
+{
+    struct pyro_scan_words words = {0};
+    int in_string = 0;
+    for (char before = '['; p < end; before = *p++) {
+        if (*p == '\\') {
+            before = *p++;
+            if (p < end && *p == '"')
+                continue;
+        }
+        in_string ^= p < end && *p == '"';
+        if (in_string || p >= end)
+            continue;
+        words.objects += *p == '{';
+        words.yes += before == ':' && *p == 't';
+        words.no += before == ':' && *p == 'f';
+    }
+    return words;
+}
+
 static const char *plain_container_end(const char *p, const char *end)
 {
     int depth = 1, in_string = 0;
@@ -114,18 +135,26 @@ static void test_variants_agree(void **state)
         "{}[]\"\n,::::::::::::::::::::::::::::::::",
         "{{{{[[[[[[[[[[}}]]]]]]]\"abcdefghijklmnopqrstuvwxyz",
         "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\\\\nnnnbt\xc3",
+        ":t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f:t:f{}\"]",
     };
     char *buffer = calloc(1, TEXT + PYRO_SCAN_PADDING);
     uint64_t random = 88172645463325252ULL;
     assert_non_null(pyro_scan_best());
     for (int round = 0; round < 6000; round++) {
-        fill(buffer, &random, alphabets[round % 9]);
+        fill(buffer, &random, alphabets[round % 10]);
         size_t from = next_random(&random) % 130, to = from + next_random(&random) % (TEXT - from);
         const char *p = buffer + from, *end = buffer + to;
         const char *close = plain_array_end(p, end);
         for (size_t v = 0; pyro_scan_variant(v); v++) {
             const struct pyro_scan *scan = pyro_scan_variant(v);
             assert_ptr_equal(scan->array_end(p, end), close);
+            struct pyro_scan_words words, expected_words = plain_words(p, close ? close : p);
+            assert_ptr_equal(scan->array_words(p, end, &words), close);
+            if (close && !memchr(p, '\\', (size_t)(close - p))) {
+                assert_int_equal(words.objects, expected_words.objects);
+                assert_int_equal(words.yes, expected_words.yes);
+                assert_int_equal(words.no, expected_words.no);
+            }
             assert_ptr_equal(scan->container_end(p, end), plain_container_end(p, end));
             unsigned flags = 0, expected_flags = 0;
             const char *string_end = plain_string_end(p, end, &expected_flags);
