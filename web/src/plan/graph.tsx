@@ -35,7 +35,6 @@ function Box({
         node.rows !== null ? `${count(node.rows)} rows` : null,
     ].filter(Boolean);
     return (
-        // biome-ignore lint/a11y/useSemanticElements: HTML's button does not exist inside SVG
         <g
             class={`plan-box ${chosen ? "chosen" : ""}`}
             transform={`translate(${x} ${y})`}
@@ -98,7 +97,6 @@ export function PlanGraph({
         const readable = Math.max(scale, Math.min(0.75, width / placed.width));
         setView({ x: Math.max(0, (width - placed.width * readable) / 2), y: 0, scale: readable });
     };
-    // biome-ignore lint/correctness/useExhaustiveDependencies: once a plan
     useEffect(fit, [placed]);
 
     const zoom = (factor: number, x: number, y: number) =>

@@ -40,7 +40,6 @@ function cells(line: string): string[] {
 function TableOf({ lines }: { lines: string[] }) {
     const [head = "", , ...rows] = lines;
     return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
         <div class="table-scroll" role="region" aria-label="Table" tabIndex={0}>
             <table>
                 <thead>
