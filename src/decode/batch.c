@@ -9,6 +9,7 @@ void pyro_batch_init(struct pyro_batch *batch, const struct pyro_allocator *allo
 {
     *batch = (struct pyro_batch){.allocator = allocator, .scan = scan, .max_record = max_record, .wanted = wanted};
     pyro_strbuf_init(&batch->metrics, allocator);
+    pyro_history_batch_init(&batch->history, allocator);
 }
 
 void pyro_batch_done(struct pyro_batch *batch)
@@ -16,7 +17,8 @@ void pyro_batch_done(struct pyro_batch *batch)
     pyro_vec_done(&batch->rows, batch->allocator);
     pyro_strbuf_done(&batch->metrics);
     pyro_vec_done(&batch->metric_ends, batch->allocator);
-    pyro_vec_done(&batch->started, batch->allocator);
+    pyro_vec_done(&batch->starts, batch->allocator);
+    pyro_history_batch_done(&batch->history);
     pyro_vec_done(&batch->records, batch->allocator);
     pyro_vec_done(&batch->texts, batch->allocator);
     pyro_vec_done(&batch->counts, batch->allocator);
@@ -25,9 +27,10 @@ void pyro_batch_done(struct pyro_batch *batch)
 void pyro_batch_clear(struct pyro_batch *batch)
 {
     batch->bytes = batch->lines = 0;
-    batch->rows.count = batch->started.count = batch->records.count = batch->texts.count = 0;
+    batch->rows.count = batch->starts.count = batch->records.count = batch->texts.count = 0;
     batch->metric_ends.count = 0;
     pyro_strbuf_clear(&batch->metrics);
+    pyro_history_batch_clear(&batch->history);
     batch->failed = false;
     memset(batch->buckets, 0, sizeof(batch->buckets));
     if (batch->counts.count)
@@ -107,15 +110,17 @@ static const char *decode_task_end(struct pyro_batch *batch, const struct line *
     struct pyro_json json;
     struct pyro_slice reason;
     pyro_json_start(&json, line->start, end, batch->scan);
-    size_t metrics = batch->metrics.len;
+    size_t metrics = batch->metrics.len, accumulables = batch->history.accumulables.len;
     bool decoded = pyro_decode_task_end(&json, batch, row, &reason);
-    if (!decoded)
+    if (!decoded) {
         batch->metrics.len = metrics;
+        batch->history.accumulables.len = accumulables;
+    }
     if (!keep_metrics(batch, decoded))
         batch->failed = true;
     if (!decoded)
         return batch->failed ? end : reject(batch, line, end, json.error);
-    if (reason.ptr) {
+    if (reason.ptr && !(batch->wanted & PYRO_BATCH_NO_COLUMNS)) {
         struct pyro_record record = line->place;
         record.kind = PYRO_RECORD_TASK_END_REASON;
         record.text = reason;
@@ -128,16 +133,17 @@ static const char *decode_task_end(struct pyro_batch *batch, const struct line *
 
 static const char *decode_task_start(struct pyro_batch *batch, const struct line *line, const char *end)
 {
-    struct pyro_json json;
-    struct pyro_task_start start;
-    pyro_json_start(&json, line->start, end, batch->scan);
-    if (!pyro_decode_task_start(&json, &start))
-        return reject(batch, line, end, json.error ? json.error : "not an object");
-    struct pyro_task_start *started = pyro_vec_push(&batch->started, batch->allocator);
-    if (started)
-        *started = start;
-    else
+    if (!pyro_vec_reserve(&batch->starts, PYRO_TASK_START_COLUMNS, batch->allocator)) {
         batch->failed = true;
+        return end;
+    }
+    struct pyro_json json;
+    pyro_json_start(&json, line->start, end, batch->scan);
+    if (!pyro_decode_task_start(&json, batch, batch->starts.items + batch->starts.count))
+        return reject(batch, line, end, json.error ? json.error : "not an object");
+    batch->starts.count += PYRO_TASK_START_COLUMNS;
+    if (batch->wanted & PYRO_BATCH_HISTORY)
+        batch->failed |= !pyro_gather_start(&batch->history);
     return json.at;
 }
 
@@ -222,7 +228,13 @@ static const char *decode_line(struct pyro_batch *batch, const struct line *line
         return decode_task_end(batch, line, end);
     if (event == PYRO_EVENT_TASK_START)
         return decode_task_start(batch, line, end);
-    return decode_other(batch, line, end, event);
+    const char *line_end = NULL;
+    if (batch->wanted & PYRO_BATCH_HISTORY) {
+        struct pyro_slice text = line_text(line, end);
+        batch->failed |= !pyro_gather_event(&batch->history, name, text, batch->wanted & PYRO_BATCH_SQL);
+        line_end = text.ptr + text.len;
+    }
+    return batch->wanted & PYRO_BATCH_NO_COLUMNS ? line_end : decode_other(batch, line, end, event);
 }
 
 bool pyro_batch_decode(struct pyro_batch *batch, const char *text, size_t len)

@@ -10,7 +10,15 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "decode/history/gather.h"
 #include "model/task_table.h"
+
+/* Beside enum pyro_wanted: what the batches are for. */
+enum {
+    PYRO_BATCH_HISTORY = 1 << 16,   /* pyro_listener_apply() */
+    PYRO_BATCH_SQL = 1 << 18,       /* a history's SQL executions; together with PYRO_WANT_TASK_METRICS */
+    PYRO_BATCH_NO_COLUMNS = 1 << 17 /* not pyro_builder_apply(): records that only it reads are passed over */
+};
 
 /* Peaks of "Task Executor Metrics" that the model keeps, each the largest value seen. */
 enum pyro_executor_peak {
@@ -50,10 +58,6 @@ struct pyro_record {
     const char *reason;
 };
 
-struct pyro_task_start {
-    int64_t id, launch_ms;
-};
-
 enum { PYRO_BATCH_TEXT_BUCKETS = 256 };
 
 struct pyro_batch {
@@ -67,7 +71,8 @@ struct pyro_batch {
      * other's, and for each row where its own end. */
     struct pyro_strbuf metrics;
     PYRO_VEC(size_t) metric_ends;
-    PYRO_VEC(struct pyro_task_start) started;
+    PYRO_VEC(int64_t) starts; /* TaskStart events: PYRO_TASK_START_COLUMNS values each; texts only for a history */
+    struct pyro_history_batch history;
     PYRO_VEC(struct pyro_record) records; /* in the order of the lines */
     PYRO_VEC(struct pyro_batch_text) texts;
     uint32_t buckets[PYRO_BATCH_TEXT_BUCKETS];

@@ -231,12 +231,13 @@ static void apply_tasks(struct pyro_builder *builder, const struct pyro_batch *b
 
 static void apply_starts(struct pyro_builder *builder, const struct pyro_batch *batch)
 {
-    for (size_t i = 0; i < batch->started.count; i++) {
-        const struct pyro_task_start *start = &batch->started.items[i];
-        pyro_build_identity(builder, PYRO_IDENTITY_TASK_START, (uint64_t)start->id);
-        pyro_build_time(builder, start->launch_ms);
+    const int64_t *row = batch->starts.items;
+    size_t count = batch->starts.count / PYRO_TASK_START_COLUMNS;
+    for (size_t i = 0; i < count; i++, row += PYRO_TASK_START_COLUMNS) {
+        pyro_build_identity(builder, PYRO_IDENTITY_TASK_START, (uint64_t)row[PYRO_TASK_id]);
+        pyro_build_time(builder, row[PYRO_TASK_launch_ms]);
     }
-    builder->event_counts.items[PYRO_EVENT_TASK_START] += batch->started.count;
+    builder->event_counts.items[PYRO_EVENT_TASK_START] += count;
 }
 
 /* Interns the batch's texts; the result lives in the scratch buffer until that is used again. */

@@ -1,7 +1,5 @@
 #include "model/history.h"
 
-#include <stdatomic.h>
-
 #include "base/intern.h"
 
 struct pyro_history *pyro_history_new(void)
@@ -14,10 +12,11 @@ struct pyro_history *pyro_history_new(void)
         pyro_release(NULL, history);
         return NULL;
     }
-    struct pyro_map *const maps[] = {&history->job_rows,      &history->stage_rows, &history->task_rows,
-                                     &history->executor_rows, &history->rdd_rows,   &history->sql_rows};
+    struct pyro_map *const maps[] = {&history->job_rows, &history->stage_rows, &history->executor_rows,
+                                     &history->rdd_rows, &history->sql_rows};
     for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
         pyro_map_init(maps[i], NULL);
+    pyro_task_table_init(&history->ended, NULL);
     return history;
 }
 
@@ -34,9 +33,6 @@ static void free_jobs(struct pyro_history *history)
         pyro_vec_done(&job->tags, NULL);
         pyro_vec_done(&job->stage_ids, NULL);
         pyro_vec_done(&job->killed, NULL);
-        pyro_id_set_done(&job->completed_indices);
-        pyro_id_set_done(&job->completed_stages);
-        pyro_id_set_done(&job->skipped_stages);
     }
     pyro_vec_done(&history->jobs, NULL);
 }
@@ -45,13 +41,11 @@ static void free_stages(struct pyro_history *history)
 {
     for (size_t i = 0; i < history->stages.count; i++) {
         struct pyro_history_stage *stage = &history->stages.items[i];
-        pyro_id_set_done(&stage->completed_indices);
         pyro_vec_done(&stage->rdd_ids, NULL);
         pyro_vec_done(&stage->jobs, NULL);
         pyro_vec_done(&stage->accumulables, NULL);
         pyro_vec_done(&stage->killed_reasons, NULL);
         pyro_vec_done(&stage->shares, NULL);
-        pyro_map_done(&stage->share_rows);
         pyro_vec_done(&stage->tasks, NULL);
     }
     pyro_vec_done(&history->stages, NULL);
@@ -80,7 +74,9 @@ void pyro_history_release(struct pyro_history *history)
     free_jobs(history);
     free_stages(history);
     free_executors(history);
-    pyro_vec_done(&history->tasks, NULL);
+    pyro_vec_done(&history->places, NULL);
+    pyro_vec_done(&history->running, NULL);
+    pyro_task_table_done(&history->ended);
     for (size_t i = 0; i < history->profiles.count; i++) {
         pyro_vec_done(&history->profiles.items[i].executor, NULL);
         pyro_vec_done(&history->profiles.items[i].task, NULL);
@@ -92,7 +88,6 @@ void pyro_history_release(struct pyro_history *history)
     pyro_vec_done(&history->processes, NULL);
     pyro_map_done(&history->job_rows);
     pyro_map_done(&history->stage_rows);
-    pyro_map_done(&history->task_rows);
     pyro_map_done(&history->executor_rows);
     pyro_map_done(&history->rdd_rows);
     for (size_t i = 0; i < history->sql.count; i++)
@@ -118,21 +113,14 @@ struct pyro_history_stage *pyro_history_stage(const struct pyro_history *history
     return row ? &history->stages.items[*row - 1] : NULL;
 }
 
-struct pyro_history_task *pyro_history_task(const struct pyro_history *history, int64_t id)
-{
-    const uint64_t *row = pyro_map_get(&history->task_rows, (uint64_t)id);
-    return row ? &history->tasks.items[*row - 1] : NULL;
-}
-
 struct pyro_history_sql *pyro_history_sql(const struct pyro_history *history, int64_t id)
 {
     const uint64_t *row = pyro_map_get(&history->sql_rows, (uint64_t)id);
-    return row ? &history->sql.items[*row - 1] : NULL;
+    return row && *row ? &history->sql.items[*row - 1] : NULL;
 }
 
-struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, struct pyro_slice id)
+struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, uint32_t text)
 {
-    uint32_t text = id.ptr ? pyro_intern(history->strings, id) : UINT32_MAX;
-    const uint64_t *row = text == UINT32_MAX ? NULL : pyro_map_get(&history->executor_rows, text);
-    return row ? &history->executors.items[*row - 1] : NULL;
+    const uint64_t *row = pyro_map_get(&history->executor_rows, text);
+    return row && *row ? &history->executors.items[*row - 1] : NULL;
 }

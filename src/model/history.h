@@ -1,6 +1,6 @@
 /* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
  * task, with Spark's own way of counting. Built from the events in the order of the log (decode/history), immutable
- * afterwards. Beside the columns of app.h, which are there for analyses and do not keep all of this. */
+ * afterwards, reference-counted. Tasks lie in the same column chunks as those of app.h. */
 #ifndef PYRO_MODEL_HISTORY_H
 #define PYRO_MODEL_HISTORY_H
 
@@ -11,11 +11,12 @@
 #include "base/slice.h"
 #include "base/vec.h"
 #include "model/history_sql.h"
+#include "model/task_table.h"
 
 struct pyro_string_pool;
 
 enum pyro_history_metric {
-#define HISTORY_METRIC(name, group, key, stage) PYRO_HISTORY_##name,
+#define HISTORY_METRIC(name, column, stage) PYRO_HISTORY_##name,
 #include "model/history_metrics.def"
 #undef HISTORY_METRIC
     PYRO_HISTORY_METRICS
@@ -70,8 +71,7 @@ struct pyro_history_job {
     enum pyro_history_job_status status;
     int64_t tasks, active_tasks, completed_tasks, failed_tasks, killed_tasks, skipped_tasks;
     int64_t active_stages, failed_stages;
-    struct pyro_id_set completed_indices; /* stage << 32 | index */
-    struct pyro_id_set completed_stages, skipped_stages;
+    int64_t completed_indices, completed_stages, skipped_stages; /* different ones */
     pyro_history_counts killed;
 };
 
@@ -92,27 +92,26 @@ struct pyro_history_stage {
     int64_t profile, mergers;
     bool push_enabled;
     int64_t active, completed, failed, killed;
-    struct pyro_id_set completed_indices;
+    int64_t completed_indices; /* different ones */
     int64_t metrics[PYRO_HISTORY_METRICS];
     PYRO_VEC(int64_t) rdd_ids;
     PYRO_VEC(uint32_t) jobs; /* rows */
     pyro_history_accumulables accumulables;
     pyro_history_counts killed_reasons;
     PYRO_VEC(struct pyro_history_share) shares;
-    struct pyro_map share_rows; /* text number of the executor -> row + 1 */
-    PYRO_VEC(uint32_t) tasks;   /* rows, in the order of their start */
+    PYRO_VEC(uint32_t) tasks; /* numbers, in the order of their start: see pyro_history_task_read() */
     struct pyro_history_peaks peaks;
     int64_t speculative, speculative_active, speculative_completed, speculative_failed, speculative_killed;
 };
 
+/* A task as it is shown: made for whoever asks. Texts that are not there are null. */
 struct pyro_history_task {
     int64_t id, index, attempt, partition, launch_ms, fetch_ms, finish_ms;
     struct pyro_slice executor, host, locality, error;
     enum pyro_history_task_status status;
     bool speculative, ended;
-    int64_t *metrics; /* NULL: none yet */
-    const struct pyro_history_accumulable *accumulables;
-    uint32_t accumulable_count;
+    int64_t metrics[PYRO_HISTORY_METRICS]; /* of tasks that ended */
+    struct pyro_slice accumulables;        /* for pyro_history_accumulable_next() */
 };
 
 struct pyro_history_resource {
@@ -170,33 +169,61 @@ enum pyro_history_section {
 
 struct pyro_history {
     struct pyro_string_pool *strings;
-    int references; /* atomic */
-    bool failed;    /* no memory */
-    uint64_t bytes, bad_lines;
-    int64_t start_ms, end_ms; /* of the application; end_ms -1 while it runs */
+    int references;            /* atomic */
+    bool failed;               /* no memory */
+    uint64_t bytes, bad_lines; /* of the log so far */
+    int64_t start_ms, end_ms;  /* of the application; end_ms -1 while it runs */
     bool has_environment;
     pyro_history_pairs sections[PYRO_SECTIONS];
     PYRO_VEC(struct pyro_history_job) jobs;
     PYRO_VEC(struct pyro_history_stage) stages;
-    PYRO_VEC(struct pyro_history_task) tasks;
+    /* Tasks are numbered in the order of their start. places[number] is a row of `ended`, or, with the bit
+     * PYRO_HISTORY_RUNNING, one of `running`. */
+    PYRO_VEC(uint32_t) places;
+    struct pyro_task_table ended; /* in the order of their end; accumulables are its metrics */
+    PYRO_VEC(int64_t) running;    /* PYRO_TASK_START_COLUMNS values each */
     PYRO_VEC(struct pyro_history_executor) executors;
     PYRO_VEC(struct pyro_history_profile) profiles;
     PYRO_VEC(struct pyro_history_rdd) rdds;
     PYRO_VEC(struct pyro_history_process) processes;
+    bool with_sql; /* `sql` is filled */
     PYRO_VEC(struct pyro_history_sql) sql;
-    struct pyro_map job_rows, stage_rows, task_rows, executor_rows, rdd_rows, sql_rows; /* -> row + 1 */
-    size_t memory;                                                                      /* about what it takes */
+    /* Job id, stage id << 32 | attempt, text number of an executor, RDD id, execution id -> row + 1 */
+    struct pyro_map job_rows, stage_rows, executor_rows, rdd_rows, sql_rows;
+    size_t memory; /* about what it takes */
 };
+
+#define PYRO_HISTORY_RUNNING 0x80000000u
 
 struct pyro_history *pyro_history_new(void);
 struct pyro_history *pyro_history_retain(struct pyro_history *history);
 void pyro_history_release(struct pyro_history *history);
+/* All of a history that still grows, as it is now: sealed, and untouched by what is added to the old one later. Chunks
+ * of tasks and texts are shared. NULL: no memory. */
+struct pyro_history *pyro_history_snapshot(const struct pyro_history *history);
+/* Ends building: gives back what vectors reserved, seals the tasks and fills `memory`. False: no memory. */
+bool pyro_history_seal(struct pyro_history *history);
 
 /* NULL: there is none. */
 struct pyro_history_job *pyro_history_job(const struct pyro_history *history, int64_t id);
 struct pyro_history_stage *pyro_history_stage(const struct pyro_history *history, int64_t id, int64_t attempt);
-struct pyro_history_task *pyro_history_task(const struct pyro_history *history, int64_t id);
 struct pyro_history_sql *pyro_history_sql(const struct pyro_history *history, int64_t id);
-struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, struct pyro_slice id);
+/* `text`: number of the executor's id in `strings`. */
+struct pyro_history_executor *pyro_history_executor(const struct pyro_history *history, uint32_t text);
+
+/* ---- Tasks of a sealed history ---- */
+
+void pyro_history_task_read(const struct pyro_history *history, uint32_t number, struct pyro_history_task *ret);
+/* Reads one after the other; false at the end. */
+bool pyro_history_accumulable_next(struct pyro_slice *from, struct pyro_history_accumulable *ret);
+void pyro_history_accumulable_put(struct pyro_strbuf *to, const struct pyro_history_accumulable *one);
+
+/* What sorting and summaries need of many tasks, without reading the rest of them. */
+enum pyro_history_task_status pyro_history_task_status(const struct pyro_history *history, uint32_t number);
+/* One column of some tasks; 0 where a running one has not got it yet. */
+void pyro_history_task_column(const struct pyro_history *history, enum pyro_task_column column, const uint32_t *numbers,
+                              size_t count, int64_t *values);
+/* The column of a metric. */
+extern const enum pyro_task_column pyro_history_metric_columns[PYRO_HISTORY_METRICS];
 
 #endif

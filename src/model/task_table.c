@@ -131,6 +131,14 @@ bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_t
     return true;
 }
 
+size_t pyro_task_table_bytes(const struct pyro_task_table *table)
+{
+    size_t bytes = table->chunks.capacity * sizeof(*table->chunks.items);
+    for (size_t i = 0; i < table->chunks.count; i++)
+        bytes += pyro_task_chunk_bytes(table->chunks.items[i]);
+    return bytes;
+}
+
 void pyro_task_table_take_rows(struct pyro_task_table *table, enum pyro_task_column column, int32_t *rows)
 {
     assert(column == PYRO_TASK_stage_row || column == PYRO_TASK_executor_row);

@@ -13,15 +13,19 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* What one row holds: the public columns of tables/tasks.def with texts as numbers, and two row numbers. */
+/* What one row holds: the public columns of tables/tasks.def with texts as numbers, two row numbers, and what only the
+ * history (history.h) keeps. */
 enum pyro_task_column {
 #define PYRO_COLUMN(name, type, unit, doc) PYRO_TASK_##name,
 #include "model/tables/tasks.def"
 #undef PYRO_COLUMN
     PYRO_TASK_stage_row,    /* row of its stage attempt in app->stages */
     PYRO_TASK_executor_row, /* row in app->executors that was alive at launch, or -1 */
+    PYRO_TASK_error,        /* history: text of what went wrong, or PYRO_NONE */
     PYRO_TASK_COLUMN_COUNT
 };
+/* A task's start tells what comes before this column. */
+enum { PYRO_TASK_START_COLUMNS = PYRO_TASK_has_metrics };
 /* In the columns executor, host, locality and reason: number of a text, see pyro_app_text(). In status: */
 enum pyro_task_status { PYRO_TASK_SUCCESS, PYRO_TASK_FAILED, PYRO_TASK_KILLED, PYRO_TASK_RESUBMITTED };
 
@@ -53,6 +57,9 @@ bool pyro_task_table_add_metrics(struct pyro_task_table *table, struct pyro_slic
 bool pyro_task_table_seal(struct pyro_task_table *table);
 /* `copy` gets all rows of `table` at this moment, sealed, sharing the chunks that are full. */
 bool pyro_task_table_snapshot(const struct pyro_task_table *table, struct pyro_task_table *copy);
+
+/* Bytes that its sealed chunks take. */
+size_t pyro_task_table_bytes(const struct pyro_task_table *table);
 
 /* Gives the column stage_row or executor_row new values, one for each row. `rows` must come from the table's allocator
  * and belongs to the table from here on. */

@@ -81,8 +81,9 @@ void pyro_serve_catalog_refresh(struct serve_catalog *catalog);
  * who asks; those who ask meanwhile get it as it was. What is given out stays valid until it is released, even when it
  * is closed, changed or deleted. */
 
+/* `with_sql`: with SQL executions, which are read only for whoever asks for them. */
 enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
-                                            struct pyro_slice attempt, struct pyro_history **ret,
+                                            struct pyro_slice attempt, bool with_sql, struct pyro_history **ret,
                                             struct pyro_error *error);
 
 /* A loaded application and what the rules say of it. Immutable. */

@@ -18,7 +18,8 @@ struct pyro_attempt {
  * application's start. */
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t log, struct pyro_arena *arena,
                                    struct pyro_attempt *ret, struct pyro_error *error);
-enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, struct pyro_history **ret,
+/* `with_sql`: with SQL executions, whose metrics take about as long to follow as all the rest. */
+enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool with_sql, struct pyro_history **ret,
                                    struct pyro_error *error);
 
 #endif

@@ -2,11 +2,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
-#include "base/intern.h"
 #include "base/memory.h"
-#include "decode/builder.h"
 #include "session/chunk.h"
 #include "session/progress.h"
 
@@ -263,31 +260,25 @@ static void *decode_pieces(void *context)
 /* ---- Applying, on the calling thread ---- */
 
 struct applier {
-    struct pyro_builder builder;
+    const struct pyro_load_sink *sink;
     size_t part;
-    bool damaged;
 };
 
 static enum pyro_status apply_chunk(struct load *load, struct applier *applier, const struct pyro_chunk *chunk,
                                     struct pyro_error *error)
 {
-    struct pyro_builder *builder = &applier->builder;
+    const struct pyro_load_sink *sink = applier->sink;
     const struct pyro_log_part *part = &load->log->parts[chunk->part];
     bool ok = true;
     if (applier->part != chunk->part) {
         applier->part = chunk->part;
-        ok = pyro_builder_begin_part(builder, pyro_part_name(part));
+        ok = sink->begin_part(sink->context, pyro_part_name(part));
     }
-    ok = ok && pyro_builder_apply(builder, &chunk->batch);
+    ok = ok && sink->apply(sink->context, &chunk->batch);
     if (ok && chunk->long_record)
-        ok = pyro_builder_reject_long(builder, chunk->long_record);
-    if (ok && chunk->damage[0]) {
-        applier->damaged = true;
-        char note[512];
-        snprintf(note, sizeof(note), "%s: %s after %llu bytes of text", builder->part_path.ptr, chunk->damage,
-                 (unsigned long long)builder->part_offset);
-        ok = pyro_builder_note(builder, pyro_slice_from(note));
-    }
+        ok = sink->reject_long(sink->context, chunk->long_record);
+    if (ok && chunk->damage[0])
+        ok = sink->note_damage(sink->context, chunk->damage);
     return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while building the application");
 }
 
@@ -385,29 +376,7 @@ static enum pyro_status run_threads(struct load *load, unsigned threads, struct 
     return status;
 }
 
-static enum pyro_status finish(struct load *load, struct applier *applier, struct pyro_app **ret,
-                               struct pyro_error *error)
-{
-    const struct pyro_log *log = load->log;
-    if (pyro_builder_known_events(&applier->builder) == 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT,
-                       applier->builder.app->integrity.bytes == 0
-                           ? "the file is empty: Spark has written no event yet, or this is no event log"
-                           : "this is no Spark event log: not one of its %llu lines holds a Spark event",
-                       (unsigned long long)applier->builder.app->integrity.lines);
-        pyro_error_at(error, log->path.ptr, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
-    }
-    const struct pyro_log_facts facts = {
-        .in_progress = log->in_progress,
-        .compacted = log->compacted,
-        .damaged = applier->damaged,
-        .missing_parts = log->missing_parts,
-    };
-    return pyro_builder_finish(&applier->builder, &facts, false, ret, error);
-}
-
-static enum pyro_status prepare(struct load *load, size_t slot_count, struct pyro_error *error)
+static enum pyro_status prepare(struct load *load, size_t slot_count, uint32_t wanted, struct pyro_error *error)
 {
     const struct pyro_allocator *allocator = load->options->allocator;
     const struct pyro_scan *scan = pyro_scan_best();
@@ -418,8 +387,7 @@ static enum pyro_status prepare(struct load *load, size_t slot_count, struct pyr
     memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
     for (; load->slot_count < slot_count; load->slot_count++) {
         load->slots[load->slot_count].state = SLOT_FREE;
-        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes,
-                        load->options->wanted);
+        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes, wanted);
     }
     return PYRO_OK;
 }
@@ -437,11 +405,11 @@ static void done(struct load *load)
     pthread_mutex_destroy(&load->mutex);
 }
 
-enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
-                               struct pyro_error *error)
+enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
+                                   const struct pyro_load_sink *sink, struct pyro_error *error)
 {
     struct load load = {.log = log, .options = options, .ended = UINT64_MAX};
-    struct applier applier = {.part = SIZE_MAX};
+    struct applier applier = {.sink = sink, .part = SIZE_MAX};
     struct pyro_progress_meter meter;
     unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
     uint64_t bytes = pyro_progress_start(&meter, options, log);
@@ -450,16 +418,10 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_opt
     load.carry.allocator = options->allocator;
     pthread_mutex_init(&load.mutex, NULL);
     pthread_cond_init(&load.changed, NULL);
-    enum pyro_status status = pyro_builder_init(&applier.builder, options->allocator, options->wanted, error);
-    if (status == PYRO_OK) {
-        status = prepare(&load, threads > 1 ? 2 * threads + 1 : 1, error);
-        if (status == PYRO_OK)
-            status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)
-                                 : run_alone(&load, &applier, &meter, error);
-        if (status == PYRO_OK)
-            status = finish(&load, &applier, ret, error);
-        pyro_builder_done(&applier.builder);
-    }
+    enum pyro_status status = prepare(&load, threads > 1 ? 2 * threads + 1 : 1, sink->wanted, error);
+    if (status == PYRO_OK)
+        status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)
+                             : run_alone(&load, &applier, &meter, error);
     done(&load);
     return status;
 }

@@ -2,8 +2,24 @@
 #ifndef PYRO_SESSION_LOAD_H
 #define PYRO_SESSION_LOAD_H
 
+#include "decode/batch.h"
 #include "model/app.h"
 #include "source/source.h"
+
+/* Where a log's batches go, in its order and on the calling thread. Each function returns false when there is no
+ * memory. */
+struct pyro_load_sink {
+    void *context;
+    uint32_t wanted; /* of the batches: enum pyro_wanted and what batch.h adds */
+    bool (*begin_part)(void *context, struct pyro_slice path);
+    bool (*apply)(void *context, const struct pyro_batch *batch);
+    bool (*reject_long)(void *context, uint64_t len);       /* a record of so many bytes was skipped */
+    bool (*note_damage)(void *context, const char *damage); /* at the end of the part */
+};
+
+/* Reads a log to its end. */
+enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
+                                   const struct pyro_load_sink *sink, struct pyro_error *error);
 
 /* `options` with every default filled in. */
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,

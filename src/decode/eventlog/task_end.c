@@ -13,9 +13,7 @@ struct int_members {
     unsigned count;
 };
 
-/* Place in a row, behind its columns, for integers that are read only to be passed over. */
-enum { UNUSED = PYRO_TASK_COLUMN_COUNT, ROW_VALUES };
-enum { OBJECT = 255 }; /* instead of a column: an object of integers that are passed over */
+enum { OBJECT = 255 }; /* instead of a column: the object of push-based shuffle */
 
 #define INT_MEMBERS(name)                                                                                              \
     {                                                                                                                  \
@@ -23,9 +21,10 @@ enum { OBJECT = 255 }; /* instead of a column: an object of integers that are pa
     }
 
 static const struct pyro_json_key shuffle_read_keys[] = {
-    KEY("Remote Blocks Fetched"), KEY("Local Blocks Fetched"),      KEY("Fetch Wait Time"),
-    KEY("Remote Bytes Read"),     KEY("Remote Bytes Read To Disk"), KEY("Local Bytes Read"),
-    KEY("Total Records Read"),    KEY("Remote Requests Duration"),  KEY("Push Based Shuffle"),
+    KEY("Remote Blocks Fetched"),     KEY("Local Blocks Fetched"),      KEY("Fetch Wait Time"),
+    KEY("Remote Bytes Read"),         KEY("Remote Bytes Read To Disk"), KEY("Local Bytes Read"),
+    KEY("Total Records Read"),        KEY("Remote Requests Duration"),  KEY("Push Based Shuffle"),
+    KEY("Shuffle Push Read Metrics"),
 };
 static const unsigned char shuffle_read_columns[] = {
     PYRO_TASK_shuffle_remote_blocks,
@@ -35,15 +34,22 @@ static const unsigned char shuffle_read_columns[] = {
     PYRO_TASK_shuffle_remote_to_disk_bytes,
     PYRO_TASK_shuffle_local_bytes,
     PYRO_TASK_shuffle_read_records,
-    UNUSED,
+    PYRO_TASK_shuffle_remote_requests_ms,
+    OBJECT,
     OBJECT,
 };
 static const struct pyro_json_key push_keys[] = {
     KEY("Corrupt Merged Block Chunks"), KEY("Merged Fetch Fallback Count"),  KEY("Merged Remote Blocks Fetched"),
     KEY("Merged Local Blocks Fetched"), KEY("Merged Remote Chunks Fetched"), KEY("Merged Local Chunks Fetched"),
     KEY("Merged Remote Bytes Read"),    KEY("Merged Local Bytes Read"),      KEY("Merged Remote Requests Duration"),
+    KEY("Merged Fallback Count"),
 };
-static const unsigned char push_columns[] = {UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED};
+static const unsigned char push_columns[] = {
+    PYRO_TASK_push_corrupt_chunks, PYRO_TASK_push_fallbacks,     PYRO_TASK_push_remote_blocks,
+    PYRO_TASK_push_local_blocks,   PYRO_TASK_push_remote_chunks, PYRO_TASK_push_local_chunks,
+    PYRO_TASK_push_remote_bytes,   PYRO_TASK_push_local_bytes,   PYRO_TASK_push_remote_requests_ms,
+    PYRO_TASK_push_fallbacks,
+};
 static const struct pyro_json_key shuffle_write_keys[] = {
     KEY("Shuffle Bytes Written"),
     KEY("Shuffle Write Time"),
@@ -159,6 +165,19 @@ struct task_texts {
     struct pyro_slice executor, host, locality, reason;
 };
 
+static void decode_accumulables(struct pyro_json *json, struct pyro_batch *batch)
+{
+    struct pyro_json again = *json;
+    bool metrics = batch->wanted & PYRO_WANT_TASK_METRICS, history = batch->wanted & PYRO_BATCH_HISTORY;
+    if (history)
+        pyro_gather_accumulables(&batch->history, json);
+    if (metrics)
+        pyro_decode_task_metrics(history ? &again : json, &batch->metrics);
+    if (!metrics && !history)
+        pyro_json_skip_array_fast(json);
+}
+
+/* `batch` NULL: nobody wants the accumulables. */
 static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct task_texts *texts, int64_t *row)
 {
     struct pyro_json_object object;
@@ -207,8 +226,8 @@ static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct
             pyro_json_take_bool(json, &killed);
             break;
         case INFO_ACCUMULABLES:
-            if (batch->wanted & PYRO_WANT_TASK_METRICS)
-                pyro_decode_task_metrics(json, &batch->metrics);
+            if (batch)
+                decode_accumulables(json, batch);
             else
                 pyro_json_skip_array_fast(json);
             break;
@@ -221,44 +240,10 @@ static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct
 }
 
 /* All that Spark writes, in its order, so that the keys which are passed over do not spoil the guess of the next. */
-static const struct pyro_json_key executor_metric_keys[] = {
-    KEY("JVMHeapMemory"),
-    KEY("JVMOffHeapMemory"),
-    KEY("OnHeapExecutionMemory"),
-    KEY("OffHeapExecutionMemory"),
-    KEY("OnHeapStorageMemory"),
-    KEY("OffHeapStorageMemory"),
-    KEY("OnHeapUnifiedMemory"),
-    KEY("OffHeapUnifiedMemory"),
-    KEY("DirectPoolMemory"),
-    KEY("MappedPoolMemory"),
-    KEY("ProcessTreeJVMVMemory"),
-    KEY("ProcessTreeJVMRSSMemory"),
-    KEY("ProcessTreePythonVMemory"),
-    KEY("ProcessTreePythonRSSMemory"),
-    KEY("ProcessTreeOtherVMemory"),
-    KEY("ProcessTreeOtherRSSMemory"),
-    KEY("MinorGCCount"),
-    KEY("MinorGCTime"),
-    KEY("MajorGCCount"),
-    KEY("MajorGCTime"),
-    KEY("TotalGCTime"),
-};
-enum {
-    HEAP,
-    OFFHEAP,
-    ON_EXECUTION,
-    OFF_EXECUTION,
-    ON_STORAGE,
-    OFF_STORAGE,
-    JVM_RSS = 11,
-    PYTHON_RSS = 13,
-    OTHER_RSS = 15,
-    MINOR_GC_TIME = 17,
-    MAJOR_GC_COUNT,
-    MAJOR_GC_TIME,
-    TOTAL_GC_TIME,
-    EXECUTOR_METRIC_KEYS
+static const struct pyro_json_key executor_metric_keys[PYRO_HISTORY_PEAKS] = {
+#define HISTORY_PEAK(name) KEY(#name),
+#include "model/history_peaks.def"
+#undef HISTORY_PEAK
 };
 
 static int64_t add(int64_t a, int64_t b)
@@ -267,34 +252,47 @@ static int64_t add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks)
+static void read_executor_metrics(struct pyro_json *json, int64_t *values)
 {
     struct pyro_json_object object;
-    int64_t values[EXECUTOR_METRIC_KEYS] = {0};
     if (!pyro_json_enter_object(json, &object))
-        return !json->error;
-    for (int key; (key = pyro_json_next(json, &object, executor_metric_keys, EXECUTOR_METRIC_KEYS)) != PYRO_JSON_END;) {
+        return;
+    for (int key; (key = pyro_json_next(json, &object, executor_metric_keys, PYRO_HISTORY_PEAKS)) != PYRO_JSON_END;) {
         if (key >= 0)
             pyro_json_take_int(json, &values[key]);
         else
             pyro_json_skip(json);
     }
+}
+
+static void raise_peaks(const int64_t *values, int64_t *peaks)
+{
+#define VALUE(name) values[PYRO_HISTORY_PEAK_##name]
     const int64_t found[PYRO_PEAK_COUNT] = {
-        [PYRO_PEAK_HEAP] = values[HEAP],
-        [PYRO_PEAK_OFFHEAP] = values[OFFHEAP],
-        [PYRO_PEAK_EXECUTION] = add(values[ON_EXECUTION], values[OFF_EXECUTION]),
-        [PYRO_PEAK_STORAGE] = add(values[ON_STORAGE], values[OFF_STORAGE]),
-        [PYRO_PEAK_RSS] = values[JVM_RSS],
-        [PYRO_PEAK_PYTHON_RSS] = values[PYTHON_RSS],
-        [PYRO_PEAK_OTHER_RSS] = values[OTHER_RSS],
-        [PYRO_PEAK_FULL_COLLECTIONS] = values[MAJOR_GC_COUNT],
+        [PYRO_PEAK_HEAP] = VALUE(JVMHeapMemory),
+        [PYRO_PEAK_OFFHEAP] = VALUE(JVMOffHeapMemory),
+        [PYRO_PEAK_EXECUTION] = add(VALUE(OnHeapExecutionMemory), VALUE(OffHeapExecutionMemory)),
+        [PYRO_PEAK_STORAGE] = add(VALUE(OnHeapStorageMemory), VALUE(OffHeapStorageMemory)),
+        [PYRO_PEAK_RSS] = VALUE(ProcessTreeJVMRSSMemory),
+        [PYRO_PEAK_PYTHON_RSS] = VALUE(ProcessTreePythonRSSMemory),
+        [PYRO_PEAK_OTHER_RSS] = VALUE(ProcessTreeOtherRSSMemory),
+        [PYRO_PEAK_FULL_COLLECTIONS] = VALUE(MajorGCCount),
         /* The total is missing before Spark 3.5. */
         [PYRO_PEAK_COLLECTION_MS] =
-            values[TOTAL_GC_TIME] > 0 ? values[TOTAL_GC_TIME] : add(values[MINOR_GC_TIME], values[MAJOR_GC_TIME]),
+            VALUE(TotalGCTime) > 0 ? VALUE(TotalGCTime) : add(VALUE(MinorGCTime), VALUE(MajorGCTime)),
     };
+#undef VALUE
     for (int i = 0; i < PYRO_PEAK_COUNT; i++)
         if (found[i] > peaks[i])
             peaks[i] = found[i];
+}
+
+bool pyro_decode_executor_metrics(struct pyro_json *json, int64_t *peaks)
+{
+    int64_t values[PYRO_HISTORY_PEAKS] = {0};
+    read_executor_metrics(json, values);
+    if (!json->error)
+        raise_peaks(values, peaks);
     return !json->error;
 }
 
@@ -341,15 +339,30 @@ static void add_text(struct pyro_batch *batch, int64_t *value, struct pyro_slice
         *value = pyro_batch_text(batch, raw);
 }
 
-bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row, struct pyro_slice *reason)
+static void clear_row(int64_t *row)
 {
-    int64_t row[ROW_VALUES] = {0};
+    memset(row, 0, PYRO_TASK_COLUMN_COUNT * sizeof(*row));
     row[PYRO_TASK_stage] = row[PYRO_TASK_partition] = row[PYRO_TASK_id] = PYRO_NONE;
     row[PYRO_TASK_executor] = row[PYRO_TASK_host] = row[PYRO_TASK_locality] = row[PYRO_TASK_reason] = PYRO_NONE;
     row[PYRO_TASK_stage_row] = row[PYRO_TASK_executor_row] = -1;
+    row[PYRO_TASK_error] = PYRO_NONE;
+}
+
+static void add_texts(struct pyro_batch *batch, const struct task_texts *texts, int64_t *row)
+{
+    add_text(batch, &row[PYRO_TASK_executor], texts->executor);
+    add_text(batch, &row[PYRO_TASK_host], texts->host);
+    add_text(batch, &row[PYRO_TASK_locality], texts->locality);
+    add_text(batch, &row[PYRO_TASK_reason], texts->reason);
+}
+
+bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row, struct pyro_slice *reason)
+{
+    int64_t row[PYRO_TASK_COLUMN_COUNT];
+    clear_row(row);
     *reason = PYRO_SLICE_NULL;
     struct task_texts texts = {0};
-    int64_t peaks[PYRO_PEAK_COUNT] = {0};
+    int64_t memory[PYRO_HISTORY_PEAKS] = {0};
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
@@ -368,7 +381,7 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
             decode_info(json, batch, &texts, row);
             break;
         case END_EXECUTOR:
-            pyro_decode_executor_metrics(json, peaks);
+            read_executor_metrics(json, memory);
             break;
         case END_METRICS:
             decode_metrics(json, row);
@@ -383,35 +396,16 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
         return pyro_json_refuse(json, "a task's end without its stage");
     if (row[PYRO_TASK_id] == PYRO_NONE)
         return pyro_json_refuse(json, "a task's end without its task");
-    add_text(batch, &row[PYRO_TASK_executor], texts.executor);
-    add_text(batch, &row[PYRO_TASK_host], texts.host);
-    add_text(batch, &row[PYRO_TASK_locality], texts.locality);
-    add_text(batch, &row[PYRO_TASK_reason], texts.reason);
+    add_texts(batch, &texts, row);
     if (row[PYRO_TASK_executor] != PYRO_NONE && !batch->failed)
-        for (int i = 0; i < PYRO_PEAK_COUNT; i++)
-            if (peaks[i] > batch->texts.items[row[PYRO_TASK_executor]].peaks[i])
-                batch->texts.items[row[PYRO_TASK_executor]].peaks[i] = peaks[i];
-    memcpy(ret_row, row, PYRO_TASK_COLUMN_COUNT * sizeof(*row));
+        raise_peaks(memory, batch->texts.items[row[PYRO_TASK_executor]].peaks);
+    if (batch->wanted & PYRO_BATCH_HISTORY)
+        batch->failed |= !pyro_gather_end(&batch->history, memory, *reason);
+    memcpy(ret_row, row, sizeof(row));
     return true;
 }
 
-/* Shares the keys of a task's end up to the launch time, in the same order. */
-static void decode_start_info(struct pyro_json *json, struct pyro_task_start *start)
-{
-    struct pyro_json_object object;
-    if (!pyro_json_enter_object(json, &object))
-        return;
-    for (int key; (key = pyro_json_next(json, &object, info_keys, INFO_KEYS)) != PYRO_JSON_END;) {
-        if (key == INFO_ID)
-            pyro_json_take_int(json, &start->id);
-        else if (key == INFO_LAUNCH)
-            pyro_json_take_int(json, &start->launch_ms);
-        else
-            pyro_json_skip(json);
-    }
-}
-
-bool pyro_decode_task_start(struct pyro_json *json, struct pyro_task_start *ret)
+bool pyro_decode_task_start(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row)
 {
     static const struct pyro_json_key keys[] = {
         KEY("Event"),
@@ -419,17 +413,29 @@ bool pyro_decode_task_start(struct pyro_json *json, struct pyro_task_start *ret)
         KEY("Stage Attempt ID"),
         KEY("Task Info"),
     };
+    enum { START_STAGE = 1, START_ATTEMPT, START_INFO, START_KEYS };
     struct pyro_json_object object;
-    *ret = (struct pyro_task_start){.id = PYRO_NONE};
+    struct task_texts texts = {0};
+    int64_t row[PYRO_TASK_COLUMN_COUNT];
+    clear_row(row);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 3)
-            decode_start_info(json, ret);
+    for (int key; (key = pyro_json_next(json, &object, keys, START_KEYS)) != PYRO_JSON_END;) {
+        if (key == START_STAGE)
+            pyro_json_take_int(json, &row[PYRO_TASK_stage]);
+        else if (key == START_ATTEMPT)
+            pyro_json_take_int(json, &row[PYRO_TASK_stage_attempt]);
+        else if (key == START_INFO)
+            decode_info(json, NULL, &texts, row);
         else
             pyro_json_skip(json);
     }
     if (!pyro_json_record_end(json))
         return false;
-    return ret->id != PYRO_NONE || pyro_json_refuse(json, "a task's start without its task");
+    if (row[PYRO_TASK_id] == PYRO_NONE)
+        return pyro_json_refuse(json, "a task's start without its task");
+    if (batch->wanted & PYRO_BATCH_HISTORY)
+        add_texts(batch, &texts, row);
+    memcpy(ret_row, row, PYRO_TASK_START_COLUMNS * sizeof(*row));
+    return true;
 }

@@ -3,6 +3,16 @@
 
 #define KEY PYRO_JSON_KEY
 
+/* Users' accumulators may hold fractions, which are none of SQL's business. */
+static void take_update(struct pyro_json *json, int64_t *update)
+{
+    const struct pyro_json before = *json;
+    if (pyro_json_take_loose_int(json, update) || before.error)
+        return;
+    *json = before;
+    pyro_json_skip(json);
+}
+
 /* What the task added to one accumulator; Spark writes SQL metrics as texts and calls them internal. */
 static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int64_t *last)
 {
@@ -21,7 +31,7 @@ static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int6
         if (key == ID)
             pyro_json_take_int(json, &id);
         else if (key == UPDATE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
-            pyro_json_take_loose_int(json, &update);
+            take_update(json, &update);
         else if (key == METADATA && next == '"')
             pyro_json_take_string(json, &metadata, NULL);
         else

@@ -8,7 +8,7 @@
 
 void pyro_history_on_application_start(struct pyro_listener *listener, const struct pyro_tree *event)
 {
-    struct pyro_history_executor *driver = pyro_history_executor(listener->history, PYRO_SLICE_LITERAL("driver"));
+    struct pyro_history_executor *driver = pyro_listener_find_executor(listener, PYRO_SLICE_LITERAL("driver"));
     const struct pyro_tree *logs = GET(event, "Driver Logs");
     listener->history->start_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
     if (!driver || !logs)
@@ -147,7 +147,7 @@ void pyro_history_on_executor_added(struct pyro_listener *listener, const struct
 void pyro_history_on_executor_removed(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history_executor *executor =
-        pyro_history_executor(listener->history, pyro_listener_text(listener, GET(event, "Executor ID")));
+        pyro_listener_find_executor(listener, pyro_listener_text(listener, GET(event, "Executor ID")));
     if (!executor)
         return;
     executor->active = false;
@@ -205,7 +205,7 @@ void pyro_history_on_process_added(struct pyro_listener *listener, const struct 
 static void set_excluded(struct pyro_listener *listener, const struct pyro_tree *event, bool excluded)
 {
     struct pyro_history_executor *executor =
-        pyro_history_executor(listener->history, pyro_listener_text(listener, GET(event, "executorId")));
+        pyro_listener_find_executor(listener, pyro_listener_text(listener, GET(event, "executorId")));
     if (executor)
         executor->excluded = excluded;
 }
@@ -227,7 +227,7 @@ static void exclude_for_stage(struct pyro_listener *listener, const struct pyro_
     struct pyro_history_stage *stage =
         pyro_history_stage(listener->history, stage_id, pyro_tree_int(GET(event, "stageAttemptId"), 0));
     if (stage && stage->live) {
-        struct pyro_history_share *share = pyro_listener_share(listener, stage, id);
+        struct pyro_history_share *share = pyro_listener_share(listener, stage, pyro_listener_number(listener, id));
         if (share)
             share->excluded = true;
     }
@@ -266,7 +266,7 @@ void pyro_history_on_executor_excluded_for_stage(struct pyro_listener *listener,
 {
     struct pyro_slice id = pyro_listener_text(listener, GET(event, "executorId"));
     if (id.ptr)
-        exclude_for_stage(listener, event, pyro_history_executor(listener->history, id), id);
+        exclude_for_stage(listener, event, pyro_listener_find_executor(listener, id), id);
 }
 
 void pyro_history_on_node_excluded_for_stage(struct pyro_listener *listener, const struct pyro_tree *event)

@@ -32,18 +32,18 @@ static struct pyro_history_stage *enter_stage(struct pyro_listener *listener, in
     uint64_t *row = pyro_map_put(&history->stage_rows, (uint64_t)id << 32 | (uint64_t)attempt, NULL);
     if (row && *row)
         return &history->stages.items[*row - 1];
-    struct pyro_history_stage *stage = row ? pyro_vec_push(&history->stages, NULL) : NULL;
+    struct pyro_stage_progress *progress = row ? pyro_vec_push(&listener->stages, NULL) : NULL;
+    struct pyro_history_stage *stage = progress ? pyro_vec_push(&history->stages, NULL) : NULL;
     history->failed |= !stage;
     if (!stage)
         return NULL;
+    pyro_id_set_init(&progress->indices, NULL);
     *row = history->stages.count;
     stage->id = id;
     stage->attempt = attempt;
     stage->status = PYRO_STAGE_PENDING;
     stage->live = true;
     stage->pool = PYRO_SLICE_LITERAL("default");
-    pyro_id_set_init(&stage->completed_indices, NULL);
-    pyro_map_init(&stage->share_rows, NULL);
     return stage;
 }
 
@@ -115,7 +115,8 @@ static void read_properties(struct pyro_listener *listener, const struct pyro_tr
 /* The job's stages belong to an SQL execution. */
 static void follow_sql(struct pyro_listener *listener, const struct pyro_tree *event, int64_t job)
 {
-    const struct pyro_tree *execution = GET(GET(event, "Properties"), "spark.sql.execution.id");
+    const struct pyro_tree *execution =
+        listener->with_sql ? GET(GET(event, "Properties"), "spark.sql.execution.id") : NULL;
     size_t row = execution ? pyro_sql_job_start(&listener->sql, pyro_tree_int(execution, -1), job) : SIZE_MAX;
     const struct pyro_tree *infos = GET(event, "Stage Infos"), *ids = GET(event, "Stage IDs");
     if (row == SIZE_MAX)
@@ -133,17 +134,20 @@ void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro
     uint64_t *row = pyro_map_put(&history->job_rows, (uint64_t)id, NULL);
     if (row && *row)
         return; /* the same event again */
-    struct pyro_history_job *job = row ? pyro_vec_push(&history->jobs, NULL) : NULL;
+    struct pyro_job_progress *progress = row ? pyro_vec_push(&listener->jobs, NULL) : NULL;
+    uint32_t *running = progress ? pyro_vec_push(&listener->running_jobs, NULL) : NULL;
+    struct pyro_history_job *job = running ? pyro_vec_push(&history->jobs, NULL) : NULL;
     history->failed |= !job;
     if (!job)
         return;
+    pyro_id_set_init(&progress->indices, NULL);
+    pyro_id_set_init(&progress->completed_stages, NULL);
+    pyro_id_set_init(&progress->skipped_stages, NULL);
     *row = history->jobs.count;
     size_t job_row = history->jobs.count - 1;
+    *running = (uint32_t)job_row;
     job->id = id;
     job->submitted_ms = pyro_tree_int(GET(event, "Submission Time"), 0);
-    pyro_id_set_init(&job->completed_indices, NULL);
-    pyro_id_set_init(&job->completed_stages, NULL);
-    pyro_id_set_init(&job->skipped_stages, NULL);
     read_properties(listener, GET(event, "Properties"), job);
     const struct pyro_tree *ids = GET(event, "Stage IDs"), *infos = GET(event, "Stage Infos");
     for (const struct pyro_tree *one = infos ? infos->first : ids ? ids->first : NULL; one; one = one->next) {
@@ -168,12 +172,24 @@ void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro
     }
 }
 
+static void stop_running(struct pyro_listener *listener, size_t row)
+{
+    uint32_t *rows = listener->running_jobs.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < listener->running_jobs.count; i++)
+        if (rows[i] != row)
+            rows[kept++] = rows[i];
+    listener->running_jobs.count = kept;
+}
+
 void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history *history = listener->history;
     struct pyro_history_job *job = pyro_history_job(history, pyro_tree_int(GET(event, "Job ID"), -1));
     if (!job || job->status != PYRO_JOB_RUNNING)
         return;
+    struct pyro_job_progress *progress = &listener->jobs.items[job - history->jobs.items];
+    stop_running(listener, (size_t)(job - history->jobs.items));
     /* Stages that never began are skipped now. */
     for (size_t i = 0; i < job->stage_ids.count; i++) {
         struct pyro_history_stage *stage = pyro_history_stage(history, job->stage_ids.items[i], 0);
@@ -181,7 +197,7 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
             continue;
         stage->status = PYRO_STAGE_SKIPPED;
         stage->live = false;
-        history->failed |= pyro_id_set_add(&job->skipped_stages, stage->id) < 0;
+        pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
         job->skipped_tasks += stage->partitions;
         job->active_stages--;
     }
@@ -227,11 +243,11 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
         stage->pool = pool;
     stage->description = pyro_listener_text(listener, GET(properties, "spark.job.description"));
     stage->jobs.count = 0;
-    for (size_t i = 0; i < history->jobs.count; i++) {
-        struct pyro_history_job *job = &history->jobs.items[i];
-        if (job->status != PYRO_JOB_RUNNING || !lists(job, stage->id))
+    for (size_t i = 0; i < listener->running_jobs.count; i++) {
+        struct pyro_history_job *job = &history->jobs.items[listener->running_jobs.items[i]];
+        if (!lists(job, stage->id))
             continue;
-        link_job(listener, stage, i);
+        link_job(listener, stage, listener->running_jobs.items[i]);
         job->active_stages++;
     }
     add_rdds(listener, GET(info, "RDD Info"));
@@ -248,10 +264,11 @@ void pyro_history_on_stage_completed(struct pyro_listener *listener, const struc
                                           : PYRO_STAGE_SKIPPED;
     for (size_t i = 0; i < stage->jobs.count; i++) {
         struct pyro_history_job *job = &history->jobs.items[stage->jobs.items[i]];
+        struct pyro_job_progress *progress = &listener->jobs.items[stage->jobs.items[i]];
         if (stage->status == PYRO_STAGE_COMPLETE) {
-            history->failed |= pyro_id_set_add(&job->completed_stages, stage->id) < 0;
+            pyro_listener_add(listener, &progress->completed_stages, stage->id, &job->completed_stages);
         } else if (stage->status == PYRO_STAGE_SKIPPED) {
-            history->failed |= pyro_id_set_add(&job->skipped_stages, stage->id) < 0;
+            pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
             job->skipped_tasks += stage->partitions;
         } else {
             job->failed_stages++;
@@ -260,7 +277,8 @@ void pyro_history_on_stage_completed(struct pyro_listener *listener, const struc
     }
     for (size_t i = 0; i < stage->shares.count; i++) {
         struct pyro_history_executor *executor =
-            stage->shares.items[i].excluded ? pyro_history_executor(history, stage->shares.items[i].executor) : NULL;
+            stage->shares.items[i].excluded ? pyro_listener_find_executor(listener, stage->shares.items[i].executor)
+                                            : NULL;
         for (size_t k = 0; executor && k < executor->excluded_stages.count; k++)
             if (executor->excluded_stages.items[k] == stage->id)
                 executor->excluded_stages.items[k--] =

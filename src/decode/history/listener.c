@@ -2,22 +2,22 @@
 
 #include "base/intern.h"
 #include "base/text.h"
+#include "model/column.h"
 
-static const struct {
-    const char *name;
-    pyro_history_event *follow;
-} events[] = {
-#define HISTORY_EVENT(name, function) {name, pyro_history_on_##function},
-#include "decode/history/history_events.def"
-#undef HISTORY_EVENT
-};
-
-bool pyro_listener_init(struct pyro_listener *listener)
+uint32_t pyro_listener_wanted(bool with_sql)
 {
-    *listener = (struct pyro_listener){.history = pyro_history_new()};
-    pyro_arena_init(&listener->arena, NULL);
+    return PYRO_BATCH_HISTORY | PYRO_BATCH_NO_COLUMNS | (with_sql ? PYRO_BATCH_SQL | PYRO_WANT_TASK_METRICS : 0);
+}
+
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql)
+{
+    *listener = (struct pyro_listener){.history = pyro_history_new(), .with_sql = with_sql};
+    if (listener->history)
+        listener->history->with_sql = with_sql;
     pyro_strbuf_init(&listener->scratch, NULL);
     pyro_sql_follower_init(&listener->sql, listener->history);
+    pyro_map_init(&listener->shares, NULL);
+    pyro_value_map_init(&listener->numbers, NULL);
     return listener->history != NULL;
 }
 
@@ -25,70 +25,122 @@ void pyro_listener_done(struct pyro_listener *listener)
 {
     pyro_sql_follower_done(&listener->sql);
     pyro_history_release(listener->history);
-    pyro_arena_done(&listener->arena);
     pyro_strbuf_done(&listener->scratch);
+    for (size_t i = 0; i < listener->jobs.count; i++) {
+        pyro_id_set_done(&listener->jobs.items[i].indices);
+        pyro_id_set_done(&listener->jobs.items[i].completed_stages);
+        pyro_id_set_done(&listener->jobs.items[i].skipped_stages);
+    }
+    for (size_t i = 0; i < listener->stages.count; i++)
+        pyro_id_set_done(&listener->stages.items[i].indices);
+    pyro_vec_done(&listener->jobs, NULL);
+    pyro_vec_done(&listener->running_jobs, NULL);
+    pyro_vec_done(&listener->stages, NULL);
+    pyro_vec_done(&listener->free_places, NULL);
+    pyro_map_done(&listener->shares);
+    pyro_value_map_done(&listener->numbers);
 }
 
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
 {
     struct pyro_history *history = listener->history;
-    pyro_sql_follower_flush(&listener->sql);
+    if (listener->with_sql)
+        pyro_sql_follower_flush(&listener->sql);
+    if (!pyro_history_seal(history))
+        return NULL;
     listener->history = NULL;
-    history->memory = (size_t)history->bytes / 8 + history->tasks.count * (sizeof(struct pyro_history_task) + 300) +
-                      history->stages.count * 4096 + ((size_t)1 << 16);
     return history;
 }
 
-/* The last part of an event's class: older and newer versions write some events with their package. */
-static struct pyro_slice event_name(struct pyro_slice line)
+/* ---- Batches ---- */
+
+/* For each text of the batch its number in the history; NULL: no memory. */
+static uint32_t *number_texts(struct pyro_listener *listener, const struct pyro_batch *batch)
 {
-    static const char prefix[] = "{\"Event\":\"";
-    if (!pyro_slice_starts_with(line, prefix))
-        return PYRO_SLICE_NULL;
-    const char *start = line.ptr + sizeof(prefix) - 1;
-    size_t rest = line.len - (sizeof(prefix) - 1);
-    const char *quote = memchr(start, '"', rest < 256 ? rest : 256);
-    if (!quote)
-        return PYRO_SLICE_NULL;
-    const char *dot = memrchr(start, '.', (size_t)(quote - start));
-    start = dot ? dot + 1 : start;
-    return (struct pyro_slice){start, (size_t)(quote - start)};
+    uint32_t *numbers = pyro_allocate(NULL, (batch->texts.count + 1) * sizeof(*numbers));
+    for (size_t i = 0; numbers && i < batch->texts.count; i++)
+        numbers[i] = pyro_listener_number(listener, pyro_listener_keep(listener, batch->texts.items[i].raw));
+    return numbers;
 }
 
-static struct pyro_slice late_event_name(const struct pyro_tree *root)
+static void number_row(int64_t *row, const uint32_t *numbers, bool end)
 {
-    const struct pyro_tree *node = pyro_tree_get(root, "Event");
-    struct pyro_slice name = node ? node->text : PYRO_SLICE_NULL;
-    const char *dot = name.ptr ? memrchr(name.ptr, '.', name.len) : NULL;
-    return dot ? (struct pyro_slice){dot + 1, name.len - (size_t)(dot + 1 - name.ptr)} : name;
+    static const enum pyro_task_column texts[] = {PYRO_TASK_executor, PYRO_TASK_host, PYRO_TASK_locality,
+                                                  PYRO_TASK_reason};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) - !end; i++)
+        row[texts[i]] = row[texts[i]] == PYRO_NONE ? PYRO_NONE : (int64_t)numbers[row[texts[i]]];
 }
 
-bool pyro_listener_line(struct pyro_listener *listener, struct pyro_slice line)
+static void apply_steps(struct pyro_listener *listener, const struct pyro_batch *batch, const uint32_t *numbers)
 {
-    struct pyro_slice name = event_name(line);
-    const struct pyro_tree *root = NULL;
-    listener->history->bytes += line.len + 1;
-    if (line.len == 0)
-        return true;
-    pyro_arena_reset(&listener->arena);
-    if (!name.ptr) {
-        root = pyro_tree_parse(&listener->arena, line);
-        name = late_event_name(root);
-        listener->history->bad_lines += !root;
+    const struct pyro_history_batch *gathered = &batch->history;
+    const int64_t *start = batch->starts.items, *end = batch->rows.items;
+    const struct pyro_gathered_event *event = gathered->events.items;
+    const struct pyro_gathered_end *beside = gathered->ends.items;
+    size_t accumulables = 0, updates = 0, ended = 0;
+    int64_t row[PYRO_TASK_COLUMN_COUNT];
+    for (size_t i = 0; i < gathered->steps.count && !listener->history->failed; i++) {
+        if (gathered->steps.items[i] == PYRO_STEP_START) {
+            memcpy(row, start, PYRO_TASK_START_COLUMNS * sizeof(*row));
+            start += PYRO_TASK_START_COLUMNS;
+            number_row(row, numbers, false);
+            pyro_listener_task_start(listener, row);
+        } else if (gathered->steps.items[i] == PYRO_STEP_END) {
+            memcpy(row, end, sizeof(row));
+            end += PYRO_TASK_COLUMN_COUNT;
+            number_row(row, numbers, true);
+            struct pyro_slice values = {"", beside->accumulables_end - accumulables};
+            if (values.len)
+                values.ptr = gathered->accumulables.data + accumulables;
+            accumulables = beside->accumulables_end;
+            struct pyro_slice pairs = {"", 0};
+            if (ended < batch->metric_ends.count && batch->metric_ends.items[ended] > updates)
+                pairs = (struct pyro_slice){batch->metrics.data + updates, batch->metric_ends.items[ended] - updates};
+            updates += pairs.len;
+            ended++;
+            pyro_listener_task_end(listener, row, beside++, values, pairs);
+        } else if (!event->follow) {
+            pyro_sql_event(listener, event->name, event->line);
+            event++;
+        } else {
+            event->follow(listener, event->root);
+            event++;
+        }
     }
-    if (name.ptr && pyro_sql_event(listener, name, line))
-        return !listener->history->failed;
-    for (size_t i = 0; name.ptr && i < sizeof(events) / sizeof(*events); i++) {
-        if (!pyro_slice_is(name, events[i].name))
-            continue;
-        root = root ? root : pyro_tree_parse(&listener->arena, line);
-        if (root)
-            events[i].follow(listener, root);
-        else
-            listener->history->bad_lines++;
-        break;
-    }
+}
+
+bool pyro_listener_apply(struct pyro_listener *listener, const struct pyro_batch *batch)
+{
+    uint32_t *numbers = number_texts(listener, batch);
+    listener->history->failed |= !numbers;
+    if (!listener->history->failed)
+        apply_steps(listener, batch, numbers);
+    pyro_release(NULL, numbers);
+    listener->history->bytes += batch->bytes;
+    listener->history->bad_lines += batch->history.bad_lines;
+    for (size_t i = 0; i < batch->records.count; i++)
+        listener->history->bad_lines += batch->records.items[i].kind == PYRO_RECORD_REJECT;
     return !listener->history->failed;
+}
+
+/* ---- For the files that follow events ---- */
+
+uint32_t pyro_listener_number(struct pyro_listener *listener, struct pyro_slice text)
+{
+    uint32_t number = text.ptr ? pyro_intern(listener->history->strings, text) : UINT32_MAX;
+    listener->history->failed |= text.ptr && number == UINT32_MAX;
+    return number;
+}
+
+struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *listener, struct pyro_slice id)
+{
+    return id.ptr ? pyro_history_executor(listener->history, pyro_listener_number(listener, id)) : NULL;
+}
+
+void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count)
+{
+    listener->history->failed |= pyro_id_set_add(set, id) < 0;
+    *count = (int64_t)set->count;
 }
 
 struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw)
@@ -126,7 +178,7 @@ void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyr
                                 pyro_history_accumulables *ret)
 {
     for (const struct pyro_tree *node = array ? array->first : NULL; node; node = node->next) {
-        if (pyro_tree_bool(pyro_tree_get(node, "Internal")) || pyro_tree_is(pyro_tree_get(node, "Metadata"), "sql"))
+        if (!pyro_tree_is_user_accumulable(node))
             continue;
         struct pyro_history_accumulable *added = pyro_vec_push(ret, NULL);
         listener->history->failed |= !added;
@@ -139,18 +191,22 @@ void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyr
     }
 }
 
-void pyro_listener_peaks(struct pyro_history_peaks *peaks, const struct pyro_tree *metrics)
+void pyro_listener_memory(const struct pyro_tree *metrics, int64_t *values)
 {
     static const char *const names[] = {
 #define HISTORY_PEAK(name) #name,
 #include "model/history_peaks.def"
 #undef HISTORY_PEAK
     };
-    for (int i = 0; i < PYRO_HISTORY_PEAKS; i++) {
-        int64_t value = pyro_tree_int(pyro_tree_get(metrics, names[i]), 0);
-        if (value > peaks->values[i])
-            peaks->values[i] = value;
-    }
+    for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
+        values[i] = pyro_tree_int(pyro_tree_get(metrics, names[i]), 0);
+}
+
+void pyro_listener_peaks(struct pyro_history_peaks *peaks, const int64_t *values)
+{
+    for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
+        if (values[i] > peaks->values[i])
+            peaks->values[i] = values[i];
     peaks->set = true;
 }
 
@@ -169,15 +225,17 @@ void pyro_listener_count(struct pyro_listener *listener, pyro_history_counts *co
 }
 
 struct pyro_history_share *pyro_listener_share(struct pyro_listener *listener, struct pyro_history_stage *stage,
-                                               struct pyro_slice executor)
+                                               uint32_t executor)
 {
-    uint64_t *row = pyro_map_put(&stage->share_rows, pyro_intern(listener->history->strings, executor), NULL);
+    struct pyro_history *history = listener->history;
+    size_t stage_row = (size_t)(stage - history->stages.items);
+    uint64_t *row = pyro_map_put(&listener->shares, (uint64_t)stage_row << 32 | executor, NULL);
     if (row && *row)
         return &stage->shares.items[*row - 1];
     struct pyro_history_share *share = row ? pyro_vec_push(&stage->shares, NULL) : NULL;
-    listener->history->failed |= !share;
+    history->failed |= !share;
     if (share) {
-        share->executor = executor;
+        share->executor = pyro_string_pool_text(history->strings, executor);
         *row = stage->shares.count;
     }
     return share;

@@ -1,32 +1,46 @@
-/* Builds a struct pyro_history from the events of a log, one line after the other. */
+/* Builds a struct pyro_history from batches, in the order of the log. */
 #ifndef PYRO_DECODE_HISTORY_LISTENER_H
 #define PYRO_DECODE_HISTORY_LISTENER_H
 
-#include "base/arena.h"
-#include "base/strbuf.h"
+#include "decode/batch.h"
 #include "decode/history/sql.h"
-#include "decode/history/tree.h"
-#include "model/history.h"
+
+/* What counting needs beside the rows, as long as they grow. */
+struct pyro_job_progress {
+    struct pyro_id_set indices; /* stage << 32 | index of tasks that succeeded */
+    struct pyro_id_set completed_stages, skipped_stages;
+};
+struct pyro_stage_progress {
+    struct pyro_id_set indices; /* of tasks that succeeded */
+};
 
 struct pyro_listener {
     struct pyro_history *history;
-    struct pyro_arena arena; /* of the line at hand */
     struct pyro_strbuf scratch;
+    bool with_sql; /* SQL executions are followed */
     struct pyro_sql_follower sql;
+    PYRO_VEC(struct pyro_job_progress) jobs;     /* by job row */
+    PYRO_VEC(uint32_t) running_jobs;             /* rows, ascending */
+    PYRO_VEC(struct pyro_stage_progress) stages; /* by stage row */
+    struct pyro_map shares;                      /* stage row << 32 | text number of the executor -> row + 1 */
+    struct pyro_value_map numbers;               /* task id -> number */
+    PYRO_VEC(uint32_t) free_places;              /* rows of `running` that no task is in */
+    size_t last_stage;                           /* where the last task belonged */
 };
 
 /* False: no memory. */
-bool pyro_listener_init(struct pyro_listener *listener);
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql);
 void pyro_listener_done(struct pyro_listener *listener);
-/* One line without its newline; PYRO_SCAN_PADDING readable bytes must follow. False: no memory. A line that cannot be
- * read is counted. */
-bool pyro_listener_line(struct pyro_listener *listener, struct pyro_slice line);
-/* Hands the history over; the listener may only be done away with. */
+/* What its batches are to be decoded with. */
+uint32_t pyro_listener_wanted(bool with_sql);
+/* Adds what a batch holds that was decoded so; batches of one log come in its order. False: no
+ * memory. */
+bool pyro_listener_apply(struct pyro_listener *listener, const struct pyro_batch *batch);
+/* Hands the history over, sealed; the listener may only be done away with. NULL: no memory. */
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener);
 
 /* ---- For the files that follow events ---- */
 
-typedef void pyro_history_event(struct pyro_listener *listener, const struct pyro_tree *event);
 #define HISTORY_EVENT(name, function) pyro_history_event pyro_history_on_##function;
 #include "decode/history/history_events.def"
 #undef HISTORY_EVENT
@@ -40,11 +54,22 @@ void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyr
                                 pyro_history_accumulables *ret);
 struct pyro_history_executor *pyro_listener_executor(struct pyro_listener *listener, struct pyro_slice id,
                                                      int64_t time_ms);
-/* The share of an executor in a stage, added when new. */
+/* The share of an executor (its id's number) in a stage, added when new. */
 struct pyro_history_share *pyro_listener_share(struct pyro_listener *listener, struct pyro_history_stage *stage,
-                                               struct pyro_slice executor);
-/* Raises peaks by an event's "Executor Metrics"; a missing object counts as zeros, as it does in Spark. */
-void pyro_listener_peaks(struct pyro_history_peaks *peaks, const struct pyro_tree *metrics);
+                                               uint32_t executor);
+/* Number of a text, or UINT32_MAX when it is null or there is no memory. */
+uint32_t pyro_listener_number(struct pyro_listener *listener, struct pyro_slice text);
+struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *listener, struct pyro_slice id);
+/* Adds to a set; *count follows it. */
+void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count);
+/* An event's "Executor Metrics" as PYRO_HISTORY_PEAKS values; a missing object counts as zeros, as it does in Spark. */
+void pyro_listener_memory(const struct pyro_tree *metrics, int64_t *values);
+void pyro_listener_peaks(struct pyro_history_peaks *peaks, const int64_t *values);
 void pyro_listener_count(struct pyro_listener *listener, pyro_history_counts *counts, struct pyro_slice reason);
+
+/* Rows of a batch, their texts already numbers of the history. */
+void pyro_listener_task_start(struct pyro_listener *listener, const int64_t *row);
+void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const struct pyro_gathered_end *end,
+                            struct pyro_slice accumulables, struct pyro_slice updates);
 
 #endif

@@ -61,6 +61,7 @@ void pyro_sql_follower_flush(struct pyro_sql_follower *sql);
 
 /* ---- sql_events.c: events about executions themselves ---- */
 
+bool pyro_sql_follows(struct pyro_slice name);
 /* False: `name` is none of them. */
 bool pyro_sql_event(struct pyro_listener *listener, struct pyro_slice name, struct pyro_slice line);
 

@@ -171,18 +171,27 @@ static void on_driver_updates(struct pyro_listener *listener, const struct event
     }
 }
 
+static const struct {
+    const char *name;
+    void (*follow)(struct pyro_listener *listener, const struct event *event);
+} rows[] = {
+    {"SparkListenerSQLExecutionStart", on_start},
+    {"SparkListenerSQLAdaptiveExecutionUpdate", on_adaptive_plan},
+    {"SparkListenerSQLAdaptiveSQLMetricUpdates", on_adaptive_metrics},
+    {"SparkListenerSQLExecutionEnd", on_end},
+    {"SparkListenerDriverAccumUpdates", on_driver_updates},
+};
+
+bool pyro_sql_follows(struct pyro_slice name)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (pyro_slice_is(name, rows[i].name))
+            return true;
+    return false;
+}
+
 bool pyro_sql_event(struct pyro_listener *listener, struct pyro_slice name, struct pyro_slice line)
 {
-    static const struct {
-        const char *name;
-        void (*follow)(struct pyro_listener *listener, const struct event *event);
-    } rows[] = {
-        {"SparkListenerSQLExecutionStart", on_start},
-        {"SparkListenerSQLAdaptiveExecutionUpdate", on_adaptive_plan},
-        {"SparkListenerSQLAdaptiveSQLMetricUpdates", on_adaptive_metrics},
-        {"SparkListenerSQLExecutionEnd", on_end},
-        {"SparkListenerDriverAccumUpdates", on_driver_updates},
-    };
     struct event event;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (!pyro_slice_is(name, rows[i].name))

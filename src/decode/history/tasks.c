@@ -1,6 +1,7 @@
 /* Tasks, and the memory of executors that events about tasks and stages carry. */
 #include "base/intern.h"
 #include "decode/history/listener.h"
+#include "model/column.h"
 
 #define GET pyro_tree_get
 
@@ -10,61 +11,76 @@ static void add_to(int64_t *sum, int64_t more)
         *sum = more > 0 ? INT64_MAX : INT64_MIN;
 }
 
-static void read_info(struct pyro_listener *listener, const struct pyro_tree *info, struct pyro_history_task *task)
+/* The live attempt of an id, or NULL: what comes later does not count. */
+static struct pyro_history_stage *live_stage(struct pyro_listener *listener, int64_t id, int64_t attempt)
 {
-    task->index = pyro_tree_int(GET(info, "Index"), 0);
-    task->attempt = pyro_tree_int(GET(info, "Attempt"), 1);
-    task->partition = pyro_tree_int(GET(info, "Partition ID"), -1);
-    task->launch_ms = pyro_tree_int(GET(info, "Launch Time"), 0);
-    task->fetch_ms = pyro_tree_int(GET(info, "Getting Result Time"), 0);
-    task->finish_ms = pyro_tree_int(GET(info, "Finish Time"), 0);
-    task->executor = pyro_listener_text(listener, GET(info, "Executor ID"));
-    task->host = pyro_listener_text(listener, GET(info, "Host"));
-    task->locality = pyro_listener_text(listener, GET(info, "Locality"));
-    task->speculative = pyro_tree_bool(GET(info, "Speculative"));
-    if (!task->executor.ptr)
-        task->executor = PYRO_SLICE_LITERAL("");
-    if (task->finish_ms)
-        task->status = pyro_tree_bool(GET(info, "Failed"))   ? PYRO_HTASK_FAILED
-                       : pyro_tree_bool(GET(info, "Killed")) ? PYRO_HTASK_KILLED
-                                                             : PYRO_HTASK_SUCCESS;
-}
-
-static struct pyro_history_stage *event_stage(const struct pyro_history *history, const struct pyro_tree *event)
-{
-    struct pyro_history_stage *stage = pyro_history_stage(history, pyro_tree_int(GET(event, "Stage ID"), -1),
-                                                          pyro_tree_int(GET(event, "Stage Attempt ID"), 0));
+    struct pyro_history *history = listener->history;
+    struct pyro_history_stage *stage =
+        listener->last_stage < history->stages.count ? &history->stages.items[listener->last_stage] : NULL;
+    if (!stage || stage->id != id || stage->attempt != attempt)
+        stage = pyro_history_stage(history, id, attempt);
+    if (stage)
+        listener->last_stage = (size_t)(stage - history->stages.items);
     return stage && stage->live ? stage : NULL;
 }
 
-void pyro_history_on_task_start(struct pyro_listener *listener, const struct pyro_tree *event)
+static struct pyro_history_stage *event_stage(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    return live_stage(listener, pyro_tree_int(GET(event, "Stage ID"), -1),
+                      pyro_tree_int(GET(event, "Stage Attempt ID"), 0));
+}
+
+/* The text of a row's executor; the empty one when it names none. */
+static uint32_t row_executor(const int64_t *row)
+{
+    return row[PYRO_TASK_executor] == PYRO_NONE ? 0 : (uint32_t)row[PYRO_TASK_executor];
+}
+
+/* A place for a running task; UINT32_MAX: no memory, or too many. */
+static uint32_t add_running(struct pyro_listener *listener, const int64_t *row)
 {
     struct pyro_history *history = listener->history;
-    const struct pyro_tree *info = GET(event, "Task Info");
-    int64_t id = pyro_tree_int(GET(info, "Task ID"), -1);
-    uint64_t *row = info && id >= 0 ? pyro_map_put(&history->task_rows, (uint64_t)id, NULL) : NULL;
-    if (!row || *row)
+    size_t place = history->running.count / PYRO_TASK_START_COLUMNS;
+    if (listener->free_places.count)
+        place = listener->free_places.items[--listener->free_places.count];
+    else if (place >= PYRO_HISTORY_RUNNING || !pyro_vec_reserve(&history->running, PYRO_TASK_START_COLUMNS, NULL))
+        return UINT32_MAX;
+    else
+        history->running.count += PYRO_TASK_START_COLUMNS;
+    memcpy(history->running.items + place * PYRO_TASK_START_COLUMNS, row, PYRO_TASK_START_COLUMNS * sizeof(*row));
+    return (uint32_t)place;
+}
+
+void pyro_listener_task_start(struct pyro_listener *listener, const int64_t *row)
+{
+    struct pyro_history *history = listener->history;
+    int64_t id = row[PYRO_TASK_id];
+    int64_t *number = id >= 0 ? pyro_value_map_put(&listener->numbers, id) : NULL;
+    history->failed |= id >= 0 && !number;
+    if (!number || *number != PYRO_VALUE_NONE)
         return;
-    struct pyro_history_task *task = pyro_vec_push(&history->tasks, NULL);
-    struct pyro_history_stage *stage = event_stage(history, event);
-    uint32_t *place = task && stage ? pyro_vec_push(&stage->tasks, NULL) : NULL;
-    history->failed |= !task || (stage && !place);
+    struct pyro_history_stage *stage = live_stage(listener, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
+    uint32_t *place = history->places.count < PYRO_HISTORY_RUNNING ? pyro_vec_push(&history->places, NULL) : NULL;
+    uint32_t *listed = place && stage ? pyro_vec_push(&stage->tasks, NULL) : NULL;
+    uint32_t running = place ? add_running(listener, row) : UINT32_MAX;
+    history->failed |= !place || (stage && !listed) || running == UINT32_MAX;
     if (history->failed)
         return;
-    *row = history->tasks.count;
-    task->id = id;
-    read_info(listener, info, task);
+    *number = (int64_t)history->places.count - 1;
+    *place = running | PYRO_HISTORY_RUNNING;
+    bool speculative = row[PYRO_TASK_speculative] != 0;
     if (stage) {
-        *place = (uint32_t)(history->tasks.count - 1);
+        *listed = (uint32_t)*number;
         stage->active++;
-        if (task->launch_ms && (!stage->first_launch_ms || task->launch_ms < stage->first_launch_ms))
-            stage->first_launch_ms = task->launch_ms;
-        stage->speculative += task->speculative;
-        stage->speculative_active += task->speculative;
+        int64_t launch_ms = row[PYRO_TASK_launch_ms];
+        if (launch_ms && (!stage->first_launch_ms || launch_ms < stage->first_launch_ms))
+            stage->first_launch_ms = launch_ms;
+        stage->speculative += speculative;
+        stage->speculative_active += speculative;
         for (size_t i = 0; i < stage->jobs.count; i++)
             history->jobs.items[stage->jobs.items[i]].active_tasks++;
     }
-    struct pyro_history_executor *executor = pyro_history_executor(history, task->executor);
+    struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
     if (executor) {
         executor->active_tasks++;
         executor->tasks++;
@@ -72,34 +88,6 @@ void pyro_history_on_task_start(struct pyro_listener *listener, const struct pyr
 }
 
 /* ---- The end ---- */
-
-static const struct {
-    const char *group, *key;
-} metrics[PYRO_HISTORY_METRICS] = {
-#define HISTORY_METRIC(name, group, key, stage) {group, key},
-#include "model/history_metrics.def"
-#undef HISTORY_METRIC
-};
-
-static void read_metrics(const struct pyro_tree *root, int64_t *values)
-{
-    const char *group = "";
-    const struct pyro_tree *node = root;
-    for (int i = 0; i < PYRO_HISTORY_METRICS; i++) {
-        if (strcmp(group, metrics[i].group) != 0) {
-            group = metrics[i].group;
-            node = GET(root, group);
-            if (strcmp(group, "Push Based Shuffle") == 0) {
-                const struct pyro_tree *read = GET(root, "Shuffle Read Metrics");
-                node = GET(read, group);
-                node = node ? node : GET(read, "Shuffle Push Read Metrics");
-            }
-        }
-        values[i] = pyro_tree_int(GET(node, metrics[i].key), 0);
-        if (i == PYRO_HISTORY_mergedFetchFallbackCount && !GET(node, metrics[i].key))
-            values[i] = pyro_tree_int(GET(node, "Merged Fallback Count"), 0);
-    }
-}
 
 static void add_stack(struct pyro_strbuf *text, const struct pyro_tree *trace)
 {
@@ -199,70 +187,59 @@ static struct pyro_slice error_message(struct pyro_listener *listener, const str
     return kept;
 }
 
-static void keep_accumulables(struct pyro_listener *listener, const struct pyro_tree *array,
-                              struct pyro_history_task *task)
-{
-    pyro_history_accumulables found = {0};
-    pyro_listener_accumulables(listener, array, &found);
-    if (found.count) {
-        size_t bytes = found.count * sizeof(*found.items);
-        struct pyro_history_accumulable *kept = pyro_string_pool_alloc(listener->history->strings, bytes);
-        listener->history->failed |= !kept;
-        if (kept) {
-            memcpy(kept, found.items, bytes);
-            task->accumulables = kept;
-            task->accumulable_count = (uint32_t)found.count;
-        }
-    }
-    pyro_vec_done(&found, NULL);
-}
-
 struct outcome {
     int64_t completed, failed, killed;
     struct pyro_slice kill_reason;
-    int64_t added[PYRO_HISTORY_METRICS]; /* by which the task's metrics grew */
+    int64_t values[PYRO_HISTORY_METRICS];
+    bool counted; /* values are added: the task's first end */
     int64_t duration_ms;
 };
 
-static void count_in_stage(struct pyro_listener *listener, struct pyro_history_stage *stage,
-                           const struct pyro_history_task *task, const struct pyro_tree *event,
-                           const struct outcome *outcome)
+static void count_in_jobs(struct pyro_listener *listener, const struct pyro_history_stage *stage, int64_t index,
+                          const struct outcome *outcome)
+{
+    for (size_t i = 0; i < stage->jobs.count; i++) {
+        struct pyro_history_job *job = &listener->history->jobs.items[stage->jobs.items[i]];
+        job->active_tasks--;
+        job->completed_tasks += outcome->completed;
+        job->failed_tasks += outcome->failed;
+        job->killed_tasks += outcome->killed;
+        if (outcome->completed)
+            pyro_listener_add(listener, &listener->jobs.items[stage->jobs.items[i]].indices,
+                              (int64_t)((uint64_t)stage->id << 32 | (uint32_t)index), &job->completed_indices);
+        if (outcome->killed)
+            pyro_listener_count(listener, &job->killed, outcome->kill_reason);
+    }
+}
+
+static void count_in_stage(struct pyro_listener *listener, struct pyro_history_stage *stage, const int64_t *row,
+                           const int64_t *memory, const struct outcome *outcome)
 {
     struct pyro_history *history = listener->history;
-    struct pyro_history_share *share = pyro_listener_share(listener, stage, task->executor);
+    struct pyro_history_share *share = pyro_listener_share(listener, stage, row_executor(row));
     if (!share)
         return;
-    for (int i = 0; i < PYRO_HISTORY_METRICS; i++) {
-        add_to(&stage->metrics[i], outcome->added[i]);
-        add_to(&share->metrics[i], outcome->added[i]);
+    for (int i = 0; outcome->counted && i < PYRO_HISTORY_METRICS; i++) {
+        add_to(&stage->metrics[i], outcome->values[i]);
+        add_to(&share->metrics[i], outcome->values[i]);
     }
     stage->active--;
     stage->completed += outcome->completed;
     stage->failed += outcome->failed;
     stage->killed += outcome->killed;
     if (outcome->completed)
-        history->failed |= pyro_id_set_add(&stage->completed_indices, task->index) < 0;
+        pyro_listener_add(listener, &listener->stages.items[stage - history->stages.items].indices,
+                          row[PYRO_TASK_index], &stage->completed_indices);
     if (outcome->killed)
         pyro_listener_count(listener, &stage->killed_reasons, outcome->kill_reason);
-    pyro_listener_peaks(&stage->peaks, GET(event, "Task Executor Metrics"));
-    pyro_listener_peaks(&share->peaks, GET(event, "Task Executor Metrics"));
+    pyro_listener_peaks(&stage->peaks, memory);
+    pyro_listener_peaks(&share->peaks, memory);
     share->task_ms += outcome->duration_ms;
     share->succeeded += outcome->completed;
     share->failed += outcome->failed;
     share->killed += outcome->killed;
-    for (size_t i = 0; i < stage->jobs.count; i++) {
-        struct pyro_history_job *job = &history->jobs.items[stage->jobs.items[i]];
-        job->active_tasks--;
-        job->completed_tasks += outcome->completed;
-        job->failed_tasks += outcome->failed;
-        job->killed_tasks += outcome->killed;
-        if (outcome->completed)
-            history->failed |= pyro_id_set_add(&job->completed_indices,
-                                               (int64_t)((uint64_t)stage->id << 32 | (uint32_t)task->index)) < 0;
-        if (outcome->killed)
-            pyro_listener_count(listener, &job->killed, outcome->kill_reason);
-    }
-    if (task->speculative) {
+    count_in_jobs(listener, stage, row[PYRO_TASK_index], outcome);
+    if (row[PYRO_TASK_speculative]) {
         stage->speculative_active--;
         stage->speculative_completed += outcome->completed;
         stage->speculative_failed += outcome->failed;
@@ -272,15 +249,16 @@ static void count_in_stage(struct pyro_listener *listener, struct pyro_history_s
         stage->live = false;
 }
 
-static void count_in_executor(struct pyro_history_executor *executor, const struct pyro_tree *event,
-                              const struct outcome *outcome, const int64_t *values)
+static void count_in_executor(struct pyro_history_executor *executor, const int64_t *memory, bool resubmitted,
+                              const struct outcome *outcome)
 {
+    const int64_t *values = outcome->values;
     executor->active_tasks--;
     executor->completed_tasks += outcome->completed;
     executor->failed_tasks += outcome->failed;
     add_to(&executor->duration_ms, outcome->duration_ms);
-    pyro_listener_peaks(&executor->peaks, GET(event, "Task Executor Metrics"));
-    if (pyro_tree_is(GET(GET(event, "Task End Reason"), "Reason"), "Resubmitted"))
+    pyro_listener_peaks(&executor->peaks, memory);
+    if (resubmitted)
         return;
     add_to(&executor->gc_ms, values[PYRO_HISTORY_jvmGcTime]);
     add_to(&executor->input_bytes, values[PYRO_HISTORY_bytesRead]);
@@ -289,65 +267,72 @@ static void count_in_executor(struct pyro_history_executor *executor, const stru
     add_to(&executor->shuffle_write, values[PYRO_HISTORY_shuffleBytesWritten]);
 }
 
-/* What the task's accumulables add to the metrics of an SQL execution. */
-static void follow_sql(struct pyro_listener *listener, const struct pyro_tree *event, const struct pyro_tree *info,
-                       bool succeeded)
+/* What the task's accumulables (pairs as pyro_task_metric_next() takes them) add to the metrics of an SQL execution. */
+static void follow_sql(struct pyro_listener *listener, const int64_t *row, struct pyro_slice updates)
 {
-    int64_t id = pyro_tree_int(GET(info, "Task ID"), -1), index = pyro_tree_int(GET(info, "Index"), 0);
-    struct pyro_sql_stage *stage = pyro_sql_task(&listener->sql, pyro_tree_int(GET(event, "Stage ID"), -1),
-                                                 pyro_tree_int(GET(event, "Stage Attempt ID"), 0), index);
-    const struct pyro_tree *array = stage ? GET(info, "Accumulables") : NULL;
-    for (const struct pyro_tree *one = array ? array->first : NULL; one; one = one->next)
-        if (GET(one, "Update"))
-            pyro_sql_task_value(&listener->sql, stage, id, index, pyro_tree_int(GET(one, "ID"), 0),
-                                pyro_tree_int(GET(one, "Update"), 0));
-    if (stage && succeeded)
-        pyro_sql_task_succeeded(&listener->sql, stage, index);
+    struct pyro_sql_stage *stage =
+        pyro_sql_task(&listener->sql, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt], row[PYRO_TASK_index]);
+    struct pyro_task_metric update = {0};
+    while (stage && pyro_task_metric_next(&updates, &update))
+        pyro_sql_task_value(&listener->sql, stage, row[PYRO_TASK_id], row[PYRO_TASK_index], update.accumulator,
+                            update.value);
+    if (stage && row[PYRO_TASK_finish_ms] && row[PYRO_TASK_status] == PYRO_TASK_SUCCESS)
+        pyro_sql_task_succeeded(&listener->sql, stage, row[PYRO_TASK_index]);
 }
 
-void pyro_history_on_task_end(struct pyro_listener *listener, const struct pyro_tree *event)
+/* Moves a running task to those that ended; false: it is none, or there is no memory. */
+static bool end_task(struct pyro_listener *listener, const int64_t *row, struct pyro_slice accumulables)
 {
     struct pyro_history *history = listener->history;
-    const struct pyro_tree *info = GET(event, "Task Info"), *reason = GET(event, "Task End Reason");
-    const struct pyro_tree *name = GET(reason, "Reason");
-    struct pyro_history_task *task = info ? pyro_history_task(history, pyro_tree_int(GET(info, "Task ID"), -1)) : NULL;
-    struct outcome outcome = {0};
-    struct pyro_history_task unknown = {0};
-    int64_t values[PYRO_HISTORY_METRICS];
-    if (!info)
-        return;
-    read_metrics(GET(event, "Task Metrics"), values);
-    if (task && !task->ended) {
-        task->ended = true;
-        read_info(listener, info, task);
-        task->error = error_message(listener, reason);
-        keep_accumulables(listener, GET(info, "Accumulables"), task);
-        task->metrics = pyro_string_pool_alloc(history->strings, sizeof(values));
-        history->failed |= !task->metrics;
-        if (!task->metrics)
-            return;
-        memcpy(task->metrics, values, sizeof(values));
-        memcpy(outcome.added, values, sizeof(values));
-    } else {
-        task = &unknown;
-        read_info(listener, info, task);
+    int64_t number =
+        row[PYRO_TASK_id] >= 0 ? pyro_value_map_get(&listener->numbers, row[PYRO_TASK_id]) : PYRO_VALUE_NONE;
+    uint32_t *place = number == PYRO_VALUE_NONE ? NULL : &history->places.items[number];
+    if (!place || !(*place & PYRO_HISTORY_RUNNING))
+        return false;
+    uint32_t *vacant = pyro_vec_push(&listener->free_places, NULL);
+    if (!vacant || !pyro_task_table_append(&history->ended, row) ||
+        !pyro_task_table_add_metrics(&history->ended, accumulables)) {
+        history->failed = true;
+        return false;
     }
-    follow_sql(listener, event, info, task->status == PYRO_HTASK_SUCCESS);
-    if (pyro_tree_is(name, "Success")) {
+    *vacant = *place & ~PYRO_HISTORY_RUNNING;
+    *place = (uint32_t)history->ended.count - 1;
+    return true;
+}
+
+void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const struct pyro_gathered_end *end,
+                            struct pyro_slice accumulables, struct pyro_slice updates)
+{
+    struct pyro_history *history = listener->history;
+    const struct pyro_tree *reason = end->reason;
+    struct pyro_slice name = row[PYRO_TASK_reason] == PYRO_NONE
+                                 ? PYRO_SLICE_NULL
+                                 : pyro_string_pool_text(history->strings, (uint32_t)row[PYRO_TASK_reason]);
+    struct pyro_slice message = reason ? error_message(listener, reason) : PYRO_SLICE_NULL;
+    uint32_t error = pyro_listener_number(listener, message);
+    struct outcome outcome = {0};
+    row[PYRO_TASK_error] = error == UINT32_MAX ? PYRO_NONE : (int64_t)error;
+    for (int i = 0; i < PYRO_HISTORY_METRICS; i++)
+        outcome.values[i] = row[pyro_history_metric_columns[i]];
+    outcome.counted = end_task(listener, row, accumulables);
+    if (listener->with_sql)
+        follow_sql(listener, row, updates);
+    if (pyro_slice_is(name, "Success")) {
         outcome.completed = 1;
-    } else if (pyro_tree_is(name, "TaskKilled") || pyro_tree_is(name, "TaskCommitDenied")) {
+    } else if (pyro_slice_is(name, "TaskKilled") || pyro_slice_is(name, "TaskCommitDenied")) {
         outcome.killed = 1;
-        outcome.kill_reason = error_message(listener, reason);
+        outcome.kill_reason = message;
     } else {
         outcome.failed = 1;
     }
-    outcome.duration_ms = task->finish_ms > task->launch_ms ? task->finish_ms - task->launch_ms : 0;
-    struct pyro_history_stage *stage = event_stage(history, event);
+    if (row[PYRO_TASK_finish_ms] > row[PYRO_TASK_launch_ms])
+        outcome.duration_ms = row[PYRO_TASK_finish_ms] - row[PYRO_TASK_launch_ms];
+    struct pyro_history_stage *stage = live_stage(listener, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
     if (stage)
-        count_in_stage(listener, stage, task, event, &outcome);
-    struct pyro_history_executor *executor = pyro_history_executor(history, task->executor);
+        count_in_stage(listener, stage, row, end->peaks, &outcome);
+    struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
     if (executor)
-        count_in_executor(executor, event, &outcome, values);
+        count_in_executor(executor, end->peaks, pyro_slice_is(name, "Resubmitted"), &outcome);
 }
 
 /* ---- Memory ---- */
@@ -355,14 +340,17 @@ void pyro_history_on_task_end(struct pyro_listener *listener, const struct pyro_
 static void raise_peaks(struct pyro_listener *listener, const struct pyro_tree *event, struct pyro_slice id,
                         const struct pyro_tree *values)
 {
-    struct pyro_history_executor *executor = pyro_history_executor(listener->history, id);
-    struct pyro_history_stage *stage = event_stage(listener->history, event);
+    int64_t memory[PYRO_HISTORY_PEAKS];
+    pyro_listener_memory(values, memory);
+    struct pyro_history_executor *executor = pyro_listener_find_executor(listener, id);
+    struct pyro_history_stage *stage = event_stage(listener, event);
     if (executor)
-        pyro_listener_peaks(&executor->peaks, values);
-    struct pyro_history_share *share = stage && id.ptr ? pyro_listener_share(listener, stage, id) : NULL;
+        pyro_listener_peaks(&executor->peaks, memory);
+    struct pyro_history_share *share =
+        stage && id.ptr ? pyro_listener_share(listener, stage, pyro_listener_number(listener, id)) : NULL;
     if (share) {
-        pyro_listener_peaks(&stage->peaks, values);
-        pyro_listener_peaks(&share->peaks, values);
+        pyro_listener_peaks(&stage->peaks, memory);
+        pyro_listener_peaks(&share->peaks, memory);
     }
 }
 

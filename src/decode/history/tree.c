@@ -9,6 +9,23 @@ enum { DEEPEST = 24 };
 
 static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json *json, unsigned depth);
 
+/* An array of accumulables that nobody asks for: two thirds of what stage events hold. */
+static struct pyro_tree *pass_accumulables(struct pyro_arena *arena, struct pyro_json *json)
+{
+    struct pyro_json ahead = *json;
+    struct pyro_scan_words words;
+    if (pyro_json_peek(&ahead) != '[' || !pyro_json_skip_array_words(&ahead, &words) ||
+        !pyro_words_all_internal(&words))
+        return NULL;
+    struct pyro_tree *node = pyro_arena_alloc(arena, sizeof(*node));
+    if (node) {
+        node->kind = PYRO_TREE_ARRAY;
+        node->text = (struct pyro_slice){json->at, (size_t)(ahead.at - json->at)};
+        *json = ahead;
+    }
+    return node;
+}
+
 static bool parse_object(struct pyro_arena *arena, struct pyro_json *json, struct pyro_tree *node, unsigned depth)
 {
     struct pyro_json_object object;
@@ -17,7 +34,8 @@ static bool parse_object(struct pyro_arena *arena, struct pyro_json *json, struc
         return false;
     while (pyro_json_next(json, &object, NULL, 0) != PYRO_JSON_END) {
         struct pyro_slice key = object.name;
-        struct pyro_tree *member = parse_value(arena, json, depth + 1);
+        struct pyro_tree *member = pyro_slice_is(key, "Accumulables") ? pass_accumulables(arena, json) : NULL;
+        member = member ? member : parse_value(arena, json, depth + 1);
         if (!member)
             return false;
         member->key = key;
@@ -65,11 +83,11 @@ static struct pyro_tree *parse_value(struct pyro_arena *arena, struct pyro_json 
     return ok ? node : NULL;
 }
 
-const struct pyro_tree *pyro_tree_parse(struct pyro_arena *arena, struct pyro_slice line)
+const struct pyro_tree *pyro_tree_parse(struct pyro_arena *arena, struct pyro_slice text)
 {
     struct pyro_json json;
-    pyro_json_start(&json, line.ptr, line.ptr + line.len, pyro_scan_best());
-    if (pyro_json_peek(&json) != '{')
+    pyro_json_start(&json, text.ptr, text.ptr + text.len, pyro_scan_best());
+    if (pyro_json_peek(&json) != '{' && *json.at != '[')
         return NULL;
     const struct pyro_tree *root = parse_value(arena, &json, 0);
     return root && pyro_json_record_end(&json) ? root : NULL;
@@ -121,4 +139,9 @@ bool pyro_tree_bool(const struct pyro_tree *node)
 bool pyro_tree_is(const struct pyro_tree *node, const char *text)
 {
     return node && node->kind == PYRO_TREE_STRING && pyro_slice_is(node->text, text);
+}
+
+bool pyro_tree_is_user_accumulable(const struct pyro_tree *node)
+{
+    return !pyro_tree_bool(pyro_tree_get(node, "Internal")) && !pyro_tree_is(pyro_tree_get(node, "Metadata"), "sql");
 }

@@ -48,20 +48,34 @@ static void counted_release(void *context, void *memory)
 
 /* ---- Histories ---- */
 
-static enum pyro_status load_history(const struct serve_log *log, const struct pyro_options *options, void **state,
-                                     void **ret, uint64_t *ret_memory, struct pyro_error *error)
+static enum pyro_status load_with(const struct serve_log *log, bool with_sql, void **ret, uint64_t *ret_memory,
+                                  struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
     struct pyro_history *history = NULL;
-    (void)options;
-    (void)state;
     PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
-    enum pyro_status status = pyro_history_load(inputs, 0, &history, error);
+    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &history, error);
     pyro_inputs_close(inputs);
     PYRO_TRY(status);
     *ret_memory = history->memory;
     *ret = history;
     return PYRO_OK;
+}
+
+static enum pyro_status load_history(const struct serve_log *log, const struct pyro_options *options, void **state,
+                                     void **ret, uint64_t *ret_memory, struct pyro_error *error)
+{
+    (void)options;
+    (void)state;
+    return load_with(log, false, ret, ret_memory, error);
+}
+
+static enum pyro_status load_sql_history(const struct serve_log *log, const struct pyro_options *options, void **state,
+                                         void **ret, uint64_t *ret_memory, struct pyro_error *error)
+{
+    (void)options;
+    (void)state;
+    return load_with(log, true, ret, ret_memory, error);
 }
 
 static void *retain_history(void *value)
@@ -140,15 +154,17 @@ static enum pyro_status load_diagnosis(const struct serve_log *log, const struct
 
 const struct serve_kind_row pyro_serve_kinds[SERVE_KINDS] = {
     [SERVE_KIND_HISTORY] = {load_history, retain_history, release_history, NULL},
+    [SERVE_KIND_SQL_HISTORY] = {load_sql_history, retain_history, release_history, NULL},
     [SERVE_KIND_DIAGNOSIS] = {load_diagnosis, retain_diagnosis, release_diagnosis, NULL},
 };
 
 enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
-                                            struct pyro_slice attempt, struct pyro_history **ret,
+                                            struct pyro_slice attempt, bool with_sql, struct pyro_history **ret,
                                             struct pyro_error *error)
 {
     void *value = NULL;
-    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, SERVE_KIND_HISTORY, id, attempt, &value, error));
+    enum serve_kind kind = with_sql ? SERVE_KIND_SQL_HISTORY : SERVE_KIND_HISTORY;
+    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, kind, id, attempt, &value, error));
     *ret = value;
     return PYRO_OK;
 }

@@ -88,7 +88,7 @@ void pyro_serve_index_write(struct serve_index *index, const char *folder, const
 
 /* ---- open.c and kinds.c: what is open ---- */
 
-enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
+enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_SQL_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
 
 struct serve_kind_row {
     /* `previous`: the same of an earlier state of the log, or NULL; `*state`: what the kind keeps beside it. */

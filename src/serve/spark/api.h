@@ -53,6 +53,11 @@ bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, d
 void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs);
 void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts);
 void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks);
+/* What Spark derives of a task. */
+int64_t pyro_spark_duration(const struct pyro_history_task *task);
+int64_t pyro_spark_getting_result(const struct pyro_history_task *task);
+int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task);
+void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one);
 void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count);
 const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id);
 

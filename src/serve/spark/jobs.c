@@ -39,10 +39,10 @@ static void write_job(struct spark_json *json, const struct pyro_history_job *jo
         {"numSkippedTasks", job->skipped_tasks},
         {"numFailedTasks", job->failed_tasks},
         {"numKilledTasks", job->killed_tasks},
-        {"numCompletedIndices", (int64_t)job->completed_indices.count},
+        {"numCompletedIndices", job->completed_indices},
         {"numActiveStages", job->active_stages},
-        {"numCompletedStages", (int64_t)job->completed_stages.count},
-        {"numSkippedStages", (int64_t)job->skipped_stages.count},
+        {"numCompletedStages", job->completed_stages},
+        {"numSkippedStages", job->skipped_stages},
         {"numFailedStages", job->failed_stages},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)

@@ -15,18 +15,23 @@ struct wish {
     size_t quantile_count;
 };
 
+void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one)
+{
+    pyro_spark_open_object(json);
+    pyro_spark_put_int(json, "id", one->id);
+    pyro_spark_put_text(json, "name", one->name);
+    pyro_spark_put_text(json, "update", one->update);
+    pyro_spark_put_text(json, "value", one->value);
+    pyro_spark_close_object(json);
+}
+
 void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count)
 {
     pyro_spark_key(json, "accumulatorUpdates");
     pyro_spark_open_array(json);
     for (size_t i = 0; i < count; i++) {
         pyro_spark_element(json);
-        pyro_spark_open_object(json);
-        pyro_spark_put_int(json, "id", items[i].id);
-        pyro_spark_put_text(json, "name", items[i].name);
-        pyro_spark_put_text(json, "update", items[i].update);
-        pyro_spark_put_text(json, "value", items[i].value);
-        pyro_spark_close_object(json);
+        pyro_spark_write_accumulable(json, &items[i]);
     }
     pyro_spark_close_array(json);
 }
@@ -63,7 +68,7 @@ void pyro_spark_counts_object(struct spark_json *json, const char *key, const py
 static void write_metrics(struct spark_json *json, const int64_t *metrics, bool push_enabled, int64_t mergers)
 {
     static const char *const names[] = {
-#define HISTORY_METRIC(name, group, key, stage) #stage,
+#define HISTORY_METRIC(name, column, stage) #stage,
 #include "model/history_metrics.def"
 #undef HISTORY_METRIC
     };
@@ -222,13 +227,14 @@ static void write_tasks(struct spark_json *json, const struct pyro_history *hist
     pyro_spark_key(json, "tasks");
     pyro_spark_open_object(json);
     for (size_t i = 0; i < stage->tasks.count; i++) {
-        const struct pyro_history_task *task = &history->tasks.items[stage->tasks.items[i]];
-        if (!(wish->tasks >> task->status & 1))
+        struct pyro_history_task task;
+        if (!(wish->tasks >> pyro_history_task_status(history, stage->tasks.items[i]) & 1))
             continue;
+        pyro_history_task_read(history, stage->tasks.items[i], &task);
         char id[32];
-        int len = snprintf(id, sizeof(id), "%lld", (long long)task->id);
+        int len = snprintf(id, sizeof(id), "%lld", (long long)task.id);
         pyro_spark_key_slice(json, (struct pyro_slice){id, (size_t)len});
-        pyro_spark_write_task(json, history, task);
+        pyro_spark_write_task(json, history, &task);
     }
     pyro_spark_close_object(json);
 }
@@ -261,7 +267,7 @@ static bool write_stage(struct spark_json *json, const struct pyro_history *hist
     pyro_spark_put_int(json, "numCompleteTasks", stage->completed);
     pyro_spark_put_int(json, "numFailedTasks", stage->failed);
     pyro_spark_put_int(json, "numKilledTasks", stage->killed);
-    pyro_spark_put_int(json, "numCompletedIndices", (int64_t)stage->completed_indices.count);
+    pyro_spark_put_int(json, "numCompletedIndices", stage->completed_indices);
     pyro_spark_put_time(json, "submissionTime", stage->submitted_ms);
     pyro_spark_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
     pyro_spark_put_time(json, "completionTime", stage->completed_ms);

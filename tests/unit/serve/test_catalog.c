@@ -90,7 +90,7 @@ static size_t jobs_of(struct serve_catalog *catalog, const char *id)
 {
     struct pyro_history *history = NULL;
     struct pyro_error error = {0};
-    if (pyro_serve_catalog_history(catalog, pyro_slice_from(id), PYRO_SLICE_NULL, &history, &error) != PYRO_OK)
+    if (pyro_serve_catalog_history(catalog, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     if (!history)
         return SIZE_MAX;
@@ -283,8 +283,8 @@ static void what_is_held_outlives_its_log(void **state)
     write_log(folder, "logs/a", "a", 2000);
     append_job(folder, "logs/a", 1);
     struct serve_catalog *catalog = open_with(folder, NULL, 1);
-    assert_int_equal(pyro_serve_catalog_history(catalog, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, &history, NULL),
-                     PYRO_OK);
+    assert_int_equal(
+        pyro_serve_catalog_history(catalog, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, false, &history, NULL), PYRO_OK);
     assert_int_equal(unlink(kit_path(folder, "logs/a")), 0);
     pyro_serve_catalog_refresh(catalog);
     assert_int_equal(pyro_serve_catalog_usage(catalog).open, 0);
