@@ -12,10 +12,10 @@ void pyro_replay_free(struct pyro_replay *replay)
     const struct pyro_allocator *allocator = replay->allocator;
     for (uint32_t i = 0; replay->groups && i < replay->group_count; i++)
         pyro_release(allocator, replay->groups[i].ready);
-    void *const parts[] = {replay->runs,       replay->executors,       replay->groups,       replay->stage_states,
-                           replay->job_states, replay->executor_states, replay->stage_edits,  replay->job_gaps,
-                           replay->job_tails,  replay->job_windows,     replay->pool_running, replay->retry_next,
-                           replay->run_done,   replay->events.items,    replay->running.items};
+    void *const parts[] = {replay->runs,       replay->executors,       replay->groups,        replay->stage_states,
+                           replay->job_states, replay->executor_states, replay->stage_edits,   replay->job_gaps,
+                           replay->job_tails,  replay->job_windows,     replay->pool_running,  replay->retry_next,
+                           replay->run_done,   replay->events.items,    replay->running.items, replay->turns.items};
     void *const shared[] = {replay->run_of_task, replay->stages,      replay->stage_of_row,
                             replay->jobs,        replay->lists.items, replay->by_last_stage};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -119,6 +119,8 @@ enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_
     fork->losing = NULL;
     fork->allocating = (struct replay_allocating){0};
     fork->running.items = NULL;
+    fork->turns.items = NULL;
+    fork->turns.count = fork->turns.capacity = 0;
     fork->events.count = fork->events.capacity = fork->running.count = fork->running.capacity = 0;
     fork->runs = copy_of(app, replay->runs, replay->run_count, sizeof(*fork->runs));
     fork->executors = copy_of(app, replay->executors, replay->executor_count, sizeof(*fork->executors));
@@ -234,6 +236,7 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     pyro_replay_apply(replay, &undo, change->edits, change->edit_count);
     replay->spread = change->spread;
     replay->seed = change->seed;
+    replay->endless = change->endless && others;
     replay->first_ms = change->first_ms;
     replay->cold_ms = change->cold_ms;
     replay->locality = change->locality;
@@ -244,6 +247,7 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     replay->spread = NULL;
     replay->first_ms = NULL;
     replay->locality = NULL;
+    replay->endless = false;
     replay->fair = fair;
     if (done) {
         *ret = result_of(replay);

@@ -114,6 +114,7 @@ struct pyro_replay_change {
     const struct pyro_replay_executor *executors; /* instead of the log's; NULL: the log's */
     size_t executor_count;
     const struct pyro_replay_allocation *allocation; /* instead of the log's executors and of those above; or NULL */
+    bool endless;                                    /* `executors` have a slot for every task */
     bool other_mode, fair; /* other_mode: pools are scheduled FAIR, or FIFO, whatever the run did */
     /* As if it had been run once more: every task takes as much longer or shorter as tasks of its stage spread by
      * chance. `spread` has the relative standard deviation of each row of app->stages; NULL: none. The same seed gives

@@ -51,6 +51,7 @@ struct replay_stage {
     int64_t locality_wait;      /* of tasks that ran away from their data, if they waited at all */
     unsigned char near, far;    /* levels: of its best task, and of the next ones that may have waited; equal: none */
     bool waits;
+    bool plain; /* each of its partitions has one run, and none of them failed the stage */
     bool writes_shuffle;
 };
 
@@ -112,6 +113,7 @@ struct replay_running {
     bool active, lost; /* lost: with its executor, its end does not count */
     int64_t end;
 };
+struct replay_turn;
 struct replay_group {
     int64_t profile;
     uint32_t top;    /* executor with a free slot */
@@ -176,11 +178,13 @@ struct pyro_replay {
     PYRO_VEC(struct replay_event) events;
     PYRO_VEC(struct replay_running) running;
     uint32_t running_free;
+    PYRO_VEC(struct replay_turn) turns; /* of a stage that is alone */
     uint64_t made;
     int64_t now, last, busy;
     uint32_t holding[REPLAY_HOLDING_MAX], holding_count; /* stages with pinned tasks that wait */
     uint32_t jobs_left, stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
+    bool endless;                        /* they have a slot for every task */
     struct replay_losing *losing;        /* executors are lost (replay_losses.h); else NULL */
     const struct replay_window *windows; /* of jobs that do not wait for each other */
     uint32_t window_count;

@@ -116,6 +116,8 @@ static void ready_stage(struct pyro_replay *replay, uint32_t number)
     struct replay_stage_state *state = &replay->stage_states[number];
     state->slots = replay->groups[stage->group].slots;
     state->parts_left = replay_is_cut(replay, number) ? replay_tasks(replay, number) : stage->partitions;
+    if (replay->endless && pyro_replay_run_all(replay, number))
+        return;
     pyro_replay_queue_stage(replay, number);
     if (replay->losing)
         pyro_replay_losses_settle(replay);

@@ -1,5 +1,6 @@
 /* Slots of executors, and which task of which stage gets the next one. */
 #include "analyze/replay_losses.h"
+#include "analyze/replay_times.h"
 
 /* Of the stages that share a pool, so many are looked at for the next one. */
 enum { FAIR_LOOKED_AT = 1024 };
@@ -185,67 +186,6 @@ static uint32_t running_place(struct pyro_replay *replay)
     return (uint32_t)replay->running.count - 1;
 }
 
-/* About normal, of mean 0 and standard deviation 1, in units of 2^-REPLAY_FACTOR_BITS: a sum of eight bytes of a mixed
- * number (splitmix64). */
-static int64_t chance(uint64_t seed, uint64_t what)
-{
-    enum { BYTES = 8, MEAN = 1020 };
-    const double deviation = 209.04; /* of eight uniform bytes: sqrt(8 * (256^2 - 1) / 12) */
-    uint64_t mixed = (seed + what + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
-    mixed ^= mixed >> 31;
-    int64_t sum = -MEAN;
-    for (unsigned i = 0; i < BYTES; i++)
-        sum += (int64_t)(mixed >> (8 * i) & 0xff);
-    return (int64_t)((double)(sum * ((int64_t)1 << REPLAY_FACTOR_BITS)) / deviation);
-}
-
-/* `part`: of a stage that an edit gave its tasks. */
-static int64_t run_us(const struct pyro_replay *replay, uint32_t number, uint32_t run, uint32_t part)
-{
-    const struct replay_stage_edit *edit = replay->stage_edits ? &replay->stage_edits[number] : NULL;
-    bool own = !edit || edit->count == 0;
-    int64_t us = own ? replay->runs[run].us : edit->times ? edit->times[part] : edit->us;
-    int64_t factor = edit ? edit->factor : (int64_t)1 << REPLAY_FACTOR_BITS;
-    if (replay->spread) {
-        uint64_t what = (uint64_t)number << 32 | (own ? run - replay->stages[number].runs.first : part);
-        double spread = (double)replay->spread[replay->stages[number].row];
-        int64_t more = (int64_t)((double)chance(replay->seed, what) * spread), one = (int64_t)1 << REPLAY_FACTOR_BITS;
-        more = more < -one / 2 ? -one / 2 : more > 2 * one ? 2 * one : more;
-        factor = (int64_t)(((__int128)factor * (one + more)) >> REPLAY_FACTOR_BITS);
-    }
-    if (factor == (int64_t)1 << REPLAY_FACTOR_BITS)
-        return us;
-    __int128 scaled = ((__int128)us * factor) >> REPLAY_FACTOR_BITS;
-    return scaled > REPLAY_TIME_MAX ? REPLAY_TIME_MAX : (int64_t)scaled;
-}
-
-static bool knows(const struct replay_executor_state *executor, uint32_t number)
-{
-    for (uint32_t i = 0; i < REPLAY_KNOWN_MAX; i++)
-        if (executor->known[i] == number + 1)
-            return true;
-    return false;
-}
-
-/* What a task takes longer because it finds its executor without the stage's code, or without any. */
-static int64_t starting_us(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
-{
-    const struct replay_executor_state *state = &replay->executor_states[executor];
-    if (!replay->first_ms || knows(state, number))
-        return 0;
-    double ms = state->known_count == 0 ? replay->cold_ms : (double)replay->first_ms[replay->stages[number].row];
-    return ms > 0 ? (int64_t)(ms < (double)REPLAY_MS_MAX ? ms * 1000 : (double)REPLAY_MS_MAX * 1000) : 0;
-}
-
-static void learn(const struct pyro_replay *replay, uint32_t number, uint32_t executor)
-{
-    struct replay_executor_state *state = &replay->executor_states[executor];
-    if (replay->first_ms && !knows(state, number))
-        state->known[state->known_count++ % REPLAY_KNOWN_MAX] = number + 1;
-}
-
 /* Other waits: away from its data a task takes so many times as long, and near it so many times less. */
 static int64_t moved_us(const struct pyro_replay *replay, uint32_t number, uint32_t executor, uint32_t run, int64_t us)
 {
@@ -267,13 +207,12 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     if (place == REPLAY_NOBODY)
         return;
     uint32_t part = run == REPLAY_NOBODY ? state->cursor - 1 : 0; /* taken just now */
-    int64_t us = run_us(replay, number, run, part), fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
+    int64_t us = replay_run_us(replay, number, run, part),
+            fetch = run == REPLAY_NOBODY ? 0 : replay->runs[run].fetch_us;
     if (replay->locality && run != REPLAY_NOBODY)
         us = moved_us(replay, number, executor, run, us);
-    us = replay_later(us, starting_us(replay, number, executor));
-    /* Results are still being handled while the slot runs the next task: its time may be shorter than the task's. */
-    int64_t held = fetch < us ? us - fetch : us, slot = held + replay->dispatch;
-    slot = slot < held / 2 ? held / 2 : slot;
+    us = replay_later(us, replay_starting_us(replay, number, executor));
+    int64_t slot = replay_slot_us(replay, us, fetch);
     int64_t free_at = replay_later(replay->now, slot), end = replay_later(replay->now, slot > us ? slot : us);
     replay->running.items[place] = (struct replay_running){run, number, executor, true, false, end};
     replay->busy = pyro_add_saturating(replay->busy, us);
@@ -293,11 +232,17 @@ static void launch(struct pyro_replay *replay, uint32_t number, uint32_t executo
     }
 }
 
-/* An executor of the log that has a free slot now. */
-static bool has_slot(const struct pyro_replay *replay, uint32_t number)
+void pyro_replay_go_on(struct pyro_replay *replay, uint32_t stage, uint32_t run, uint32_t executor, int64_t at,
+                       int64_t end)
 {
-    return number < replay->executor_count && !replay->others && replay->executor_states[number].alive &&
-           replay->executor_states[number].free > 0;
+    uint32_t place = running_place(replay);
+    if (place == REPLAY_NOBODY)
+        return;
+    replay->running.items[place] = (struct replay_running){run, stage, executor, true, false, end};
+    replay->allocating.running++;
+    replay->stage_states[stage].running++;
+    replay->pool_running[replay->stages[stage].pool]++;
+    pyro_replay_push(replay, at, REPLAY_TASK_ENDED, place);
 }
 
 static void end_part(struct pyro_replay *replay, uint32_t number)
@@ -359,7 +304,7 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
     if (run == REPLAY_NOBODY)
         return;
     uint32_t before = replay->runs[run].executor;
-    if (has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
+    if (replay_has_slot(replay, before) && replay->executors[before].group == replay->stages[number].group)
         executor = before;
     /* A copy whose original was faster, or a lost task whose copy was. */
     bool idle = (copy || replay->losing) && replay->run_done[replay_head(replay, run)] & REPLAY_DONE;
@@ -371,7 +316,7 @@ static void launch_next(struct pyro_replay *replay, uint32_t number, uint32_t ex
 static uint32_t near_executor(const struct pyro_replay *replay, const struct replay_stage *stage)
 {
     for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count; i++)
-        if (replay->runs[i].flags & REPLAY_RUN_PINNED && has_slot(replay, replay->runs[i].executor))
+        if (replay->runs[i].flags & REPLAY_RUN_PINNED && replay_has_slot(replay, replay->runs[i].executor))
             return replay->runs[i].executor;
     return REPLAY_NOBODY;
 }
@@ -402,7 +347,7 @@ static void launch_pinned(struct pyro_replay *replay, uint32_t number)
     uint32_t end = replay->stage_states[number].done ? stage->runs.first : stage->runs.first + stage->runs.count;
     for (uint32_t i = stage->runs.first; i < end && !replay->no_memory; i++) {
         if (!(replay->runs[i].flags & REPLAY_RUN_PINNED) || replay->run_done[i] & REPLAY_LAUNCHED ||
-            !has_slot(replay, replay->runs[i].executor))
+            !replay_has_slot(replay, replay->runs[i].executor))
             continue;
         replay->run_done[i] |= REPLAY_LAUNCHED;
         uint32_t run = stand_in(replay, number, i);
@@ -425,7 +370,7 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     struct replay_stage_state *state = &replay->stage_states[running.stage];
     replay->executor_states[running.executor].free++;
     replay->executor_states[running.executor].busy--;
-    learn(replay, running.stage, running.executor);
+    replay_learn(replay, running.stage, running.executor);
     pyro_replay_offer(replay, running.executor);
     replay->allocating.running--;
     if (replay->allocation && replay->executor_states[running.executor].busy == 0)
@@ -435,6 +380,10 @@ void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place)
     replay->pool_running[stage->pool]--;
     if (running.run == REPLAY_NOBODY) {
         end_part(replay, running.stage);
+        return;
+    }
+    if (stage->plain && !replay->losing) {
+        end_partition(replay, running.stage, running.run);
         return;
     }
     bool stands_in = replay->runs[running.run].flags & REPLAY_RUN_SKIPPED;
@@ -469,6 +418,8 @@ void pyro_replay_dispatch(struct pyro_replay *replay)
         launch_pinned(replay, replay->holding[i]);
     for (uint32_t g = 0; g < replay->group_count && !replay->no_memory; g++) {
         struct replay_group *group = &replay->groups[g];
+        if (group->ready_count == 1 && replay->allocating.running == 0)
+            pyro_replay_run_alone(replay, group);
         while (group->ready_count > 0 && !replay->no_memory) {
             uint32_t executor = pyro_replay_free_executor(replay, group);
             uint32_t stage = executor == REPLAY_NOBODY ? REPLAY_NOBODY : pyro_replay_next_stage(replay, group);

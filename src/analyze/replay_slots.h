@@ -57,6 +57,13 @@ uint32_t pyro_replay_next_stage(struct pyro_replay *replay, struct replay_group 
 void pyro_replay_queue_stage(struct pyro_replay *replay, uint32_t number);
 void pyro_replay_queue_run(struct pyro_replay *replay, uint32_t number, uint32_t run);
 void pyro_replay_end_run(struct pyro_replay *replay, uint32_t place);
+/* A task that runs already: its slot is free at `at`, and it has ended at `end`. */
+void pyro_replay_go_on(struct pyro_replay *replay, uint32_t stage, uint32_t run, uint32_t executor, int64_t at,
+                       int64_t end);
+/* The one stage of the group that has tasks, while nothing else happens; nothing runs. */
+void pyro_replay_run_alone(struct pyro_replay *replay, struct replay_group *group);
+/* With a slot for every task: all of them at once, without a look at any slot. False: this stage is not that plain. */
+bool pyro_replay_run_all(struct pyro_replay *replay, uint32_t number);
 /* Slots for whoever has tasks. */
 void pyro_replay_dispatch(struct pyro_replay *replay);
 

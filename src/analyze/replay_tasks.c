@@ -191,6 +191,9 @@ static void mark_heads(struct task_sort *sort, struct replay_stage *stage)
     }
     mark_fatal(sort, stage);
     mark_waiting(sort, stage);
+    stage->plain = stage->partitions == stage->runs.count;
+    for (uint32_t i = 0; i < stage->runs.count && stage->plain; i++)
+        stage->plain = !(runs[i].flags & REPLAY_RUN_FATAL);
 }
 
 bool pyro_replay_take_tasks(struct pyro_replay *replay)

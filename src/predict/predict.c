@@ -121,6 +121,8 @@ static enum pyro_status find_critical_path(struct pyro_predict_change *change, s
             .resource_profile = i < app->executors.count ? app->executors.items[i].resource_profile : 0};
     endless.executors = executors;
     endless.allocation = NULL;
+    endless.locality = NULL;
+    endless.endless = true;
     endless.executor_count = app->executors.count + 1;
     endless.first_ms = NULL; /* some executor might know every stage */
     endless.jobs = NULL;
