@@ -30,7 +30,7 @@ static void end_page(struct pyro_output *output)
 
 /* {"documents": {"report": ...}}, by their addresses below one application's (docs/web.md). */
 static void write_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
-                            const struct pyro_report_options *options)
+                            const struct pyro_report_options *options, bool many)
 {
     const struct pyro_writer writer = {pyro_html_write_escaped, page};
     struct pyro_output inner;
@@ -41,7 +41,7 @@ static void write_documents(struct pyro_output *page, const struct pyro_diagnosi
     enum pyro_status status = pyro_output_done(&inner, &error);
     if (page->status == PYRO_OK)
         page->status = status;
-    pyro_html_documents(page, diagnosis);
+    pyro_html_documents(page, diagnosis, many);
     pyro_strbuf_add_text(&page->buffer, "\n}}");
 }
 
@@ -59,7 +59,7 @@ static void html_report(struct pyro_output *output, const struct pyro_diagnosis 
         begin_page(output);
     else if (index)
         pyro_strbuf_add_text(&output->buffer, ",\n");
-    write_documents(output, diagnosis, options);
+    write_documents(output, diagnosis, options, many);
     if (!many)
         end_page(output);
 }

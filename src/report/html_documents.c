@@ -6,7 +6,15 @@
 
 #include "base/memory.h"
 
-enum { TIMELINE_TASKS = 200000, STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000, ROWS_SHOWN = 50 };
+enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };
+
+struct limits {
+    size_t timeline_tasks;
+    size_t rows; /* stages and SQL executions each, beside those with findings */
+    bool environment;
+};
+
+static const struct limits alone = {200000, 50, true}, among_others = {20000, 0, false};
 
 /* JSON inside a script element: '<' occurs in its strings only, and written as an escape it can neither end the element
  * nor begin a comment. */
@@ -33,6 +41,7 @@ int pyro_html_write_escaped(void *context, const void *data, size_t len)
 struct documents {
     struct pyro_output *page;
     const struct pyro_diagnosis *diagnosis;
+    const struct limits *limits;
     const char *name; /* of the one being written */
     bool begun;       /* it has its key already: a document that does not exist writes nothing at all */
     size_t stage_tasks;
@@ -60,7 +69,7 @@ static void add_document(struct documents *documents, const char *name, size_t m
         documents->page->status = status;
 }
 
-/* Of `count` rows those with a finding, then those that took longest, ROWS_SHOWN beside the former. */
+/* Of `count` rows those with a finding, and as many others as the limits allow: those that took longest. */
 static bool *choose(const struct documents *documents, size_t count,
                     bool (*has_finding)(const struct pyro_diagnosis *diagnosis, size_t row),
                     int64_t (*weight)(const struct pyro_app *app, size_t row))
@@ -73,7 +82,7 @@ static bool *choose(const struct documents *documents, size_t count,
     }
     for (size_t i = 0; i < count; i++)
         chosen[i] = has_finding(diagnosis, i);
-    for (size_t n = 0; n < ROWS_SHOWN; n++) {
+    for (size_t n = 0; n < documents->limits->rows; n++) {
         size_t best = count;
         for (size_t i = 0; i < count; i++)
             if (!chosen[i] && (best == count || weight(diagnosis->app, i) > weight(diagnosis->app, best)))
@@ -144,16 +153,16 @@ static void add_sql(struct documents *documents)
     pyro_release(app->allocator, chosen);
 }
 
-void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis)
+void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis, bool many)
 {
-    struct documents documents = {.page = page, .diagnosis = diagnosis};
+    struct documents documents = {.page = page, .diagnosis = diagnosis, .limits = many ? &among_others : &alone};
     for (size_t i = 0; pyro_view_name(i); i++) {
         const char *name = pyro_view_name(i);
         if (!strcmp(name, "stages/{#}/{#}"))
             add_stages(&documents);
         else if (!strcmp(name, "sql/{#}"))
             add_sql(&documents);
-        else if (!strchr(name, '{'))
-            add_document(&documents, name, TIMELINE_TASKS);
+        else if (!strchr(name, '{') && (documents.limits->environment || strcmp(name, "environment") != 0))
+            add_document(&documents, name, documents.limits->timeline_tasks);
     }
 }

@@ -6,7 +6,8 @@
 /* A pyro_writer's function; `context` is the output of the page, inside the element that holds its data. */
 int pyro_html_write_escaped(void *context, const void *data, size_t len);
 
-/* Adds `,"NAME": DOCUMENT` for each document of src/report/views/ that the page brings along. */
-void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis);
+/* Adds `,"NAME": DOCUMENT` for each document of src/report/views/ that the page brings along; `many`: it has
+ * more applications. */
+void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis, bool many);
 
 #endif

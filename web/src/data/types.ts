@@ -50,6 +50,8 @@ export interface Finding {
         core_ms: Null<number>;
         cost: Null<number>;
     };
+    /** Said to be false for this application before; told, but not in full. */
+    folded?: boolean;
 }
 
 export interface Quantiles {

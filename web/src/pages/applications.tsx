@@ -87,6 +87,11 @@ function matches(row: Row, search: string, user: string, state: string): boolean
 
 function ListView({ list, query }: { list: List; query: URLSearchParams }) {
     const rows = useMemo(() => rowsOf(list), [list]);
+    const columns = useMemo(
+        () =>
+            rows.some((row) => row.past.length > 1) ? COLUMNS : COLUMNS.filter((column) => column.name !== "Past runs"),
+        [rows],
+    );
     const [search, setSearch] = useState(query.get("search") ?? "");
     const [user, setUser] = useState(query.get("user") ?? "");
     const [state, setState] = useState(query.get("status") ?? "");
@@ -131,7 +136,7 @@ function ListView({ list, query }: { list: List; query: URLSearchParams }) {
             {shown.length ? (
                 <Table
                     caption="Applications"
-                    columns={COLUMNS}
+                    columns={columns}
                     rows={shown}
                     initial={{ column: 4, descending: true }}
                 />

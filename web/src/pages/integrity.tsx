@@ -2,7 +2,7 @@
 import { appAddress, useDocument } from "../data/documents";
 import type { Reject, Report } from "../data/types";
 import { bytes, count, duration, share } from "../format";
-import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
+import { Figure, Figures, Loaded, Section } from "../ui/parts";
 import { Table } from "../ui/table";
 import type { AppPageProps } from "./pages";
 
@@ -126,11 +126,11 @@ function View({ report }: { report: Report }) {
                     ]}
                 />
             </Section>
-            <Section
-                title="Rejected lines"
-                note={it.bad_lines > report.rejects.length ? `the first ${report.rejects.length}` : undefined}
-            >
-                {report.rejects.length ? (
+            {report.rejects.length > 0 && (
+                <Section
+                    title="Rejected lines"
+                    note={it.bad_lines > report.rejects.length ? `the first ${report.rejects.length}` : undefined}
+                >
                     <Table
                         caption="Rejected lines"
                         rows={report.rejects}
@@ -140,10 +140,8 @@ function View({ report }: { report: Report }) {
                             cell: (row: Reject) => String(row[name] ?? "-"),
                         }))}
                     />
-                ) : (
-                    <Empty title="None" />
-                )}
-            </Section>
+                </Section>
+            )}
             <Section title="Events">
                 <Table
                     caption="Events by name"

@@ -1,7 +1,7 @@
 /** Where the time went, and what to change. */
 import { StackedBar } from "../charts/stacked";
 import { appAddress, available, useDocument } from "../data/documents";
-import type { Report } from "../data/types";
+import type { Finding, Report } from "../data/types";
 import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
 import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
@@ -63,14 +63,36 @@ function Findings({ report, place }: { report: Report; place: Place }) {
                 {`${count(Object.keys(report.rules).length)} rules looked at this run and found it healthy.`}
             </Empty>
         );
-    return (
+    const cards = (findings: Finding[]) => (
         <ol class="findings">
-            {report.findings.map((finding) => (
+            {findings.map((finding) => (
                 <li key={finding.id}>
                     <FindingCard finding={finding} report={report} place={place} />
                 </li>
             ))}
         </ol>
+    );
+    const low = report.findings.filter((finding) => !finding.folded && finding.severity === "low");
+    const folded = report.findings.filter((finding) => finding.folded);
+    const rest = report.findings.filter((finding) => !finding.folded && finding.severity !== "low");
+    // Low ones stand behind a line, unless there is nothing else to see.
+    const hidden = rest.length > 0 || low.length > 4;
+    return (
+        <>
+            {cards(hidden ? rest : [...rest, ...low])}
+            {hidden && low.length > 0 && (
+                <details>
+                    <summary>{plural(low.length, "finding")} of low severity</summary>
+                    {cards(low)}
+                </details>
+            )}
+            {folded.length > 0 && (
+                <details>
+                    <summary>{plural(folded.length, "finding")} said to be false for this application</summary>
+                    {cards(folded)}
+                </details>
+            )}
+        </>
     );
 }
 

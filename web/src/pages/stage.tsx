@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Heatmap } from "../charts/heatmap";
-import { axis, Plot } from "../charts/plot";
+import { axis, BYTE_STEPS, Plot } from "../charts/plot";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import type { Report, StageDocument } from "../data/types";
 import { bytes, count, duration, metricName, offset, plural, share, words } from "../format";
@@ -81,6 +81,11 @@ function usualX(stage: StageDocument): string {
     );
 }
 
+/** Round marks in the metric's own unit. */
+function steps(metric: string): Partial<uPlot.Axis> {
+    return metric.endsWith("_bytes") ? { incrs: BYTE_STEPS } : {};
+}
+
 function Scatter({ stage }: { stage: StageDocument }) {
     const metrics = useMemo(() => metricsOf(stage), [stage]);
     const [x, setX] = useState(() => usualX(stage));
@@ -102,8 +107,8 @@ function Scatter({ stage }: { stage: StageDocument }) {
                     : { range: (_: uPlot, __: number, most: number): [number, number] => [0, (most || 1) * 1.06] },
             },
             axes: [
-                axis((value) => (x === "launch_ms" ? offset(value) : metricText(x, value))),
-                axis((value) => metricText(y, value), { size: 68 }),
+                axis((value) => (x === "launch_ms" ? offset(value) : metricText(x, value)), steps(x)),
+                axis((value) => metricText(y, value), { size: 68, ...steps(y) }),
             ],
             series: [{}, dots("chart-1", 4), dots("chart-2", 7), dots("bad", 7)],
         };
@@ -175,7 +180,7 @@ function Distribution({ stage }: { stage: StageDocument }) {
                 y: { range: (_: uPlot, __: number, most: number): [number, number] => [0, (most || 1) * 1.06] },
             },
             axes: [
-                axis((value) => metricText(metric, value)),
+                axis((value) => metricText(metric, value), steps(metric)),
                 axis((value) => (Number.isInteger(value) ? count(value) : ""), { size: 48 }),
             ],
             series: [

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Take the pictures of the documentation: screenshots.py PYROMETER [FOLDER]
+
+Runs diagnose --format html on logs of corpus/logs, opens the pages in Chromium and writes PNG files of at most 256
+colours into FOLDER (docs/images). Needs Playwright and Chromium, as the tests do, and pngquant.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import List, Tuple
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "web")]
+MOST_BYTES = 150_000
+
+# (file, log, address below the application, theme, height)
+SHOTS: List[Tuple[str, str, str, str, int]] = [
+    ("web-overview.png", "data_skew", "overview", "light", 960),
+    ("web-overview-dark.png", "data_skew", "overview", "dark", 960),
+    ("web-timeline.png", "slow_host_python", "timeline", "light", 900),
+    ("web-stage.png", "slow_host_python", "stage", "light", 1100),
+]
+
+
+def compress(path: Path) -> None:
+    subprocess.run(["pngquant", "--force", "--skip-if-larger", "--strip", "--output", str(path), "256", str(path)], check=False)
+    if path.stat().st_size > MOST_BYTES:
+        sys.exit(f"{path.name} has {path.stat().st_size} bytes, more than {MOST_BYTES}")
+
+
+def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    os.environ["PYROMETER_BINARY"] = str(Path(sys.argv[1]).resolve())
+    from browser import LOGS, Watched, app_route, launched, write_report
+
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs" / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary, launched() as browser:
+        for name, log, rest, theme, height in SHOTS:
+            page = Path(temporary) / f"{log}.html"
+            documents = write_report(LOGS / f"{log}.zst", page)
+            if rest == "stage":
+                where = documents["report"]["findings"][0]["where"]
+                rest = f"stage/{where['stage']}/{where['attempt']}"
+            watched = Watched(browser, theme=theme, offline=True)
+            watched.page.set_viewport_size({"width": 1280, "height": height})
+            watched.open(page.as_uri() + app_route(documents, rest))
+            watched.page.wait_for_timeout(300)
+            watched.page.screenshot(path=str(folder / name))
+            watched.check()
+            watched.close()
+            compress(folder / name)
+            print(f"{name}: {(folder / name).stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
