@@ -63,7 +63,7 @@ class Watched:
             color_scheme=theme, viewport={"width": 1360, "height": 900}, offline=offline, reduced_motion="reduce"
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
         self.errors: List[str] = []
         self.requests: List[str] = []
         self.origin = origin
@@ -87,7 +87,7 @@ class Watched:
 
     def until(self, expression: str) -> None:
         """Wait until an expression holds. (Playwright's own waiting needs eval(), which the page forbids.)"""
-        for _ in range(400):
+        for _ in range(1200):
             if self.page.evaluate(expression):
                 return
             self.page.wait_for_timeout(50)

@@ -23,7 +23,7 @@ SHOTS: List[Tuple[str, str, str, str, int]] = [
     ("web-overview.png", "data_skew", "overview", "light", 960),
     ("web-overview-dark.png", "data_skew", "overview", "dark", 960),
     ("web-timeline.png", "slow_host_python", "timeline", "light", 900),
-    ("web-stage.png", "slow_host_python", "stage", "light", 1100),
+    ("web-stage.png", "data_skew", "stage", "light", 1100),
 ]
 
 
@@ -46,7 +46,8 @@ def main() -> None:
             page = Path(temporary) / f"{log}.html"
             documents = write_report(LOGS / f"{log}.zst", page)
             if rest == "stage":
-                where = documents["report"]["findings"][0]["where"]
+                places = [finding["where"] for finding in documents["report"]["findings"]]
+                where = next(place for place in places if place["stage"] is not None)
                 rest = f"stage/{where['stage']}/{where['attempt']}"
             watched = Watched(browser, theme=theme, offline=True)
             watched.page.set_viewport_size({"width": 1280, "height": height})

@@ -5,10 +5,10 @@ import { Heatmap } from "../charts/heatmap";
 import { axis, BYTE_STEPS, Plot } from "../charts/plot";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import type { Report, StageDocument } from "../data/types";
-import { bytes, count, duration, metricName, offset, plural, share, words } from "../format";
+import { bytes, count, duration, durationRange, metricName, offset, plural, share, words } from "../format";
 import { go, link } from "../router";
 import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
-import { Empty, Figure, Figures, Loaded, Section, Status } from "../ui/parts";
+import { Empty, Figure, Figures, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
 import { FindingCard, type Place } from "./finding";
@@ -22,7 +22,13 @@ const CAUSES: Record<string, string> = {
     locality: "far from its data",
     scheduler_delay: "waited to be scheduled",
     deserialize: "unpacking",
+    shuffle_write: "writing shuffle files",
+    result: "packing and sending its result",
+    spill: "spilled to disk",
+    computing: "more work for the same data",
+    retry: "ran before and failed",
     cpu_starved: "too little processor time",
+    waiting: "waited for something outside Spark",
     unknown: "unknown",
 };
 
@@ -375,13 +381,18 @@ function StageFindings({ report, stage, place }: { report: Report; stage: StageD
     if (!findings.length) return null;
     return (
         <Section title="Findings">
-            <ol class="findings">
-                {findings.map((finding) => (
-                    <li key={finding.id}>
-                        <FindingCard finding={finding} report={report} place={place} />
-                    </li>
-                ))}
-            </ol>
+            {findings.map((finding) => (
+                <details key={finding.id} class="finding-line">
+                    <summary>
+                        <SeverityBadge severity={finding.severity} /> <b>{finding.title}</b>{" "}
+                        {finding.saves.wall_ms.high !== null && finding.saves.wall_ms.high > 0 && (
+                            <span>saves {durationRange(finding.saves.wall_ms.low, finding.saves.wall_ms.high)}</span>
+                        )}{" "}
+                        <span class="note">{finding.cause}</span>
+                    </summary>
+                    <FindingCard finding={finding} report={report} place={place} />
+                </details>
+            ))}
         </Section>
     );
 }
