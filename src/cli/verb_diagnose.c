@@ -54,6 +54,8 @@ static bool parse(struct diagnose *state)
         !cli_load_options(call, &state->progress, &state->options) ||
         !cli_offset_value(call, "tz", &state->report.utc_offset_s))
         return false;
+    if (state->format == PYRO_FORMAT_HTML)
+        state->options.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
         return false;
     state->report.details = cli_value(call, "details") != NULL;

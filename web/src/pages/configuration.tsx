@@ -107,7 +107,28 @@ function Recommended({ document: it, place }: { document: Configuration; place: 
             </Section>
             {it.changes.length > 0 && <CopyAs document={it} />}
             <Section title="Looked at and left" note={plural(it.unchanged.length, "setting")}>
-                <Table caption="Settings that may stay" rows={it.unchanged} columns={shown} />
+                <Table
+                    caption="Settings that may stay"
+                    rows={it.unchanged}
+                    columns={[
+                        { name: "Setting", value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
+                        {
+                            name: "Is",
+                            class: "clip",
+                            cell: (row) =>
+                                row.actual === null ? (
+                                    <span class="meaning">default</span>
+                                ) : (
+                                    <code title={row.actual}>{row.actual}</code>
+                                ),
+                        },
+                        {
+                            name: "Why it may stay",
+                            class: "meaning",
+                            cell: (row) => [row.why, row.note].filter(Boolean).join(" "),
+                        },
+                    ]}
+                />
             </Section>
         </>
     );
