@@ -41,7 +41,6 @@ function Box({
             role="button"
             tabIndex={0}
             aria-pressed={chosen}
-            aria-label={`${node.name}, ${facts.join(", ") || "no metrics"}`}
             onClick={onChoose}
             onKeyDown={(event) => {
                 if (event.key !== "Enter" && event.key !== " ") return;
