@@ -7,7 +7,7 @@ enum { MOST_LOADS = 8 }; /* at once: each may take as much memory as a large log
 
 static void close_slot(struct serve_slot *slot)
 {
-    const struct serve_kind_row *kind = &pyro_serve_kinds[slot->kind];
+    const struct serve_kind_row *kind = pyro_serve_kinds[slot->kind];
     if (slot->value)
         kind->release(slot->value);
     if (slot->state && kind->close)
@@ -102,7 +102,7 @@ static const struct serve_log *find_log(struct serve_catalog *catalog, struct py
 /* Without the mutex while it reads. */
 static void load(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log)
 {
-    const struct serve_kind_row *kind = &pyro_serve_kinds[slot->kind];
+    const struct serve_kind_row *kind = pyro_serve_kinds[slot->kind];
     struct pyro_error error = {0};
     void *value = NULL, *state = slot->state;
     uint64_t memory = 0;
@@ -163,7 +163,7 @@ static enum pyro_status open_log(struct serve_catalog *catalog, enum serve_kind 
     enum pyro_status status = fill(catalog, slot, log, error);
     slot->waiting--;
     if (status == PYRO_OK)
-        *ret = pyro_serve_kinds[kind].retain(slot->value);
+        *ret = pyro_serve_kinds[kind]->retain(slot->value);
     evict(catalog, slot);
     return status;
 }

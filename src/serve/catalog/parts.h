@@ -86,6 +86,26 @@ bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_
 void pyro_serve_index_write(struct serve_index *index, const char *folder, const struct serve_list *before,
                             const struct serve_list *now);
 
+/* ---- follow.c: logs that are being written ---- */
+
+/* How far a log was read. Zeroed: not at all. */
+struct serve_place {
+    const struct serve_log *log; /* as it was then; retained */
+    size_t part;
+    uint64_t offset;
+};
+typedef enum pyro_status serve_feed(void *context, const void *bytes, size_t len, struct pyro_error *error);
+
+/* Whether the log is one that can be read on: plain files that are being written. */
+bool pyro_serve_can_follow(const struct serve_log *log);
+/* Whether `log` is what was read before, and perhaps more. */
+bool pyro_serve_place_fits(const struct serve_place *place, const struct serve_log *log);
+/* Feeds what stands behind the place, which moves there. PYRO_ERROR_ARGUMENT: it is no plain file. After a failure the
+ * place and what was fed must be done away with. */
+enum pyro_status pyro_serve_read_on(struct serve_place *place, const struct serve_log *log, serve_feed *feed,
+                                    void *context, struct pyro_error *error);
+void pyro_serve_place_done(struct serve_place *place);
+
 /* ---- open.c and kinds.c: what is open ---- */
 
 enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_SQL_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
@@ -98,7 +118,8 @@ struct serve_kind_row {
     void (*release)(void *value);
     void (*close)(void *state); /* NULL is ignored */
 };
-extern const struct serve_kind_row pyro_serve_kinds[SERVE_KINDS];
+extern const struct serve_kind_row *const pyro_serve_kinds[SERVE_KINDS];
+extern const struct serve_kind_row pyro_serve_kind_diagnosis; /* diagnoses.c */
 
 struct serve_slot {
     uint64_t identity; /* of the log */

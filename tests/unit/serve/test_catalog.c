@@ -241,6 +241,61 @@ static void growing_logs_are_caught_up_with(void **state)
     pyro_serve_catalog_close(catalog);
 }
 
+/* The log's bytes before the place are overwritten, so that whoever read them again would see another application. */
+static void diagnoses_of_growing_logs_read_on(void **state)
+{
+    const struct kit_folder *folder = *state;
+    const struct serve_diagnosis *first = NULL, *second = NULL, *fresh = NULL;
+    struct pyro_slice id = PYRO_SLICE_LITERAL("app-a");
+    write_log(folder, "logs/a.inprogress", "app-a", 0);
+    struct serve_catalog *catalog = open_catalog(folder);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
+    FILE *file = fopen(kit_path(folder, "logs/a.inprogress"), "r+b");
+    const char *text = log_text("app-a", NULL, 0);
+    fseek(file, strstr(text, "name of") - text, SEEK_SET);
+    assert_int_equal(fwrite("XXXX", 1, 4, file), 4);
+    assert_int_equal(fclose(file), 0);
+    append_job(folder, "logs/a.inprogress", 1);
+    pyro_serve_catalog_refresh(catalog);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
+    assert_ptr_not_equal(first, second);
+    assert_string_equal(pyro_app_name(second->app), "name of app-a");
+    pyro_serve_diagnosis_release(first);
+    char to[128];
+    snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/a"));
+    assert_int_equal(rename(kit_path(folder, "logs/a.inprogress"), to), 0);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    pyro_serve_catalog_refresh(catalog);
+    pyro_serve_diagnosis_release(fresh);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    assert_string_equal(pyro_app_name(fresh->app), "XXXX of app-a"); /* a finished log is read as a whole */
+    pyro_serve_diagnosis_release(fresh);
+    pyro_serve_catalog_close(catalog);
+    assert_string_equal(pyro_app_name(second->app), "name of app-a");
+    pyro_serve_diagnosis_release(second);
+}
+
+/* A file in place of another, or one that was cut, is no longer what was read. */
+static void replaced_logs_are_read_again(void **state)
+{
+    const struct kit_folder *folder = *state;
+    const struct serve_diagnosis *diagnosis = NULL;
+    write_log(folder, "logs/a.inprogress", "app", 0);
+    append_job(folder, "logs/a.inprogress", 1);
+    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_slice id = PYRO_SLICE_LITERAL("app");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &diagnosis, NULL), PYRO_OK);
+        pyro_serve_diagnosis_release(diagnosis);
+        assert_int_equal(jobs_of(catalog, "app"), i == 0);
+        if (i == 1)
+            assert_int_equal(unlink(kit_path(folder, "logs/a.inprogress")), 0);
+        write_log(folder, "logs/a.inprogress", "app", 0);
+        pyro_serve_catalog_refresh(catalog);
+    }
+    pyro_serve_catalog_close(catalog);
+}
+
 /* Between two looks, Spark's last write is a new name. */
 static void renamed_logs_are_found_at_once(void **state)
 {
@@ -562,6 +617,8 @@ int main(void)
         IN_A_FOLDER(hostile_ids),
         IN_A_FOLDER(rolling_logs_grow_by_parts),
         IN_A_FOLDER(growing_logs_are_caught_up_with),
+        IN_A_FOLDER(diagnoses_of_growing_logs_read_on),
+        IN_A_FOLDER(replaced_logs_are_read_again),
         IN_A_FOLDER(renamed_logs_are_found_at_once),
         IN_A_FOLDER(a_renamed_log_stays_open),
         IN_A_FOLDER(what_is_held_outlives_its_log),

@@ -1,0 +1,180 @@
+/* Open diagnoses: a finished log is loaded by all threads, one that is being written is fed to a decoder as it grows.
+ */
+#include "serve/catalog/counted.h"
+#include "serve/catalog/parts.h"
+#include "session/load.h"
+
+struct open_diagnosis {
+    struct serve_diagnosis shown; /* first: what callers hold */
+    struct counted *memory;
+    atomic_int references;
+};
+
+/* What is kept of a log that is being written. */
+struct follower {
+    struct serve_place place;
+    struct counted *memory; /* of the decoder and of every application it gave */
+    pyro_decoder *decoder;
+};
+
+static void *retain(void *value)
+{
+    atomic_fetch_add_explicit(&((struct open_diagnosis *)value)->references, 1, memory_order_relaxed);
+    return value;
+}
+
+static void release(void *value)
+{
+    struct open_diagnosis *open = value;
+    if (!open || atomic_fetch_sub_explicit(&open->references, 1, memory_order_acq_rel) != 1)
+        return;
+    pyro_diagnosis_free(open->shown.diagnosis);
+    pyro_app_release(open->shown.app);
+    pyro_counted_release(open->memory);
+    pyro_release(NULL, open);
+}
+
+void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis)
+{
+    release((struct open_diagnosis *)diagnosis);
+}
+
+static void close_follower(void *state)
+{
+    struct follower *follower = state;
+    if (!follower)
+        return;
+    pyro_serve_place_done(&follower->place);
+    pyro_decoder_free(follower->decoder);
+    pyro_counted_release(follower->memory);
+    pyro_release(NULL, follower);
+}
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+}
+
+static struct pyro_options counting(const struct pyro_options *options, const struct counted *memory)
+{
+    struct pyro_options own = *options;
+    own.allocator = pyro_counted_allocator(memory);
+    own.progress = NULL;
+    return own;
+}
+
+/* ---- Following ---- */
+
+static enum pyro_status open_follower(const struct serve_log *log, const struct pyro_options *options,
+                                      struct follower **ret, struct pyro_error *error)
+{
+    struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
+    if (!follower)
+        return no_memory(error);
+    *follower = (struct follower){.memory = pyro_counted_new()};
+    enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
+    if (status == PYRO_OK) {
+        const struct pyro_options own = counting(options, follower->memory);
+        status = pyro_decoder_new(log->log.path.ptr, &own, &follower->decoder, error);
+    }
+    if (status != PYRO_OK) {
+        close_follower(follower);
+        return status;
+    }
+    *ret = follower;
+    return PYRO_OK;
+}
+
+static enum pyro_status feed(void *context, const void *bytes, size_t len, struct pyro_error *error)
+{
+    return pyro_decoder_feed(context, bytes, len, error);
+}
+
+static enum pyro_status follow(struct follower *follower, const struct serve_log *log, pyro_app **ret,
+                               struct pyro_error *error)
+{
+    PYRO_TRY(pyro_serve_read_on(&follower->place, log, feed, follower->decoder, error));
+    return pyro_decoder_snapshot(follower->decoder, ret, error);
+}
+
+/* The application as far as it is written, by a follower that is kept in *state. PYRO_ERROR_ARGUMENT: not this way. */
+static enum pyro_status load_on(const struct serve_log *log, const struct pyro_options *options, void **state,
+                                pyro_app **ret, struct pyro_error *error)
+{
+    struct follower *follower = *state;
+    /* A decoder knows one part: where a record stands in another one it could not say. */
+    bool can = pyro_serve_can_follow(log) && log->log.part_count == 1;
+    *state = NULL;
+    if (follower && (!can || !pyro_serve_place_fits(&follower->place, log))) {
+        close_follower(follower);
+        follower = NULL;
+    }
+    if (!can)
+        return PYRO_ERROR_ARGUMENT;
+    if (!follower)
+        PYRO_TRY(open_follower(log, options, &follower, error));
+    enum pyro_status status = follow(follower, log, ret, error);
+    if (status == PYRO_OK)
+        *state = follower;
+    else
+        close_follower(follower);
+    return status;
+}
+
+/* ---- Loading ---- */
+
+static enum pyro_status load_whole(const struct serve_log *log, const struct pyro_options *options, pyro_app **ret,
+                                   struct pyro_error *error)
+{
+    pyro_inputs *inputs = NULL;
+    PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
+    enum pyro_status status = pyro_app_load(inputs, 0, options, ret, error);
+    pyro_inputs_close(inputs);
+    return status;
+}
+
+static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_options *options, void **state,
+                                 struct open_diagnosis *open, struct pyro_error *error)
+{
+    struct pyro_options own;
+    enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
+    if (status == PYRO_OK)
+        open->memory = pyro_counted_retain(((struct follower *)*state)->memory);
+    else if (!(open->memory = pyro_counted_new()))
+        return no_memory(error);
+    own = counting(options, open->memory);
+    if (status == PYRO_ERROR_ARGUMENT)
+        status = load_whole(log, &own, &open->shown.app, error);
+    PYRO_TRY(status);
+    return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
+}
+
+static enum pyro_status load(const struct serve_log *log, const struct pyro_options *options, void **state, void **ret,
+                             uint64_t *ret_memory, struct pyro_error *error)
+{
+    struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
+    if (!open)
+        return no_memory(error);
+    *open = (struct open_diagnosis){0};
+    atomic_init(&open->references, 1);
+    enum pyro_status status = diagnose(log, options, state, open, error);
+    if (status != PYRO_OK) {
+        release(open);
+        return status;
+    }
+    *ret_memory = pyro_counted_bytes(open->memory);
+    *ret = open;
+    return PYRO_OK;
+}
+
+const struct serve_kind_row pyro_serve_kind_diagnosis = {load, retain, release, close_follower};
+
+enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
+                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
+                                              struct pyro_error *error)
+{
+    void *value = NULL;
+    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, SERVE_KIND_DIAGNOSIS, id, attempt, &value, error));
+    *ret = value ? &((struct open_diagnosis *)value)->shown : NULL;
+    return PYRO_OK;
+}
