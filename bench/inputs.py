@@ -13,7 +13,7 @@ from typing import Callable, Optional
 
 import amplify
 
-SIZES = {"100 MB": 10**8, "1 GB": 10**9, "4 GB": 4 * 10**9}
+SIZES = {"100 MB": 10**8, "1 GB": 10**9, "1.9 GB": 193 * 10**7, "4 GB": 4 * 10**9}
 SPARE_BYTES = 2 * 10**9
 
 

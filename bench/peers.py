@@ -27,6 +27,8 @@ ROOT = HERE.parent
 PYSPARK = "3.5.6"
 HISTORY_TIMEOUT_S = 300
 SAMPLE_US = 500
+WHATIF_SIZES = 64
+SPARKLENS = "Sparklens 0.3.2 (7f2ea4b) on Spark 2.4.8"
 
 
 @dataclass
@@ -151,6 +153,33 @@ def pyrometer_row(bench: Bench, log: Log, threads: Optional[int] = None) -> Row:
     does = "full diagnosis, `diagnose --format json`"
     version = measuring.first_line([str(bench.binary), "--version"])
     return Row("pyrometer", f"**Pyrometer**{how}", does, log, run, version=version)
+
+
+def whatif_row(bench: Bench, log: Log) -> Row:
+    """As many sizes of cluster as an aim speaks of."""
+    if not bench.binary.exists():
+        raise CannotRun(f"{bench.binary} is not there: ./dev build")
+    command = [str(bench.binary), "whatif", "--format", "json", "--sweep", f"executors=1..{WHATIF_SIZES}", str(log.path)]
+    does = f"predicts {WHATIF_SIZES} sizes, `whatif --sweep executors=1..{WHATIF_SIZES}`"
+    version = measuring.first_line([str(bench.binary), "--version"])
+    return Row("whatif", "**Pyrometer** whatif", does, log, lambda: bench.meter.run(command), version=version)
+
+
+def sparklens_row(bench: Bench, log: Log) -> Row:
+    """Not in any package registry: measured where somebody built it."""
+    folder = os.environ.get("PYROMETER_SPARKLENS")
+    if not folder:
+        raise CannotRun(
+            "PYROMETER_SPARKLENS names no folder with the jars of Sparklens and of Spark 2.4, which it is built with"
+        )
+    inputs.tool("java", "openjdk-17-jre-headless")
+    heap_gb = max(4, min(12, inputs.available_memory() // 2**30 // 2))
+    opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch")]
+    main = "com.qubole.sparklens.app.ReporterApp"
+    command = ["java", f"-Xmx{heap_gb}g", *opens, "-cp", f"{Path(folder).absolute()}/*", main, str(log.path)]
+    command.append("source=history")
+    does = "its report, 12 sizes among it"
+    return Row("sparklens", "Sparklens", does, log, lambda: bench.meter.run(command), slow=True, version=SPARKLENS)
 
 
 def wc_row(bench: Bench, log: Log) -> Row:
