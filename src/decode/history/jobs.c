@@ -1,5 +1,6 @@
 /* Jobs and stages. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/intern.h"
 #include "decode/history/listener.h"
@@ -95,6 +96,11 @@ static void link_job(struct pyro_listener *listener, struct pyro_history_stage *
         *added = (uint32_t)row;
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return pyro_slice_compare(*(const struct pyro_slice *)a, *(const struct pyro_slice *)b);
+}
+
 static void read_properties(struct pyro_listener *listener, const struct pyro_tree *properties,
                             struct pyro_history_job *job)
 {
@@ -110,6 +116,13 @@ static void read_properties(struct pyro_listener *listener, const struct pyro_tr
             *tag = (struct pyro_slice){tags.ptr, len};
         tags = (struct pyro_slice){tags.ptr + len + (comma ? 1 : 0), tags.len - len - (comma ? 1 : 0)};
     }
+    if (job->tags.count)
+        qsort(job->tags.items, job->tags.count, sizeof(*job->tags.items), compare_texts);
+    size_t kept = 0; /* each once */
+    for (size_t i = 0; i < job->tags.count; i++)
+        if (kept == 0 || !pyro_slice_eq(job->tags.items[kept - 1], job->tags.items[i]))
+            job->tags.items[kept++] = job->tags.items[i];
+    job->tags.count = kept;
 }
 
 /* The job's stages belong to an SQL execution. */
@@ -199,7 +212,6 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
         stage->live = false;
         pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
         job->skipped_tasks += stage->partitions;
-        job->active_stages--;
     }
     bool succeeded = pyro_tree_is(GET(GET(event, "Job Result"), "Result"), "JobSucceeded");
     job->status = succeeded ? PYRO_JOB_SUCCEEDED : PYRO_JOB_FAILED;

@@ -25,6 +25,7 @@ static void free_stage(struct pyro_sql_stage *stage)
         pyro_value_map_done(&stage->metrics.items[i].values);
     pyro_vec_done(&stage->metrics, NULL);
     pyro_map_done(&stage->rows);
+    pyro_value_map_done(&stage->indices);
     pyro_id_set_done(&stage->done);
     pyro_release(NULL, stage);
 }
@@ -277,6 +278,7 @@ static struct pyro_sql_stage *new_stage(int64_t id, int64_t attempt, int64_t tas
     *stage =
         (struct pyro_sql_stage){.id = id, .attempt = attempt, .tasks = tasks, .execution = execution, .known = known};
     pyro_map_init(&stage->rows, NULL);
+    pyro_value_map_init(&stage->indices, NULL);
     pyro_id_set_init(&stage->done, NULL);
     return stage;
 }
@@ -338,6 +340,23 @@ void pyro_sql_stage_submitted(struct pyro_sql_follower *sql, int64_t id, int64_t
 }
 
 /* ---- Tasks ---- */
+
+void pyro_sql_task_start(struct pyro_sql_follower *sql, int64_t id, int64_t attempt, int64_t task, int64_t index)
+{
+    struct pyro_sql_stage *stage = find_stage(sql, id);
+    int64_t *place = stage && stage->attempt == attempt ? pyro_value_map_put(&stage->indices, task) : NULL;
+    sql->history->failed |= stage && stage->attempt == attempt && !place;
+    if (place)
+        *place = index;
+}
+
+struct pyro_sql_stage *pyro_sql_running_task(const struct pyro_sql_follower *sql, int64_t id, int64_t attempt,
+                                             int64_t task, int64_t *ret_index)
+{
+    const struct pyro_sql_stage *stage = find_stage(sql, id);
+    *ret_index = stage ? pyro_value_map_get(&stage->indices, task) : PYRO_VALUE_NONE;
+    return *ret_index == PYRO_VALUE_NONE ? NULL : pyro_sql_task(sql, id, attempt, *ret_index);
+}
 
 struct pyro_sql_stage *pyro_sql_task(const struct pyro_sql_follower *sql, int64_t id, int64_t attempt, int64_t index)
 {

@@ -41,7 +41,8 @@ struct pyro_sql_stage {
     size_t execution, known; /* row, and how many of its metrics are looked at */
     struct pyro_map rows;    /* accumulator -> row + 1 */
     PYRO_VEC(struct pyro_sql_values) metrics;
-    struct pyro_id_set done; /* indices of tasks that succeeded */
+    struct pyro_value_map indices; /* task -> index */
+    struct pyro_id_set done;       /* indices of tasks that succeeded */
 };
 
 struct pyro_sql_follower {
@@ -81,6 +82,10 @@ void pyro_sql_job_started(struct pyro_sql_follower *sql, size_t row);
 void pyro_sql_job_end(struct pyro_sql_follower *sql, int64_t job, bool succeeded);
 void pyro_sql_stage_submitted(struct pyro_sql_follower *sql, int64_t stage, int64_t attempt);
 
+void pyro_sql_task_start(struct pyro_sql_follower *sql, int64_t stage, int64_t attempt, int64_t task, int64_t index);
+/* The stage of a task that runs and what it is in it; NULL: nothing of it counts. */
+struct pyro_sql_stage *pyro_sql_running_task(const struct pyro_sql_follower *sql, int64_t stage, int64_t attempt,
+                                             int64_t task, int64_t *ret_index);
 /* The stage when the task's accumulables count; else NULL. */
 struct pyro_sql_stage *pyro_sql_task(const struct pyro_sql_follower *sql, int64_t stage, int64_t attempt,
                                      int64_t index);

@@ -59,6 +59,9 @@ void pyro_listener_task_start(struct pyro_listener *listener, const int64_t *row
     history->failed |= id >= 0 && !number;
     if (!number || *number != PYRO_VALUE_NONE)
         return;
+    if (listener->with_sql)
+        pyro_sql_task_start(&listener->sql, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt], id,
+                            row[PYRO_TASK_index]);
     struct pyro_history_stage *stage = live_stage(listener, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
     uint32_t *place = history->places.count < PYRO_HISTORY_RUNNING ? pyro_vec_push(&history->places, NULL) : NULL;
     uint32_t *listed = place && stage ? pyro_vec_push(&stage->tasks, NULL) : NULL;
@@ -189,6 +192,7 @@ static struct pyro_slice error_message(struct pyro_listener *listener, const str
 
 struct outcome {
     int64_t completed, failed, killed;
+    int64_t active; /* how many fewer run: a task that is resubmitted had ended before */
     struct pyro_slice kill_reason;
     int64_t values[PYRO_HISTORY_METRICS];
     bool counted; /* values are added: the task's first end */
@@ -200,7 +204,7 @@ static void count_in_jobs(struct pyro_listener *listener, const struct pyro_hist
 {
     for (size_t i = 0; i < stage->jobs.count; i++) {
         struct pyro_history_job *job = &listener->history->jobs.items[stage->jobs.items[i]];
-        job->active_tasks--;
+        job->active_tasks -= outcome->active;
         job->completed_tasks += outcome->completed;
         job->failed_tasks += outcome->failed;
         job->killed_tasks += outcome->killed;
@@ -223,7 +227,7 @@ static void count_in_stage(struct pyro_listener *listener, struct pyro_history_s
         add_to(&stage->metrics[i], outcome->values[i]);
         add_to(&share->metrics[i], outcome->values[i]);
     }
-    stage->active--;
+    stage->active -= outcome->active;
     stage->completed += outcome->completed;
     stage->failed += outcome->failed;
     stage->killed += outcome->killed;
@@ -253,7 +257,7 @@ static void count_in_executor(struct pyro_history_executor *executor, const int6
                               const struct outcome *outcome)
 {
     const int64_t *values = outcome->values;
-    executor->active_tasks--;
+    executor->active_tasks -= outcome->active;
     executor->completed_tasks += outcome->completed;
     executor->failed_tasks += outcome->failed;
     add_to(&executor->duration_ms, outcome->duration_ms);
@@ -317,6 +321,7 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
     outcome.counted = end_task(listener, row, accumulables);
     if (listener->with_sql)
         follow_sql(listener, row, updates);
+    outcome.active = !pyro_slice_is(name, "Resubmitted");
     if (pyro_slice_is(name, "Success")) {
         outcome.completed = 1;
     } else if (pyro_slice_is(name, "TaskKilled") || pyro_slice_is(name, "TaskCommitDenied")) {
@@ -360,8 +365,24 @@ void pyro_history_on_stage_executor_metrics(struct pyro_listener *listener, cons
                 GET(event, "Executor Metrics"));
 }
 
+/* What a task that still runs has reported for metrics of an SQL execution. */
+static void follow_running_sql(struct pyro_listener *listener, const struct pyro_tree *update)
+{
+    int64_t id = pyro_tree_int(GET(update, "Task ID"), -1), index;
+    struct pyro_sql_stage *stage = pyro_sql_running_task(&listener->sql, pyro_tree_int(GET(update, "Stage ID"), -1),
+                                                         pyro_tree_int(GET(update, "Stage Attempt ID"), 0), id, &index);
+    const struct pyro_tree *array = stage ? GET(update, "Accumulator Updates") : NULL;
+    for (const struct pyro_tree *one = array ? array->first : NULL; one; one = one->next)
+        if (GET(one, "Update"))
+            pyro_sql_task_value(&listener->sql, stage, id, index, pyro_tree_int(GET(one, "ID"), 0),
+                                pyro_tree_int(GET(one, "Update"), 0));
+}
+
 void pyro_history_on_executor_metrics_update(struct pyro_listener *listener, const struct pyro_tree *event)
 {
+    const struct pyro_tree *running = listener->with_sql ? GET(event, "Metrics Updated") : NULL;
+    for (const struct pyro_tree *update = running ? running->first : NULL; update; update = update->next)
+        follow_running_sql(listener, update);
     struct pyro_slice id = pyro_listener_text(listener, GET(event, "Executor ID"));
     const struct pyro_tree *updates = GET(event, "Executor Metrics Updated");
     for (const struct pyro_tree *update = updates ? updates->first : NULL; update; update = update->next)

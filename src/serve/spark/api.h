@@ -71,6 +71,7 @@ void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *h
 bool pyro_spark_write_task_distributions(struct spark_json *json, const struct pyro_history *history,
                                          const struct pyro_history_stage *stage, const double *quantiles, size_t count,
                                          bool *ret_memory);
-extern const char *const pyro_spark_task_statuses[4];
+enum { SPARK_TASK_STATUSES = 5 }; /* the last one, UNKNOWN, no task has */
+extern const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES];
 
 #endif

@@ -191,8 +191,7 @@ static void answer_app(struct spark_request *request, size_t row)
         routes[row].handler(request);
         return;
     }
-    bool with_sql = routes[row].handler == pyro_spark_sql_executions ||
-                    routes[row].handler == pyro_spark_sql_execution;
+    bool with_sql = routes[row].handler == pyro_spark_sql_executions || routes[row].handler == pyro_spark_sql_execution;
     enum pyro_status status =
         pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, with_sql, &history, &error);
     if (status != PYRO_OK) {

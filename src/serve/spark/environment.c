@@ -1,5 +1,6 @@
 /* environment, storage/rdd, storage/rdd/ID */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "serve/spark/api.h"
 
@@ -16,8 +17,27 @@ static int by_key(const void *a, const void *b)
     return pyro_slice_compare(((const struct pyro_history_pair *)a)->key, ((const struct pyro_history_pair *)b)->key);
 }
 
+static bool has_word(struct pyro_slice text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (strncasecmp(text.ptr + i, word, len) == 0)
+            return true;
+    return false;
+}
+
+/* What Spark takes for a secret unless it is told otherwise: (?i)secret|password|token|access[.]?key */
+static bool is_secret(const struct pyro_history_pair *pair)
+{
+    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (has_word(pair->key, words[i]) || has_word(pair->value, words[i]))
+            return true;
+    return false;
+}
+
 /* Names and values as pairs, sorted by name. False: no memory. */
-static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
+static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs, bool redact)
 {
     struct pyro_history_pair *sorted = pyro_allocate(NULL, (pairs->count + 1) * sizeof(*sorted));
     if (!sorted)
@@ -33,7 +53,8 @@ static bool write_section(struct spark_json *json, const char *key, const pyro_h
         pyro_spark_element(json);
         pyro_spark_text(json, sorted[i].key);
         pyro_spark_element(json);
-        pyro_spark_text(json, sorted[i].value);
+        pyro_spark_text(json,
+                        redact && is_secret(&sorted[i]) ? PYRO_SLICE_LITERAL("*********(redacted)") : sorted[i].value);
         pyro_spark_close_array(json);
     }
     pyro_spark_close_array(json);
@@ -98,7 +119,8 @@ void pyro_spark_environment(struct spark_request *request)
     pyro_spark_put_text(json, "scalaVersion", find_value(jvm, "Scala Version"));
     pyro_spark_close_object(json);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section]);
+        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section],
+                                 rows[i].section != PYRO_SECTION_CLASSPATH);
     pyro_spark_key(json, "resourceProfiles");
     pyro_spark_open_array(json);
     for (size_t i = 0; i < history->profiles.count; i++) {

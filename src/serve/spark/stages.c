@@ -285,12 +285,11 @@ static bool write_stage(struct spark_json *json, const struct pyro_history *hist
     }
     pyro_spark_close_array(json);
     pyro_spark_accumulables(json, stage->accumulables.items, stage->accumulables.count);
-    if (wish->details)
+    if (wish->details) {
         write_tasks(json, history, stage, wish);
-    if (wish->details || wish->summaries)
         write_shares(json, stage);
-    if (wish->details)
         write_speculation(json, stage);
+    }
     pyro_spark_counts_object(json, "killedTasksSummary", &stage->killed_reasons);
     pyro_spark_put_int(json, "resourceProfileId", stage->profile);
     pyro_spark_peaks(json, "peakExecutorMetrics", &stage->peaks);
@@ -316,8 +315,22 @@ static bool read_wish(struct spark_request *request, struct wish *wish, bool det
 {
     wish->details = pyro_serve_parameter(request->http, "details").ptr ? pyro_spark_flag(request, "details") : details;
     wish->summaries = pyro_spark_flag(request, "withSummaries");
-    return pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, 4, &wish->tasks) &&
+    return pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wish->tasks) &&
            pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count);
+}
+
+/* Whether the stage has tasks of the statuses that were asked for; lists with details show no others. */
+static bool has_tasks(const struct pyro_history_stage *stage, const struct wish *wish)
+{
+    const int64_t counts[SPARK_TASK_STATUSES] = {stage->active, stage->killed, stage->failed, stage->completed,
+                                                 stage->partitions - stage->failed - stage->killed - stage->active -
+                                                     stage->completed};
+    if (!wish->details || wish->tasks == UINT32_MAX)
+        return true;
+    for (int i = 0; i < SPARK_TASK_STATUSES; i++)
+        if (wish->tasks >> i & 1 && counts[i] > 0)
+            return true;
+    return false;
 }
 
 /* `id` < 0: all. */
@@ -335,7 +348,7 @@ static void write_stages(struct spark_request *request, int64_t id, uint32_t wan
     pyro_spark_open_array(&request->json);
     for (size_t i = 0; stages && i < count && ok; i++) {
         const struct pyro_history_stage *stage = stages[id < 0 ? i : count - 1 - i];
-        if (!(wanted >> stage->status & 1))
+        if (!(wanted >> stage->status & 1) || (id < 0 && !has_tasks(stage, wish)))
             continue;
         pyro_spark_element(&request->json);
         ok = write_stage(&request->json, history, stage, wish);

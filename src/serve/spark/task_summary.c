@@ -1,4 +1,6 @@
 /* stages/ID/ATTEMPT/taskSummary, and the same inside stages */
+#include <math.h>
+
 #include "serve/spark/api.h"
 #include "serve/spark/sort.h"
 
@@ -18,22 +20,36 @@ struct summary {
     const struct pyro_history *history;
     uint32_t *numbers;
     int64_t *values, *more;
-    bool failed; /* no memory */
-    size_t count, quantile_count;
+    bool failed;      /* no memory */
+    size_t succeeded; /* of `numbers`, the first ones; whose number quantiles are shares of */
+    size_t count;     /* of `numbers` that a value is taken of */
+    size_t ended;     /* of `numbers` */
+    size_t quantile_count;
     const double *quantiles;
 };
 
-/* The values in summary->values, in any order. */
+/* The values in summary->values, in any order. Spark walks the sorted list from place to place, the places being shares
+ * of the number of tasks that succeeded. */
 static void write_values(struct spark_json *json, const char *key, struct summary *summary)
 {
     summary->failed |= !pyro_spark_sort(summary->values, NULL, summary->count);
     pyro_spark_key(json, key);
     pyro_spark_open_array(json);
+    int64_t place = -1;
+    size_t next = 0;
+    double last = NAN;
     for (size_t q = 0; q < summary->quantile_count; q++) {
-        double place = summary->quantiles[q] * (double)summary->count;
-        size_t index = place < 0 ? 0 : place >= (double)summary->count ? summary->count - 1 : (size_t)place;
+        double share = summary->quantiles[q] * (double)summary->succeeded;
+        int64_t limit = (int64_t)summary->succeeded - 1;
+        int64_t wanted = share >= (double)limit ? limit : share < -1e15 ? -1000000000000000 : (int64_t)share;
+        if (wanted != place) {
+            next += wanted - place > 1 ? (size_t)(wanted - place - 1) : 0;
+            place = wanted;
+            last = next < summary->count ? (double)summary->values[next] : NAN;
+            next += next < summary->count;
+        }
         pyro_spark_element(json);
-        pyro_spark_real(json, (double)summary->values[index]);
+        pyro_spark_real(json, last);
     }
     pyro_spark_close_array(json);
 }
@@ -59,6 +75,7 @@ static void write_sum(struct spark_json *json, const char *key, struct summary *
     write_values(json, key, summary);
 }
 
+/* Of all tasks that ended: Spark keeps apart those that failed by their metrics only. */
 static void write_derived(struct spark_json *json, const char *key, struct summary *summary,
                           int64_t (*derive)(const struct pyro_history_task *))
 {
@@ -69,6 +86,7 @@ static void write_derived(struct spark_json *json, const char *key, struct summa
     };
     int64_t read[COLUMNS][BLOCK];
     struct pyro_history_task task = {.ended = true};
+    summary->count = summary->ended;
     for (size_t at = 0; at < summary->count; at += BLOCK) {
         size_t count = summary->count - at < BLOCK ? summary->count - at : BLOCK;
         for (int c = 0; c < COLUMNS; c++)
@@ -84,6 +102,7 @@ static void write_derived(struct spark_json *json, const char *key, struct summa
         }
     }
     write_values(json, key, summary);
+    summary->count = summary->succeeded;
 }
 
 static void write_shuffle_summary(struct spark_json *json, struct summary *summary)
@@ -137,7 +156,7 @@ static void write_summary(struct spark_json *json, struct summary *summary)
     pyro_spark_close_object(json);
 }
 
-/* Of the tasks that succeeded; ret->failed: no memory. */
+/* Puts the tasks that succeeded before the others that ended; ret->failed: no memory. */
 static void begin_summary(const struct pyro_history *history, const struct pyro_history_stage *stage,
                           const double *quantiles, size_t quantile_count, struct summary *ret)
 {
@@ -149,10 +168,15 @@ static void begin_summary(const struct pyro_history *history, const struct pyro_
     ret->failed = !ret->numbers || !ret->values || !ret->more;
     for (size_t i = 0; !ret->failed && i < count; i++) {
         uint32_t number = stage->tasks.items[i];
-        bool ended = !(history->places.items[number] & PYRO_HISTORY_RUNNING);
-        if (ended && pyro_history_task_status(history, number) == PYRO_HTASK_SUCCESS)
-            ret->numbers[ret->count++] = number;
+        if (history->places.items[number] & PYRO_HISTORY_RUNNING)
+            continue;
+        ret->numbers[ret->ended++] = number;
+        if (pyro_history_task_status(history, number) == PYRO_HTASK_SUCCESS) {
+            ret->numbers[ret->ended - 1] = ret->numbers[ret->succeeded];
+            ret->numbers[ret->succeeded++] = number;
+        }
     }
+    ret->count = ret->succeeded;
 }
 
 static void end_summary(struct summary *summary)

@@ -2,7 +2,7 @@
 #include "serve/spark/api.h"
 #include "serve/spark/sort.h"
 
-const char *const pyro_spark_task_statuses[4] = {"RUNNING", "KILLED", "FAILED", "SUCCESS"};
+const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
 
 const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id)
 {
@@ -118,7 +118,7 @@ void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *h
     pyro_spark_put_int(json, "partitionId", task->partition);
     pyro_spark_put_date(json, "launchTime", task->launch_ms);
     pyro_spark_put_time(json, "resultFetchStart", task->fetch_ms);
-    if (task->ended)
+    if (pyro_spark_duration(task) > 0)
         pyro_spark_put_int(json, "duration", pyro_spark_duration(task));
     pyro_spark_put_text(json, "executorId", task->executor);
     pyro_spark_put_text(json, "host", task->host);
@@ -182,8 +182,12 @@ void pyro_spark_task_list(struct spark_request *request)
     uint32_t wanted, order;
     if (!pyro_spark_number(request, "offset", 0, &offset) || !pyro_spark_number(request, "length", 20, &length) ||
         !pyro_spark_choices(request, "sortBy", orders, 5, &order) ||
-        !pyro_spark_choices(request, "status", pyro_spark_task_statuses, 4, &wanted))
+        !pyro_spark_choices(request, "status", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wanted))
         return;
+    if (length <= 0 && wanted == UINT32_MAX) {
+        pyro_spark_fault(request, 500);
+        return;
+    }
     const struct pyro_history_stage *stage = pyro_history_stage(request->history, pyro_serve_id(request->arguments[0]),
                                                                 pyro_serve_id(request->arguments[1]));
     uint32_t first = (uint32_t)__builtin_ctz(order);
