@@ -61,6 +61,7 @@ static void free_executors(struct pyro_history *history)
             pyro_vec_done(&executor->resources.items[r].addresses, NULL);
         pyro_vec_done(&executor->resources, NULL);
         pyro_vec_done(&executor->excluded_stages, NULL);
+        pyro_vec_done(&executor->held, NULL);
     }
     pyro_vec_done(&history->executors, NULL);
 }
@@ -82,6 +83,15 @@ void pyro_history_release(struct pyro_history *history)
         pyro_vec_done(&history->profiles.items[i].task, NULL);
     }
     pyro_vec_done(&history->profiles, NULL);
+    for (size_t i = 0; i < history->rdds.count; i++) {
+        struct pyro_history_rdd *rdd = &history->rdds.items[i];
+        for (size_t b = 0; b < rdd->blocks.count; b++)
+            pyro_vec_done(&rdd->blocks.items[b].executors, NULL);
+        pyro_vec_done(&rdd->blocks, NULL);
+        pyro_vec_done(&rdd->holders, NULL);
+        pyro_map_done(&rdd->block_rows);
+        pyro_map_done(&rdd->holder_rows);
+    }
     pyro_vec_done(&history->rdds, NULL);
     for (size_t i = 0; i < history->processes.count; i++)
         pyro_vec_done(&history->processes.items[i].logs, NULL);

@@ -125,6 +125,9 @@ struct pyro_history_executor {
     int64_t cores, max_tasks, active_tasks, failed_tasks, completed_tasks, tasks;
     int64_t duration_ms, gc_ms, input_bytes, shuffle_read, shuffle_write;
     int64_t rdd_blocks, memory_used, disk_used, max_memory, added_ms, removed_ms;
+    int64_t memory_left, on_heap_left, off_heap_left; /* when a block of an RDD changed last */
+    PYRO_VEC(uint64_t)
+    held; /* RDD row << 32 | block row, or all bits for none, of what it held; while it is built only */
     struct pyro_slice remove_reason;
     pyro_history_pairs logs, attributes;
     PYRO_VEC(struct pyro_history_resource) resources;
@@ -145,10 +148,26 @@ struct pyro_history_profile {
     PYRO_VEC(struct pyro_history_request) executor, task;
 };
 
+/* Executors are numbers of their ids' texts. Rows that are gone stay, so that the others keep their places. */
+struct pyro_history_block {
+    struct pyro_slice name;
+    int64_t memory, disk; /* bytes */
+    PYRO_VEC(uint32_t) executors;
+    bool gone;
+};
+struct pyro_history_holder {
+    uint32_t executor;
+    int64_t memory, disk, on_heap, off_heap;
+    bool gone;
+};
 struct pyro_history_rdd {
     int64_t id, partitions;
     struct pyro_slice name, level;
-    bool gone; /* unpersisted */
+    bool gone;                                    /* unpersisted */
+    int64_t cached, memory, disk;                 /* blocks, and what they take */
+    PYRO_VEC(struct pyro_history_block) blocks;   /* in the order in which they came */
+    PYRO_VEC(struct pyro_history_holder) holders; /* executors that hold some */
+    struct pyro_map block_rows, holder_rows;      /* partition, executor -> row + 1; while it is built only */
 };
 
 struct pyro_history_process {

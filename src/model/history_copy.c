@@ -55,14 +55,33 @@ static bool copy_executors(struct pyro_history *copy, const struct pyro_history 
     for (size_t i = 0; i < copy->executors.count; i++) {
         struct pyro_history_executor *to = &copy->executors.items[i];
         EMPTY(&to->logs), EMPTY(&to->attributes), EMPTY(&to->excluded_stages), EMPTY(&to->resources);
+        EMPTY(&to->held);
         ok = copy_executor(to, &history->executors.items[i]) && ok;
+    }
+    return ok;
+}
+
+static bool copy_rdds(struct pyro_history *copy, const struct pyro_history *history)
+{
+    bool ok = COPY(&copy->rdds, &history->rdds);
+    for (size_t i = 0; i < copy->rdds.count; i++) {
+        struct pyro_history_rdd *to = &copy->rdds.items[i];
+        const struct pyro_history_rdd *from = &history->rdds.items[i];
+        EMPTY(&to->blocks), EMPTY(&to->holders);
+        pyro_map_init(&to->block_rows, NULL);
+        pyro_map_init(&to->holder_rows, NULL);
+        ok = ok && COPY(&to->holders, &from->holders) && COPY(&to->blocks, &from->blocks);
+        for (size_t b = 0; b < to->blocks.count; b++) {
+            EMPTY(&to->blocks.items[b].executors);
+            ok = ok && COPY(&to->blocks.items[b].executors, &from->blocks.items[b].executors);
+        }
     }
     return ok;
 }
 
 static bool copy_rest(struct pyro_history *copy, const struct pyro_history *history)
 {
-    bool ok = COPY(&copy->rdds, &history->rdds) && COPY(&copy->processes, &history->processes);
+    bool ok = copy_rdds(copy, history) && COPY(&copy->processes, &history->processes);
     for (size_t i = 0; i < copy->processes.count; i++) {
         EMPTY(&copy->processes.items[i].logs);
         ok = ok && COPY(&copy->processes.items[i].logs, &history->processes.items[i].logs);

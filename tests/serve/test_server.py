@@ -72,9 +72,11 @@ def test_other_paths(server: Server, path: str) -> None:
 
 def test_parameters_of_any_kind(server: Server) -> None:
     app = app_id(server)
-    for query in ("length=-1", "offset=999999", "length=0", "status=failed&status=success"):
+    for query in ("length=-1&status=success", "offset=999999", "offset=-3", "status=failed&status=success"):
         status, _, body = server.get(f"applications/{app}/stages/0/0/taskList?{query}")
         assert status == 200 and isinstance(json.loads(body), list)
+    for query in ("length=-1", "length=0"):
+        assert server.get(f"applications/{app}/stages/0/0/taskList?{query}")[0] == 500
     for query in ("length=x", "sortBy=colour", "status=lost", "offset=99999999999999999999"):
         assert server.get(f"applications/{app}/stages/0/0/taskList?{query}")[0] == 404
     assert server.get(f"applications/{app}/stages/0/0/taskSummary?quantiles=-1,2")[0] == 200

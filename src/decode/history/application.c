@@ -153,6 +153,7 @@ void pyro_history_on_executor_removed(struct pyro_listener *listener, const stru
     executor->active = false;
     executor->removed_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
     executor->remove_reason = pyro_listener_text(listener, GET(event, "Removed Reason"));
+    pyro_listener_lose_blocks(listener, executor);
 }
 
 void pyro_history_on_block_manager_added(struct pyro_listener *listener, const struct pyro_tree *event)
@@ -177,13 +178,6 @@ void pyro_history_on_block_manager_added(struct pyro_listener *listener, const s
     }
     executor->active = true;
     executor->max_memory = pyro_tree_int(GET(event, "Maximum Memory"), 0);
-}
-
-void pyro_history_on_unpersist_rdd(struct pyro_listener *listener, const struct pyro_tree *event)
-{
-    const uint64_t *row = pyro_map_get(&listener->history->rdd_rows, (uint64_t)pyro_tree_int(GET(event, "RDD ID"), -1));
-    if (row)
-        listener->history->rdds.items[*row - 1].gone = true;
 }
 
 void pyro_history_on_process_added(struct pyro_listener *listener, const struct pyro_tree *event)

@@ -7,24 +7,6 @@
 
 #define GET pyro_tree_get
 
-/* The level's words as Spark's UI writes them, from the flags that events have. */
-static struct pyro_slice storage_level(struct pyro_listener *listener, const struct pyro_tree *level, bool *ret_valid)
-{
-    bool disk = pyro_tree_bool(GET(level, "Use Disk")), memory = pyro_tree_bool(GET(level, "Use Memory"));
-    bool off_heap = pyro_tree_bool(GET(level, "Use Off Heap")) ||
-                    pyro_tree_bool(GET(level, "Use ExternalBlockStore")) || pyro_tree_bool(GET(level, "Use Tachyon"));
-    int64_t replicas = pyro_tree_int(GET(level, "Replication"), 1);
-    *ret_valid = (disk || memory) && replicas > 0;
-    char text[120];
-    int len =
-        snprintf(text, sizeof(text), "%s%s%s%lldx Replicated", disk ? "Disk " : "",
-                 !memory    ? ""
-                 : off_heap ? "Memory (off heap) "
-                            : "Memory ",
-                 pyro_tree_bool(GET(level, "Deserialized")) ? "Deserialized " : "Serialized ", (long long)replicas);
-    return pyro_listener_keep(listener, (struct pyro_slice){text, (size_t)len});
-}
-
 static struct pyro_history_stage *enter_stage(struct pyro_listener *listener, int64_t id, int64_t attempt)
 {
     struct pyro_history *history = listener->history;
@@ -219,28 +201,6 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
     pyro_sql_job_end(&listener->sql, job->id, succeeded);
 }
 
-static void add_rdds(struct pyro_listener *listener, const struct pyro_tree *rdds)
-{
-    struct pyro_history *history = listener->history;
-    for (const struct pyro_tree *node = rdds ? rdds->first : NULL; node; node = node->next) {
-        bool valid;
-        struct pyro_slice level = storage_level(listener, GET(node, "Storage Level"), &valid);
-        uint64_t *row =
-            valid ? pyro_map_put(&history->rdd_rows, (uint64_t)pyro_tree_int(GET(node, "RDD ID"), 0), NULL) : NULL;
-        if (!valid || (row && *row && !history->rdds.items[*row - 1].gone))
-            continue;
-        struct pyro_history_rdd *rdd = row ? pyro_vec_push(&history->rdds, NULL) : NULL;
-        history->failed |= !rdd;
-        if (!rdd)
-            return;
-        *row = history->rdds.count;
-        rdd->id = pyro_tree_int(GET(node, "RDD ID"), 0);
-        rdd->name = pyro_listener_text(listener, GET(node, "Name"));
-        rdd->partitions = pyro_tree_int(GET(node, "Number of Partitions"), 0);
-        rdd->level = level;
-    }
-}
-
 void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history *history = listener->history;
@@ -262,7 +222,7 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
         link_job(listener, stage, listener->running_jobs.items[i]);
         job->active_stages++;
     }
-    add_rdds(listener, GET(info, "RDD Info"));
+    pyro_listener_rdds(listener, GET(info, "RDD Info"));
 }
 
 void pyro_history_on_stage_completed(struct pyro_listener *listener, const struct pyro_tree *event)

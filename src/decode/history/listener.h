@@ -62,6 +62,10 @@ uint32_t pyro_listener_number(struct pyro_listener *listener, struct pyro_slice 
 struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *listener, struct pyro_slice id);
 /* Adds to a set; *count follows it. */
 void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count);
+/* RDDs that a stage reads and that are to be kept. */
+void pyro_listener_rdds(struct pyro_listener *listener, const struct pyro_tree *rdds);
+/* The executor is gone, and the blocks it held. */
+void pyro_listener_lose_blocks(struct pyro_listener *listener, struct pyro_history_executor *executor);
 /* An event's "Executor Metrics" as PYRO_HISTORY_PEAKS values; a missing object counts as zeros, as it does in Spark. */
 void pyro_listener_memory(const struct pyro_tree *metrics, int64_t *values);
 void pyro_listener_peaks(struct pyro_history_peaks *peaks, const int64_t *values);

@@ -1,4 +1,4 @@
-/* environment, storage/rdd, storage/rdd/ID */
+/* environment */
 #include <stdlib.h>
 #include <strings.h>
 
@@ -131,43 +131,4 @@ void pyro_spark_environment(struct spark_request *request)
     pyro_spark_close_object(json);
     if (!ok)
         pyro_spark_error(request, 500, "no memory left");
-}
-
-/* ---- RDDs ---- */
-
-static void write_rdd(struct spark_json *json, const struct pyro_history_rdd *rdd, bool details)
-{
-    pyro_spark_open_object(json);
-    pyro_spark_put_int(json, "id", rdd->id);
-    pyro_spark_put_text(json, "name", rdd->name);
-    pyro_spark_put_int(json, "numPartitions", rdd->partitions);
-    pyro_spark_put_int(json, "numCachedPartitions", 0);
-    pyro_spark_put_text(json, "storageLevel", rdd->level);
-    pyro_spark_put_int(json, "memoryUsed", 0);
-    pyro_spark_put_int(json, "diskUsed", 0);
-    if (details) {
-        pyro_spark_key(json, "partitions");
-        pyro_spark_open_array(json);
-        pyro_spark_close_array(json);
-    }
-    pyro_spark_close_object(json);
-}
-
-/* Only RDDs with cached partitions are listed; logs hold no block updates unless asked for, so that none has any. */
-void pyro_spark_rdds(struct spark_request *request)
-{
-    pyro_spark_open_array(&request->json);
-    pyro_spark_close_array(&request->json);
-}
-
-void pyro_spark_rdd(struct spark_request *request)
-{
-    int64_t id = pyro_serve_id(request->arguments[0]);
-    for (size_t i = request->history->rdds.count; i-- > 0;) {
-        if (request->history->rdds.items[i].id == id && !request->history->rdds.items[i].gone) {
-            write_rdd(&request->json, &request->history->rdds.items[i], true);
-            return;
-        }
-    }
-    pyro_spark_error(request, 404, "no rdd found w/ id %lld", (long long)id);
 }
