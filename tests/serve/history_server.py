@@ -89,11 +89,11 @@ class HistoryServer:
         return request(self.port, method, path)
 
     def wait_for(self, count: int, limit_s: float = 60) -> None:
-        """Until it lists that many applications."""
+        """Until it lists that many attempts."""
         deadline = time.monotonic() + limit_s
-        while self.request("GET", "/api/v1/applications")[2].count(b'"attempts"') < count:
+        while self.request("GET", "/api/v1/applications")[2].count(b'"completed"') < count:
             if time.monotonic() > deadline:
-                raise AssertionError(f"the History Server lists no {count} applications after {limit_s:.0f} s")
+                raise AssertionError(f"the History Server lists no {count} attempts after {limit_s:.0f} s")
             time.sleep(0.2)
 
 

@@ -58,3 +58,7 @@ class Server:
     def get(self, path: str) -> Answer:
         """GET below /api/v1/."""
         return self.request("GET", f"/api/v1/{path}")
+
+    def count(self) -> int:
+        """How many attempts are listed."""
+        return self.get("applications")[2].count(b'"completed"')

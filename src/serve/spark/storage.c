@@ -1,8 +1,23 @@
 /* storage/rdd, storage/rdd/ID */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/intern.h"
 #include "serve/spark/api.h"
+
+/* The level that a block really has: where it is now, and how often. */
+static struct pyro_slice level_of(const struct pyro_history_rdd *rdd, const struct pyro_history_block *block,
+                                  char *text, size_t capacity)
+{
+    bool memory = block->memory > 0, off_heap = pyro_slice_find(rdd->level, "off heap") != NULL;
+    bool deserialized = memory && pyro_slice_find(rdd->level, "Deserialized") != NULL;
+    int len = snprintf(text, capacity, "%s%s%s %zux Replicated", block->disk > 0 ? "Disk " : "",
+                       !memory    ? ""
+                       : off_heap ? "Memory (off heap) "
+                                  : "Memory ",
+                       deserialized ? "Deserialized" : "Serialized", block->executors.count);
+    return (struct pyro_slice){text, len > 0 && (size_t)len < capacity ? (size_t)len : 0};
+}
 
 static void write_partition(struct spark_json *json, const struct pyro_history *history,
                             const struct pyro_history_rdd *rdd, const struct pyro_history_block *block)
@@ -10,7 +25,8 @@ static void write_partition(struct spark_json *json, const struct pyro_history *
     pyro_spark_element(json);
     pyro_spark_open_object(json);
     pyro_spark_put_text(json, "blockName", block->name);
-    pyro_spark_put_text(json, "storageLevel", rdd->level);
+    char level[120];
+    pyro_spark_put_text(json, "storageLevel", level_of(rdd, block, level, sizeof(level)));
     pyro_spark_put_int(json, "memoryUsed", block->memory);
     pyro_spark_put_int(json, "diskUsed", block->disk);
     pyro_spark_key(json, "executors");
