@@ -206,6 +206,40 @@ static void test_order_of_paths(void **state)
     pyro_log_list_done(&list);
 }
 
+static bool is_known(void *context, const char *path, const struct stat *status)
+{
+    (void)status;
+    return strstr(context, strrchr(path, '/')) != NULL;
+}
+
+/* Logs that are unchanged are the caller's already; parts of logs are not, and are not opened. */
+static void test_known_files(void **state)
+{
+    const struct kit_folder *folder = *state;
+    kit_write_text(*state, "logs/old", "\0 would not be taken for a log");
+    kit_write_text(*state, "logs/new", EVENT);
+    kit_write_text(*state, "logs/eventlog_v2_r/events_1_r", EVENT);
+    kit_write(*state, "logs/eventlog_v2_r/events_2_r", "\0\1", 2);
+    const char *paths[] = {kit_path(folder, "logs")};
+    char names[] = "/old /events_1_r /events_2_r";
+    const struct pyro_known known = {is_known, names};
+    struct pyro_log_list list;
+    assert_int_equal(pyro_source_discover_again(paths, 1, &known, NULL, &list, NULL), PYRO_OK);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.logs[0].part_count, 2);
+    assert_string_equal(list.logs[1].path.ptr, kit_path(folder, "logs/new"));
+    assert_int_equal(list.unreadable_count, 0);
+    pyro_log_list_done(&list);
+
+    assert_int_equal(unlink(kit_path(folder, "logs/new")), 0);
+    assert_int_equal(unlink(kit_path(folder, "logs/eventlog_v2_r/events_1_r")), 0);
+    assert_int_equal(unlink(kit_path(folder, "logs/eventlog_v2_r/events_2_r")), 0);
+    assert_int_equal(rmdir(kit_path(folder, "logs/eventlog_v2_r")), 0);
+    assert_int_equal(pyro_source_discover_again(paths, 1, &known, NULL, &list, NULL), PYRO_OK);
+    assert_int_equal(list.count + list.unreadable_count, 0); /* but the folder is not empty */
+    pyro_log_list_done(&list);
+}
+
 #define FOLDER_TEST(function) cmocka_unit_test_setup_teardown(function, kit_folder_setup, kit_folder_teardown)
 
 int main(void)
@@ -225,6 +259,7 @@ int main(void)
         FOLDER_TEST(test_special_files),
         FOLDER_TEST(test_symbolic_links),
         FOLDER_TEST(test_order_of_paths),
+        FOLDER_TEST(test_known_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
