@@ -30,6 +30,29 @@ bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struc
     return !builder->failed;
 }
 
+struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text)
+{
+    if (!text.ptr)
+        return text;
+    struct pyro_slice shown = pyro_secrets_text(&builder->secrets, text, &builder->prose);
+    builder->failed |= builder->prose.failed;
+    if (shown.ptr == text.ptr)
+        return text;
+    struct pyro_slice kept = pyro_intern_slice(builder->app->strings, shown);
+    builder->failed |= !kept.ptr;
+    return kept;
+}
+
+bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+{
+    struct pyro_slice found = PYRO_SLICE_NULL;
+    if (!pyro_build_text(builder, json, &found))
+        return false;
+    if (found.ptr)
+        *text = pyro_build_without_secrets(builder, found);
+    return !builder->failed;
+}
+
 struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number)
 {
     pyro_strbuf_clear(&builder->scratch);

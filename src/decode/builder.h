@@ -3,6 +3,7 @@
 #define PYRO_DECODE_BUILDER_H
 
 #include "base/map.h"
+#include "base/secrets.h"
 #include "base/strbuf.h"
 #include "decode/batch.h"
 #include "model/app.h"
@@ -111,6 +112,8 @@ struct pyro_builder {
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
     struct pyro_strbuf scratch;
+    struct pyro_secrets secrets;
+    struct pyro_strbuf prose; /* without its secrets */
 };
 
 enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
@@ -145,6 +148,10 @@ enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct 
 /* Reads a string (null leaves *text) and interns it. */
 bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
 /* The text of a JSON string's raw contents. */
+/* The same of what people and programs wrote, without the secrets in it. */
+bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+/* The text without its secrets, kept. */
+struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text);
 struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_slice raw);
 /* A number as a text of the pool. */
 struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number);

@@ -308,6 +308,23 @@ static void sort_rows(void *rows, size_t count, size_t size, int (*compare)(cons
     }
 }
 
+/* By the default of spark.redaction.regex and by what the application was run with, as Spark's server does. */
+static void redact_properties(struct pyro_builder *builder, struct pyro_app *app)
+{
+    static const char *const kinds[] = {"spark", "hadoop", "system", "metrics"};
+    struct pyro_slice expression = find_property(app, "spark.redaction.regex");
+    if (!pyro_slice_is(expression, PYRO_REDACTED)) /* was it looked at before? */
+        pyro_secrets_add(&builder->secrets, expression);
+    for (size_t i = 0; i < app->properties.count; i++) {
+        struct pyro_property *property = &app->properties.items[i];
+        bool shown = true;
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+            shown &= !pyro_slice_is(property->kind, kinds[k]);
+        if (!shown && property->value.ptr && pyro_secrets_property(&builder->secrets, property->key, property->value))
+            property->value = intern_text(app, PYRO_REDACTED);
+    }
+}
+
 static bool finish_into(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
                         struct pyro_app *app)
 {
@@ -316,6 +333,7 @@ static bool finish_into(struct pyro_builder *builder, const struct pyro_log_fact
     finish_peaks(builder, app);
     if (!finish_events(builder, app) || !finish_plans(builder, app, copy) || !pyro_task_table_seal(&app->tasks))
         return false;
+    redact_properties(builder, app);
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);
     sort_rows(app->failures.items, app->failures.count, sizeof(*app->failures.items), compare_failures);

@@ -25,7 +25,7 @@ static void decode_message(struct pyro_builder *builder, struct pyro_json *json,
                 cut.len -= back;
                 break;
             }
-    *text = pyro_build_decode(builder, cut);
+    *text = pyro_build_without_secrets(builder, pyro_build_decode(builder, cut));
 }
 
 void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_record *record, const int64_t *task,

@@ -136,6 +136,15 @@ static void cut_text(struct pyro_builder *builder, size_t begin, size_t limit)
             begin + pyro_build_cut((struct pyro_slice){scratch->data + begin, scratch->len - begin}, limit).len;
 }
 
+/* What is in the scratch buffer, without its secrets. */
+static uint32_t keep_prose(struct pyro_builder *builder)
+{
+    struct pyro_slice text =
+        pyro_secrets_text(&builder->secrets, pyro_strbuf_slice(&builder->scratch), &builder->prose);
+    builder->failed |= builder->prose.failed;
+    return keep_text(builder, text);
+}
+
 /* Texts of operators differ from plan to plan and make up most of their bytes: all of them are kept only when asked
  * for, else the beginning of those that rules read. */
 static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
@@ -144,7 +153,7 @@ static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
     pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
     cut_text(builder, 0, PYRO_DETAIL_BYTES);
     builder->failed |= builder->scratch.failed;
-    return builder->failed ? UINT32_MAX : keep_text(builder, pyro_strbuf_slice(&builder->scratch));
+    return builder->failed ? UINT32_MAX : keep_prose(builder);
 }
 
 /* "KEY: VALUE" of each text member, one a line. */
@@ -177,7 +186,7 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
     builder->failed |= builder->scratch.failed;
     if (builder->failed || json.error || builder->scratch.len == 0)
         return UINT32_MAX;
-    return keep_text(builder, pyro_strbuf_slice(&builder->scratch));
+    return keep_prose(builder);
 }
 
 static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_node *node,

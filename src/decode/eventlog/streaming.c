@@ -217,7 +217,7 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
             break;
         case 3:
             text = PYRO_SLICE_NULL;
-            pyro_build_text(builder, json, &text);
+            pyro_build_prose(builder, json, &text);
             batch->time_ms = parse_instant(text);
             break;
         case 4:

@@ -28,10 +28,29 @@ static const char *const section_names[PYRO_SECTIONS] = {
     [PYRO_SECTION_METRICS] = "Metrics Properties", [PYRO_SECTION_CLASSPATH] = "Classpath Entries",
 };
 
+/* As Spark's server does, and by the expression that the application was run with. */
+static void redact(struct pyro_listener *listener)
+{
+    static const enum pyro_history_section sections[] = {PYRO_SECTION_SPARK, PYRO_SECTION_HADOOP, PYRO_SECTION_SYSTEM,
+                                                         PYRO_SECTION_METRICS};
+    pyro_history_pairs *all = listener->history->sections;
+    for (size_t i = 0; i < all[PYRO_SECTION_SPARK].count; i++)
+        if (pyro_slice_is(all[PYRO_SECTION_SPARK].items[i].key, "spark.redaction.regex"))
+            pyro_secrets_add(&listener->secrets, all[PYRO_SECTION_SPARK].items[i].value);
+    for (size_t k = 0; k < sizeof(sections) / sizeof(*sections); k++) {
+        for (size_t i = 0; i < all[sections[k]].count; i++) {
+            struct pyro_history_pair *pair = &all[sections[k]].items[i];
+            if (pyro_secrets_property(&listener->secrets, pair->key, pair->value))
+                pair->value = PYRO_SLICE_LITERAL(PYRO_REDACTED);
+        }
+    }
+}
+
 void pyro_history_on_environment_update(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     for (int i = 0; i < PYRO_SECTIONS; i++)
         pyro_listener_pairs(listener, GET(event, section_names[i]), &listener->history->sections[i]);
+    redact(listener);
     listener->history->has_environment = true;
 }
 
@@ -152,7 +171,7 @@ void pyro_history_on_executor_removed(struct pyro_listener *listener, const stru
         return;
     executor->active = false;
     executor->removed_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
-    executor->remove_reason = pyro_listener_text(listener, GET(event, "Removed Reason"));
+    executor->remove_reason = PROSE(listener, GET(event, "Removed Reason"));
     pyro_listener_lose_blocks(listener, executor);
 }
 

@@ -39,6 +39,7 @@ void pyro_listener_done(struct pyro_listener *listener)
     pyro_vec_done(&listener->free_places, NULL);
     pyro_map_done(&listener->shares);
     pyro_value_map_done(&listener->numbers);
+    pyro_secrets_done(&listener->secrets);
 }
 
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
@@ -154,6 +155,18 @@ struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro
         kept = pyro_intern_slice(listener->history->strings, pyro_strbuf_slice(&listener->scratch));
     listener->history->failed |= !kept.ptr;
     return kept;
+}
+
+struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw)
+{
+    struct pyro_slice text = pyro_listener_keep(listener, raw);
+    if (!text.ptr)
+        return text;
+    struct pyro_slice shown = pyro_secrets_text(&listener->secrets, text, &listener->scratch);
+    if (shown.ptr != text.ptr)
+        text = pyro_intern_slice(listener->history->strings, shown);
+    listener->history->failed |= !text.ptr || listener->scratch.failed;
+    return text;
 }
 
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node)

@@ -2,6 +2,8 @@
 #ifndef PYRO_DECODE_HISTORY_LISTENER_H
 #define PYRO_DECODE_HISTORY_LISTENER_H
 
+#include "base/secrets.h"
+#include "base/strbuf.h"
 #include "decode/batch.h"
 #include "decode/history/sql.h"
 
@@ -18,6 +20,7 @@ struct pyro_listener {
     struct pyro_history *history;
     struct pyro_strbuf scratch;
     bool with_sql; /* SQL executions are followed */
+    struct pyro_secrets secrets;
     struct pyro_sql_follower sql;
     PYRO_VEC(struct pyro_job_progress) jobs;     /* by job row */
     PYRO_VEC(uint32_t) running_jobs;             /* rows, ascending */
@@ -49,6 +52,9 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener);
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node);
 /* The node's text as it would be written in JSON without quotes. */
 struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw);
+/* The same of what people and programs wrote, without the secrets in it. */
+struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw);
+#define PROSE(listener, node) pyro_listener_prose(listener, (node) ? (node)->text : PYRO_SLICE_NULL)
 void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, pyro_history_pairs *pairs);
 void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyro_tree *array,
                                 pyro_history_accumulables *ret);

@@ -185,7 +185,7 @@ static struct pyro_slice error_message(struct pyro_listener *listener, const str
         pyro_strbuf_add_slice(&text, name->text);
     }
     listener->history->failed |= text.failed;
-    struct pyro_slice kept = pyro_listener_keep(listener, pyro_strbuf_slice(&text));
+    struct pyro_slice kept = pyro_listener_prose(listener, pyro_strbuf_slice(&text));
     pyro_strbuf_done(&text);
     return kept;
 }

@@ -1,0 +1,108 @@
+"""Secrets that a log holds are in no output, whatever asks for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+import cramjam
+import pytest
+from server import Server
+
+import conftest
+
+SHOWN = "*********(redacted)"
+# What is planted: none of these may be seen anywhere.
+PLANTED: Dict[str, str] = {
+    "key": "hunter2-by-key",
+    "value": "hunter2-by-value",
+    "own": "hunter2-by-own-expression",
+    "hadoop": "hunter2-hadoop",
+    "plan": "hunter2-plan",
+    "detail": "hunter2-detail",
+    "description": "hunter2-description",
+    "failure": "hunter2-failure",
+    "url": "hunter2-url",
+    "job": "hunter2-job",
+}
+
+
+def plant(events: List[Dict[str, Any]]) -> None:
+    """Adds secrets to every kind of text that people and programs write."""
+    for event in events:
+        kind = event["Event"].rsplit(".", 1)[-1]
+        if kind == "SparkListenerEnvironmentUpdate":
+            event["Spark Properties"]["spark.my.password"] = PLANTED["key"]
+            event["Spark Properties"]["spark.redaction.regex"] = "(?i)secret|password|mypin"
+            event["Spark Properties"]["spark.app.mypin"] = PLANTED["own"]
+            event["Hadoop Properties"]["fs.s3a.access.key"] = PLANTED["hadoop"]
+            event["System Properties"]["sun.java.command"] = f"Main --conf spark.x.SECRET={PLANTED['value']} app.jar"
+        elif kind == "SparkListenerJobStart":
+            event.setdefault("Properties", {})["spark.job.description"] = f"load with api_token={PLANTED['job']}"
+        elif kind == "SparkListenerStageCompleted":
+            event["Stage Info"]["Failure Reason"] = f'cannot reach jdbc://me:{PLANTED["url"]}@db, "password": "{PLANTED["failure"]}"'
+        elif kind == "SparkListenerSQLExecutionStart":
+            event["description"] = f"CREATE TABLE t OPTIONS (password '{PLANTED['description']}', secret={PLANTED['description']})"
+            event["physicalPlanDescription"] += f"\n(9) Scan JDBC [password={PLANTED['plan']},user=me]"
+            event["sparkPlanInfo"]["simpleString"] += f" [accessKey={PLANTED['detail']}]"
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("planted")
+    text = bytes(cramjam.zstd.decompress((conftest.ROOT / "corpus" / "logs" / "healthy_sql.zst").read_bytes())).decode()
+    events = [json.loads(line) for line in text.splitlines() if line]
+    plant(events)
+    (folder / "app").write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    return folder
+
+
+def pyrometer(*words: str) -> conftest.Run:
+    return conftest.run_command([str(conftest.binary_path()), *words])
+
+
+def check(text: str) -> None:
+    assert re.findall(r"hunter2[\w-]*", text) == []
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html", "markdown", "sarif", "junit", "csv"])
+def test_reports(planted: Path, form: str) -> None:
+    run = pyrometer("diagnose", str(planted / "app"), "--format", form)
+    if run.exit == 2 and b"npm" in run.err:
+        pytest.skip("this build has no web page")
+    assert run.exit == 0
+    check(run.out.decode())
+
+
+def test_tables(planted: Path) -> None:
+    log = str(planted / "app")
+    seen = ""
+    for table in ("applications", "jobs", "stages", "executors", "sql", "sql_nodes", "properties"):
+        run = pyrometer("sql", log, f"SELECT * FROM {table}", "--format", "json")
+        assert run.exit == 0
+        check(run.out.decode())
+        seen += run.out.decode()
+    assert SHOWN in seen
+
+
+def answers(server: Server) -> List[Tuple[str, str]]:
+    app = json.loads(server.get("applications")[2])[0]["id"]
+    spark = ["environment", "jobs", "stages?details=true", "sql?planDescription=true", "sql?details=true", "allexecutors"]
+    own = ["report", "timeline", "sql", "environment", "configuration", "executors", "stages/0/0", "sql/0"]
+    paths = [f"/api/v1/applications/{app}/{one}" for one in spark]
+    paths += [f"/pyrometer/v1/applications/{app}/-/{one}" for one in own]
+    return [(path, server.request("GET", path)[2].decode()) for path in paths]
+
+
+def test_server(planted: Path) -> None:
+    with Server(planted) as server:
+        found = answers(server)
+    for path, text in found:
+        assert (path, re.findall(r"hunter2[\w-]*", text)) == (path, [])
+    environment = json.loads(found[0][1])
+    spark = dict(environment["sparkProperties"])
+    assert spark["spark.my.password"] == spark["spark.app.mypin"] == SHOWN
+    assert dict(environment["systemProperties"])["sun.java.command"] == SHOWN
+    assert spark["spark.app.name"] != SHOWN
