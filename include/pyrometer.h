@@ -233,6 +233,9 @@ struct pyro_server_options {
     const char *const *hosts; /* names, beside addresses and localhost, by which a server without tokens is asked for */
     const char *const *origins; /* as in https://name:port, whose pages may read and send */
     size_t host_count, origin_count;
+    const struct pyro_config *config; /* for all diagnoses; NULL: none. Must outlive the server */
+    const struct pyro_prices *prices; /* the same; NULL: reports say nothing of costs */
+    const char *store;                /* URL of a store for feedback; NULL: none is taken */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
@@ -382,6 +385,7 @@ struct pyro_whatif_options {
     /* Models that are left out, by name ("partitions"): to see what each contributes. */
     const char *const *without;
     size_t without_count;
+    size_t most_scenarios; /* 0: 1,000, which is also the most */
 };
 
 /* Answers every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the answer.
@@ -476,6 +480,11 @@ PYRO_API enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro
                                             const struct pyro_report_options *options, const struct pyro_writer *writer,
                                             struct pyro_error *error);
 
+/* Writes one finding and its rule, with the rule's page, as JSON (pyrometer.finding/1). PYRO_ERROR_ARGUMENT: the
+ * diagnosis has no such finding. */
+PYRO_API enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char *id,
+                                             const struct pyro_writer *writer, struct pyro_error *error);
+
 struct pyro_view_options {
     size_t size;
     size_t most_tasks; /* that one document lists; of more the shortest are left out. 0: 500,000 */
@@ -497,6 +506,12 @@ struct pyro_rule_info {
 PYRO_API size_t pyro_rules_count(void);
 /* `index` < pyro_rules_count(). */
 PYRO_API struct pyro_rule_info pyro_rules_get(size_t index);
+
+/* The rule's page of docs/rules/, Markdown. */
+PYRO_API const char *pyro_rules_page(size_t index);
+/* Writes all rules with their thresholds as JSON (pyrometer.rules/1), or one with its page (pyrometer.rule/1).
+ * PYRO_ERROR_ARGUMENT: there is no such rule; the message names the nearest. */
+PYRO_API enum pyro_status pyro_rules_write(const char *id, const struct pyro_writer *writer, struct pyro_error *error);
 
 /* A number that a rule judges by; pyro_config_set() changes it. */
 struct pyro_threshold_info {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turn a folder of Markdown pages into a C table (struct cli_page).
+"""Turn a folder of Markdown pages into a C table (struct pyro_rule_page).
 
     embed_pages.py FOLDER OUTPUT.c DEPFILE
 
@@ -39,9 +39,9 @@ def main() -> int:
         rows.append('    {"", ""},\n')
     output.write_text(
         "/* Made by tools/embed_pages.py. */\n"
-        '#include "pages.h"\n\n'
-        f"const struct cli_page cli_rule_pages[] = {{\n{''.join(rows)}}};\n"
-        f"const size_t cli_rule_page_count = {len(pages)};\n",
+        '#include "rules/pages.h"\n\n'
+        f"const struct pyro_rule_page pyro_rule_pages[] = {{\n{''.join(rows)}}};\n"
+        f"const size_t pyro_rule_page_count = {len(pages)};\n",
         encoding="ascii",
     )
     names = " ".join(str(path).replace(" ", "\\ ") for path in [*([folder] if folder.is_dir() else []), *pages])

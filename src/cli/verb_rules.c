@@ -1,30 +1,7 @@
 /* pyrometer rules [ID] */
 #include "output.h"
-#include "pages.h"
 
 #include <string.h>
-
-static const char *page_of(const char *id)
-{
-    for (size_t i = 0; i < cli_rule_page_count; i++)
-        if (strcmp(cli_rule_pages[i].name, id) == 0)
-            return cli_rule_pages[i].text;
-    return NULL;
-}
-
-static void put_member(struct cli_output *output, const char *before, const char *name, const char *value)
-{
-    cli_putf(output, "%s\"%s\": ", before, name);
-    cli_put_json(output, value);
-}
-
-static void put_rule_json(struct cli_output *output, const struct pyro_rule_info *rule, const char *before)
-{
-    put_member(output, before, "id", rule->id);
-    put_member(output, ", ", "category", rule->category);
-    put_member(output, ", ", "title", rule->title);
-    put_member(output, ", ", "summary", rule->summary);
-}
 
 /* The index of a rule, by its id. */
 static size_t index_of(const char *id)
@@ -33,20 +10,6 @@ static size_t index_of(const char *id)
     while (index < pyro_rules_count() && strcmp(pyro_rules_get(index).id, id) != 0)
         index++;
     return index;
-}
-
-static void put_thresholds_json(struct cli_output *output, size_t rule)
-{
-    cli_puts(output, ", \"thresholds\": [");
-    for (size_t i = 0; i < pyro_rules_threshold_count(rule); i++) {
-        struct pyro_threshold_info threshold = pyro_rules_threshold(rule, i);
-        put_member(output, i == 0 ? "\n    {" : ",\n    {", "name", threshold.name);
-        cli_putf(output, ", \"value\": %.15g", threshold.value);
-        put_member(output, ", ", "unit", threshold.unit);
-        put_member(output, ", ", "meaning", threshold.doc);
-        cli_puts(output, "}");
-    }
-    cli_puts(output, "]");
 }
 
 /* As people read it: 67108864 bytes are 64 MiB. */
@@ -87,18 +50,6 @@ static void put_thresholds(struct cli_output *output, size_t rule, const char *i
     }
 }
 
-static void list_json(struct cli_output *output)
-{
-    cli_puts(output, "{\"schema\": \"pyrometer.rules/1\", \"rules\": [");
-    for (size_t i = 0; i < pyro_rules_count(); i++) {
-        struct pyro_rule_info rule = pyro_rules_get(i);
-        put_rule_json(output, &rule, i == 0 ? "\n  {" : ",\n  {");
-        put_thresholds_json(output, i);
-        cli_puts(output, "}");
-    }
-    cli_puts(output, "\n]}\n");
-}
-
 static bool category_was_before(size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -125,21 +76,14 @@ static void list_text(struct cli_output *output)
     cli_puts(output, "\n'pyrometer rules ID' explains one of them.\n");
 }
 
-static void explain(struct cli_output *output, const struct pyro_rule_info *rule, bool json)
+static void explain(struct cli_output *output, const struct pyro_rule_info *rule)
 {
-    const char *page = page_of(rule->id);
-    if (json) {
-        put_rule_json(output, rule, "{\"schema\": \"pyrometer.rule/1\", ");
-        put_member(output, ", ", "page", page != NULL ? page : "");
-        put_thresholds_json(output, index_of(rule->id));
-        cli_puts(output, "}\n");
-    } else if (page != NULL) {
+    const char *page = pyro_rules_page(index_of(rule->id));
+    if (*page != '\0')
         cli_puts(output, page);
-    } else {
+    else
         cli_putf(output, "# %s\n\n%s\n", rule->title, rule->summary);
-    }
-    if (!json)
-        put_thresholds(output, index_of(rule->id), rule->id);
+    put_thresholds(output, index_of(rule->id), rule->id);
 }
 
 static int unknown_rule(const struct cli_call *call)
@@ -169,10 +113,11 @@ static int run(const struct cli_call *call)
     int status = cli_output_open(&output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    if (rule.id != NULL)
-        explain(&output, &rule, json);
-    else if (json)
-        list_json(&output);
+    struct pyro_writer writer = cli_output_writer(&output);
+    if (json)
+        pyro_rules_write(rule.id, &writer, NULL);
+    else if (rule.id != NULL)
+        explain(&output, &rule);
     else
         list_text(&output);
     return cli_output_close(&output, true);

@@ -1,4 +1,5 @@
 /* pyrometer serve DIR... */
+#include "config.h"
 #include "load.h"
 
 #include <limits.h>
@@ -87,6 +88,56 @@ static void raise_file_limit(void)
     }
 }
 
+/* Prices only where some are given: reports say nothing of costs without. */
+static int open_prices(const struct cli_call *call, pyro_prices **ret)
+{
+    struct pyro_error error = {0};
+    const char *path;
+    enum pyro_status status = PYRO_OK;
+    if (cli_value(call, "prices") != NULL)
+        status = pyro_prices_new(NULL, ret, &error);
+    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
+        status = pyro_prices_read(*ret, path, &error);
+    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+/* A store that cannot be opened is told at the start, not to whoever says the first word. */
+static int check_store(const char *url)
+{
+    struct pyro_error error = {0};
+    pyro_store *store = NULL;
+    if (url == NULL || pyro_store_open(url, NULL, &store, &error) == PYRO_OK) {
+        pyro_store_close(store);
+        return CLI_EXIT_OK;
+    }
+    return cli_failure(&error);
+}
+
+static int serve(const struct cli_call *call, struct pyro_server_options *options)
+{
+    struct pyro_error error = {0};
+    pyro_server *server = NULL;
+    cli_catch_signals();
+    enum pyro_status status = pyro_server_start(call->arguments, call->argument_count, options, &server, &error);
+    if (status == PYRO_ERROR_ARGUMENT)
+        return cli_usage_error(call->verb, "%s", error.message);
+    if (status == PYRO_ERROR_OUTPUT) {
+        cli_complain("%s", error.message);
+        return CLI_EXIT_OUTPUT;
+    }
+    if (status != PYRO_OK)
+        return cli_failure(&error);
+    bool six = strchr(options->host, ':') != NULL;
+    printf("listening on http%s://%s%s%s:%u/\n", options->tls_key != NULL ? "s" : "", six ? "[" : "", options->host,
+           six ? "]" : "", pyro_server_port(server));
+    bool written = fflush(stdout) == 0;
+    if (written)
+        wait_for_signal();
+    alarm(STOP_SECONDS); /* in place of the two seconds that other verbs have: answers that have begun are finished */
+    pyro_server_stop(server);
+    return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
+}
+
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
@@ -95,8 +146,8 @@ static int run(const struct cli_call *call)
         return add_token(call, new_token);
     if (call->argument_count == 0)
         return cli_usage_error(call->verb, "no folder with logs is given");
-    struct pyro_error error = {0};
-    pyro_server *server = NULL;
+    pyro_config *config = NULL;
+    pyro_prices *prices = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
         !cli_size_value(call, "memory", &options.memory_bytes) ||
         !cli_size_value(call, "max-upload", &options.max_upload_bytes) ||
@@ -109,25 +160,19 @@ static int run(const struct cli_call *call)
     if (cli_value(call, "no-cache") == NULL)
         options.cache = cache_folder(call, cache, sizeof(cache));
     options.upload_folder = cli_value(call, "uploads");
-    cli_catch_signals();
-    enum pyro_status status = pyro_server_start(call->arguments, call->argument_count, &options, &server, &error);
-    if (status == PYRO_ERROR_ARGUMENT)
-        return cli_usage_error(call->verb, "%s", error.message);
-    if (status == PYRO_ERROR_OUTPUT) {
-        cli_complain("%s", error.message);
-        return CLI_EXIT_OUTPUT;
-    }
-    if (status != PYRO_OK)
-        return cli_failure(&error);
-    bool six = strchr(options.host, ':') != NULL;
-    printf("listening on http%s://%s%s%s:%u/\n", options.tls_key != NULL ? "s" : "", six ? "[" : "", options.host,
-           six ? "]" : "", pyro_server_port(server));
-    bool written = fflush(stdout) == 0;
-    if (written)
-        wait_for_signal();
-    alarm(STOP_SECONDS); /* in place of the two seconds that other verbs have: answers that have begun are finished */
-    pyro_server_stop(server);
-    return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
+    options.store = cli_store_url(call);
+    int status = check_store(options.store);
+    if (status == CLI_EXIT_OK)
+        status = cli_config_open(call, &config);
+    if (status == CLI_EXIT_OK)
+        status = open_prices(call, &prices);
+    options.config = config;
+    options.prices = prices;
+    if (status == CLI_EXIT_OK)
+        status = serve(call, &options);
+    pyro_config_free(config);
+    pyro_prices_free(prices);
+    return status;
 }
 
 static const struct cli_option options[] = {
@@ -169,6 +214,14 @@ static const struct cli_option options[] = {
      "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},
     {"no-cache", 0, NULL, NULL, NULL, "Keep nothing between starts."},
+    {"store", 's', "URL", NULL, NULL,
+     "Keep what people say of findings in this store (sqlite:FILE); without one nothing of that is taken. The "
+     "environment variable PYROMETER_STORE stands in for it."},
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SUPPRESS,
+    {"prices", 'P', "FILE...", NULL, NULL,
+     "Say in reports what runs cost, by these prices, which win over those that come with pyrometer "
+     "(docs/prices.md). May be given several times."},
     CLI_OPTION_HELP,
     {0},
 };
@@ -191,7 +244,10 @@ const struct cli_verb_body cli_verb_serve = {
     .choices = "@files",
     .description =
         "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in folders: "
-        "applications, jobs, stages, tasks, executors, RDDs, environment. docs/serve.md lists what is answered.\n\n"
+        "applications, jobs, stages, tasks, executors, RDDs, environment. docs/serve.md lists what is answered. Below "
+        "/pyrometer/v1 it answers reports, timelines, plans, predictions, uploads and feedback (docs/api.md), at "
+        "/metrics "
+        "what Prometheus asks for.\n\n"
         "Prints one line, 'listening on http://HOST:PORT/', as soon as it listens; requests wait until the folders "
         "have been looked at. Ctrl-C or SIGTERM ends it.",
     .examples = examples,

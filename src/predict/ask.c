@@ -254,13 +254,15 @@ enum { SWEEPS_MAX = 8 };
 static enum pyro_status combine(struct pyro_whatif *whatif, const struct pyro_scenario *common,
                                 const struct sweep *sweeps, size_t sweep_count, struct pyro_error *error)
 {
-    size_t total = 1;
+    size_t total = 1, most = whatif->most_scenarios;
+    if (most == 0 || most > PYRO_SCENARIOS_MAX)
+        most = PYRO_SCENARIOS_MAX;
     for (size_t i = 0; i < sweep_count; i++) {
         total *= sweeps[i].values.count;
-        if (total > PYRO_SCENARIOS_MAX)
+        if (total > most)
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                  "the sweeps combine to more than %d scenarios: sweep fewer values, or larger steps",
-                                  PYRO_SCENARIOS_MAX);
+                                  "the sweeps combine to more than %zu scenarios: sweep fewer values, or larger steps",
+                                  most);
     }
     whatif->scenarios = pyro_arena_array(&whatif->arena, total, sizeof(*whatif->scenarios));
     if (!whatif->scenarios)

@@ -131,6 +131,7 @@ struct pyro_whatif {
         size_t evaluated, best; /* best: of the scenarios, which are those that no other beats in time and cost */
         bool met;
     } optimum;
+    size_t most_scenarios; /* that sweeps may combine to */
     bool needs_tasks; /* some scenario changes more than executors */
 };
 

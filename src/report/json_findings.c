@@ -88,11 +88,11 @@ static void write_saving(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_end(json, '}');
 }
 
-static void write_finding(struct pyro_json *json, const struct pyro_diagnosis *diagnosis,
-                          const struct pyro_finding *finding)
+void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_finding *finding)
 {
     pyro_json_line(json);
-    pyro_json_begin(json, NULL, '{');
+    pyro_json_begin(json, key, '{');
     pyro_json_text(json, "id", finding->id);
     pyro_json_string(json, "rule", finding->rule->id);
     pyro_json_string(json, "category", finding->rule->category);
@@ -123,7 +123,7 @@ void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *dia
     pyro_json_line(json);
     pyro_json_begin(json, "findings", '[');
     for (size_t i = 0; i < diagnosis->finding_count; i++)
-        write_finding(json, diagnosis, &diagnosis->findings[i]);
+        pyro_json_finding(json, NULL, diagnosis, &diagnosis->findings[i]);
     pyro_json_end(json, ']');
 }
 

@@ -9,6 +9,8 @@ void pyro_json_executors(struct pyro_json *json, const struct pyro_app *app);
 void pyro_json_jobs(struct pyro_json *json, const struct pyro_app *app);
 void pyro_json_sql(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app);
+void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_finding *finding);
 void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);

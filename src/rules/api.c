@@ -1,6 +1,7 @@
 /* The diagnosis and rule functions of pyrometer.h. */
 #include "base/memory.h"
 #include "cost/advise.h"
+#include "rules/pages.h"
 #include "rules/rule.h"
 
 enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
@@ -87,4 +88,12 @@ struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index)
         return (struct pyro_threshold_info){0};
     const struct pyro_threshold *threshold = &pyro_rules[rule]->thresholds[index];
     return (struct pyro_threshold_info){threshold->name, threshold->unit, threshold->doc, threshold->value};
+}
+
+const char *pyro_rules_page(size_t index)
+{
+    for (size_t i = 0; index < pyro_rule_count && i < pyro_rule_page_count; i++)
+        if (strcmp(pyro_rule_pages[i].name, pyro_rules[index]->id) == 0)
+            return pyro_rule_pages[i].text;
+    return "";
 }

@@ -34,10 +34,11 @@ struct serve_catalog;
 struct serve_catalog_options {
     const char *const *folders;
     size_t folder_count;
-    const char *uploads;      /* one more folder, whose logs are marked; NULL: none */
-    const char *cache;        /* the folder for what is kept between starts; NULL: nothing is kept */
-    uint64_t memory_bytes;    /* about what open applications may take */
-    unsigned update_ms;       /* how often folders are looked at */
+    const char *uploads;   /* one more folder, whose logs are marked; NULL: none */
+    const char *cache;     /* the folder for what is kept between starts; NULL: nothing is kept */
+    uint64_t memory_bytes; /* about what open applications may take */
+    unsigned update_ms;    /* how often folders are looked at */
+    const char *store;     /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
     struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */
 };
 
@@ -95,6 +96,9 @@ enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, str
                                               struct pyro_slice attempt, const struct serve_diagnosis **ret,
                                               struct pyro_error *error);
 void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis);
+
+/* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */
+void pyro_serve_catalog_forget_diagnoses(struct serve_catalog *catalog);
 
 /* What is open now. */
 struct serve_catalog_usage {

@@ -1,17 +1,19 @@
 /* From a path to the service that answers it, and what services share. */
 #include "serve/request.h"
 
+#include "report/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const struct {
-    const char *prefix;
+    const char *prefix, *name;
     serve_service *service;
     unsigned methods;
     size_t body_bytes;
 } services[] = {
-#define SERVICE(prefix, service, methods, body_bytes) {prefix, pyro_serve_##service, methods, body_bytes},
+#define SERVICE(prefix, service, methods, body_bytes) {prefix, #service, pyro_serve_##service, methods, body_bytes},
 #include "serve/services.def"
 #undef SERVICE
 };
@@ -31,6 +33,16 @@ bool pyro_serve_post_reads(const char *url)
 {
     size_t i = find_service(url);
     return i < SERVICES && (services[i].methods & SERVE_POST_READS);
+}
+
+size_t pyro_serve_service_of(const char *url)
+{
+    return find_service(url);
+}
+
+const char *pyro_serve_service_name(size_t row)
+{
+    return row < SERVICES ? services[row].name : NULL;
 }
 
 size_t pyro_serve_body_limit(const char *url, enum serve_method method)
@@ -62,6 +74,34 @@ const struct serve_list *pyro_serve_list(struct serve_request *request)
     if (!request->list)
         request->list = pyro_serve_catalog_list(request->catalog);
     return request->list;
+}
+
+void pyro_serve_shape_error(struct serve_request *request, const char *url)
+{
+    static const struct {
+        unsigned status;
+        const char *code;
+    } codes[] = {{400, "bad_request"},        {401, "unauthorized"}, {403, "forbidden"},   {404, "not_found"},
+                 {405, "method_not_allowed"}, {409, "conflict"},     {413, "too_large"},   {415, "bad_request"},
+                 {422, "unreadable"},         {429, "too_many"},     {503, "unavailable"}, {507, "no_space"}};
+    static const char prefix[] = "/pyrometer/v1/";
+    if (request->status < 400 || request->stream.read || !request->type ||
+        strncmp(url, prefix, sizeof(prefix) - 1) != 0 || strncmp(request->type, "text/plain", 10) != 0)
+        return;
+    const char *code = request->status < 500 ? "bad_request" : "internal";
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+        if (codes[i].status == request->status)
+            code = codes[i].code;
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, NULL);
+    pyro_strbuf_printf(&text, "{\"error\": {\"code\": \"%s\", \"message\": ", code);
+    pyro_add_json(&text, pyro_strbuf_slice(request->out));
+    pyro_strbuf_add_text(&text, "}}\n");
+    pyro_strbuf_clear(request->out);
+    pyro_strbuf_add_slice(request->out, pyro_strbuf_slice(&text));
+    request->out->failed |= text.failed;
+    request->type = "application/json";
+    pyro_strbuf_done(&text);
 }
 
 void pyro_serve_plain(struct serve_request *request, unsigned status, const char *format, ...)

@@ -50,8 +50,11 @@ struct serve_stream {
 /* Who asks. */
 enum serve_role { SERVE_ROLE_NONE, SERVE_ROLE_VIEW, SERVE_ROLE_UPLOAD, SERVE_ROLE_ADMIN };
 
+struct serve_shared;
+
 struct serve_request {
     struct serve_catalog *catalog;
+    struct serve_shared *shared;
     const struct serve_list *list; /* for pyro_serve_list() */
     enum serve_method method;      /* HEAD is SERVE_GET, whose body is not sent */
     struct pyro_slice path;        /* below the service's prefix, decoded, without the query */
@@ -109,6 +112,11 @@ int64_t pyro_serve_id(struct pyro_slice text);
 void pyro_serve_answer(struct serve_request *request, const char *url);
 /* Whether a POST there changes nothing. */
 bool pyro_serve_post_reads(const char *url);
+/* Gives an error the form that the clients of its path expect, whoever answered it. */
+void pyro_serve_shape_error(struct serve_request *request, const char *url);
+/* The row of services.def that answers there, and the name of its service; NULL beyond the last. */
+size_t pyro_serve_service_of(const char *url);
+const char *pyro_serve_service_name(size_t row);
 /* The most bytes that a body sent there may have; 0: no body is taken; SERVE_TO_FILE. */
 size_t pyro_serve_body_limit(const char *url, enum serve_method method);
 

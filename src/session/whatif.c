@@ -142,6 +142,7 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
                             struct pyro_error *error)
 {
     unsigned threads = options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
+    whatif->most_scenarios = asked->most_scenarios;
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
     PYRO_TRY(read_goal(asked, &whatif->goal, error));
     PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));

@@ -149,15 +149,27 @@ static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_
     return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
 }
 
-static enum pyro_status load(const struct serve_log *log, const struct pyro_options *options, void **state, void **ret,
-                             uint64_t *ret_memory, struct pyro_error *error)
+/* What people said of earlier findings. */
+static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, struct pyro_error *error)
+{
+    pyro_store *store = NULL;
+    PYRO_TRY(pyro_store_open(url, NULL, &store, error));
+    enum pyro_status status = pyro_store_apply_feedback(store, diagnosis, error);
+    pyro_store_close(store);
+    return status;
+}
+
+static enum pyro_status load(const struct serve_log *log, const struct serve_catalog_options *options, void **state,
+                             void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
     struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
     if (!open)
         return no_memory(error);
     *open = (struct open_diagnosis){0};
     atomic_init(&open->references, 1);
-    enum pyro_status status = diagnose(log, options, state, open, error);
+    enum pyro_status status = diagnose(log, &options->load, state, open, error);
+    if (status == PYRO_OK && options->store)
+        status = apply_store(options->store, open->shown.diagnosis, error);
     if (status != PYRO_OK) {
         release(open);
         return status;

@@ -18,16 +18,16 @@ static enum pyro_status load_with(const struct serve_log *log, bool with_sql, vo
     return PYRO_OK;
 }
 
-static enum pyro_status load_history(const struct serve_log *log, const struct pyro_options *options, void **state,
-                                     void **ret, uint64_t *ret_memory, struct pyro_error *error)
+static enum pyro_status load_history(const struct serve_log *log, const struct serve_catalog_options *options,
+                                     void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
     (void)options;
     (void)state;
     return load_with(log, false, ret, ret_memory, error);
 }
 
-static enum pyro_status load_sql_history(const struct serve_log *log, const struct pyro_options *options, void **state,
-                                         void **ret, uint64_t *ret_memory, struct pyro_error *error)
+static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
+                                         void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
     (void)options;
     (void)state;

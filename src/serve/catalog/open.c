@@ -112,7 +112,7 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
     catalog->loading++;
     catalog->usage.loads++;
     pthread_mutex_unlock(&catalog->mutex);
-    enum pyro_status status = kind->load(log, &catalog->options.load, &state, &value, &memory, &error);
+    enum pyro_status status = kind->load(log, &catalog->options, &state, &value, &memory, &error);
     pthread_mutex_lock(&catalog->mutex);
     catalog->loading--;
     slot->loading = false;
@@ -191,6 +191,19 @@ enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enu
             return gone ? PYRO_OK : status;
         pyro_serve_catalog_refresh(catalog);
     }
+}
+
+void pyro_serve_catalog_forget_diagnoses(struct serve_catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->mutex);
+    for (size_t i = 0; i < catalog->open.count; i++) {
+        struct serve_slot *slot = catalog->open.items[i];
+        if (slot->kind != SERVE_KIND_DIAGNOSIS)
+            continue;
+        pyro_serve_log_release(slot->log); /* so that it is not taken for one of the log as it is now */
+        slot->log = NULL;
+    }
+    pthread_mutex_unlock(&catalog->mutex);
 }
 
 struct serve_catalog_usage pyro_serve_catalog_usage(struct serve_catalog *catalog)

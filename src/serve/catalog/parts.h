@@ -112,8 +112,8 @@ enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_SQL_HISTORY, SERVE_KIND_DIAGNOS
 
 struct serve_kind_row {
     /* `previous`: the same of an earlier state of the log, or NULL; `*state`: what the kind keeps beside it. */
-    enum pyro_status (*load)(const struct serve_log *log, const struct pyro_options *options, void **state, void **ret,
-                             uint64_t *ret_memory, struct pyro_error *error);
+    enum pyro_status (*load)(const struct serve_log *log, const struct serve_catalog_options *options, void **state,
+                             void **ret, uint64_t *ret_memory, struct pyro_error *error);
     void *(*retain)(void *value);
     void (*release)(void *value);
     void (*close)(void *state); /* NULL is ignored */

@@ -1,5 +1,6 @@
 /* One request: its headers, its body, the service that answers. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "serve/http/server.h"
@@ -51,6 +52,13 @@ static const struct sockaddr *address(const struct exchange *exchange)
     return info ? info->client_addr : NULL;
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 /* ---- The service, on a worker's thread --------------------------------------------------------------------------- */
 
 static void answer_with_service(struct exchange *exchange)
@@ -82,6 +90,9 @@ static void work(struct work *work)
 {
     struct exchange *exchange = (struct exchange *)work;
     answer_with_service(exchange);
+    pyro_serve_shape_error(&exchange->request, exchange->url);
+    pyro_serve_metrics_count(&exchange->server->shared.metrics, pyro_serve_service_of(exchange->url),
+                             exchange->request.status, now_us() - exchange->complete_us);
     pyro_http_compress(&exchange->request);
     exchange->step = EXCHANGE_ANSWER;
     MHD_resume_connection(exchange->connection);
@@ -162,6 +173,7 @@ static struct exchange *create(struct pyro_server *server, struct MHD_Connection
                                   .body.file = -1,
                                   .request = {.method = read_method(method), .out = &exchange->out}};
     pyro_strbuf_init(&exchange->out, NULL);
+    exchange->request.shared = &server->shared;
     exchange->request.transport = connection;
     pyro_connection_takes_body(&server->connections, exchange->place, 0);
     pthread_mutex_lock(&server->mutex);
@@ -173,6 +185,7 @@ static struct exchange *create(struct pyro_server *server, struct MHD_Connection
 static void submit(struct exchange *exchange, enum exchange_step step, void (*run)(struct work *work))
 {
     exchange->step = step;
+    exchange->complete_us = now_us();
     exchange->work.run = run;
     pyro_connection_is_worked_on(&exchange->server->connections, exchange->place);
     MHD_suspend_connection(exchange->connection);
@@ -181,8 +194,10 @@ static void submit(struct exchange *exchange, enum exchange_step step, void (*ru
 
 static enum MHD_Result proceed(struct exchange *exchange)
 {
-    if (!begin_body(exchange))
+    if (!begin_body(exchange)) {
+        pyro_serve_shape_error(&exchange->request, exchange->url);
         return pyro_http_respond(exchange);
+    }
     exchange->step = EXCHANGE_BODY;
     pyro_connection_takes_body(&exchange->server->connections, exchange->place, 0);
     return MHD_YES;

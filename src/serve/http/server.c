@@ -35,6 +35,11 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&server->changed, &clock);
     pthread_condattr_destroy(&clock);
+    server->shared.store = options->store;
+    server->shared.prices = options->prices;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    server->shared.metrics.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     pyro_stream_limit_init(&server->streams);
     pyro_connections_start(&server->connections);
     return server;
@@ -66,6 +71,11 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .cache = options->cache,
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
+        .store = options->store,
+        .load = {.size = sizeof(wanted.load),
+                 .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS | PYRO_WANT_PLAN_CHANGES,
+                 .config = options->config,
+                 .prices = options->prices},
     };
     return pyro_serve_catalog_open(&wanted, &server->catalog, error);
 }

@@ -16,10 +16,12 @@
 #include "serve/http/stream.h"
 #include "serve/http/workers.h"
 #include "serve/request.h"
+#include "serve/shared.h"
 
 struct pyro_server {
     struct MHD_Daemon *daemon;
     struct serve_catalog *catalog;
+    struct serve_shared shared;
     struct workers workers;
     struct access access;
     char *tls_certificate, *tls_key; /* PEM */
@@ -53,6 +55,7 @@ struct exchange {
     struct connection *place;
     const char *url; /* of the connection */
     enum exchange_step step;
+    uint64_t complete_us; /* when the request's last byte was there */
     struct body body;
     struct pyro_strbuf out;
     struct serve_request request;

@@ -1,13 +1,13 @@
 /* The rules' documentation, embedded when building (tools/embed_pages.py makes the table from docs/rules/). */
-#ifndef PYROMETER_CLI_PAGES_H
-#define PYROMETER_CLI_PAGES_H
+#ifndef PYRO_RULES_PAGES_H
+#define PYRO_RULES_PAGES_H
 
 #include <stddef.h>
 
-struct cli_page {
+struct pyro_rule_page {
     const char *name, *text; /* "data-skew", Markdown */
 };
-extern const struct cli_page cli_rule_pages[];
-extern const size_t cli_rule_page_count;
+extern const struct pyro_rule_page pyro_rule_pages[];
+extern const size_t pyro_rule_page_count;
 
 #endif

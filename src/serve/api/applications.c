@@ -1,0 +1,274 @@
+/* version, applications */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "serve/api/api.h"
+#include "serve/shared.h"
+
+enum { LIMIT_MAX = 1000, LIMIT = 100, PAST_RUNS = 30 };
+
+void pyro_api_version(struct api_request *request)
+{
+    struct api_document document;
+    pyro_api_begin(request, &document, "pyrometer.version/1");
+    pyro_json_string(&document.json, "version", pyro_version());
+    pyro_json_string(&document.json, "spark_api", "3.5.6");
+    pyro_json_bool(&document.json, "uploads", request->http->upload_folder != NULL);
+    pyro_json_bool(&document.json, "store", request->http->shared->store != NULL);
+    pyro_json_line(&document.json);
+    pyro_json_begin(&document.json, "features", '[');
+    for (size_t i = 0; i < pyro_features_count(); i++) {
+        struct pyro_feature_info feature = pyro_features_get(i);
+        pyro_json_line(&document.json);
+        pyro_json_begin(&document.json, NULL, '{');
+        pyro_json_string(&document.json, "kind", feature.kind);
+        pyro_json_string(&document.json, "name", feature.name);
+        pyro_json_bool(&document.json, "built", feature.available != 0);
+        pyro_json_end(&document.json, '}');
+    }
+    pyro_json_end(&document.json, ']');
+    pyro_api_end(request, &document);
+}
+
+/* ---- What is asked for ---- */
+
+enum sort { SORT_END, SORT_START, SORT_DURATION, SORT_NAME };
+
+struct selection {
+    struct pyro_slice search, user;
+    size_t status, sort;
+    bool ascending;
+    int64_t offset, limit;
+};
+
+enum { STATUS_COMPLETED, STATUS_RUNNING, STATUS_ANY };
+
+static bool read_selection(struct api_request *request, struct selection *selection)
+{
+    static const char *const statuses[] = {"completed", "running", "any", NULL},
+                             *const sorts[] = {"end", "start", "duration", "name", NULL},
+                             *const orders[] = {"desc", "asc", NULL};
+    size_t order;
+    selection->search = pyro_serve_parameter(request->http, "search");
+    selection->user = pyro_serve_parameter(request->http, "user");
+    if (!pyro_api_choice(request, "status", statuses, STATUS_ANY, &selection->status) ||
+        !pyro_api_choice(request, "sort", sorts, SORT_END, &selection->sort) ||
+        !pyro_api_choice(request, "order", orders, selection->sort == SORT_NAME, &order) ||
+        !pyro_api_number(request, "offset", 0, INT32_MAX, 0, &selection->offset) ||
+        !pyro_api_number(request, "limit", 0, LIMIT_MAX, LIMIT, &selection->limit))
+        return false;
+    selection->ascending = order == 1;
+    return true;
+}
+
+/* Any case, of ASCII letters. */
+static bool contains(struct pyro_slice text, struct pyro_slice part)
+{
+    for (size_t i = 0; part.len <= text.len && i <= text.len - part.len; i++)
+        if (part.len == 0 || strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
+            return true;
+    return false;
+}
+
+static bool is_selected(const struct serve_app *app, const struct selection *selection)
+{
+    bool user = !selection->user.ptr, found = !selection->search.ptr || contains(app->id, selection->search) ||
+                                              contains(app->name, selection->search);
+    for (size_t i = 0; i < app->attempt_count; i++) {
+        user |= selection->user.ptr && pyro_slice_eq(app->attempts[i].user, selection->user);
+        found |= selection->search.ptr && contains(app->attempts[i].user, selection->search);
+    }
+    return user && found &&
+           (selection->status == STATUS_ANY || app->attempts->completed == (selection->status == STATUS_COMPLETED));
+}
+
+static int64_t duration_of(const struct pyro_attempt *attempt)
+{
+    int64_t duration;
+    return attempt->completed && !__builtin_sub_overflow(attempt->end_ms, attempt->start_ms, &duration) ? duration
+                                                                                                        : PYRO_NONE;
+}
+
+/* ---- Order ---- */
+
+struct sorted {
+    const struct serve_app *app;
+    int64_t key;
+    size_t place; /* in the list: equal ones keep its order */
+    bool by_name, ascending;
+};
+
+static int compare_sorted(const void *left, const void *right)
+{
+    const struct sorted *a = left, *b = right;
+    int order = a->by_name ? pyro_slice_compare(a->app->name, b->app->name) : (a->key > b->key) - (a->key < b->key);
+    if (order)
+        return a->ascending ? order : -order;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Those that are selected, in order; NULL: no memory. */
+static struct sorted *select_apps(const struct serve_app *apps, size_t count, const struct selection *selection,
+                                  size_t *ret_count)
+{
+    struct sorted *sorted = pyro_allocate(NULL, (count + 1) * sizeof(*sorted));
+    *ret_count = 0;
+    for (size_t i = 0; sorted && i < count; i++) {
+        const struct pyro_attempt *newest = apps[i].attempts;
+        if (!is_selected(&apps[i], selection))
+            continue;
+        int64_t end = newest->completed ? newest->end_ms : INT64_MAX;
+        sorted[(*ret_count)++] = (struct sorted){.app = &apps[i],
+                                                 .key = selection->sort == SORT_END     ? end
+                                                        : selection->sort == SORT_START ? newest->start_ms
+                                                                                        : duration_of(newest),
+                                                 .place = i,
+                                                 .by_name = selection->sort == SORT_NAME,
+                                                 .ascending = selection->ascending};
+    }
+    if (sorted && *ret_count > 1)
+        qsort(sorted, *ret_count, sizeof(*sorted), compare_sorted);
+    return sorted;
+}
+
+/* ---- Past runs ---- */
+
+struct run {
+    struct pyro_slice name;
+    const struct pyro_attempt *attempt;
+};
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct run *a = left, *b = right;
+    int order = pyro_slice_compare(a->name, b->name);
+    if (order)
+        return order;
+    if (a->attempt->start_ms != b->attempt->start_ms)
+        return a->attempt->start_ms < b->attempt->start_ms ? -1 : 1;
+    return a->attempt < b->attempt ? -1 : a->attempt > b->attempt;
+}
+
+/* Completed attempts of all applications, by name and start; NULL: no memory. */
+static struct run *sort_runs(const struct serve_app *apps, size_t count, size_t *ret_count)
+{
+    size_t attempts = 0;
+    for (size_t i = 0; i < count; i++)
+        attempts += apps[i].attempt_count;
+    struct run *runs = pyro_allocate(NULL, (attempts + 1) * sizeof(*runs));
+    *ret_count = 0;
+    for (size_t i = 0; runs && i < count; i++)
+        for (size_t k = 0; k < apps[i].attempt_count; k++)
+            if (apps[i].attempts[k].completed)
+                runs[(*ret_count)++] = (struct run){apps[i].name, &apps[i].attempts[k]};
+    if (runs && *ret_count > 1)
+        qsort(runs, *ret_count, sizeof(*runs), compare_runs);
+    return runs;
+}
+
+/* First of the runs whose name is not before `name`, or (`after`) behind it. */
+static size_t bound(const struct run *runs, size_t count, struct pyro_slice name, bool after)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = pyro_slice_compare(runs[middle].name, name);
+        if (order < 0 || (after && order == 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void write_past_runs(struct pyro_json *json, const struct run *runs, size_t count, struct pyro_slice name)
+{
+    size_t first = bound(runs, count, name, false), end = bound(runs, count, name, true);
+    pyro_json_begin_numbers(json, "past_runs_ms");
+    if (end - first > PAST_RUNS)
+        first = end - PAST_RUNS;
+    for (size_t i = first; name.ptr && i < end; i++)
+        pyro_json_number(json, duration_of(runs[i].attempt));
+    pyro_json_end_numbers(json);
+}
+
+/* ---- The document ---- */
+
+static void write_attempt(struct pyro_json *json, const struct serve_list *list, const struct pyro_attempt *attempt)
+{
+    struct serve_log_info log = pyro_serve_list_log(list, attempt);
+    pyro_json_begin(json, NULL, '{');
+    pyro_json_text(json, "attempt", attempt->attempt_id);
+    pyro_json_text(json, "user", attempt->user);
+    pyro_json_int(json, "start_ms", attempt->start_ms);
+    pyro_json_int(json, "end_ms", attempt->completed ? attempt->end_ms : PYRO_NONE);
+    pyro_json_int(json, "duration_ms", duration_of(attempt));
+    pyro_json_bool(json, "completed", attempt->completed);
+    pyro_json_text(json, "spark_version", attempt->version);
+    pyro_json_text(json, "log", log.path);
+    pyro_json_count(json, "log_bytes", log.bytes);
+    pyro_json_int(json, "modified_ms", attempt->modified_ms);
+    pyro_json_bool(json, "uploaded", log.uploaded);
+    pyro_json_end(json, '}');
+}
+
+static void write_app(struct pyro_json *json, const struct serve_list *list, const struct serve_app *app)
+{
+    pyro_json_text(json, "id", app->id);
+    pyro_json_text(json, "name", app->name);
+    pyro_json_begin(json, "attempts", '[');
+    for (size_t i = 0; i < app->attempt_count; i++)
+        write_attempt(json, list, &app->attempts[i]);
+    pyro_json_end(json, ']');
+}
+
+static void write_unreadable(struct pyro_json *json, const struct serve_list *list)
+{
+    size_t count;
+    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
+    pyro_json_line(json);
+    pyro_json_begin(json, "unreadable", '[');
+    for (size_t i = 0; i < count && i < LIMIT_MAX; i++) {
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "path", unreadable[i].path);
+        pyro_json_text(json, "error", unreadable[i].reason);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
+void pyro_api_applications(struct api_request *request)
+{
+    struct selection selection;
+    if (!read_selection(request, &selection))
+        return;
+    size_t count, selected, run_count;
+    const struct serve_list *list = pyro_serve_list(request->http);
+    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    struct sorted *sorted = select_apps(apps, count, &selection, &selected);
+    struct run *runs = sort_runs(apps, count, &run_count);
+    if (sorted && runs) {
+        struct api_document document;
+        pyro_api_begin(request, &document, "pyrometer.applications/1");
+        pyro_json_count(&document.json, "total", selected);
+        pyro_json_line(&document.json);
+        pyro_json_begin(&document.json, "applications", '[');
+        for (size_t i = (size_t)selection.offset; i < selected && i < (size_t)(selection.offset + selection.limit);
+             i++) {
+            pyro_json_line(&document.json);
+            pyro_json_begin(&document.json, NULL, '{');
+            write_app(&document.json, list, sorted[i].app);
+            write_past_runs(&document.json, runs, run_count, sorted[i].app->name);
+            pyro_json_end(&document.json, '}');
+        }
+        pyro_json_end(&document.json, ']');
+        write_unreadable(&document.json, list);
+        pyro_api_end(request, &document);
+    } else {
+        pyro_api_error(request->http, 500, "no memory left to list the applications");
+    }
+    pyro_release(NULL, sorted);
+    pyro_release(NULL, runs);
+}

@@ -1,0 +1,53 @@
+#include "serve/api/body.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+enum { TEXT_MAX = 8000 };
+
+/* A copy with a NUL behind it; NULL for null. */
+static const char *take_text(struct pyro_json *json, struct pyro_arena *arena, const char **why)
+{
+    struct pyro_slice raw = PYRO_SLICE_NULL;
+    if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr)
+        return NULL;
+    size_t len = pyro_text_decode_into(raw, NULL, 0);
+    char *text = len <= TEXT_MAX ? pyro_arena_alloc(arena, len + 1) : NULL;
+    if (!text)
+        *why = len > TEXT_MAX ? "a text has more than 8000 bytes" : "no memory left";
+    else
+        pyro_text_decode_into(raw, text, len + 1);
+    if (text && strlen(text) != len)
+        *why = "a text has a NUL character";
+    return text;
+}
+
+const char *pyro_api_read_feedback(struct pyro_slice body, struct pyro_arena *arena, struct api_feedback *ret)
+{
+    static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("finding"), PYRO_JSON_KEY("verdict"),
+                                                PYRO_JSON_KEY("comment"), PYRO_JSON_KEY("missed")};
+    const char **const texts[] = {&ret->finding, &ret->verdict, &ret->comment, &ret->missed};
+    const char *why = NULL;
+    char *text = pyro_arena_alloc(arena, body.len + PYRO_SCAN_PADDING + 1);
+    struct pyro_json json;
+    struct pyro_json_object object;
+    *ret = (struct api_feedback){0};
+    if (!text)
+        return "no memory left";
+    for (size_t i = 0; i < body.len; i++) /* a record is one line for the reader */
+        text[i] = body.ptr[i] == '\n' || body.ptr[i] == '\r' || body.ptr[i] == '\t' ? ' ' : body.ptr[i];
+    pyro_json_start(&json, text, text + body.len, pyro_scan_best());
+    if (pyro_json_enter_object(&json, &object)) {
+        for (int key; (key = pyro_json_next(&json, &object, keys, 4)) != PYRO_JSON_END;) {
+            if (key == PYRO_JSON_OTHER)
+                return "it may have the members finding, verdict, comment and missed, and no others";
+            *texts[key] = take_text(&json, arena, &why);
+        }
+        pyro_json_record_end(&json);
+    } else if (!json.error) {
+        return "it is no object";
+    }
+    return json.error ? json.error : why;
+}

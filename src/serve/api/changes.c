@@ -1,0 +1,293 @@
+/* uploads and feedback: what changes something. */
+#include <errno.h>
+#include <stdio.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "serve/api/api.h"
+#include "serve/api/body.h"
+#include "serve/shared.h"
+
+enum { NAME_MAX_BYTES = 120, SAME_NAMES = 1000, UNREADABLE_MAX = 100 };
+
+static bool may(struct serve_request *http, enum serve_role role, const char *what)
+{
+    if (http->role >= role)
+        return true;
+    pyro_api_error(http, 403, "your token does not allow you to %s", what);
+    return false;
+}
+
+/* ---- Uploads ---- */
+
+/* Letters, digits and "._-" of the last part of the name, so that nothing is written anywhere else. */
+static void clean_name(struct pyro_slice given, char *name)
+{
+    const char *slash = given.ptr ? memrchr(given.ptr, '/', given.len) : NULL;
+    size_t len = 0, from = slash ? (size_t)(slash - given.ptr) + 1 : 0;
+    for (size_t i = from; i < given.len && len < NAME_MAX_BYTES; i++) {
+        char byte = given.ptr[i];
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                     byte == '.' || byte == '_' || byte == '-';
+        name[len++] = plain ? byte : '_';
+    }
+    if (len == 0)
+        len = (size_t)snprintf(name, NAME_MAX_BYTES, "upload");
+    if (name[0] == '.') /* hidden files are not looked at */
+        name[0] = '_';
+    name[len] = '\0';
+}
+
+/* Gives the body a name that no other file has; false: it cannot, and the request is answered. */
+static bool keep_body(struct serve_request *http, const char *name, char *path, size_t bytes)
+{
+    for (int i = 1; i <= SAME_NAMES; i++) {
+        int len = i == 1 ? snprintf(path, bytes, "%s/%s", http->upload_folder, name)
+                         : snprintf(path, bytes, "%s/%d-%s", http->upload_folder, i, name);
+        if (len < 0 || (size_t)len >= bytes)
+            break;
+        if (link(http->body_file, path) == 0) /* unlike rename() it does not take another file's place */
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    pyro_api_error(http, 507, "the upload cannot be kept as %s: %s", name, strerror(errno));
+    return false;
+}
+
+/* The log is the file itself, or something inside of it. */
+static bool is_of(struct pyro_slice log, const char *path)
+{
+    size_t len = strlen(path);
+    return pyro_slice_starts_with(log, path) && (log.len == len || log.ptr[len] == '!' || log.ptr[len] == '/');
+}
+
+static size_t write_found(struct pyro_json *json, const struct serve_list *list, const char *path)
+{
+    size_t count, found = 0;
+    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    pyro_json_line(json);
+    pyro_json_begin(json, "applications", '[');
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < apps[i].attempt_count; k++) {
+            if (!is_of(pyro_serve_list_log(list, &apps[i].attempts[k]).path, path))
+                continue;
+            found++;
+            pyro_json_line(json);
+            pyro_json_begin(json, NULL, '{');
+            pyro_json_text(json, "id", apps[i].id);
+            pyro_json_text(json, "attempt", apps[i].attempts[k].attempt_id);
+            pyro_json_text(json, "name", apps[i].name);
+            pyro_json_end(json, '}');
+        }
+    }
+    pyro_json_end(json, ']');
+    return found;
+}
+
+/* Below the folder: where the server keeps it is nobody's business. */
+static struct pyro_slice shown_path(const struct serve_request *http, struct pyro_slice path)
+{
+    size_t skip = strlen(http->upload_folder) + 1;
+    return path.len > skip ? (struct pyro_slice){path.ptr + skip, path.len - skip} : path;
+}
+
+static const char *write_unreadable(struct pyro_json *json, const struct serve_request *http,
+                                    const struct serve_list *list, const char *path)
+{
+    size_t count, shown = 0;
+    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
+    const char *first = NULL;
+    pyro_json_line(json);
+    pyro_json_begin(json, "unreadable", '[');
+    for (size_t i = 0; i < count && shown < UNREADABLE_MAX; i++) {
+        if (!is_of(unreadable[i].path, path))
+            continue;
+        first = shown++ ? first : unreadable[i].reason.ptr;
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "path", shown_path(http, unreadable[i].path));
+        pyro_json_text(json, "error", unreadable[i].reason);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+    return first;
+}
+
+static void answer_upload(struct api_request *request, const char *path)
+{
+    struct serve_request *http = request->http;
+    struct serve_metrics *metrics = &http->shared->metrics;
+    pyro_serve_catalog_refresh(http->catalog);
+    const struct serve_list *list = pyro_serve_catalog_list(http->catalog);
+    struct api_document document;
+    http->status = 201;
+    pyro_api_begin(request, &document, "pyrometer.upload/1");
+    size_t found = write_found(&document.json, list, path);
+    const char *why = write_unreadable(&document.json, http, list, path);
+    pyro_api_end(request, &document);
+    atomic_fetch_add_explicit(found ? &metrics->uploads : &metrics->uploads_refused, 1, memory_order_relaxed);
+    if (found) {
+        atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
+    } else {
+        unlink(path);
+        pyro_api_error(http, 422, "no event log could be read from the upload: %s",
+                       why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
+        pyro_serve_catalog_refresh(http->catalog);
+    }
+    pyro_serve_list_release(list);
+}
+
+void pyro_api_upload(struct api_request *request)
+{
+    struct serve_request *http = request->http;
+    char name[NAME_MAX_BYTES + 1], path[4096];
+    if (!may(http, SERVE_ROLE_UPLOAD, "upload logs"))
+        return;
+    if (!http->upload_folder || !http->body_file) {
+        pyro_api_error(http, 403, "this server takes no uploads");
+        return;
+    }
+    if (!http->body_bytes) {
+        pyro_api_error(http, 400, "the body is empty: send the bytes of a log, such as with curl --data-binary @LOG");
+        return;
+    }
+    clean_name(pyro_serve_parameter(http, "name"), name);
+    if (keep_body(http, name, path, sizeof(path)))
+        answer_upload(request, path);
+}
+
+void pyro_api_remove_upload(struct api_request *request)
+{
+    struct serve_request *http = request->http;
+    struct pyro_slice id = request->arguments[0], attempt = request->arguments[1];
+    if (!may(http, SERVE_ROLE_UPLOAD, "remove uploads"))
+        return;
+    const struct serve_list *list = pyro_serve_list(http);
+    const struct serve_app *app = pyro_serve_list_find(list, id);
+    const struct pyro_attempt *found =
+        app ? pyro_serve_app_attempt(app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt) : NULL;
+    if (!found) {
+        pyro_api_error(http, 404, "there is no such application and attempt");
+        return;
+    }
+    struct serve_log_info log = pyro_serve_list_log(list, found);
+    if (!log.uploaded) {
+        pyro_api_error(http, 403, "that log was not uploaded: it is in a folder that this server only reads");
+        return;
+    }
+    char path[4096];
+    const char *member = memchr(log.path.ptr, '!', log.path.len);
+    size_t len = member ? (size_t)(member - log.path.ptr) : log.path.len;
+    snprintf(path, sizeof(path), "%.*s", (int)(len < sizeof(path) ? len : 0), log.path.ptr);
+    if (unlink(path) != 0 && errno != ENOENT) {
+        pyro_api_error(http, 500, "the upload cannot be removed: %s", strerror(errno));
+        return;
+    }
+    pyro_serve_catalog_refresh(http->catalog);
+    http->status = 204;
+}
+
+/* ---- Feedback ---- */
+
+static bool read_verdict(const char *text, enum pyro_feedback_verdict *ret)
+{
+    for (unsigned i = 0; text && pyro_feedback_name(i); i++) {
+        if (i != PYRO_FEEDBACK_MISSED && strcmp(pyro_feedback_name(i), text) == 0) {
+            *ret = (enum pyro_feedback_verdict)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_rule(const char *text)
+{
+    for (size_t i = 0; i < pyro_rules_count(); i++)
+        if (strcmp(pyro_rules_get(i).id, text) == 0)
+            return true;
+    return false;
+}
+
+/* What is to be kept; false: the body asks for nothing that can be, and the request is answered. */
+static bool understand(struct serve_request *http, const struct api_feedback *said, struct pyro_feedback *feedback)
+{
+    if (said->missed && !said->finding && !said->verdict) {
+        feedback->verdict = PYRO_FEEDBACK_MISSED;
+        feedback->rule = is_rule(said->missed) ? said->missed : NULL;
+        feedback->note = feedback->rule ? said->comment : said->missed;
+        return true;
+    }
+    feedback->finding = said->finding;
+    feedback->note = said->comment;
+    if (said->finding && !said->missed && read_verdict(said->verdict, &feedback->verdict))
+        return true;
+    pyro_api_error(http, 400,
+                   "the body must have a finding (its id) and a verdict (%s, %s or %s), or what was missed (a "
+                   "rule's id or a text)",
+                   pyro_feedback_name(0), pyro_feedback_name(1), pyro_feedback_name(2));
+    return false;
+}
+
+/* The run is recorded first: a store knows only findings of runs that it has. */
+static enum pyro_status keep(const char *url, const struct serve_diagnosis *open, const struct pyro_feedback *feedback,
+                             struct pyro_error *error)
+{
+    pyro_store *store = NULL;
+    PYRO_TRY(pyro_store_open(url, NULL, &store, error));
+    enum pyro_status status = pyro_store_record(store, open->diagnosis, NULL, error);
+    if (status == PYRO_OK)
+        status = pyro_store_add_feedback(store, feedback, error);
+    pyro_store_close(store);
+    return status;
+}
+
+void pyro_api_feedback(struct api_request *request)
+{
+    struct serve_request *http = request->http;
+    struct pyro_slice type = pyro_serve_request_header(http, "Content-Type");
+    struct pyro_arena arena;
+    struct api_feedback said;
+    struct pyro_error error = {0};
+    if (!may(http, SERVE_ROLE_UPLOAD, "say what you think of findings"))
+        return;
+    if (!http->shared->store) {
+        pyro_api_error(http, 403, "this server has no store to keep that in: start it with --store sqlite:FILE");
+        return;
+    }
+    if (!type.ptr || strncasecmp(type.ptr, "application/json", 16) != 0) {
+        pyro_api_error(http, 415, "the body must be JSON, and the header Content-Type application/json");
+        return;
+    }
+    pyro_arena_init(&arena, NULL);
+    const char *why = pyro_api_read_feedback(http->body, &arena, &said);
+    struct pyro_feedback feedback = {.size = sizeof(feedback)};
+    if (why) {
+        pyro_api_error(http, 400, "the body cannot be read: %s", why);
+    } else if (understand(http, &said, &feedback)) {
+        const struct serve_diagnosis *open = pyro_api_diagnosis(http, request->app->id, request->attempt->attempt_id);
+        feedback.application = open ? pyro_app_name(open->app) : NULL;
+        if (open && keep(http->shared->store, open, &feedback, &error) != PYRO_OK)
+            pyro_api_error(http, error.code == PYRO_ERROR_ARGUMENT ? 404 : 500, "%s", error.message);
+        if (open && error.code == PYRO_OK) {
+            struct api_document document;
+            pyro_serve_catalog_forget_diagnoses(http->catalog);
+            atomic_fetch_add_explicit(&http->shared->verdicts, 1, memory_order_relaxed);
+            http->status = 201;
+            pyro_api_begin(request, &document, "pyrometer.feedback/1");
+            pyro_json_string(&document.json, "verdict", pyro_feedback_name(feedback.verdict));
+            pyro_json_string(&document.json, "finding", feedback.finding);
+            pyro_json_string(&document.json, "rule", feedback.rule);
+            pyro_api_end(request, &document);
+        }
+        pyro_serve_diagnosis_release(open);
+    }
+    pyro_arena_done(&arena);
+}
+
+/* ---- The paths below uploads, whose bodies go to files ---- */
+
+void pyro_serve_uploads(struct serve_request *http)
+{
+    pyro_api_dispatch(http, "uploads");
+}

@@ -1,0 +1,15 @@
+/* What all services have in common beside the catalog: set when the server starts, the same until it stops. */
+#ifndef PYRO_SERVE_SHARED_H
+#define PYRO_SERVE_SHARED_H
+
+#include "pyrometer.h"
+#include "serve/metrics.h"
+
+struct serve_shared {
+    const char *store;             /* URL of the store; NULL: none */
+    const pyro_prices *prices;     /* NULL: the library's sheets, for those who ask for costs; none in reports */
+    atomic_uint_fast64_t verdicts; /* that were kept since the start: diagnoses change with them */
+    struct serve_metrics metrics;  /* counted by all threads */
+};
+
+#endif
