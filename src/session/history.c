@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "decode/history/listener.h"
 #include "session/load.h"
-#include "session/options.h"
 
 enum {
     FIRST_PIECE_BYTES = 64 << 10, /* holds the events that a list needs, in most logs */
@@ -109,61 +108,6 @@ static enum pyro_status read_log(const struct pyro_log *log, line_callback *call
     for (size_t i = 0; i < log->part_count && status == PYRO_OK && !stopped; i++)
         status = read_part(&log->parts[i], &lines, &stopped, error);
     pyro_release(NULL, lines.buffer);
-    return status;
-}
-
-/* ---- A whole history ---- */
-
-static bool begin_part(void *context, struct pyro_slice path)
-{
-    (void)path;
-    return context != NULL;
-}
-
-static bool apply(void *context, const struct pyro_batch *batch)
-{
-    return pyro_listener_apply(context, batch);
-}
-
-static bool reject_long(void *context, uint64_t len)
-{
-    struct pyro_listener *listener = context;
-    listener->history->bytes += len;
-    listener->history->bad_lines++;
-    return true;
-}
-
-static bool note_damage(void *context, const char *damage)
-{
-    (void)damage;
-    return context != NULL;
-}
-
-enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool with_sql, struct pyro_history **ret,
-                                   struct pyro_error *error)
-{
-    const struct pyro_log *log = pyro_inputs_log(inputs, index);
-    struct pyro_listener listener;
-    struct pyro_options options;
-    const struct pyro_load_sink sink = {
-        .context = &listener,
-        .wanted = pyro_listener_wanted(with_sql),
-        .begin_part = begin_part,
-        .apply = apply,
-        .reject_long = reject_long,
-        .note_damage = note_damage,
-    };
-    if (!log)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
-    PYRO_TRY(pyro_options_resolve(NULL, &options, error));
-    if (!pyro_listener_init(&listener, with_sql))
-        return no_memory(error);
-    enum pyro_status status = pyro_load_batches(log, &options, &sink, error);
-    struct pyro_history *history = status == PYRO_OK ? pyro_listener_take(&listener) : NULL;
-    if (status == PYRO_OK && !history)
-        status = no_memory(error);
-    *ret = history;
-    pyro_listener_done(&listener);
     return status;
 }
 

@@ -22,4 +22,25 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t log, struct
 enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool with_sql, struct pyro_history **ret,
                                    struct pyro_error *error);
 
+/* ---- Logs that grow ----
+ *
+ * A follower belongs to one thread at a time; the histories that it gives are immutable and share what does not change
+ * any more. */
+struct pyro_history_follower;
+
+enum pyro_status pyro_history_follower_new(bool with_sql, struct pyro_history_follower **ret, struct pyro_error *error);
+void pyro_history_follower_free(struct pyro_history_follower *follower);
+/* Text of the log in any pieces; what no newline has ended yet waits for the rest. */
+enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follower, const void *bytes, size_t len,
+                                            struct pyro_error *error);
+/* What is known now; the caller releases it. */
+enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *follower, struct pyro_history **ret,
+                                                struct pyro_error *error);
+/* The history of a log as it is now. *follower, NULL at first, remembers where reading ended: of plain files only what
+ * was appended since is read, and of one that is written, up to its last whole line. A log that was replaced, cut short
+ * or compacted is read anew, as one that is compressed is each time (then *follower is NULL again). After an error
+ * *follower is NULL. */
+enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t log,
+                                     bool with_sql, struct pyro_history **ret, struct pyro_error *error);
+
 #endif

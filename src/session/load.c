@@ -40,6 +40,7 @@ struct open_part {
 struct load {
     const struct pyro_log *log;
     const struct pyro_options *options;
+    const struct pyro_load_sink *sink;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct slot *slots;
@@ -79,6 +80,12 @@ static enum pyro_status open_part(struct load *load, struct pyro_error *error)
     PYRO_TRY(pyro_reader_open(&load->log->parts[load->part], load->options->allocator, &part->reader, error));
     part->index = load->part;
     part->plain = pyro_reader_is_plain_file(part->reader, &part->fd, &part->size);
+    if (load->sink->from) {
+        if (!part->plain)
+            return pyro_error_set(error, PYRO_ERROR_INPUT, "it is no plain file any more");
+        part->next = load->sink->from[load->part];
+        part->size = load->sink->until[load->part];
+    }
     return PYRO_OK;
 }
 
@@ -408,7 +415,7 @@ static void done(struct load *load)
 enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
                                    const struct pyro_load_sink *sink, struct pyro_error *error)
 {
-    struct load load = {.log = log, .options = options, .ended = UINT64_MAX};
+    struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};
     struct applier applier = {.sink = sink, .part = SIZE_MAX};
     struct pyro_progress_meter meter;
     unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;

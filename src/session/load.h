@@ -11,6 +11,8 @@
 struct pyro_load_sink {
     void *context;
     uint32_t wanted; /* of the batches: enum pyro_wanted and what batch.h adds */
+    /* For each part, if not NULL, which must be plain files then: where a line begins, and where reading stops. */
+    const uint64_t *from, *until;
     bool (*begin_part)(void *context, struct pyro_slice path);
     bool (*apply)(void *context, const struct pyro_batch *batch);
     bool (*reject_long)(void *context, uint64_t len);       /* a record of so many bytes was skipped */

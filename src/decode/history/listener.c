@@ -53,6 +53,13 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
     return history;
 }
 
+struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener)
+{
+    if (listener->with_sql)
+        pyro_sql_follower_show(&listener->sql);
+    return listener->history->failed ? NULL : pyro_history_snapshot(listener->history);
+}
+
 /* ---- Batches ---- */
 
 /* For each text of the batch its number in the history; NULL: no memory. */

@@ -42,6 +42,9 @@ bool pyro_listener_apply(struct pyro_listener *listener, const struct pyro_batch
 /* Hands the history over, sealed; the listener may only be done away with. NULL: no memory. */
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener);
 
+/* The history as it is now, sealed; the listener goes on. NULL: no memory. */
+struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener);
+
 /* ---- For the files that follow events ---- */
 
 #define HISTORY_EVENT(name, function) pyro_history_event pyro_history_on_##function;

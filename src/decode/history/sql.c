@@ -229,6 +229,17 @@ void pyro_sql_follower_flush(struct pyro_sql_follower *sql)
     }
 }
 
+void pyro_sql_follower_show(struct pyro_sql_follower *sql)
+{
+    for (size_t row = 0; row < sql->live.count && !sql->history->failed; row++) {
+        if (!sql->live.items[row].live)
+            continue;
+        sql->history->sql.items[row].dropped = false;
+        if (!sql->live.items[row].computed)
+            pyro_sql_aggregate(sql, row);
+    }
+}
+
 /* ---- Jobs and stages ---- */
 
 size_t pyro_sql_job_start(struct pyro_sql_follower *sql, int64_t execution, int64_t job)

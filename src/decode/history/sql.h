@@ -59,6 +59,8 @@ void pyro_sql_follower_init(struct pyro_sql_follower *sql, struct pyro_history *
 void pyro_sql_follower_done(struct pyro_sql_follower *sql);
 /* The log is at its end: executions that still run get what is known of them. */
 void pyro_sql_follower_flush(struct pyro_sql_follower *sql);
+/* The same when more may follow: what is known changes with it. */
+void pyro_sql_follower_show(struct pyro_sql_follower *sql);
 
 /* ---- sql_events.c: events about executions themselves ---- */
 

@@ -4,16 +4,25 @@
 
 /* ---- Histories ---- */
 
-static enum pyro_status load_with(const struct serve_log *log, bool with_sql, void **ret, uint64_t *ret_memory,
-                                  struct pyro_error *error)
+/* Of a log that is written, a follower stays as `*state`: only what was appended is read the next time. */
+static enum pyro_status load_with(const struct serve_log *log, bool with_sql, void **state, void **ret,
+                                  uint64_t *ret_memory, struct pyro_error *error)
 {
+    struct pyro_history_follower *follower = *state;
     pyro_inputs *inputs = NULL;
     struct pyro_history *history = NULL;
     PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
-    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &history, error);
+    enum pyro_status status = follower || log->log.in_progress
+                                  ? pyro_history_follow(&follower, inputs, 0, with_sql, &history, error)
+                                  : pyro_history_load(inputs, 0, with_sql, &history, error);
+    if (!log->log.in_progress) { /* it has ended: nothing comes any more */
+        pyro_history_follower_free(follower);
+        follower = NULL;
+    }
+    *state = follower;
     pyro_inputs_close(inputs);
     PYRO_TRY(status);
-    *ret_memory = history->memory;
+    *ret_memory = follower ? 2 * history->memory : history->memory;
     *ret = history;
     return PYRO_OK;
 }
@@ -22,16 +31,19 @@ static enum pyro_status load_history(const struct serve_log *log, const struct s
                                      void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
     (void)options;
-    (void)state;
-    return load_with(log, false, ret, ret_memory, error);
+    return load_with(log, false, state, ret, ret_memory, error);
 }
 
 static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
                                          void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
     (void)options;
-    (void)state;
-    return load_with(log, true, ret, ret_memory, error);
+    return load_with(log, true, state, ret, ret_memory, error);
+}
+
+static void stop_following(void *state)
+{
+    pyro_history_follower_free(state);
 }
 
 static void *retain_history(void *value)
@@ -44,8 +56,9 @@ static void release_history(void *value)
     pyro_history_release(value);
 }
 
-static const struct serve_kind_row history_kind = {load_history, retain_history, release_history, NULL};
-static const struct serve_kind_row sql_history_kind = {load_sql_history, retain_history, release_history, NULL};
+static const struct serve_kind_row history_kind = {load_history, retain_history, release_history, stop_following};
+static const struct serve_kind_row sql_history_kind = {load_sql_history, retain_history, release_history,
+                                                       stop_following};
 
 const struct serve_kind_row *const pyro_serve_kinds[SERVE_KINDS] = {
     [SERVE_KIND_HISTORY] = &history_kind,
