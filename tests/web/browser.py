@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
@@ -16,6 +17,7 @@ import pytest
 import conftest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "serve"))  # its Server
 LOGS = ROOT / "corpus" / "logs"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 DATA = re.compile(r'(<script type="application/json" id="pyrometer-data">)(.*?)(</script>)', re.S)

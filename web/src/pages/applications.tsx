@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Sparkline } from "../charts/sparkline";
 import { fromDisk, unreadable, useDocument } from "../data/documents";
+import { useChanges } from "../data/events";
 import type { Applications as List } from "../data/types";
 import { bytes, count, duration, time } from "../format";
 import { go, link, replaceQuery } from "../router";
@@ -153,6 +154,11 @@ function ListView({ list, query }: { list: List; query: URLSearchParams }) {
 
 export function Applications({ query }: RootPageProps) {
     const state = useDocument<List>(fromDisk ? "applications" : "applications?sort=end&order=desc&limit=1000");
+    useChanges(
+        state.status === "ready",
+        () => true,
+        () => state.reload(),
+    );
     // A report about one application has no list worth looking at.
     useEffect(() => {
         if (fromDisk && !unreadable.length && state.status === "ready") {

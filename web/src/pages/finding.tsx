@@ -225,7 +225,12 @@ export function FindingCard({ finding, report, place }: { finding: Finding; repo
             </div>
             <footer>
                 <span class="note">
-                    Rule <code>{finding.rule}</code>
+                    Rule{" "}
+                    {fromDisk ? (
+                        <code>{finding.rule}</code>
+                    ) : (
+                        <a href={link(["rules", finding.rule])}>{finding.rule}</a>
+                    )}
                 </span>
                 <Feedback finding={finding} place={place} />
             </footer>

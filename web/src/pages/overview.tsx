@@ -1,6 +1,7 @@
 /** Where the time went, and what to change. */
 import { StackedBar } from "../charts/stacked";
 import { appAddress, available, useDocument } from "../data/documents";
+import { useChanges } from "../data/events";
 import type { Finding, Report } from "../data/types";
 import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
@@ -271,6 +272,12 @@ function View({ report, place }: { report: Report; place: Place }) {
 
 export function Overview({ app, attempt }: AppPageProps) {
     const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
+    const running = state.status === "ready" && state.data.application.status === "in_progress";
+    useChanges(
+        running,
+        (change) => change.app === app && (change.attempt ?? "-") === attempt,
+        () => state.reload(),
+    );
     return (
         <div class="page">
             <h1 class="off-screen">Overview</h1>
