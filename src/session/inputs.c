@@ -46,7 +46,8 @@ static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struc
         parts[i] = (struct pyro_log_part){.path = pyro_arena_copy(arena, part->path),
                                           .member = pyro_arena_copy(arena, part->member),
                                           .compacted = part->compacted,
-                                          .label = pyro_arena_copy(arena, part->label)};
+                                          .label = pyro_arena_copy(arena, part->label),
+                                          .most_bytes = part->most_bytes};
         ok =
             parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) && (parts[i].label.ptr || !part->label.ptr);
     }

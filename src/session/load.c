@@ -54,7 +54,6 @@ struct load {
     struct open_part *parts; /* one for each part of the log, open from its first piece to its last */
     size_t part;
     struct pyro_carry carry;
-    uint64_t decoded;      /* bytes of streams that were handed out */
     uint64_t bytes_before; /* stored bytes of the parts that have been read to their end */
 
     atomic_uint_fast64_t bytes_done;
@@ -138,11 +137,6 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
         PYRO_TRY(
             pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->options->max_record_bytes, &end, error));
         add_progress(load, part);
-        load->decoded += chunk->len;
-        if (load->log->most_bytes && load->decoded > load->log->most_bytes)
-            return pyro_error_set(error, PYRO_ERROR_INPUT,
-                                  "it decompresses to more than %llu bytes, which no event log of its size does",
-                                  (unsigned long long)load->log->most_bytes);
     }
     if (end) {
         if (!part->plain) {

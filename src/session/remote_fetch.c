@@ -11,7 +11,7 @@
 #include "session/remote.h"
 
 /* Decompressed bytes for each stored one; event logs reach some 100 with zstd. */
-enum { MOST_EXPANSION = 2000, ALWAYS_ALLOWED = 256 << 20 };
+enum { MOST_EXPANSION = 500, ALWAYS_ALLOWED = 256 << 20 };
 
 struct fetching {
     const struct pyro_log *log;
@@ -109,11 +109,11 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     }
     struct pyro_log *log = &ret->list.logs[0];
     log->path = fetching->log->path;
-    log->most_bytes = fetching->written * MOST_EXPANSION;
-    if (log->most_bytes < ALWAYS_ALLOWED)
-        log->most_bytes = ALWAYS_ALLOWED;
-    for (size_t i = 0; i < log->part_count; i++)
+    uint64_t most = fetching->written * MOST_EXPANSION;
+    for (size_t i = 0; i < log->part_count; i++) {
         log->parts[i].label = log->parts[i].member.ptr ? log->parts[i].member : log->path;
+        log->parts[i].most_bytes = most > ALWAYS_ALLOWED ? most : ALWAYS_ALLOWED;
+    }
     ret->log = log;
     return PYRO_OK;
 }
@@ -174,7 +174,12 @@ static enum pyro_status get_page(void *context, const char *page, struct pyro_st
                                                               PYRO_REMOTE_TRIES, body, &answer, error);
     pyro_strbuf_done(&url);
     fetching->client.received += answer.bytes;
-    *ret_status = answer.html && answer.status == 200 ? 0 : answer.status;
+    *ret_status = answer.status;
+    if (status == PYRO_OK && answer.status == 200 && answer.html) {
+        *ret_status = 404;
+        pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers with a web page where %s of its REST API would be",
+                       page[0] ? page : "the application");
+    }
     return status;
 }
 

@@ -410,6 +410,7 @@ enum pyro_status pyro_http_get_text(struct pyro_http *http, const char *url, uin
     }
     curl_easy_setopt(http->curl, CURLOPT_ACCEPT_ENCODING, NULL);
     if (status == PYRO_OK && ret->status == 200) {
+        pyro_error_clear(error);
         if (!pyro_strbuf_reserve(body, PYRO_SCAN_PADDING))
             return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for an answer");
         memset(body->data + body->len, 0, PYRO_SCAN_PADDING);

@@ -14,6 +14,7 @@ struct pyro_reader {
         head[PYRO_SNIFF_BYTES]; /* what was read to recognise the codec; head[given..read) is still to be read */
     size_t head_given, head_read;
     uint64_t consumed;
+    uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
     const char *damage;
     bool ended;
     char path[sizeof(((struct pyro_error *)0)->path)]; /* for errors: the path as far as they can hold it */
@@ -72,6 +73,7 @@ enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for a reader");
     memset(reader, 0, sizeof(*reader));
     reader->allocator = allocator;
+    reader->most_given = part->most_bytes ? part->most_bytes : UINT64_MAX;
     size_t kept = part->path.len < sizeof(reader->path) ? part->path.len : sizeof(reader->path) - 1;
     memcpy(reader->path, part->path.ptr, kept);
     enum pyro_status status = pyro_input_open(&reader->input, part, allocator, error);
@@ -108,6 +110,11 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     enum pyro_status status =
         reader->codec ? reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error)
                       : read_stored(reader, buffer, capacity, ret_len, error);
+    reader->given += *ret_len;
+    if (status == PYRO_OK && reader->given > reader->most_given)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT,
+                                "it decompresses to more than %llu bytes, which no event log of its size does",
+                                (unsigned long long)reader->most_given);
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

@@ -30,6 +30,7 @@ struct pyro_log_part {
     struct pyro_slice member; /* name inside the archive at `path`; null ptr when `path` is no archive */
     bool compacted;           /* the name ends in .compact (before a codec's suffix) */
     struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
+    uint64_t most_bytes;      /* decompressed: more was made to fill memory or time, and is an error; 0: any number */
 };
 
 struct pyro_log {
@@ -42,7 +43,6 @@ struct pyro_log {
     uint64_t missing_parts; /* gaps in the numbers of a rolling log's parts (events_1, events_3 -> 1); a log that starts
                                at events_N without .compact counts N - 1 */
     const struct pyro_remote *remote; /* PYRO_LAYOUT_REMOTE: where it is, once that is known */
-    uint64_t most_bytes; /* decompressed: a log that has more was made to fill memory or time; 0: any number */
 };
 
 static inline struct pyro_slice pyro_part_name(const struct pyro_log_part *part)

@@ -18,7 +18,7 @@ struct pyro_api_stage {
     int64_t id, attempt;
     int64_t submitted_ms, completed_ms; /* PYRO_NONE: not */
     int64_t shuffle_read_bytes, shuffle_write_bytes;
-    uint64_t tasks;                 /* that the server counted */
+    uint64_t tasks, failed_tasks;   /* that the server counted */
     const struct pyro_api_job *job; /* that ran it; NULL: none known */
     bool consumed;                  /* a later stage is taken to read its shuffle */
     struct pyro_slice name, details, description, failure, partitions, profile, pool, rdds;

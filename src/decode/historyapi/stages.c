@@ -86,6 +86,7 @@ static bool keep_stage(struct pyro_api_reading *reading, const struct pyro_slice
         .shuffle_write_bytes = pyro_api_int(values[WRITE_BYTES], 0),
         .tasks =
             count_of(values[ACTIVE]) + count_of(values[COMPLETE]) + count_of(values[FAILED]) + count_of(values[KILLED]),
+        .failed_tasks = count_of(values[FAILED]),
         .name = values[NAME],
         .details = values[DETAILS],
         .description = values[DESCRIPTION],

@@ -193,6 +193,8 @@ enum pyro_status pyro_api_read_tasks(struct pyro_api_reading *reading, const str
         listed += count;
     }
     reading->facts->tasks += listed;
-    reading->facts->lost_tasks += stage->tasks > listed ? stage->tasks - listed : 0;
+    /* A task that ended twice (its executor was lost) counts twice, the second time as failed, and is listed once. */
+    if (stage->tasks > listed + stage->failed_tasks)
+        reading->facts->lost_tasks += stage->tasks - listed - stage->failed_tasks;
     return PYRO_OK;
 }

@@ -74,7 +74,7 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
     for (size_t i = 0; i < log->part_count; i++) {
         made->stamps[i] = stamps[i];
         made->log.parts[i] = (struct pyro_log_part){put(&at, log->parts[i].path), put(&at, log->parts[i].member),
-                                                    log->parts[i].compacted, PYRO_SLICE_NULL};
+                                                    log->parts[i].compacted, PYRO_SLICE_NULL, 0};
     }
     if (attempt) {
         made->attempt = *attempt;
