@@ -28,7 +28,7 @@ rows = spark.read.csv(table)
 rows.groupBy("_c1").count().collect()
 rows.cache().count()
 try:
-    spark.sparkContext.parallelize(range(4), 2).map(lambda number: 1 // (number - 3)).collect()
+    spark.sparkContext.parallelize(range(4), 1).map(lambda number: 1 // (number - 3)).collect()
 except Exception as error:
     print(type(error).__name__)
 print("ready", flush=True)

@@ -13,6 +13,8 @@ import pytest
 import spark_servers
 import zstandard
 
+pytestmark = pytest.mark.slow
+
 CORPUS = conftest.ROOT / "corpus" / "logs"
 # Each has what the others lack: plans, failures, lost executors, cached tables, streams, RDDs only.
 LOGS = ("data_skew", "disk_spill", "job_failed_udf", "executor_lost", "cached_tables", "stream_overrun", "healthy_rdd")
