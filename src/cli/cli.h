@@ -32,7 +32,7 @@ struct cli_example {
     const char *command, *what; /* a command of NULL ends a list */
 };
 
-enum { CLI_OPTIONS_MAX = 24, CLI_REPEATED_MAX = 256 };
+enum { CLI_OPTIONS_MAX = 48, CLI_REPEATED_MAX = 256 };
 
 /* One occurrence of an option that may be given several times. */
 struct cli_repeated {

@@ -81,7 +81,12 @@ static bool take_value(struct cli_call *call, const struct cli_option *option, c
         }
         call->repeated[call->repeated_count++] = (struct cli_repeated){option, value};
     }
-    call->values[option - call->verb->body->options] = value;
+    size_t place = (size_t)(option - call->verb->body->options);
+    if (place >= CLI_OPTIONS_MAX) {
+        cli_complain("--%s stands behind the last option that a verb can have", option->name);
+        return false;
+    }
+    call->values[place] = value;
     return true;
 }
 

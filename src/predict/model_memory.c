@@ -6,10 +6,16 @@
 
 /* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */
 #define RESERVED_BYTES (300.0 * 1024 * 1024)
-/* A spilled byte is written, read again and serialised; what the run does not say is taken as so many bytes a ms. */
-#define SPILL_BYTES_A_MS 40e3
-/* Spilled rows take less room on disk than in memory; where the run has no spill to tell by how much. */
+/* Where no tasks say what a spilled byte costs: it is written and read again as fast as the run wrote its shuffles,
+ * which go the same way to the same disks, or where it wrote too little as docs/cost.md estimates it; and is
+ * serialised. */
+#define DISK_BYTES_A_MS      200e3
+#define SERIALIZED_A_MS      400e3
+#define SHUFFLE_BYTES_ENOUGH (16.0 * 1024 * 1024)
+/* Spilled rows take less room on disk than in memory; where the run says nothing by how much. */
 #define PACKED 0.4
+/* A heap of which less than this was ever used is larger than the collector wanted. */
+#define FILLED 0.85
 /* Live data keeps at most so much of a heap: beyond, the run would have ended. */
 #define LIVE_MAX 0.9
 /* How many times more or less a collection may cost. */
@@ -74,6 +80,18 @@ static double spill_cost(const struct pyro_predicted_run *run)
     return bytes > 0 ? ms / bytes : 0;
 }
 
+/* The same where no stage has both. */
+static double usual_cost(const struct pyro_app *app, double pack)
+{
+    double bytes = 0, ms = 0;
+    for (size_t s = 0; s < app->stages.count; s++) {
+        bytes += fmax((double)app->stages.items[s].shuffle_write_bytes, 0);
+        ms += fmax((double)app->stages.items[s].shuffle_write_ms, 0);
+    }
+    double speed = bytes >= SHUFFLE_BYTES_ENOUGH && ms > 0 ? bytes / ms : DISK_BYTES_A_MS;
+    return 2 / speed + 1 / (pack * SERIALIZED_A_MS);
+}
+
 /* Disk bytes of a byte that did not fit into memory. */
 static double packed(const struct pyro_app *app)
 {
@@ -85,11 +103,28 @@ struct change_told {
     double spill_before, spill_after, gc_before, gc_after;
 };
 
+/* A sorter that gets no more memory writes all that it holds, not only what is too much. */
+static double thrown_out(double need, double memory)
+{
+    return need > memory && memory > 0 ? floor(need / memory) * memory : 0;
+}
+
+/* What the collector uses of a heap: what the run used at most, where that was not all of it. */
+static double used_heap(const struct pyro_predicted_run *run, double heap)
+{
+    double peak = 0;
+    for (size_t i = 0; i < run->app->executors.count; i++)
+        peak = fmax(peak, (double)run->app->executors.items[i].heap_peak_bytes);
+    return peak > 0 && peak < FILLED * (double)run->memory_bytes ? fmin(peak, heap) : heap;
+}
+
 static void change_stage(struct pyro_predict_change *change, size_t row, struct memory was, struct memory now,
                          double gc_factor, double cost, double pack, struct change_told *told)
 {
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_stage_facts *facts = &run->stages[row];
+    bool spill_of_run = run->app->numbers.disk_spill_bytes > 0,
+         by_bytes = facts->source == PYRO_SOURCE_SHUFFLE && run->app->stages.items[row].shuffle_read_bytes > 0;
     bool any = false;
     for (uint32_t i = 0; i < facts->count && !any; i++) {
         const struct pyro_task_facts *task = &run->tasks[facts->first + i];
@@ -101,12 +136,13 @@ static void change_stage(struct pyro_predict_change *change, size_t row, struct 
     for (uint32_t i = 0; i < facts->count; i++) {
         const struct pyro_task_facts *task = &run->tasks[facts->first + i];
         double need = (double)task->need, spill = (double)task->spill, after = spill, gc = (double)task->gc_ms;
+        double each = spill_of_run || !by_bytes || !(need > 0) ? pack : fmin((double)task->load / need, 1);
         if (spill > 0)
-            after = need > was.task ? spill * fmax(need - now.task, 0) / (need - was.task)
+            after = need > was.task ? spill * thrown_out(need, now.task) / thrown_out(need, was.task)
                                     : (now.task >= was.task ? spill * was.task / now.task : spill);
         else if (need > now.task && need <= was.task)
-            after = (need - now.task) * pack;
-        after = fmin(after, fmax(spill * 4, need * pack));
+            after = thrown_out(need, now.task) * each;
+        after = fmin(after, fmax(spill * 4, need * each));
         double ms = tasks->ms[i] + (after - spill) * cost + gc * (gc_factor - 1);
         tasks->ms[i] = fmax(ms, fmin(tasks->ms[i], pyro_fixed_ms(change, row)));
         told->spill_before += spill;
@@ -130,12 +166,14 @@ void pyro_model_memory(struct pyro_predict_change *change)
         return;
     }
     struct change_told told = {0};
-    double fitted = spill_cost(run), cost = fitted > 0 ? fitted : 1 / SPILL_BYTES_A_MS, live = live_bytes(run);
-    double room_was = fmax(was.heap - live, was.heap * (1 - LIVE_MAX)),
-           room_now = fmax(now.heap - live, now.heap * (1 - LIVE_MAX));
+    double fitted = spill_cost(run), live = live_bytes(run), pack = packed(run->app);
+    double cost = fitted > 0 ? fitted : usual_cost(run->app, pack);
+    double heap_was = used_heap(run, was.heap), heap_now = used_heap(run, now.heap);
+    double room_was = fmax(heap_was - live, heap_was * (1 - LIVE_MAX)),
+           room_now = fmax(heap_now - live, heap_now * (1 - LIVE_MAX));
     double gc_factor = fmin(fmax(room_was / room_now, 1 / GC_FACTOR_MAX), GC_FACTOR_MAX);
     for (size_t s = 0; s < run->app->stages.count && !change->failed; s++)
-        change_stage(change, s, was, now, gc_factor, cost, packed(run->app), &told);
+        change_stage(change, s, was, now, gc_factor, cost, pack, &told);
     double task_ms = fmax((double)run->app->numbers.task_ms, 1);
     double changed = fabs(told.spill_after - told.spill_before) * cost + fabs(told.gc_after - told.gc_before);
     double doubt =
@@ -148,6 +186,6 @@ void pyro_model_memory(struct pyro_predict_change *change)
         now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,
         told.gc_after / 1000, told.gc_before / 1000,
         fitted > 0 ? "; what a spilled byte costs is fitted on tasks of this run"
-                   : "; this run does not tell what a spilled byte costs",
+                   : "; a spilled byte is taken to cost what writing shuffles did",
         risk ? "; executors held more than that alive: they may run out of memory" : "");
 }

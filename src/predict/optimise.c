@@ -206,7 +206,27 @@ enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct 
     return status;
 }
 
+bool pyro_optimiser_available(void)
+{
+    return true;
+}
+
+const char *pyro_optimiser_description(void)
+{
+    return "whatif --optimize; NLopt (DIRECT)";
+}
+
 #else
+
+bool pyro_optimiser_available(void)
+{
+    return false;
+}
+
+const char *pyro_optimiser_description(void)
+{
+    return "whatif --optimize; needs libnlopt-dev where it is built";
+}
 
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
                                        struct pyro_error *error)

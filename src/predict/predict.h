@@ -158,6 +158,9 @@ enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_
  * PYRO_ERROR_ARGUMENT: a sweep was asked too, or this build has no optimiser. */
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
                                        struct pyro_error *error);
+/* Whether this build can, and by what. */
+bool pyro_optimiser_available(void);
+const char *pyro_optimiser_description(void);
 /* Prices the run; `prices` may be NULL. */
 enum pyro_status pyro_predict_take_prices(struct pyro_predicted_run *run, const struct pyro_prices *prices,
                                           const char *instance, const char *region, struct pyro_error *error);

@@ -6,6 +6,7 @@
 
 #include "base/scan.h"
 #include "model/column.h"
+#include "predict/predict.h"
 #include "report/web_assets.h"
 #include "rules/rule.h"
 #include "source/http.h"
@@ -49,7 +50,7 @@ static size_t format_count(void)
 }
 
 /* What depends on how this was built. */
-enum { OPTIONAL = 1 };
+enum { OPTIONAL = 2 };
 
 size_t pyro_features_count(void)
 {
@@ -61,8 +62,11 @@ struct pyro_feature_info pyro_features_get(size_t index)
     if (index < FIXED)
         return fixed[index];
     index -= FIXED;
-    if (index < OPTIONAL)
+    if (index == 0)
         return (struct pyro_feature_info){"optional", "http", pyro_http_description(), pyro_http_available()};
+    if (index < OPTIONAL)
+        return (struct pyro_feature_info){"optional", "optimiser", pyro_optimiser_description(),
+                                          pyro_optimiser_available()};
     index -= OPTIONAL;
     if (index < variant_count())
         return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name,
