@@ -110,15 +110,16 @@ function Outcome({ data }: { data: WhatIf }) {
     return (
         <div aria-live="polite">
             <Figures>
+                <Figure name="Time" value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)} />
                 <Figure
-                    name="Time"
-                    value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)}
-                    hint={`${duration(scenario.wall_ms.expected)} expected, ${change > 0 ? "+" : ""}${((change / base.replayed_ms) * 100).toFixed(0)} %`}
+                    name="Expected"
+                    value={duration(scenario.wall_ms.expected)}
+                    hint={`${change > 0 ? "+" : ""}${((change / base.replayed_ms) * 100).toFixed(0)} %`}
                 />
                 <Figure
                     name="Took"
                     value={duration(base.measured_ms)}
-                    hint={`${share(base.replay_error_share)} replay error`}
+                    hint={`replay ${share(base.replay_error_share)} off`}
                 />
                 <Figure name="Cost" value={costText(scenario, base)} />
                 <Figure name="Slots used" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />

@@ -1,7 +1,7 @@
 /** The Markdown that the rules' pages are written in: headings, paragraphs, lists, tables, code, links. */
 import type { ComponentChildren } from "preact";
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
+const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)|\*([^*\s][^*]*)\*|<(https:[^>\s]+)>/g;
 
 /** Text with code, bold and links; links that lead out of the pages are text with their address. */
 function inline(text: string): ComponentChildren[] {
@@ -11,6 +11,8 @@ function inline(text: string): ComponentChildren[] {
         if (match.index > from) parts.push(text.slice(from, match.index));
         if (match[1] !== undefined) parts.push(<code>{match[1]}</code>);
         else if (match[2] !== undefined) parts.push(<strong>{match[2]}</strong>);
+        else if (match[5] !== undefined) parts.push(<em>{match[5]}</em>);
+        else if (match[6] !== undefined) parts.push(linked(match[6], match[6]));
         else parts.push(linked(match[3] ?? "", match[4] ?? ""));
         from = match.index + match[0].length;
     }
