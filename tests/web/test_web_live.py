@@ -14,7 +14,7 @@ from browser import AXE, LOGS, ROOT, Watched, launched, requires_browser
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
 from server import Server  # noqa: E402
 
-pytestmark = requires_browser
+pytestmark = [requires_browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

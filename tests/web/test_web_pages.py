@@ -9,7 +9,7 @@ import pytest
 
 from browser import AXE, LOGS, ROOT, Watched, app_route, launched, requires_browser, with_documents, write_report
 
-pytestmark = requires_browser
+pytestmark = [requires_browser, pytest.mark.slow]
 
 # Skew, many tasks, lost executors, a failed job, a stream, a log that is not complete.
 LOG_NAMES = ["data_skew", "coalesce_off", "executor_lost", "job_failed_udf", "healthy_stream", "unfinished"]
