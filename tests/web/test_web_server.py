@@ -12,7 +12,7 @@ import pytest
 from browser import AXE, LOGS, Watched, launched, requires_browser
 from server import Server  # found by browser
 
-pytestmark = requires_browser
+pytestmark = [requires_browser, pytest.mark.slow]
 
 LOG_NAMES = ["data_skew", "data_skew_repaired", "healthy_etl", "executor_lost", "straggler"]
 
