@@ -265,8 +265,8 @@ def main() -> int:
         logs += conftest.log_paths(given)
     with tempfile.TemporaryDirectory(prefix="pyrometer-differential-") as name:
         gather(Path(name), logs)
-        with HistoryServer(options.spark_home, Path(name)) as spark, Server(Path(name), "--retain-like-spark") as ours:
-            spark.wait_for(ours.count())
+        with HistoryServer(options.spark_home, Path(name)) as spark, Server(Path(name)) as ours:
+            print(f"{spark.wait_for(ours.count())} of {ours.count()} logs are listed by Spark", flush=True)
             comparison = Comparison(spark.port, ours.port)
             comparison.run(options.requests)
     for one in comparison.differences:
