@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "model/history.h"
 
 /* One attempt of an application, as a list of applications shows it. */
@@ -42,5 +43,22 @@ enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *fo
  * *follower is NULL. */
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t log,
                                      bool with_sql, struct pyro_history **ret, struct pyro_error *error);
+
+/* ---- Kept in files ----
+ *
+ * An index holds the history of a log that has ended, compressed, with a checksum. One that is damaged, of another
+ * version, or of another state of the log (its files' sizes, times, numbers and first bytes) counts as not there. */
+
+/* What tells this state of a log's files; false: it has none, or is still written. Taken before the log is read. */
+bool pyro_history_identify(const pyro_inputs *inputs, size_t log, struct pyro_strbuf *identity);
+/* NULL: there is none. */
+struct pyro_history *pyro_history_index_load(const char *folder, const pyro_inputs *inputs, size_t log, bool with_sql);
+/* False: it was not kept, since the log is small or has changed, the index would exceed 15 % of the log's text, another
+ * process is at it, or writing failed. */
+bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size_t log,
+                             const struct pyro_history *history, struct pyro_slice identity);
+/* The bytes of such a file. */
+bool pyro_history_index_write(const struct pyro_history *history, struct pyro_slice identity, struct pyro_strbuf *file);
+struct pyro_history *pyro_history_index_read(struct pyro_slice file, struct pyro_slice identity);
 
 #endif

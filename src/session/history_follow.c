@@ -271,22 +271,26 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
     bool same = false;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
-    for (int attempt = *follower ? 0 : 1; attempt < 2 && !same; attempt++) {
+    struct pyro_history_follower *one = *follower;
+    *follower = NULL; /* after an error it is not known what was read: the next one begins anew */
+    for (int attempt = one ? 0 : 1; attempt < 2 && !same; attempt++) {
         if (attempt) {
-            pyro_history_follower_free(*follower);
-            *follower = NULL;
-            PYRO_TRY(pyro_history_follower_new(with_sql, follower, error));
+            pyro_history_follower_free(one);
+            one = NULL;
+            PYRO_TRY(pyro_history_follower_new(with_sql, &one, error));
         }
-        enum pyro_status status = read_on(*follower, log, &same, error);
-        if (status != PYRO_OK) { /* what was read is not known: the next one begins anew */
-            pyro_history_follower_free(*follower);
-            *follower = NULL;
+        if (!one)
+            return no_memory(error);
+        enum pyro_status status = read_on(one, log, &same, error);
+        if (status != PYRO_OK) {
+            pyro_history_follower_free(one);
             return status;
         }
     }
-    if (same)
-        return pyro_history_follower_snapshot(*follower, ret, error);
-    pyro_history_follower_free(*follower);
-    *follower = NULL;
+    if (same) {
+        *follower = one;
+        return pyro_history_follower_snapshot(one, ret, error);
+    }
+    pyro_history_follower_free(one);
     return pyro_history_load(inputs, index, with_sql, ret, error);
 }

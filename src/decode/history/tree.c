@@ -95,9 +95,10 @@ const struct pyro_tree *pyro_tree_parse(struct pyro_arena *arena, struct pyro_sl
 
 const struct pyro_tree *pyro_tree_get(const struct pyro_tree *node, const char *key)
 {
+    size_t len = strlen(key);
     for (const struct pyro_tree *member = node && node->kind == PYRO_TREE_OBJECT ? node->first : NULL; member;
          member = member->next)
-        if (pyro_slice_is(member->key, key))
+        if (member->key.len == len && memcmp(member->key.ptr, key, len) == 0)
             return member->kind == PYRO_TREE_NULL ? NULL : member;
     return NULL;
 }

@@ -4,25 +4,123 @@
 
 /* ---- Histories ---- */
 
-/* Of a log that is written, a follower stays as `*state`: only what was appended is read the next time. */
-static enum pyro_status load_with(const struct serve_log *log, bool with_sql, void **state, void **ret,
-                                  uint64_t *ret_memory, struct pyro_error *error)
+/* Beside a history: of a log that is written the follower, so that only what was appended is read the next time; of one
+ * that has ended the thread that keeps it in a file, so that nobody waits for that. */
+struct history_state {
+    struct pyro_history_follower *follower;
+    bool saving;
+    pthread_t saver;
+};
+
+struct save {
+    pyro_inputs *inputs;
+    struct pyro_history *history;
+    struct pyro_strbuf identity;
+    char folder[];
+};
+
+static void free_save(struct save *save)
 {
-    struct pyro_history_follower *follower = *state;
+    if (!save)
+        return;
+    pyro_inputs_close(save->inputs);
+    pyro_history_release(save->history);
+    pyro_strbuf_done(&save->identity);
+    pyro_release(NULL, save);
+}
+
+static void *save_history(void *context)
+{
+    struct save *save = context;
+    pyro_history_index_save(save->folder, save->inputs, 0, save->history, pyro_strbuf_slice(&save->identity));
+    free_save(save);
+    return NULL;
+}
+
+static void stop_saving(struct history_state *state)
+{
+    if (state->saving)
+        pthread_join(state->saver, NULL);
+    state->saving = false;
+}
+
+static void close_history_state(void *context)
+{
+    struct history_state *state = context;
+    if (!state)
+        return;
+    stop_saving(state);
+    pyro_history_follower_free(state->follower);
+    pyro_release(NULL, state);
+}
+
+/* Takes over `save`. */
+static void start_saving(struct history_state *state, struct save *save, struct pyro_history *history)
+{
+    save->history = pyro_history_retain(history);
+    state->saving = pthread_create(&state->saver, NULL, save_history, save) == 0;
+    if (!state->saving)
+        free_save(save);
+}
+
+static struct save *new_save(const struct serve_log *log, const char *folder)
+{
+    size_t bytes = strlen(folder) + 1;
+    struct save *save = pyro_allocate(NULL, sizeof(*save) + bytes);
+    if (!save)
+        return NULL;
+    *save = (struct save){0};
+    pyro_strbuf_init(&save->identity, NULL);
+    memcpy(save->folder, folder, bytes);
+    struct pyro_error error;
+    if (pyro_inputs_of(&log->log, &save->inputs, &error) != PYRO_OK ||
+        !pyro_history_identify(save->inputs, 0, &save->identity)) {
+        free_save(save);
+        return NULL;
+    }
+    return save;
+}
+
+/* A log that has ended: from its file, or read and then kept. */
+static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inputs, bool with_sql, const char *cache,
+                                   struct history_state *state, struct pyro_history **ret, struct pyro_error *error)
+{
+    *ret = cache ? pyro_history_index_load(cache, inputs, 0, with_sql) : NULL;
+    if (*ret)
+        return PYRO_OK;
+    struct save *save = cache ? new_save(log, cache) : NULL;
+    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, ret, error);
+    if (status == PYRO_OK && save)
+        start_saving(state, save, *ret);
+    else
+        free_save(save);
+    return status;
+}
+
+static enum pyro_status load_with(const struct serve_log *log, const char *cache, bool with_sql, void **place,
+                                  void **ret, uint64_t *ret_memory, struct pyro_error *error)
+{
+    struct history_state *state = *place;
     pyro_inputs *inputs = NULL;
     struct pyro_history *history = NULL;
-    PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
-    enum pyro_status status = follower || log->log.in_progress
-                                  ? pyro_history_follow(&follower, inputs, 0, with_sql, &history, error)
-                                  : pyro_history_load(inputs, 0, with_sql, &history, error);
-    if (!log->log.in_progress) { /* it has ended: nothing comes any more */
-        pyro_history_follower_free(follower);
-        follower = NULL;
+    if (!state) {
+        *place = state = pyro_allocate(NULL, sizeof(*state));
+        if (!state)
+            return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        *state = (struct history_state){0};
     }
-    *state = follower;
+    stop_saving(state);
+    PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
+    enum pyro_status status = state->follower || log->log.in_progress
+                                  ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &history, error)
+                                  : load_ended(log, inputs, with_sql, cache, state, &history, error);
+    if (!log->log.in_progress) { /* nothing comes any more */
+        pyro_history_follower_free(state->follower);
+        state->follower = NULL;
+    }
     pyro_inputs_close(inputs);
     PYRO_TRY(status);
-    *ret_memory = follower ? 2 * history->memory : history->memory;
+    *ret_memory = state->follower ? 2 * history->memory : history->memory;
     *ret = history;
     return PYRO_OK;
 }
@@ -30,20 +128,13 @@ static enum pyro_status load_with(const struct serve_log *log, bool with_sql, vo
 static enum pyro_status load_history(const struct serve_log *log, const struct serve_catalog_options *options,
                                      void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
-    (void)options;
-    return load_with(log, false, state, ret, ret_memory, error);
+    return load_with(log, options->cache, false, state, ret, ret_memory, error);
 }
 
 static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
                                          void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
-    (void)options;
-    return load_with(log, true, state, ret, ret_memory, error);
-}
-
-static void stop_following(void *state)
-{
-    pyro_history_follower_free(state);
+    return load_with(log, options->cache, true, state, ret, ret_memory, error);
 }
 
 static void *retain_history(void *value)
@@ -56,9 +147,9 @@ static void release_history(void *value)
     pyro_history_release(value);
 }
 
-static const struct serve_kind_row history_kind = {load_history, retain_history, release_history, stop_following};
+static const struct serve_kind_row history_kind = {load_history, retain_history, release_history, close_history_state};
 static const struct serve_kind_row sql_history_kind = {load_sql_history, retain_history, release_history,
-                                                       stop_following};
+                                                       close_history_state};
 
 const struct serve_kind_row *const pyro_serve_kinds[SERVE_KINDS] = {
     [SERVE_KIND_HISTORY] = &history_kind,

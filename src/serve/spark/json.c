@@ -7,8 +7,10 @@
 
 static void indent(struct spark_json *json)
 {
-    pyro_strbuf_add_char(json->out, '\n');
-    for (unsigned i = 0; i < json->depth; i++)
+    static const char blanks[] = "\n                                ";
+    enum { AT_ONCE = (sizeof(blanks) - 2) / 2 };
+    pyro_strbuf_add(json->out, blanks, 1 + 2 * (json->depth < AT_ONCE ? json->depth : AT_ONCE));
+    for (unsigned i = AT_ONCE; i < json->depth; i++)
         pyro_strbuf_add_text(json->out, "  ");
 }
 
@@ -68,16 +70,22 @@ void pyro_spark_text(struct spark_json *json, struct pyro_slice text)
     struct pyro_strbuf *out = json->out;
     pyro_strbuf_add_char(out, '"');
     for (size_t i = 0; i < text.len; i++) {
+        size_t plain = i;
+        while (plain < text.len && (unsigned char)text.ptr[plain] >= 0x20 && text.ptr[plain] != '"' &&
+               text.ptr[plain] != '\\')
+            plain++;
+        pyro_strbuf_add(out, text.ptr + i, plain - i);
+        i = plain;
+        if (i == text.len)
+            break;
         unsigned char byte = (unsigned char)text.ptr[i];
         static const char short_names[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
         const char *found = byte ? strchr(short_names, byte) : NULL;
         if (found) {
             pyro_strbuf_add_char(out, '\\');
             pyro_strbuf_add_char(out, letters[found - short_names]);
-        } else if (byte < 0x20) {
-            pyro_strbuf_printf(out, "\\u%04X", byte);
         } else {
-            pyro_strbuf_add_char(out, (char)byte);
+            pyro_strbuf_printf(out, "\\u%04X", byte);
         }
     }
     pyro_strbuf_add_char(out, '"');

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
+#include "model/history_pack.h"
 #include "session/history.h"
 
 #define STAGE(number)                                                                                                  \
@@ -225,12 +226,83 @@ static void test_files(void **state)
     rmdir(folder);
 }
 
+static struct pyro_history *fed(void)
+{
+    struct pyro_history_follower *follower = NULL;
+    struct pyro_history *history = NULL;
+    struct pyro_error error;
+    assert_int_equal(pyro_history_follower_new(true, &follower, &error), PYRO_OK);
+    /* Without the last lines a task still runs. */
+    size_t len = (size_t)(strstr(log_text, "no JSON") - log_text), last = len;
+    while (log_text[--last - 1] != '\n')
+        ;
+    assert_int_equal(pyro_history_follower_feed(follower, log_text, last, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_snapshot(follower, &history, &error), PYRO_OK);
+    pyro_history_follower_free(follower);
+    return history;
+}
+
+static void test_packed_and_unpacked(void **state)
+{
+    (void)state;
+    struct pyro_history *history = fed();
+    struct pyro_strbuf packed;
+    pyro_strbuf_init(&packed, NULL);
+    assert_true(pyro_history_pack(history, &packed));
+    struct pyro_history *again = pyro_history_unpack(pyro_strbuf_slice(&packed));
+    assert_non_null(again);
+    char *words = describe(history), *words_again = describe(again);
+    assert_string_equal(words_again, words);
+    assert_non_null(strstr(words, " task 3 1.0 103-0 1/h - 00 run 0 push 0 0\n"));
+    free(words);
+    free(words_again);
+    pyro_history_release(again);
+    for (size_t len = 0; len < packed.len; len++) /* cut anywhere */
+        assert_null(pyro_history_unpack((struct pyro_slice){packed.data, len}));
+    for (size_t at = 0; at < packed.len; at++) { /* refused, or sound enough to be shown */
+        packed.data[at] = (char)(packed.data[at] + 1);
+        again = pyro_history_unpack(pyro_strbuf_slice(&packed));
+        if (again)
+            free(describe(again));
+        pyro_history_release(again);
+        packed.data[at] = (char)(packed.data[at] - 1);
+    }
+    pyro_strbuf_done(&packed);
+    pyro_history_release(history);
+}
+
+static void test_damaged_indexes_are_not_trusted(void **state)
+{
+    (void)state;
+    struct pyro_history *history = fed();
+    struct pyro_slice identity = PYRO_SLICE_LITERAL("this log");
+    struct pyro_strbuf file;
+    pyro_strbuf_init(&file, NULL);
+    assert_true(pyro_history_index_write(history, identity, &file));
+    struct pyro_history *again = pyro_history_index_read(pyro_strbuf_slice(&file), identity);
+    assert_non_null(again);
+    pyro_history_release(again);
+    assert_null(pyro_history_index_read(pyro_strbuf_slice(&file), PYRO_SLICE_LITERAL("that log")));
+    assert_null(pyro_history_index_read(pyro_strbuf_slice(&file), PYRO_SLICE_LITERAL("this")));
+    for (size_t len = 0; len < file.len; len++)
+        assert_null(pyro_history_index_read((struct pyro_slice){file.data, len}, identity));
+    for (size_t at = 0; at < file.len; at++) {
+        file.data[at] = (char)(file.data[at] ^ 4);
+        assert_null(pyro_history_index_read(pyro_strbuf_slice(&file), identity));
+        file.data[at] = (char)(file.data[at] ^ 4);
+    }
+    pyro_strbuf_done(&file);
+    pyro_history_release(history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_snapshots_do_not_change),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_packed_and_unpacked),
+        cmocka_unit_test(test_damaged_indexes_are_not_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
