@@ -47,14 +47,19 @@ static void take_rules(const struct pyro_predict_change *change, bool scenario, 
     };
 }
 
-/* ShufflePartitionsUtil.coalescePartitions() over `first` partitions of one size. */
+/* Partitions are read together up to this size: ShufflePartitionsUtil.coalescePartitions(). */
+static double target_of(const struct rules *rules, double bytes)
+{
+    double least = rules->parallelism_first ? rules->most_cores : 1;
+    return fmax(fmin(ceil(bytes / least), rules->advisory), rules->smallest);
+}
+
+/* The same over `first` partitions of one size. */
 static double coalesced(const struct rules *rules, double bytes, double first)
 {
     if (!rules->adaptive || !rules->coalesces)
         return first;
-    double least = rules->parallelism_first ? rules->most_cores : 1;
-    double target = fmax(fmin(ceil(bytes / least), rules->advisory), rules->smallest);
-    double each = bytes / first, joined = each > 0 ? floor(target / each) : first;
+    double target = target_of(rules, bytes), each = bytes / first, joined = each > 0 ? floor(target / each) : first;
     return ceil(first / fmax(fmin(joined, first), 1));
 }
 
@@ -117,16 +122,23 @@ static bool make_apart(struct pyro_predict_change *change, struct apart *apart, 
     return !change->failed;
 }
 
-/* Those beyond the limits, where the run did not cut them. */
-static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_tasks *tasks, const struct rules *now,
-                        struct apart *apart)
+/* Those beyond the limits, where the run did not cut them. Spark looks for skew before it puts partitions together
+ * (OptimizeSkewedJoin runs before CoalesceShufflePartitions from 3.2 on), so that the median is that of partitions;
+ * where the run put them together, a task beyond the size aimed at is a partition of its own. */
+static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_tasks *tasks, const struct rules *was,
+                        const struct rules *now, struct apart *apart)
 {
+    double joined = was->adaptive && was->coalesces ? fmax(partitions_of(was) / tasks->count, 1) : 1, bytes = 0;
     double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
     change->failed |= !sorted;
     if (!sorted || !make_apart(change, apart, tasks->count))
         return false;
     memcpy(sorted, tasks->load, tasks->count * sizeof(*sorted));
-    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median_of(sorted, tasks->count));
+    for (uint32_t i = 0; i < tasks->count; i++)
+        bytes += tasks->load[i];
+    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median_of(sorted, tasks->count) / joined);
+    if (joined > 1)
+        limit = fmax(limit, target_of(was, bytes));
     uint32_t left = 0;
     for (uint32_t i = 0; i < tasks->count; i++) {
         bool skewed = tasks->load[i] > limit;
@@ -230,8 +242,8 @@ static bool recut_join(struct pyro_predict_change *change, size_t row, const str
     if (!tasks || tasks->count < 2)
         return false;
     double before = tasks->count, rest = 0;
-    bool any =
-        skew_was ? join_skewed(change, row, tasks, was, &apart) : skew_now && take_skewed(change, tasks, now, &apart);
+    bool any = skew_was ? join_skewed(change, row, tasks, was, &apart)
+                        : skew_now && take_skewed(change, tasks, was, now, &apart);
     if (!any || apart.count == 0)
         return false;
     tasks->recut = true;
