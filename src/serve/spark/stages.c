@@ -209,9 +209,13 @@ static bool write_share_distributions(struct spark_json *json, const struct pyro
     pyro_spark_key(json, "peakMemoryMetrics");
     pyro_spark_open_object(json);
     for (int p = 0; p < PYRO_HISTORY_PEAKS; p++) {
+        size_t known = 0; /* executors that told of their memory */
         for (size_t i = 0; i < count; i++)
-            values[i] = stage->shares.items[i].peaks.values[p];
-        write_quantiles(json, peak_names[p], values, count, wish);
+            if (stage->shares.items[i].peaks.set)
+                values[known++] = stage->shares.items[i].peaks.values[p];
+        if (known == 0)
+            values[known++] = 0;
+        write_quantiles(json, peak_names[p], values, known, wish);
     }
     pyro_spark_close_object(json);
     pyro_spark_close_object(json);
