@@ -320,8 +320,17 @@ static void redact_properties(struct pyro_builder *builder, struct pyro_app *app
         bool shown = true;
         for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
             shown &= !pyro_slice_is(property->kind, kinds[k]);
-        if (!shown && property->value.ptr && pyro_secrets_property(&builder->secrets, property->key, property->value))
+        if (shown || !property->value.ptr)
+            continue;
+        if (pyro_secrets_property(&builder->secrets, property->key, property->value)) {
             property->value = intern_text(app, PYRO_REDACTED);
+            continue;
+        }
+        /* Passwords in addresses, which no word tells. */
+        struct pyro_slice kept = pyro_secrets_text(&builder->secrets, property->value, &builder->prose);
+        if (kept.ptr != property->value.ptr)
+            property->value = pyro_intern_slice(app->strings, kept);
+        builder->failed |= builder->prose.failed;
     }
 }
 
@@ -337,7 +346,7 @@ static bool finish_into(struct pyro_builder *builder, const struct pyro_log_fact
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);
     sort_rows(app->failures.items, app->failures.count, sizeof(*app->failures.items), compare_failures);
-    return true;
+    return !builder->failed;
 }
 
 enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,

@@ -1,13 +1,7 @@
 /* pyrometer.configuration/1: properties as they were beside those that this run recommends, ready to be pasted. */
 #include "report/escape.h"
-#include "report/secrets.h"
 #include "report/views/views.h"
 #include "rules/properties.h"
-
-static struct pyro_slice plain_value(struct pyro_slice key, struct pyro_slice value)
-{
-    return value.ptr && pyro_is_secret(key, value) ? pyro_slice_from(pyro_redacted) : value;
-}
 
 /* ---- Texts to paste ---- */
 
@@ -142,9 +136,9 @@ static void write_row(struct pyro_json *json, const struct pyro_diagnosis *diagn
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "key", row->key);
-    pyro_json_text(json, "actual", plain_value(row->key, row->current));
+    pyro_json_text(json, "actual", row->current);
     pyro_json_string(json, "default", known ? known->fallback : NULL);
-    pyro_json_text(json, "recommended", plain_value(row->key, row->recommended));
+    pyro_json_text(json, "recommended", row->recommended);
     write_findings(json, diagnosis, row);
     pyro_json_text(json, "why", row->reason);
     pyro_json_text(json, "verify", row->verify);

@@ -1,12 +1,7 @@
-/* pyrometer.environment/1: properties of Spark, the system, Hadoop and the JVM, without their secrets. */
-#include "report/secrets.h"
+/* pyrometer.environment/1: properties of Spark, the system, Hadoop and the JVM, whose secrets are left out when a log
+ * is read. */
+#include "base/secrets.h"
 #include "report/views/views.h"
-
-/* Properties that are no secret although their names say so. */
-static bool is_harmless(struct pyro_slice key)
-{
-    return pyro_slice_is(key, "spark.redaction.regex") || pyro_slice_is(key, "spark.sql.redaction.string.regex");
-}
 
 /* Those of one kind as an object; rows are sorted by kind, then name. */
 static void write_kind(struct pyro_json *json, const struct pyro_app *app, const char *kind, uint64_t *redacted)
@@ -17,13 +12,10 @@ static void write_kind(struct pyro_json *json, const struct pyro_app *app, const
         const struct pyro_property *property = &app->properties.items[i];
         if (!pyro_slice_is(property->kind, kind) || !property->key.ptr)
             continue;
-        bool done = property->value.ptr && pyro_slice_is(property->value, pyro_redacted);
-        bool secret = done || (property->value.ptr && !is_harmless(property->key) &&
-                               pyro_is_secret(property->key, property->value));
-        *redacted += secret;
+        *redacted += property->value.ptr && pyro_slice_find(property->value, PYRO_REDACTED) != NULL;
         pyro_json_line(json);
         pyro_json_key(json, property->key);
-        pyro_json_text(json, NULL, secret ? pyro_slice_from(pyro_redacted) : property->value);
+        pyro_json_text(json, NULL, property->value);
     }
     pyro_json_end(json, '}');
 }
