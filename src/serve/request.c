@@ -2,6 +2,7 @@
 #include "serve/request.h"
 
 #include "report/escape.h"
+#include "serve/api/api.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -85,6 +86,8 @@ void pyro_serve_shape_error(struct serve_request *request, const char *url)
                  {405, "method_not_allowed"}, {409, "conflict"},     {413, "too_large"},   {415, "bad_request"},
                  {422, "unreadable"},         {429, "too_many"},     {503, "unavailable"}, {507, "no_space"}};
     static const char prefix[] = "/pyrometer/v1/";
+    if (request->status == 405 && strncmp(url, prefix, sizeof(prefix) - 1) == 0)
+        pyro_api_allow(request, url + sizeof(prefix) - 1);
     if (request->status < 400 || request->stream.read || !request->type ||
         strncmp(url, prefix, sizeof(prefix) - 1) != 0 || strncmp(request->type, "text/plain", 10) != 0)
         return;

@@ -27,6 +27,9 @@ typedef void api_handler(struct api_request *request);
 /* Answers a request whose path is the service's, or, below `prefix`, what stands behind that. */
 void pyro_api_dispatch(struct serve_request *http, const char *prefix);
 
+/* Says in the header Allow which methods that path takes. */
+void pyro_api_allow(struct serve_request *http, const char *path);
+
 /* The answer is an error; its code follows from the status. */
 void pyro_api_error(struct serve_request *http, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

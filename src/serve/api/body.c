@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-enum { TEXT_MAX = 8000 };
+enum { CHARACTERS_MAX = 1000, BYTES_MAX = 4 * CHARACTERS_MAX };
 
 /* A copy with a NUL behind it; NULL for null. */
 static const char *take_text(struct pyro_json *json, struct pyro_arena *arena, const char **why)
@@ -14,12 +14,17 @@ static const char *take_text(struct pyro_json *json, struct pyro_arena *arena, c
     if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr)
         return NULL;
     size_t len = pyro_text_decode_into(raw, NULL, 0);
-    char *text = len <= TEXT_MAX ? pyro_arena_alloc(arena, len + 1) : NULL;
-    if (!text)
-        *why = len > TEXT_MAX ? "a text has more than 8000 bytes" : "no memory left";
-    else
+    char *text = len <= BYTES_MAX ? pyro_arena_alloc(arena, len + 1) : NULL;
+    size_t characters = 0;
+    if (text)
         pyro_text_decode_into(raw, text, len + 1);
-    if (text && strlen(text) != len)
+    for (size_t i = 0; text && i < len; i++)
+        characters += ((unsigned char)text[i] & 0xc0) != 0x80;
+    if (len > BYTES_MAX || characters > CHARACTERS_MAX)
+        *why = "a text has more than 1000 characters";
+    else if (!text)
+        *why = "no memory left";
+    else if (strlen(text) != len)
         *why = "a text has a NUL character";
     return text;
 }

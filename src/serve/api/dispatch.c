@@ -245,6 +245,25 @@ static const struct route *find_route(enum scope scope, enum serve_method method
     return NULL;
 }
 
+void pyro_api_allow(struct serve_request *http, const char *path)
+{
+    static const struct {
+        enum serve_method method;
+        const char *name;
+    } names[] = {{SERVE_GET, "GET, HEAD"}, {SERVE_POST, "POST"}, {SERVE_DELETE, "DELETE"}};
+    struct api_request request = {.http = http};
+    struct pyro_slice segments[SERVE_SEGMENTS];
+    char text[64];
+    size_t count = pyro_serve_split(pyro_slice_from(path), segments), len = 0;
+    bool below = count != SIZE_MAX && count > 3 && pyro_slice_is(segments[0], "applications"), other;
+    for (size_t i = 0; count != SIZE_MAX && i < sizeof(names) / sizeof(*names); i++)
+        if (find_route(SCOPE_ROOT, names[i].method, segments, count, &request, &other) ||
+            (below && find_route(SCOPE_APP, names[i].method, segments + 3, count - 3, &request, &other)))
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "", names[i].name);
+    if (len)
+        pyro_serve_header(http, "Allow", (struct pyro_slice){text, len});
+}
+
 static bool find_app(struct api_request *request, struct pyro_slice id, struct pyro_slice attempt)
 {
     struct pyro_slice named = pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt;
