@@ -62,7 +62,7 @@ enum { MOST_MEMBERS = COUNT(metrics), FIRST_OBJECT = 10 };
 static void add_members(struct pyro_api_reading *reading, const char *name, struct pyro_slice text,
                         const struct member *members, unsigned count, struct pyro_slice *values)
 {
-    struct pyro_json_key keys[MOST_MEMBERS];
+    struct pyro_json_key keys[MOST_MEMBERS] = {{.len = 0}};
     for (unsigned i = 0; i < count; i++)
         keys[i] = members[i].key;
     if (!pyro_api_take_text(text, keys, count, values))
