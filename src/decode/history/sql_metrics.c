@@ -163,7 +163,7 @@ static void keep_from(numbers *values, int64_t least)
 /* The value at a place of the sorted list that begins with the silent tasks' zeros. */
 static int64_t at_place(const struct gathered *all, uint64_t place)
 {
-    return place < all->silent ? 0 : all->values.items[place - all->silent];
+    return place < all->silent || !all->values.items ? 0 : all->values.items[place - all->silent];
 }
 
 /* Smallest, middle and largest, with the task of the largest. */
