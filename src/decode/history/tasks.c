@@ -330,8 +330,9 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
     } else {
         outcome.failed = 1;
     }
-    if (row[PYRO_TASK_finish_ms] > row[PYRO_TASK_launch_ms])
-        outcome.duration_ms = row[PYRO_TASK_finish_ms] - row[PYRO_TASK_launch_ms];
+    if (row[PYRO_TASK_finish_ms] > row[PYRO_TASK_launch_ms] &&
+        __builtin_sub_overflow(row[PYRO_TASK_finish_ms], row[PYRO_TASK_launch_ms], &outcome.duration_ms))
+        outcome.duration_ms = INT64_MAX;
     struct pyro_history_stage *stage = live_stage(listener, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
     if (stage)
         count_in_stage(listener, stage, row, end->peaks, &outcome);
