@@ -121,10 +121,10 @@ struct pyro_options {
 };
 
 enum pyro_wanted {
-    PYRO_WANT_PLAN_TEXT = 1 << 0,   /* texts of physical plans (sql.plan, sql_nodes.detail) */
+    PYRO_WANT_PLAN_TEXT = 1 << 0,    /* texts of physical plans (sql.plan, sql_nodes.detail) */
     PYRO_WANT_TASK_METRICS = 1 << 1, /* SQL metrics of single tasks (sql_metrics.tasks and task_*): about doubles memory
                                         and time */
-    PYRO_WANT_PLAN_CHANGES = 1 << 2 /* plans that adaptive execution replaced, for pyro_view_write() */
+    PYRO_WANT_PLAN_CHANGES = 1 << 2  /* plans that adaptive execution replaced, for pyro_view_write() */
 };
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
@@ -230,6 +230,8 @@ struct pyro_server_options {
     const char *tokens;                    /* the file that pyro_token_add() writes; NULL: none are needed */
     const char *tls_certificate, *tls_key; /* PEM files, both or neither */
     int insecure;
+    int acls; /* every application is seen by its access lists only, as spark.history.ui.acls.enable has it; 0: those
+               * that were run with spark.acls.enable */
     const char *const *hosts; /* names, beside addresses and localhost, by which a server without tokens is asked for */
     const char *const *origins; /* as in https://name:port, whose pages may read and send */
     size_t host_count, origin_count;
@@ -262,10 +264,11 @@ typedef struct pyro_mcp pyro_mcp;
 struct pyro_mcp_options {
     size_t size;
     const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
-    uint64_t memory_bytes;     /* about what open applications may take; 0: 1 GiB */
+    uint64_t memory_bytes;            /* about what open applications may take; 0: 1 GiB */
 };
 
-PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *options, pyro_mcp **ret,
+PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count,
+                                       const struct pyro_mcp_options *options, pyro_mcp **ret,
                                        struct pyro_error *error);
 /* Writes the answer to one message, one JSON document without a newline in it; nothing where none is due. What is wrong
  * with a message is part of the answer and no error of this call. */

@@ -71,6 +71,7 @@ static void take_access(const struct cli_call *call, struct pyro_server_options 
     options->tokens = cli_value(call, "tokens");
     options->tls_certificate = cli_value(call, "tls-cert");
     options->tls_key = cli_value(call, "tls-key");
+    options->acls = cli_value(call, "acls") != NULL;
     options->insecure = cli_value(call, "insecure") != NULL;
     take_names(call, "allow-host", hosts, &options->host_count);
     take_names(call, "allow-origin", origins, &options->origin_count);
@@ -195,6 +196,9 @@ static const struct cli_option options[] = {
     {"insecure", 0, NULL, NULL, NULL,
      "Listen where others can reach it without tokens (whoever does reads every log and uploads others) or without TLS "
      "(whoever is on the way reads tokens and answers)."},
+    {"acls", 0, NULL, NULL, NULL,
+     "With tokens: show every application only to its owner and to whom its access lists name, as "
+     "spark.history.ui.acls.enable does. Else that holds for those that were run with spark.acls.enable."},
     {"allow-host", 0, "NAME...", NULL, NULL,
      "Without tokens: answer also when asked for by this name. Addresses and localhost always are."},
     {"allow-origin", 0, "ORIGIN...", NULL, NULL,

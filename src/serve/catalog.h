@@ -65,6 +65,11 @@ const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, s
 struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt);
 /* The files that it is made of; valid as long as the list. */
 const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt);
+/* The list with those attempts only that somebody may see, and nothing of what could not be read; the caller releases
+ * it. `identity` stands for the same log in every list. NULL: no memory; that counts as an empty list. */
+typedef bool serve_visible(void *context, uint64_t identity, const struct pyro_log *files,
+                           const struct pyro_attempt *attempt);
+const struct serve_list *pyro_serve_list_visible(const struct serve_list *list, serve_visible *visible, void *context);
 /* What was found and is not listed, and why, by path. */
 const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count);
 

@@ -74,6 +74,12 @@ const struct serve_list *pyro_serve_list(struct serve_request *request)
 {
     if (!request->list)
         request->list = pyro_serve_catalog_list(request->catalog);
+    if (request->visible && !request->narrowed) {
+        const struct serve_list *all = request->list;
+        request->list = pyro_serve_list_visible(all, request->visible, request);
+        request->narrowed = true;
+        pyro_serve_list_release(all);
+    }
     return request->list;
 }
 

@@ -56,8 +56,12 @@ struct serve_request {
     struct serve_catalog *catalog;
     struct serve_shared *shared;
     const struct serve_list *list; /* for pyro_serve_list() */
-    enum serve_method method;      /* HEAD is SERVE_GET, whose body is not sent */
-    struct pyro_slice path;        /* below the service's prefix, decoded, without the query */
+    /* Which of it this user may see; NULL: all. May be called again and again, from any thread. */
+    serve_visible *visible;
+    void *acls;               /* for `visible` */
+    bool narrowed;            /* `list` is what the user may see */
+    enum serve_method method; /* HEAD is SERVE_GET, whose body is not sent */
+    struct pyro_slice path;   /* below the service's prefix, decoded, without the query */
     struct serve_parameter parameters[SERVE_PARAMETERS];
     size_t parameter_count;
     struct pyro_slice body; /* of POST and PUT */
@@ -83,7 +87,7 @@ typedef void serve_service(struct serve_request *request);
 #include "serve/services.def"
 #undef SERVICE
 
-/* The list of applications, the same one for as long as the request is answered. */
+/* The list of applications that the user may see, the same one for as long as the request is answered. */
 const struct serve_list *pyro_serve_list(struct serve_request *request);
 /* The parameter's value, or a null slice. */
 struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);

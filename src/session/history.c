@@ -233,3 +233,41 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     *ret = attempt;
     return PYRO_OK;
 }
+
+/* ---- Who may see it ---------------------------------------------------------------------------------------------- */
+
+struct access_scan {
+    struct scan texts;
+    struct pyro_access_lists *lists;
+    size_t lines;
+};
+
+static bool scan_access(void *context, struct pyro_slice line)
+{
+    enum { LINES = 10000 }; /* the environment is among the first events */
+    struct access_scan *scan = context;
+    if (!has_event(line, "SparkListenerEnvironmentUpdate"))
+        return ++scan->lines < LINES;
+    const struct pyro_tree *event = pyro_tree_parse(&scan->texts.line, line);
+    const struct pyro_tree *spark = event ? pyro_tree_get(event, "Spark Properties") : NULL;
+    const struct pyro_tree *enabled = pyro_tree_get(spark, "spark.acls.enable");
+    if (!enabled)
+        enabled = pyro_tree_get(spark, "spark.ui.acls.enable");
+    scan->lists->enabled = enabled && pyro_tree_is(enabled, "true");
+    scan->lists->users = keep(&scan->texts, pyro_tree_get(spark, "spark.ui.view.acls"));
+    scan->lists->groups = keep(&scan->texts, pyro_tree_get(spark, "spark.ui.view.acls.groups"));
+    scan->lists->admins = keep(&scan->texts, pyro_tree_get(spark, "spark.admin.acls"));
+    scan->lists->admin_groups = keep(&scan->texts, pyro_tree_get(spark, "spark.admin.acls.groups"));
+    return false;
+}
+
+enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_arena *arena,
+                                     struct pyro_access_lists *ret, struct pyro_error *error)
+{
+    *ret = (struct pyro_access_lists){0};
+    struct access_scan scan = {.texts.texts = arena, .lists = ret};
+    pyro_arena_init(&scan.texts.line, NULL);
+    enum pyro_status status = read_log(log, scan_access, &scan, error);
+    pyro_arena_done(&scan.texts.line);
+    return status == PYRO_OK && scan.texts.failed ? no_memory(error) : status;
+}

@@ -60,5 +60,15 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
 /* The bytes of such a file. */
 bool pyro_history_index_write(const struct pyro_history *history, struct pyro_slice identity, struct pyro_strbuf *file);
 struct pyro_history *pyro_history_index_read(struct pyro_slice file, struct pyro_slice identity);
+struct pyro_log;
+
+/* Who may see an application, as its properties say; texts are lists written a,b, or null. */
+struct pyro_access_lists {
+    bool enabled; /* spark.acls.enable, or spark.ui.acls.enable */
+    struct pyro_slice users, groups, admins, admin_groups;
+};
+/* Reads the log up to its environment. Without one the lists are empty. */
+enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_arena *arena,
+                                     struct pyro_access_lists *ret, struct pyro_error *error);
 
 #endif

@@ -25,11 +25,11 @@ class Server:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
-        match = re.fullmatch(r"listening on http://([0-9.]+):([0-9]+)/\n", self.line)
+        match = re.fullmatch(r"listening on (https?)://([0-9.]+|\[[0-9a-f:]+\]):([0-9]+)/\n", self.line)
         if match is None:
             self.process.kill()
             raise AssertionError(f"no line with the address: {self.line!r} {self.process.communicate()[1]}")
-        self.host, self.port = match.group(1), int(match.group(2))
+        self.scheme, self.host, self.port = match.group(1), match.group(2).strip("[]"), int(match.group(3))
 
     def __enter__(self) -> Server:
         return self

@@ -17,6 +17,7 @@ enum pyro_status pyro_access_open(struct access *access, const struct pyro_serve
         access->origins[access->origin_count++] = options->origins[i];
     pyro_sessions_init(&access->sessions);
     pyro_attempts_init(&access->attempts);
+    pyro_acls_init(&access->acls, options->acls != 0);
     access->has_tokens = options->tokens != NULL;
     access->secure = options->tls_certificate != NULL;
     return access->has_tokens ? pyro_tokens_open(&access->tokens, options->tokens, error) : PYRO_OK;
@@ -27,6 +28,7 @@ void pyro_access_close(struct access *access)
     pyro_tokens_close(&access->tokens);
     pyro_sessions_done(&access->sessions);
     pyro_attempts_done(&access->attempts);
+    pyro_acls_done(&access->acls);
 }
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
@@ -74,12 +76,25 @@ static enum access_answer refuse_early(struct serve_request *request, const char
 
 /* ---- Who asks ---------------------------------------------------------------------------------------------------- */
 
-static enum access_answer let_in(struct serve_request *request, const char *url, bool reads, const struct token *token)
+static bool is_visible(void *context, uint64_t identity, const struct pyro_log *files,
+                       const struct pyro_attempt *attempt)
+{
+    struct serve_request *request = context;
+    return pyro_acls_let(request->acls, identity, files, attempt, pyro_slice_from(request->user),
+                         pyro_slice_from(request->groups));
+}
+
+static enum access_answer let_in(struct access *access, struct serve_request *request, const char *url, bool reads,
+                                 const struct token *token)
 {
     enum serve_role needed = request->method == SERVE_GET || reads ? SERVE_ROLE_VIEW : SERVE_ROLE_UPLOAD;
     memcpy(request->user, token->name, sizeof(request->user));
     memcpy(request->groups, token->groups, sizeof(request->groups));
     request->role = token->role;
+    if (token->role != SERVE_ROLE_ADMIN) {
+        request->visible = is_visible;
+        request->acls = &access->acls;
+    }
     if (token->role >= needed)
         return ACCESS_GRANTED;
     pyro_access_refuse(request, url, 403, "forbidden", "this token may read only; that needs the role upload");
@@ -131,7 +146,7 @@ enum access_answer pyro_access_check(struct access *access, struct serve_request
     if (given.ptr) {
         enum token_answer answer = pyro_tokens_recall(&access->tokens, given, &token);
         if (answer == TOKEN_RIGHT)
-            return let_in(request, url, reads, &token);
+            return let_in(access, request, url, reads, &token);
         unsigned seconds = pyro_attempts_wait(&access->attempts, from);
         if (seconds)
             return refuse_early(request, url, seconds);
@@ -139,7 +154,7 @@ enum access_answer pyro_access_check(struct access *access, struct serve_request
             return ACCESS_SLOW;
         pyro_attempts_failed(&access->attempts, from);
     } else if (cookie.ptr && pyro_session_find(&access->sessions, &access->tokens, cookie, &token)) {
-        return let_in(request, url, reads, &token);
+        return let_in(access, request, url, reads, &token);
     }
     return refuse_stranger(request, url);
 }
@@ -152,11 +167,11 @@ enum access_answer pyro_access_compute(struct access *access, struct serve_reque
     /* Others that waited for the same hash may have used the budget up meanwhile. */
     unsigned seconds = pyro_attempts_wait(&access->attempts, from);
     if (pyro_tokens_recall(&access->tokens, given, &token) == TOKEN_RIGHT)
-        return let_in(request, url, reads, &token);
+        return let_in(access, request, url, reads, &token);
     if (seconds)
         return refuse_early(request, url, seconds);
     if (pyro_tokens_check(&access->tokens, given, &token))
-        return let_in(request, url, reads, &token);
+        return let_in(access, request, url, reads, &token);
     pyro_attempts_failed(&access->attempts, from);
     return refuse_stranger(request, url);
 }

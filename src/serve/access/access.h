@@ -2,6 +2,7 @@
 #ifndef PYRO_SERVE_ACCESS_ACCESS_H
 #define PYRO_SERVE_ACCESS_ACCESS_H
 
+#include "serve/access/acl.h"
 #include "serve/access/attempts.h"
 #include "serve/access/sessions.h"
 #include "serve/access/tokens.h"
@@ -13,6 +14,7 @@ struct access {
     struct tokens tokens;
     struct sessions sessions;
     struct attempts attempts;
+    struct acls acls;
     /* By which names the server may be asked for and from which origins pages may read; from the options, which keep
      * them. */
     const char *hosts[ACCESS_NAMES], *origins[ACCESS_NAMES];

@@ -194,6 +194,26 @@ struct serve_list *pyro_serve_list_new(serve_logs *logs)
     return NULL;
 }
 
+const struct serve_list *pyro_serve_list_visible(const struct serve_list *list, serve_visible *visible, void *context)
+{
+    serve_logs logs = {0};
+    bool whole = true;
+    for (size_t i = 0; i < list->log_count && whole; i++) {
+        struct serve_log *log = list->logs[i];
+        if (log->problem.ptr || !visible(context, log->identity, &log->log, &log->attempt))
+            continue;
+        struct serve_log **place = pyro_vec_push(&logs, NULL);
+        whole = place != NULL;
+        if (place)
+            *place = log;
+    }
+    struct serve_list *made = whole ? pyro_serve_list_new(&logs) : NULL;
+    if (made)
+        pyro_serve_list_set_generation(made, list->generation);
+    pyro_vec_done(&logs, NULL);
+    return made;
+}
+
 struct serve_list *pyro_serve_list_retain(const struct serve_list *list)
 {
     struct serve_list *counted = (struct serve_list *)list;
@@ -246,19 +266,19 @@ void pyro_serve_list_set_generation(struct serve_list *list, uint64_t generation
 
 uint64_t pyro_serve_list_generation(const struct serve_list *list)
 {
-    return list->generation;
+    return list ? list->generation : 0;
 }
 
 const struct serve_app *pyro_serve_list_apps(const struct serve_list *list, size_t *ret_count)
 {
-    *ret_count = list->app_count;
-    return list->apps;
+    *ret_count = list ? list->app_count : 0;
+    return list ? list->apps : NULL;
 }
 
 const struct serve_app *pyro_serve_list_find(const struct serve_list *list, struct pyro_slice id)
 {
     const struct serve_app wanted = {.id = id}, *key = &wanted;
-    if (list->app_count == 0 || !id.ptr)
+    if (!list || list->app_count == 0 || !id.ptr)
         return NULL;
     const struct serve_app **found = bsearch(&key, list->by_id, list->app_count, sizeof(*list->by_id), compare_by_id);
     return found ? *found : NULL;
@@ -285,6 +305,6 @@ const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, cons
 
 const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count)
 {
-    *ret_count = list->unreadable_count;
-    return list->unreadable;
+    *ret_count = list ? list->unreadable_count : 0;
+    return list ? list->unreadable : NULL;
 }

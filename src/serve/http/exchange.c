@@ -145,7 +145,7 @@ static bool begin_body(struct exchange *exchange)
     bool to_file = most == SERVE_TO_FILE;
     uint64_t limit = to_file ? server->max_upload_bytes : most;
     struct pyro_slice length = pyro_serve_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (length.ptr && limit && strtoull(length.ptr, NULL, 10) > limit) {
+    if (length.ptr && strtoull(length.ptr, NULL, 10) > (limit ? limit : DROPPED_BYTES)) {
         pyro_serve_plain(request, 413, TOO_LONG, (unsigned long long)limit);
         return false;
     }

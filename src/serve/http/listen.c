@@ -102,6 +102,17 @@ static enum pyro_status read_tls(struct pyro_server *server, const struct pyro_s
 
 /* ---- The daemon -------------------------------------------------------------------------------------------------- */
 
+/* A NUL would end the path early for whoever reads it as a string. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    size_t len = MHD_http_unescape(text);
+    (void)context;
+    (void)connection;
+    for (char *at = text; (at = memchr(at, '\0', len - (size_t)(at - text)));)
+        *at = '\x1a';
+    return len;
+}
+
 static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_storage *address, unsigned port)
 {
     unsigned connections = count_connections(server->max_connections), loops = count_loops();
@@ -118,13 +129,14 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)pyro_http_end, server},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, server},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape, NULL},
         {MHD_OPTION_END, 0, NULL}, /* loops */
         {MHD_OPTION_END, 0, NULL}, /* TLS: three */
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    size_t count = 8;
+    size_t count = 9;
     if (loops > 1)
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, loops, NULL};
     if (server->tls_key) {

@@ -191,6 +191,10 @@ static void answer_app(struct spark_request *request, size_t row)
         routes[row].handler(request);
         return;
     }
+    if (request->http->visible && !pyro_serve_list_find(pyro_serve_list(request->http), request->app_id)) {
+        pyro_spark_no_such_app(request);
+        return;
+    }
     bool with_sql = routes[row].handler == pyro_spark_sql_executions || routes[row].handler == pyro_spark_sql_execution;
     enum pyro_status status =
         pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, with_sql, &history, &error);

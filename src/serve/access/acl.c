@@ -1,0 +1,101 @@
+#include "serve/access/acl.h"
+
+/* So many logs are remembered; then it is begun anew. */
+enum { KNOWN_LIMIT = 200000 };
+
+void pyro_acls_init(struct acls *acls, bool always)
+{
+    *acls = (struct acls){.always = always};
+    pthread_mutex_init(&acls->mutex, NULL);
+    pyro_arena_init(&acls->arena, NULL);
+    pyro_map_init(&acls->known, NULL);
+}
+
+void pyro_acls_done(struct acls *acls)
+{
+    pyro_vec_done(&acls->all, NULL);
+    pyro_map_done(&acls->known);
+    pyro_arena_done(&acls->arena);
+    pthread_mutex_destroy(&acls->mutex);
+}
+
+/* Takes the next name of a,b; false: there is none. */
+static bool next_name(struct pyro_slice *list, struct pyro_slice *ret)
+{
+    while (list->len && (*list->ptr == ',' || *list->ptr == ' '))
+        *list = (struct pyro_slice){list->ptr + 1, list->len - 1};
+    if (list->len == 0)
+        return false;
+    const char *comma = memchr(list->ptr, ',', list->len);
+    size_t len = comma ? (size_t)(comma - list->ptr) : list->len;
+    *ret = (struct pyro_slice){list->ptr, len};
+    *list = (struct pyro_slice){list->ptr + len, list->len - len};
+    while (ret->len && ret->ptr[ret->len - 1] == ' ')
+        ret->len--;
+    return true;
+}
+
+/* Whether the list has the name, or * for everybody. */
+static bool has(struct pyro_slice list, struct pyro_slice name)
+{
+    struct pyro_slice one;
+    while (next_name(&list, &one))
+        if (pyro_slice_is(one, "*") || pyro_slice_eq(one, name))
+            return true;
+    return false;
+}
+
+static bool has_any(struct pyro_slice list, struct pyro_slice names)
+{
+    struct pyro_slice one;
+    if (has(list, PYRO_SLICE_LITERAL("*")))
+        return true;
+    while (next_name(&names, &one))
+        if (has(list, one))
+            return true;
+    return false;
+}
+
+static void forget(struct acls *acls)
+{
+    pyro_vec_done(&acls->all, NULL);
+    pyro_map_done(&acls->known);
+    pyro_map_init(&acls->known, NULL);
+    pyro_arena_reset(&acls->arena);
+}
+
+/* Under the lock. false: the log cannot be read, so nobody is let in. */
+static bool look_up(struct acls *acls, uint64_t identity, const struct pyro_log *files, struct pyro_access_lists *ret)
+{
+    struct pyro_error ignored = {0};
+    uint64_t *row = pyro_map_get(&acls->known, identity);
+    if (row) {
+        *ret = acls->all.items[*row - 1];
+        return true;
+    }
+    if (acls->all.count >= KNOWN_LIMIT)
+        forget(acls);
+    if (pyro_attempt_access(files, &acls->arena, ret, &ignored) != PYRO_OK)
+        return false;
+    bool added;
+    struct pyro_access_lists *place = pyro_vec_push(&acls->all, NULL);
+    row = place ? pyro_map_put(&acls->known, identity, &added) : NULL;
+    if (row) {
+        *place = *ret;
+        *row = acls->all.count;
+    }
+    return true;
+}
+
+bool pyro_acls_let(struct acls *acls, uint64_t identity, const struct pyro_log *files,
+                   const struct pyro_attempt *attempt, struct pyro_slice user, struct pyro_slice groups)
+{
+    struct pyro_access_lists lists;
+    pthread_mutex_lock(&acls->mutex);
+    bool let = look_up(acls, identity, files, &lists);
+    if (let && (lists.enabled || acls->always))
+        let = pyro_slice_eq(attempt->user, user) || has(lists.users, user) || has(lists.admins, user) ||
+              has_any(lists.groups, groups) || has_any(lists.admin_groups, groups);
+    pthread_mutex_unlock(&acls->mutex);
+    return let;
+}
