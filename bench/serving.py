@@ -26,6 +26,11 @@ CONNECTIONS = 8
 THREADS = 2
 WARM_UP_S = 3
 MEASURED_S = 8
+LARGE_BYTES = 4_000_000  # such answers take long: fewer at once, for longer
+LARGE_CONNECTIONS = 2
+LARGE_S = 20
+# Spark forgets beyond these; Pyrometer does not, and both must answer the same.
+RETAINED = {"spark.ui.retainedJobs": 10**6, "spark.ui.retainedStages": 10**6, "spark.ui.retainedTasks": 10**7}
 FIRST_TIMES_SOONER = 40
 ONCE_OPEN_MS = 5.0
 UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
@@ -92,6 +97,7 @@ def history_server(bench: Bench, home: Path, folder: Path) -> Iterator[tuple[str
     port = peers.free_port()
     command = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
     environment = peers.history_environment(home, folder, port)
+    environment["SPARK_HISTORY_OPTS"] += "".join(f" -D{key}={value}" for key, value in RETAINED.items())
     with (bench.cache / "history-server.log").open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=bench.cache)
         try:
@@ -134,8 +140,8 @@ def milliseconds(text: str) -> float:
     return float(match.group(1)) * UNITS[match.group(2)]
 
 
-def run_wrk(url: str, duration_s: int) -> str:
-    command = [inputs.tool("wrk"), "-t", str(THREADS), "-c", str(CONNECTIONS), "-d", f"{duration_s}s", "--latency"]
+def run_wrk(url: str, connections: int, duration_s: int) -> str:
+    command = [inputs.tool("wrk"), "-t", str(THREADS), "-c", str(connections), "-d", f"{duration_s}s", "--latency"]
     done = subprocess.run([*command, "--timeout", "60s", url], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise measuring.RunFailed(f"wrk failed: {done.stderr.strip()[-500:]}")
@@ -146,12 +152,14 @@ def measure_load(url: str) -> Load:
     body = get(url)
     if not body:
         raise measuring.RunFailed(f"no answer: {url}")
-    run_wrk(url, WARM_UP_S)
-    told = run_wrk(url, MEASURED_S)
-    shares = dict(re.findall(r"^\s+(50|99)%\s+(\S+)$", told, re.MULTILINE))
-    rate = re.search(r"^Requests/sec:\s+([0-9.]+)$", told, re.MULTILINE)
-    if rate is None or len(shares) != 2:
-        raise measuring.RunFailed(f"wrk gave no numbers: {told[-500:]}")
+    large = len(body) > LARGE_BYTES
+    connections = LARGE_CONNECTIONS if large else CONNECTIONS
+    run_wrk(url, connections, WARM_UP_S)
+    told = run_wrk(url, connections, LARGE_S if large else MEASURED_S)
+    shares = dict(re.findall(r"^\s+(50|99)%\s+(\S+)\s*$", told, re.MULTILINE))
+    rate = re.search(r"^Requests/sec:\s+([0-9.]+)\s*$", told, re.MULTILINE)
+    if rate is None or len(shares) != 2 or float(rate.group(1)) == 0:
+        raise measuring.RunFailed(f"wrk gave no numbers for {url}: {' '.join(told.split())[-300:]}")
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", told)
     errors = re.findall(r"(?:connect|read|write|timeout) (\d+)", told)
     failed = (int(refused.group(1)) if refused else 0) + sum(map(int, errors))
@@ -235,6 +243,10 @@ def short(path: str, log: Log) -> str:
     return "`" + path.replace(f"applications/{log.application}/", ".../") + "`"
 
 
+def rate_text(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
+
+
 def load_rows(serving: Serving) -> list[list[str]]:
     rows = []
     for path in serving.requests:
@@ -242,7 +254,7 @@ def load_rows(serving: Serving) -> list[list[str]]:
             load = served.loads[path]
             failed = f" ({load.failed:,} failed)" if load.failed else ""
             rows.append(
-                [short(path, serving.log), served.name, f"{load.bytes:,}", f"{load.per_second:,.0f}{failed}"]
+                [short(path, serving.log), served.name, f"{load.bytes:,}", f"{rate_text(load.per_second)}{failed}"]
                 + [f"{load.p50_ms:.2f}", f"{load.p99_ms:.2f}"]
             )
     return rows
@@ -292,7 +304,9 @@ def document(
     log, cores = serving.log, os.cpu_count()
     facts = [
         f"- log: {log.name}, {log.plain_bytes:,} bytes, {log.tasks:,} tasks",
-        f"- load: `wrk -t {THREADS} -c {CONNECTIONS}`, {MEASURED_S} s each after {WARM_UP_S} s that are not counted",
+        f"- load: `wrk -t {THREADS} -c {CONNECTIONS}`, {MEASURED_S} s each after {WARM_UP_S} s that are not counted; "
+        f"of answers above {LARGE_BYTES / 1e6:.0f} MB `-c {LARGE_CONNECTIONS}`, {LARGE_S} s",
+        "- the History Server with `spark.ui.retained*` so high that it answers with as much",
         f"- on the same {cores} cores as the server: what wrk uses, the server lacks",
         f"- day: {time.strftime('%Y-%m-%d', time.gmtime())}",
         *(f"- not measured: {name}: {reason}" for name, reason in serving.missing),

@@ -65,24 +65,25 @@ static struct pyro_options counting(const struct pyro_options *options, const st
 
 /* ---- Following ---- */
 
-static enum pyro_status open_follower(const struct serve_log *log, const struct pyro_options *options,
-                                      struct follower **ret, struct pyro_error *error)
+/* NULL: no memory. */
+static struct follower *open_follower(const struct serve_log *log, const struct pyro_options *options,
+                                      struct pyro_error *error)
 {
     struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
-    if (!follower)
-        return no_memory(error);
+    if (!follower) {
+        no_memory(error);
+        return NULL;
+    }
     *follower = (struct follower){.memory = pyro_counted_new()};
     enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
     if (status == PYRO_OK) {
         const struct pyro_options own = counting(options, follower->memory);
         status = pyro_decoder_new(log->log.path.ptr, &own, &follower->decoder, error);
     }
-    if (status != PYRO_OK) {
-        close_follower(follower);
-        return status;
-    }
-    *ret = follower;
-    return PYRO_OK;
+    if (status == PYRO_OK)
+        return follower;
+    close_follower(follower);
+    return NULL;
 }
 
 static enum pyro_status feed(void *context, const void *bytes, size_t len, struct pyro_error *error)
@@ -112,7 +113,9 @@ static enum pyro_status load_on(const struct serve_log *log, const struct pyro_o
     if (!can)
         return PYRO_ERROR_ARGUMENT;
     if (!follower)
-        PYRO_TRY(open_follower(log, options, &follower, error));
+        follower = open_follower(log, options, error);
+    if (!follower)
+        return PYRO_ERROR_MEMORY;
     enum pyro_status status = follow(follower, log, ret, error);
     if (status == PYRO_OK)
         *state = follower;
