@@ -131,7 +131,7 @@ static int by_order(const void *a, const void *b)
 static void hand_over(struct pyro_replay *replay, uint32_t number, struct turns *turns)
 {
     first_of(turns);
-    if (turns->count > 1)
+    if (turns->items && turns->count > 1)
         qsort(turns->items, turns->count, sizeof(*turns->items), by_order);
     for (size_t i = 0; i < turns->count; i++)
         pyro_replay_go_on(replay, number, turns->items[i].run, turns->items[i].executor, turns->items[i].at,
