@@ -25,7 +25,7 @@ static void clean_name(struct pyro_slice given, char *name)
 {
     const char *slash = given.ptr ? memrchr(given.ptr, '/', given.len) : NULL;
     size_t len = 0, from = slash ? (size_t)(slash - given.ptr) + 1 : 0;
-    for (size_t i = from; i < given.len && len < NAME_MAX_BYTES; i++) {
+    for (size_t i = from; given.ptr && i < given.len && len < NAME_MAX_BYTES; i++) {
         char byte = given.ptr[i];
         bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
                      byte == '.' || byte == '_' || byte == '-';
