@@ -31,6 +31,13 @@ export function startTheme(): void {
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
         if (!chosen()) apply(preferred());
     });
+    // Paper is light.
+    let before: Theme = current;
+    window.addEventListener("beforeprint", () => {
+        before = current;
+        apply("light");
+    });
+    window.addEventListener("afterprint", () => apply(before));
 }
 
 export function toggleTheme(): void {
