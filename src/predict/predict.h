@@ -93,7 +93,6 @@ struct pyro_predicted_run {
     size_t delay_count;
     int64_t start_ms;                /* from asking for an executor to its registration */
     bool allocates;                  /* dynamic allocation was on */
-    bool local;                      /* the driver runs the tasks */
     uint32_t without;                /* bit set of models that are left out */
     struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
     struct pyro_stage_facts *stages; /* of each row of app->stages */
@@ -132,7 +131,7 @@ struct pyro_whatif {
         bool met;
     } optimum;
     size_t most_scenarios; /* that sweeps may combine to */
-    bool needs_tasks; /* some scenario changes more than executors */
+    bool needs_tasks;      /* some scenario changes more than executors */
 };
 
 enum { PYRO_SCENARIOS_MAX = 1000, PYRO_SWEEP_VALUES_MAX = 1000 };

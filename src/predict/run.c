@@ -4,6 +4,7 @@
 #include "analyze/internal.h"
 #include "cost/cost.h"
 #include "predict/tasks.h"
+#include "rules/facts.h"
 
 /* Executors that registered this soon after the first one were asked for together with it. */
 enum { TOGETHER_MS = 10000 };
@@ -195,10 +196,7 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
     run->base = pyro_replay_base(run->replay);
     run->profile = main_profile(app);
     run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
-    run->local =
-        pyro_slice_starts_with(app->application.master, "local[") || pyro_slice_is(app->application.master, "local");
-    run->memory_bytes = run->local ? pyro_app_property_size(app, "spark.driver.memory", 1 << 20, INT64_C(1) << 30)
-                                   : pyro_app_property_size(app, "spark.executor.memory", 1 << 20, INT64_C(1) << 30);
+    run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, INT64_C(1) << 30);
     int64_t again = app->tasks.count > 0 ? AGAIN_TASKS / (int64_t)app->tasks.count : 0;
     run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
     if (!take_executors(run) || !take_spread(run) || !take_start(run))
