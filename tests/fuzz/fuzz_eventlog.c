@@ -5,6 +5,7 @@
 #include "fuzz_kit.h"
 #include "model/app.h"
 #include "pyrometer.h"
+#include "report/web_assets.h"
 
 enum { SNAPSHOTS = 1, SHORT_RECORDS = 2, PLAN_TEXTS = 4, FORMATS = 8, QUERY = 16 };
 
@@ -125,7 +126,8 @@ static void report_json(pyro_app *app, const struct pyro_options *options, unsig
     FUZZ_CHECK(pyro_diagnose(app, options, &diagnosis, &error) == PYRO_OK);
     if (flags & FORMATS)
         for (unsigned format = 0; pyro_format_name(format); format++)
-            render(diagnosis, (enum pyro_format)format, out);
+            if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
+                render(diagnosis, (enum pyro_format)format, out);
     render(diagnosis, PYRO_FORMAT_JSON, out);
     pyro_diagnosis_free(diagnosis);
 }

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "kit.h"
+#include "report/web_assets.h"
 
 struct ledger {
     atomic_long live, made;
@@ -59,7 +60,8 @@ static enum pyro_status report(pyro_app *app, const struct pyro_options *options
     struct pyro_writer writer = {count, &written};
     enum pyro_status status = pyro_diagnose(app, options, &diagnosis, error);
     for (unsigned format = 0; status == PYRO_OK && pyro_format_name(format); format++)
-        status = pyro_report_write(diagnosis, (enum pyro_format)format, NULL, &writer, error);
+        if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
+            status = pyro_report_write(diagnosis, (enum pyro_format)format, NULL, &writer, error);
     static const char *const views[] = {"timeline", "stages/0/0",  "executors",    "sql",
                                         "sql/0",    "environment", "configuration"};
     for (size_t i = 0; status == PYRO_OK && i < sizeof(views) / sizeof(*views); i++)
