@@ -90,7 +90,8 @@ static bool add_tasks(struct usage *usage)
         for (size_t i = 0; i < count; i++) {
             uint64_t from = pyro_window_at(&usage->window, buffer[0][i]);
             uint64_t to = pyro_window_at(&usage->window, buffer[1][i]);
-            int32_t executor = app->tasks.executor_rows[first + i], stage = app->tasks.stage_rows[first + i];
+            int64_t executor = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, first + i),
+                    stage = pyro_task_get(&app->tasks, PYRO_TASK_stage_row, first + i);
             double gc = buffer[2][i] > 0 ? (double)buffer[2][i] : 0;
             double length = (double)buffer[1][i] - (double)buffer[0][i];
             uint32_t held = cpus[stage < 0 ? app->stages.count : (size_t)stage];
