@@ -316,8 +316,20 @@ def test_access_lists(tmp_path: Path) -> None:
     def seen(running: Server, token: str) -> List[str]:
         names = sorted(one["id"] for one in json.loads(ask(running, "GET", "/api/v1/applications", bearer(token))[2]))
         for name in ("open", "owned", "listed", "grouped", "everyone", "closed"):
-            status = ask(running, "GET", f"/api/v1/applications/{name}/environment", bearer(token))[0]
-            assert (status == 200) == (name in names)
+            # "open" is for everybody: whatever answers about it and another tells of that one
+            for path in (
+                f"/api/v1/applications/{name}/environment",
+                f"/pyrometer/v1/applications/{name}/-/report",
+                f"/pyrometer/v1/compare?before=open/-&after={name}/-",
+            ):
+                status = ask(running, "GET", path, bearer(token))[0]
+                assert (status == 200) == (name in names and ("compare" not in path or "open" in names)), path
+        mine = json.loads(ask(running, "GET", "/pyrometer/v1/applications", bearer(token))[2])
+        assert sorted(one["id"] for one in mine["applications"]) == names
+        question = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_applications"}}
+        told = ask(running, "POST", "/mcp", {**bearer(token), "Content-Type": "application/json"}, json.dumps(question))[2]
+        lines = json.loads(told)["result"]["content"][0]["text"].splitlines()[1:]
+        assert sorted(line.split(" | ")[0] for line in lines) == names
         return names
 
     made = Guarded(logs, tmp_path / "tokens")

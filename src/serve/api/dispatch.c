@@ -170,12 +170,20 @@ void pyro_api_end(struct api_request *request, struct api_document *document)
         pyro_api_error(request->http, 500, "%s", error.message);
 }
 
+/* Whether who asks may see it. The list alone would not do without access lists: a log may have been renamed since. */
+static bool may_see(struct serve_request *http, struct pyro_slice app, struct pyro_slice attempt)
+{
+    const struct serve_app *listed = http->visible ? pyro_serve_list_find(pyro_serve_list(http), app) : NULL;
+    return !http->visible || (listed && pyro_serve_app_attempt(listed, attempt));
+}
+
 const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
                                                  struct pyro_slice attempt)
 {
     const struct serve_diagnosis *diagnosis = NULL;
     struct pyro_error error = {0};
-    if (pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error) != PYRO_OK)
+    if (may_see(http, app, attempt) &&
+        pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error) != PYRO_OK)
         pyro_api_error(http, error.code == PYRO_ERROR_INPUT ? 422 : 500, "%s%s%s", error.path,
                        error.path[0] ? ": " : "", error.message);
     else if (!diagnosis)

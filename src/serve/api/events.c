@@ -9,6 +9,7 @@ enum { WAIT_MS = 500, QUIET_S = 15 };
 
 struct events {
     struct serve_catalog *catalog;
+    struct serve_request asker;    /* a copy: who asks, for `visible` */
     const struct serve_list *list; /* as the client knows it */
     struct pyro_strbuf text;
     size_t taken;
@@ -77,12 +78,25 @@ static void add_differences(struct events *events, const struct serve_list *befo
     }
 }
 
+/* What the asker may see of the list as it is now; to be released. */
+static const struct serve_list *list_now(struct events *events)
+{
+    const struct serve_list *all = pyro_serve_catalog_list(events->catalog);
+    if (!events->asker.visible)
+        return all;
+    const struct serve_list *seen = pyro_serve_list_visible(all, events->asker.visible, &events->asker);
+    pyro_serve_list_release(all);
+    return seen;
+}
+
 static void look(struct events *events)
 {
     uint64_t known = pyro_serve_list_generation(events->list);
     if (pyro_serve_catalog_wait(events->catalog, known, WAIT_MS) == known)
         return;
-    const struct serve_list *now = pyro_serve_catalog_list(events->catalog);
+    const struct serve_list *now = list_now(events);
+    if (!now)
+        return; /* no memory: the next look may have some */
     add_differences(events, events->list, now, false);
     add_differences(events, now, events->list, true);
     pyro_serve_list_release(events->list);
@@ -135,9 +149,14 @@ void pyro_api_events(struct api_request *request)
         pyro_api_error(http, 500, "no memory left: try again later");
         return;
     }
-    *events =
-        (struct events){.catalog = http->catalog, .list = pyro_serve_catalog_list(http->catalog), .spoken = time(NULL)};
+    *events = (struct events){.catalog = http->catalog, .asker = *http, .spoken = time(NULL)};
     pyro_strbuf_init(&events->text, NULL);
+    events->list = list_now(events);
+    if (!events->list) {
+        close_events(events);
+        pyro_api_error(http, 500, "no memory left: try again later");
+        return;
+    }
     http->type = "text/event-stream";
     pyro_serve_header(http, "X-Accel-Buffering", PYRO_SLICE_LITERAL("no"));
     http->stream = (struct serve_stream){.read = read_events, .close = close_events, .context = events, .length = -1};
