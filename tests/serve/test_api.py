@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 import socket
+import subprocess
 import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -520,3 +521,11 @@ def test_metrics(client: Client) -> None:
     for family in families.values():
         assert family.documentation and family.type != "unknown", family.name
     assert client.raw("GET", "/metricsx")[0] == 404
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool (as Debian calls it: prometheus)")
+def test_metrics_please_promtool(client: Client) -> None:
+    client.raw("GET", "/api/v1/applications")
+    body = client.raw("GET", "/metrics")[2]
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr.decode()
