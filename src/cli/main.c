@@ -61,6 +61,7 @@ int main(int argc, char **argv)
 {
     /* A reader that goes away is an output error, told like any other. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow fails like one on a full disk */
     if (argc < 2)
         return cli_print(cli_help_short, NULL);
     const char *word = argv[1];

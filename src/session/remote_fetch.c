@@ -10,9 +10,6 @@
 #include "decode/historyapi/historyapi.h"
 #include "session/remote.h"
 
-/* Decompressed bytes for each stored one; event logs reach some 100 with zstd. */
-enum { MOST_EXPANSION = 500, ALWAYS_ALLOWED = 256 << 20 };
-
 struct fetching {
     const struct pyro_log *log;
     const struct pyro_remote *remote;
@@ -109,10 +106,10 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     }
     struct pyro_log *log = &ret->list.logs[0];
     log->path = fetching->log->path;
-    uint64_t most = fetching->written * MOST_EXPANSION;
+    uint64_t most = pyro_most_decompressed(fetching->written);
     for (size_t i = 0; i < log->part_count; i++) {
         log->parts[i].label = log->parts[i].member.ptr ? log->parts[i].member : log->path;
-        log->parts[i].most_bytes = most > ALWAYS_ALLOWED ? most : ALWAYS_ALLOWED;
+        log->parts[i].most_bytes = most;
     }
     ret->log = log;
     return PYRO_OK;

@@ -5,12 +5,17 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "source/discovery.h"
 #include "source/input.h"
 
-enum { READ_BYTES = 128 * 1024 };
+/* A member is found by going through those before it, so that reading all takes the square of their number. */
+enum { READ_BYTES = 128 * 1024, MOST_MEMBERS = 10000, MOST_UNTRUSTED_MEMBERS = 1000, MOST_NAME_BYTES = 4096 };
+
+/* What each of an untrusted archive's members may decompress to, though its share is less. */
+enum { LEAST_SHARE = 1 << 20 };
 
 /* libarchive turns names into the locale's character set, and loses those that do not fit: while it reads headers, this
  * thread's locale is a UTF-8 one. The process's locale is the caller's, and stays as it is. */
@@ -95,6 +100,10 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
     if (!name.ptr)
         return pyro_add_unreadable(discovery, path,
                                    PYRO_SLICE_LITERAL("has a member whose name is no valid text: unpack the archive"));
+    if (name.len > MOST_NAME_BYTES)
+        return pyro_add_unreadable(
+            discovery, path,
+            pyro_arena_printf(discovery->arena, "has a member whose name is longer than %d bytes", MOST_NAME_BYTES));
     struct pyro_slice member = pyro_arena_copy(discovery->arena, name);
     struct pyro_slice label = pyro_arena_printf(discovery->arena, "%s!%s", path.ptr, name.ptr);
     if (!member.ptr || !label.ptr)
@@ -109,19 +118,50 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
         .member = member,
         .label = label,
         .name = pyro_name_of(pyro_base_name(member)),
+        .bytes = archive_entry_size(entry) > 0 ? (uint64_t)archive_entry_size(entry) : 0,
         .empty = archive_entry_size_is_set(entry) && archive_entry_size(entry) == 0,
     };
     return PYRO_OK;
+}
+
+static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct pyro_slice path, pyro_found_vec *found,
+                                     size_t most)
+{
+    found->count = 0;
+    return pyro_add_unreadable(discovery, path,
+                               pyro_arena_printf(discovery->arena,
+                                                 "is a zip archive of more than %zu files: unpack it, or make several",
+                                                 most));
+}
+
+/* Divides what the archive may decompress to, by what it says its members have: so many small files cannot stand for
+ * more than one large one could. */
+static void share_most(pyro_found_vec *found, uint64_t stored_bytes)
+{
+    double total = 1, most = (double)pyro_most_decompressed(stored_bytes);
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->items[i].bytes == 0 && !found->items[i].empty)
+            found->items[i].bytes = stored_bytes;
+        total += (double)found->items[i].bytes;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        double share = most * ((double)found->items[i].bytes / total);
+        found->items[i].most_bytes = share < LEAST_SHARE ? LEAST_SHARE : share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
+    }
 }
 
 static enum pyro_status list_members(struct pyro_discovery *discovery, struct pyro_slice path, struct archive *archive,
                                      pyro_found_vec *found)
 {
     struct archive_entry *entry = NULL;
-    size_t rows = discovery->unreadable.count;
+    size_t rows = discovery->unreadable.count, members = 0;
+    size_t most = pyro_is_untrusted(discovery, path) ? MOST_UNTRUSTED_MEMBERS : MOST_MEMBERS;
     bool ended = false;
-    while (next_entry(archive, &entry, &ended))
+    while (next_entry(archive, &entry, &ended)) {
+        if (++members > most)
+            return say_too_many(discovery, path, found, most);
         PYRO_TRY(add_member(discovery, found, path, entry));
+    }
     /* A cut archive lists what it still holds: reading the last member will find the damage. */
     if (found->count == 0 && rows == discovery->unreadable.count) {
         struct pyro_slice message =
@@ -141,6 +181,7 @@ enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct 
     struct utf8_scope scope = enter_utf8();
     struct archive *archive = open_zip(fd);
     pyro_found_vec found = {0};
+    struct stat file;
     enum pyro_status status;
     if (archive)
         status = list_members(discovery, path, archive, &found);
@@ -148,6 +189,8 @@ enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct 
         status = pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
     archive_read_free(archive);
     leave_utf8(scope);
+    if (pyro_is_untrusted(discovery, path) && fstat(fd, &file) == 0)
+        share_most(&found, (uint64_t)file.st_size);
     close(fd);
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, found.items, found.count);

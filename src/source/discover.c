@@ -11,6 +11,12 @@
 #include "source/http.h"
 #include "source/input.h"
 
+bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path)
+{
+    const char *folder = discovery->known ? discovery->known->untrusted : NULL;
+    return folder && pyro_slice_starts_with(path, folder) && path.ptr[strlen(folder)] == '/';
+}
+
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
                                      struct pyro_slice message)
 {
@@ -62,13 +68,17 @@ static enum content look_inside(const char *path)
 }
 
 static enum pyro_status add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
-                                  bool empty)
+                                  uint64_t stored_bytes)
 {
     struct pyro_found *file = pyro_vec_push(found, discovery->allocator);
     if (!file)
         return PYRO_ERROR_MEMORY;
     *file =
-        (struct pyro_found){.path = path, .label = path, .name = pyro_name_of(pyro_base_name(path)), .empty = empty};
+        (struct pyro_found){.path = path,
+                            .label = path,
+                            .name = pyro_name_of(pyro_base_name(path)),
+                            .most_bytes = pyro_is_untrusted(discovery, path) ? pyro_most_decompressed(stored_bytes) : 0,
+                            .empty = stored_bytes == 0};
     return PYRO_OK;
 }
 
@@ -109,11 +119,12 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
 {
     const struct pyro_known *known = discovery->known;
     enum pyro_name_kind kind = pyro_name_of(pyro_base_name(path)).kind;
+    uint64_t stored = (uint64_t)status->st_size;
     if (kind == PYRO_NAME_STATUS) /* empty by intent */
-        return add_found(discovery, &scan->found, path, true);
+        return add_found(discovery, &scan->found, path, 0);
     if (known && known->unchanged(known->context, path.ptr, status)) {
         scan->kept++;
-        return kind == PYRO_NAME_SINGLE ? PYRO_OK : add_found(discovery, &scan->found, path, status->st_size == 0);
+        return kind == PYRO_NAME_SINGLE ? PYRO_OK : add_found(discovery, &scan->found, path, stored);
     }
     switch (look_inside(path.ptr)) {
     case CONTENT_UNREADABLE:
@@ -125,11 +136,11 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
                                    PYRO_SLICE_LITERAL("is no event log: neither text nor compressed with zstd, lz4, "
                                                       "snappy, lzf or gzip"));
     case CONTENT_EMPTY:
-        return add_found(discovery, &scan->found, path, true);
+        return add_found(discovery, &scan->found, path, 0);
     case CONTENT_LOG:
         break;
     }
-    return add_found(discovery, &scan->found, path, false);
+    return add_found(discovery, &scan->found, path, stored ? stored : 1); /* written to since */
 }
 
 static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct folder_scan *scan,

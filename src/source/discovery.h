@@ -12,6 +12,8 @@ struct pyro_found {
     struct pyro_slice member; /* null ptr for files */
     struct pyro_slice label;  /* `path`, or ARCHIVE!MEMBER */
     struct pyro_name name;
+    uint64_t bytes;      /* of an archive's member, as the archive says; 0: it does not, or not of a member */
+    uint64_t most_bytes; /* pyro_log_part */
     bool empty;
 };
 
@@ -28,6 +30,8 @@ struct pyro_discovery {
 
 /* All of these fail with PYRO_ERROR_MEMORY only; pyro_source_discover() words that error. */
 
+/* Whether the path is in the folder of `known` whose files anybody may have sent. */
+bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path);
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
                                      struct pyro_slice message);
 /* grouping.c: joins the files of one folder (with its subfolders) or of one archive into logs; reorders `found`. */

@@ -37,6 +37,15 @@ static enum pyro_status read_stored(void *context, void *buffer, size_t capacity
     return PYRO_OK;
 }
 
+uint64_t pyro_most_decompressed(uint64_t stored_bytes)
+{
+    enum { MOST_EXPANSION = 500, ALWAYS_ALLOWED = 256 << 20 }; /* event logs reach some 100 with zstd */
+    uint64_t most;
+    if (__builtin_mul_overflow(stored_bytes, MOST_EXPANSION, &most))
+        return UINT64_MAX;
+    return most > ALWAYS_ALLOWED ? most : ALWAYS_ALLOWED;
+}
+
 static enum pyro_status read_head(struct pyro_reader *reader, struct pyro_error *error)
 {
     size_t got = 1;

@@ -80,11 +80,17 @@ struct stat;
 struct pyro_known {
     bool (*unchanged)(void *context, const char *path, const struct stat *status); /* asked once for each file */
     void *context;
+    /* A folder of files that anybody may have sent, or NULL. The parts of logs below it get `most_bytes`, those of one
+     * archive together what pyro_most_decompressed() allows its file, and its archives may hold fewer members. */
+    const char *untrusted;
 };
 /* pyro_source_discover() with that; `known` may be NULL. */
 enum pyro_status pyro_source_discover_again(const char *const *paths, size_t path_count, const struct pyro_known *known,
                                             const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                             struct pyro_error *error);
+
+/* How much of an event log that is stored in so many bytes is taken for one, where it comes from others. */
+uint64_t pyro_most_decompressed(uint64_t stored_bytes);
 
 /* Decompressed bytes of one part. One thread at a time. */
 struct pyro_reader;

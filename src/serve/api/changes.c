@@ -7,8 +7,9 @@
 #include "serve/api/api.h"
 #include "serve/api/body.h"
 #include "serve/shared.h"
+#include "source/names.h"
 
-enum { NAME_MAX_BYTES = 120, SAME_NAMES = 1000, UNREADABLE_MAX = 100 };
+enum { NAME_MAX_BYTES = 120, NAME_SPACE = NAME_MAX_BYTES + 8, SAME_NAMES = 1000, UNREADABLE_MAX = 100 };
 
 static bool may(struct serve_request *http, enum serve_role role, const char *what)
 {
@@ -19,6 +20,19 @@ static bool may(struct serve_request *http, enum serve_role role, const char *wh
 }
 
 /* ---- Uploads ---- */
+
+/* Hidden files and checksums are not looked at, and what is named like a part would be joined with others' parts. */
+static void make_single(char *name, size_t len)
+{
+    static const char prefix[] = "log-";
+    if (pyro_name_of((struct pyro_slice){name, len}).kind != PYRO_NAME_SINGLE) {
+        memmove(name + sizeof(prefix) - 1, name, len + 1);
+        memcpy(name, prefix, sizeof(prefix) - 1);
+        len += sizeof(prefix) - 1;
+    }
+    if (pyro_name_of((struct pyro_slice){name, len}).kind != PYRO_NAME_SINGLE) /* .crc */
+        name[len - 1] = '_';
+}
 
 /* Letters, digits and "._-" of the last part of the name, so that nothing is written anywhere else. */
 static void clean_name(struct pyro_slice given, char *name)
@@ -33,9 +47,8 @@ static void clean_name(struct pyro_slice given, char *name)
     }
     if (len == 0)
         len = (size_t)snprintf(name, NAME_MAX_BYTES, "upload");
-    if (name[0] == '.') /* hidden files are not looked at */
-        name[0] = '_';
     name[len] = '\0';
+    make_single(name, len);
 }
 
 /* Gives the body a name that no other file has; false: it cannot, and the request is answered. */
@@ -141,7 +154,7 @@ static void answer_upload(struct api_request *request, const char *path)
 void pyro_api_upload(struct api_request *request)
 {
     struct serve_request *http = request->http;
-    char name[NAME_MAX_BYTES + 1], path[4096];
+    char name[NAME_SPACE], path[4096];
     if (!may(http, SERVE_ROLE_UPLOAD, "upload logs"))
         return;
     if (!http->upload_folder || !http->body_file) {
@@ -177,7 +190,8 @@ void pyro_api_remove_upload(struct api_request *request)
         return;
     }
     char path[4096];
-    const char *member = memchr(log.path.ptr, '!', log.path.len);
+    size_t folder = strlen(http->upload_folder); /* whose own name may have a '!', while those of uploads have none */
+    const char *member = memchr(log.path.ptr + folder, '!', log.path.len - folder);
     size_t len = member ? (size_t)(member - log.path.ptr) : log.path.len;
     snprintf(path, sizeof(path), "%.*s", (int)(len < sizeof(path) ? len : 0), log.path.ptr);
     if (unlink(path) != 0 && errno != ENOENT) {

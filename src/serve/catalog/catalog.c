@@ -52,6 +52,8 @@ static const struct serve_list *recall(struct serve_catalog *catalog)
     bool ok = catalog->index != NULL;
     for (size_t i = 0; ok && i < catalog->options.folder_count; i++)
         ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &logs, &catalog->identities);
+    for (size_t i = 0; i < logs.count; i++)
+        logs.items[i]->uploaded = pyro_serve_is_uploaded(logs.items[i], catalog->options.uploads);
     const struct serve_list *list = ok ? pyro_serve_list_new(&logs) : NULL;
     pyro_serve_logs_done(&logs);
     return list;

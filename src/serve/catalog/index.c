@@ -11,7 +11,7 @@
 #include "serve/catalog/parts.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
-enum { APPLICATION_ID = 0x5059524c, VERSION = 1, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
+enum { APPLICATION_ID = 0x5059524c, VERSION = 2, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
@@ -21,6 +21,7 @@ static const char schema[] =
     " checksum INTEGER NOT NULL, PRIMARY KEY (root, path)) WITHOUT ROWID;"
     "CREATE TABLE part (root BLOB NOT NULL, path BLOB NOT NULL, number INTEGER NOT NULL, file BLOB NOT NULL,"
     " member BLOB, compacted INTEGER, device INTEGER, inode INTEGER, bytes INTEGER, modified_ns INTEGER,"
+    " most_bytes INTEGER,"
     " PRIMARY KEY (root, path, number)) WITHOUT ROWID;";
 
 struct serve_index {
@@ -211,6 +212,7 @@ static int64_t checksum(const struct pyro_log *log, const struct serve_stamp *st
         sum_number(&sum, stamps[i].inode);
         sum_number(&sum, stamps[i].bytes);
         sum_number(&sum, (uint64_t)stamps[i].modified_ns);
+        sum_number(&sum, log->parts[i].most_bytes);
     }
     return (int64_t)sum;
 }
@@ -265,7 +267,8 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
             ok = false;
         } else if (stamp) {
             *part = (struct pyro_log_part){path_column(reader, parts, 1), column(reader, parts, 2),
-                                           sqlite3_column_int(parts, 3) != 0, PYRO_SLICE_NULL, 0};
+                                           sqlite3_column_int(parts, 3) != 0, PYRO_SLICE_NULL,
+                                           (uint64_t)sqlite3_column_int64(parts, 8)};
             *stamp =
                 (struct serve_stamp){(uint64_t)sqlite3_column_int64(parts, 4), (uint64_t)sqlite3_column_int64(parts, 5),
                                      (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
@@ -338,7 +341,7 @@ bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_
                        " WHERE root = ? ORDER BY path",
                        -1, &rows, NULL);
     sqlite3_prepare_v2(index->db,
-                       "SELECT path, file, member, compacted, device, inode, bytes, modified_ns FROM part"
+                       "SELECT path, file, member, compacted, device, inode, bytes, modified_ns, most_bytes FROM part"
                        " WHERE root = ? ORDER BY path, number",
                        -1, &parts, NULL);
     if (rows && parts) {
@@ -412,6 +415,7 @@ static bool put_part(const struct writer *writer, const struct serve_log *log, s
     sqlite3_bind_int64(s, 8, (int64_t)stamp->inode);
     sqlite3_bind_int64(s, 9, (int64_t)stamp->bytes);
     sqlite3_bind_int64(s, 10, stamp->modified_ns);
+    sqlite3_bind_int64(s, 11, (int64_t)part->most_bytes);
     return run(s);
 }
 
@@ -488,7 +492,7 @@ void pyro_serve_index_write(struct serve_index *index, const char *folder, const
     struct pyro_slice given = pyro_slice_from(strcmp(folder, "/") == 0 ? "" : folder);
     struct writer writer = {
         .put = prepare(index, "INSERT OR REPLACE INTO log VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-        .put_part = prepare(index, "INSERT OR REPLACE INTO part VALUES (?,?,?,?,?,?,?,?,?,?)"),
+        .put_part = prepare(index, "INSERT OR REPLACE INTO part VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
         .remove = prepare(index, "DELETE FROM log WHERE root = ? AND path = ?"),
         .remove_parts = prepare(index, "DELETE FROM part WHERE root = ? AND path = ?"),
         .root = pyro_slice_from(root),

@@ -74,7 +74,7 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
     for (size_t i = 0; i < log->part_count; i++) {
         made->stamps[i] = stamps[i];
         made->log.parts[i] = (struct pyro_log_part){put(&at, log->parts[i].path), put(&at, log->parts[i].member),
-                                                    log->parts[i].compacted, PYRO_SLICE_NULL, 0};
+                                                    log->parts[i].compacted, PYRO_SLICE_NULL, log->parts[i].most_bytes};
     }
     if (attempt) {
         made->attempt = *attempt;
@@ -120,6 +120,11 @@ bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *oth
             !pyro_slice_eq(log->log.parts[i].member, other->parts[i].member))
             return false;
     return true;
+}
+
+bool pyro_serve_is_uploaded(const struct serve_log *log, const char *uploads)
+{
+    return uploads && pyro_slice_starts_with(log->log.path, uploads) && log->log.path.ptr[strlen(uploads)] == '/';
 }
 
 uint64_t pyro_serve_log_bytes(const struct serve_log *log)

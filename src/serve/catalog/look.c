@@ -240,14 +240,12 @@ static bool collect(struct state *state, size_t from, size_t to)
 
 static void mark(struct state *state)
 {
-    const char *uploads = state->look->uploads;
-    size_t len = uploads ? strlen(uploads) : 0;
     for (size_t i = 0; i < state->logs.count; i++) {
         struct serve_log *log = state->logs.items[i];
         if (log->identity) /* of an earlier list, which others read */
             continue;
         identify(state, log);
-        log->uploaded = uploads && pyro_slice_starts_with(log->log.path, uploads) && log->log.path.ptr[len] == '/';
+        log->uploaded = pyro_serve_is_uploaded(log, state->look->uploads);
     }
 }
 
@@ -291,7 +289,7 @@ static void state_done(struct state *state)
 static enum pyro_status look_at(struct state *state, struct serve_list **ret, struct pyro_error *error)
 {
     const struct serve_look *look = state->look;
-    const struct pyro_known known = {unchanged, state};
+    const struct pyro_known known = {unchanged, state, look->uploads};
     struct pyro_log_list found;
     size_t before;
     pyro_serve_list_logs(look->before, &before);

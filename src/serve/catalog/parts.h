@@ -38,6 +38,8 @@ struct serve_log *pyro_serve_log_retain(const struct serve_log *log);
 void pyro_serve_log_release(const struct serve_log *log);
 /* Whether both were found with the same files, none of which has changed. */
 bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *other, const struct serve_stamp *stamps);
+/* Whether it is below the folder of uploads, which may be NULL. */
+bool pyro_serve_is_uploaded(const struct serve_log *log, const char *uploads);
 uint64_t pyro_serve_log_bytes(const struct serve_log *log);
 /* stat() of every part; false: one is gone. `stamps` has room for the parts. */
 bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps);

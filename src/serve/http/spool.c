@@ -16,6 +16,8 @@
 static enum pyro_status copy_path(struct spool *spool, const char *folder, const char *name, struct pyro_error *error)
 {
     size_t len = strlen(folder), name_len = strlen(name);
+    while (len > 1 && folder[len - 1] == '/') /* as the list of logs has it */
+        len--;
     spool->folder = pyro_allocate(NULL, len + name_len + 1);
     if (!spool->folder)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");

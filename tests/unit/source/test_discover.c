@@ -222,7 +222,7 @@ static void test_known_files(void **state)
     kit_write(*state, "logs/eventlog_v2_r/events_2_r", "\0\1", 2);
     const char *paths[] = {kit_path(folder, "logs")};
     char names[] = "/old /events_1_r /events_2_r";
-    const struct pyro_known known = {is_known, names};
+    const struct pyro_known known = {.unchanged = is_known, .context = names};
     struct pyro_log_list list;
     assert_int_equal(pyro_source_discover_again(paths, 1, &known, NULL, &list, NULL), PYRO_OK);
     assert_int_equal(list.count, 2);
