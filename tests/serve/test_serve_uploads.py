@@ -25,6 +25,7 @@ from server import Server
 import conftest
 
 LOG = conftest.ROOT / "corpus" / "logs" / "healthy_sql.zst"
+SERVED = LOG.with_name("data_skew.zst")
 MB = 1 << 20
 START = b"\n".join(
     json.dumps(event).encode()
@@ -46,7 +47,7 @@ class Place:
         self.root, self.uploads = root, root / "inner" / "uploads"
         (root / "inner").mkdir()
         (root / "logs").mkdir()
-        shutil.copy(LOG, root / "logs" / LOG.name)
+        shutil.copy(SERVED, root / "logs" / SERVED.name)
         self.server = Server(root / "logs", "--uploads", f"{self.uploads}/", "--config", "none", *options)
 
     def ask(self, method: str, path: str, body: Any = None, headers: Optional[Dict[str, str]] = None) -> Tuple[int, Any]:
@@ -260,7 +261,16 @@ def test_only_uploads_are_deleted(tmp_path: Path) -> None:
         assert place.ask("DELETE", path)[0] == 403
         for odd in ("..%2f..%2flogs/1", "%2e%2e/logs", "x%00/1"):
             assert place.ask("DELETE", f"uploads/{odd}")[0] in (400, 404)
-        assert (tmp_path / "logs" / LOG.name).exists()
+        assert (tmp_path / "logs" / SERVED.name).exists()
+
+
+def test_uploads_hide_no_logs(place: Place) -> None:
+    """A later log of the same application, which anybody can make up."""
+    before = [one for one in place.ask("GET", "applications")[1]["applications"] if one["name"] == "data_skew"]
+    fake = bytes(cramjam.zstd.decompress(SERVED.read_bytes())).replace(b'"App Name":"data_skew"', b'"App Name":"fake"')
+    assert "is of the same attempt" in place.refused(fake)
+    after = place.ask("GET", "applications")[1]["applications"]
+    assert before and [one for one in after if one["id"] == before[0]["id"]] == before
 
 
 def test_uploads_are_known_after_a_start(tmp_path: Path) -> None:

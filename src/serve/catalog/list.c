@@ -38,14 +38,16 @@ static int compare_ids(struct pyro_slice a, struct pyro_slice b)
     return pyro_slice_compare(a, b);
 }
 
-/* Logs of the same attempt: the one to show comes first. A finished one before one that is being written, then the one
- * written last, then the larger one. */
+/* Logs of the same attempt: the one to show comes first. One of the folders before an upload, which anybody may have
+ * made up; a finished one before one that is being written, then the one written last, then the larger one. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     int order = pyro_slice_compare(x->attempt.app_id, y->attempt.app_id);
     if (order == 0)
         order = compare_ids(x->attempt.attempt_id, y->attempt.attempt_id);
+    if (order == 0)
+        order = x->log->uploaded - y->log->uploaded;
     if (order == 0)
         order = y->attempt.completed - x->attempt.completed;
     if (order == 0)
