@@ -214,6 +214,14 @@ PYRO_API const char *pyro_profile_name(size_t index);
 /* Answers the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own. */
 typedef struct pyro_server pyro_server;
 
+/* Beyond how many a server's /api/v1 forgets, as Spark's History Server does; 0: never. */
+struct pyro_retained_limits {
+    uint64_t tasks; /* of a stage */
+    uint64_t jobs, stages;
+    uint64_t executions; /* of SQL */
+    uint64_t dead_executors;
+};
+
 struct pyro_server_options {
     size_t size;
     const char *host;          /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
@@ -238,6 +246,7 @@ struct pyro_server_options {
     const struct pyro_config *config; /* for all diagnoses; NULL: none. Must outlive the server */
     const struct pyro_prices *prices; /* the same; NULL: reports say nothing of costs */
     const char *store;                /* URL of a store for feedback; NULL: none is taken */
+    struct pyro_retained_limits retained;
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,

@@ -139,6 +139,44 @@ static int serve(const struct cli_call *call, struct pyro_server_options *option
     return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
 }
 
+/* --retain-like-spark, and --retained for other numbers. False: reported. */
+static bool take_retained(const struct cli_call *call, struct pyro_retained_limits *limits)
+{
+    const struct {
+        const char *key;
+        uint64_t *limit, spark;
+    } rows[] = {
+        {"spark.ui.retainedTasks", &limits->tasks, 100000},
+        {"spark.ui.retainedJobs", &limits->jobs, 1000},
+        {"spark.ui.retainedStages", &limits->stages, 1000},
+        {"spark.sql.ui.retainedExecutions", &limits->executions, 1000},
+        {"spark.ui.retainedDeadExecutors", &limits->dead_executors, 100},
+    };
+    enum { ROWS = sizeof(rows) / sizeof(*rows) };
+    const char *given;
+    bool like_spark = cli_value(call, "retain-like-spark") != NULL;
+    for (size_t i = 0; like_spark && i < ROWS; i++)
+        *rows[i].limit = rows[i].spark;
+    for (size_t n = 0; (given = cli_repeated_value(call, "retained", n)) != NULL; n++) {
+        const char *sign = strchr(given, '=');
+        size_t len = sign != NULL ? (size_t)(sign - given) : strlen(given), row = 0;
+        while (row < ROWS && (strlen(rows[row].key) != len || memcmp(rows[row].key, given, len) != 0))
+            row++;
+        size_t digits = sign != NULL ? strspn(sign + 1, "0123456789") : 0;
+        uint64_t limit = digits > 0 && digits < 10 && sign[1 + digits] == '\0' ? strtoull(sign + 1, NULL, 10) : 0;
+        if (row == ROWS || limit == 0) {
+            cli_usage_error(call->verb,
+                            "--retained cannot be '%s'; it is KEY=N with N from 1 to 999999999 and KEY one "
+                            "of spark.ui.retainedTasks, spark.ui.retainedJobs, spark.ui.retainedStages, "
+                            "spark.sql.ui.retainedExecutions, spark.ui.retainedDeadExecutors",
+                            given);
+            return false;
+        }
+        *rows[row].limit = limit;
+    }
+    return true;
+}
+
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
@@ -153,7 +191,8 @@ static int run(const struct cli_call *call)
         !cli_size_value(call, "memory", &options.memory_bytes) ||
         !cli_size_value(call, "max-upload", &options.max_upload_bytes) ||
         !cli_interval_value(call, "update-interval", &options.update_ms) ||
-        !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections))
+        !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections) ||
+        !take_retained(call, &options.retained))
         return CLI_EXIT_USAGE;
     take_access(call, &options, hosts, origins);
     raise_file_limit();
@@ -218,6 +257,13 @@ static const struct cli_option options[] = {
      "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},
     {"no-cache", 0, NULL, NULL, NULL, "Keep nothing between starts."},
+    {"retain-like-spark", 0, NULL, NULL, NULL,
+     "Let /api/v1 forget what Spark's History Server forgets by default: beyond 100000 tasks of a stage, 1000 jobs, "
+     "stages and SQL executions, and 100 executors that are gone. Else it shows everything."},
+    {"retained", 0, "KEY=N...", NULL, NULL,
+     "Let /api/v1 forget as a History Server does that was started with this property: spark.ui.retainedTasks, "
+     "retainedJobs, retainedStages or retainedDeadExecutors, or spark.sql.ui.retainedExecutions. Wins over "
+     "--retain-like-spark, and limits nothing else without it."},
     {"store", 's', "URL", NULL, NULL,
      "Keep what people say of findings in this store (sqlite:FILE); without one nothing of that is taken. The "
      "environment variable PYROMETER_STORE stands in for it."},
@@ -233,6 +279,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer serve /var/log/spark-events", "Answers where a History Server would, on http://127.0.0.1:18080/."},
     {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, as Spark gives it."},
+    {"pyrometer serve --retain-like-spark --retained spark.ui.retainedJobs=5000 DIR",
+     "Shows no more than a History Server that keeps 5,000 jobs."},
     {"pyrometer serve --port 0 DIR", "On a free port, for scripts: read the line that it prints."},
     {"pyrometer serve --add-token vera --tokens TOKENS", "Lets vera read: prints her token."},
     {"pyrometer serve --host 0.0.0.0 --tokens TOKENS --tls-cert cert.pem --tls-key key.pem DIR",

@@ -26,43 +26,44 @@ struct pyro_history *pyro_history_retain(struct pyro_history *history)
     return history;
 }
 
-static void free_jobs(struct pyro_history *history)
+void pyro_history_job_done(struct pyro_history_job *job)
 {
-    for (size_t i = 0; i < history->jobs.count; i++) {
-        struct pyro_history_job *job = &history->jobs.items[i];
-        pyro_vec_done(&job->tags, NULL);
-        pyro_vec_done(&job->stage_ids, NULL);
-        pyro_vec_done(&job->killed, NULL);
-    }
+    pyro_vec_done(&job->tags, NULL);
+    pyro_vec_done(&job->stage_ids, NULL);
+    pyro_vec_done(&job->killed, NULL);
+}
+
+void pyro_history_stage_done(struct pyro_history_stage *stage)
+{
+    pyro_vec_done(&stage->rdd_ids, NULL);
+    pyro_vec_done(&stage->jobs, NULL);
+    pyro_vec_done(&stage->accumulables, NULL);
+    pyro_vec_done(&stage->killed_reasons, NULL);
+    pyro_vec_done(&stage->shares, NULL);
+    pyro_vec_done(&stage->tasks, NULL);
+}
+
+void pyro_history_executor_done(struct pyro_history_executor *executor)
+{
+    pyro_vec_done(&executor->logs, NULL);
+    pyro_vec_done(&executor->attributes, NULL);
+    for (size_t r = 0; r < executor->resources.count; r++)
+        pyro_vec_done(&executor->resources.items[r].addresses, NULL);
+    pyro_vec_done(&executor->resources, NULL);
+    pyro_vec_done(&executor->excluded_stages, NULL);
+    pyro_vec_done(&executor->held, NULL);
+}
+
+static void free_rows(struct pyro_history *history)
+{
+    for (size_t i = 0; i < history->jobs.count; i++)
+        pyro_history_job_done(&history->jobs.items[i]);
     pyro_vec_done(&history->jobs, NULL);
-}
-
-static void free_stages(struct pyro_history *history)
-{
-    for (size_t i = 0; i < history->stages.count; i++) {
-        struct pyro_history_stage *stage = &history->stages.items[i];
-        pyro_vec_done(&stage->rdd_ids, NULL);
-        pyro_vec_done(&stage->jobs, NULL);
-        pyro_vec_done(&stage->accumulables, NULL);
-        pyro_vec_done(&stage->killed_reasons, NULL);
-        pyro_vec_done(&stage->shares, NULL);
-        pyro_vec_done(&stage->tasks, NULL);
-    }
+    for (size_t i = 0; i < history->stages.count; i++)
+        pyro_history_stage_done(&history->stages.items[i]);
     pyro_vec_done(&history->stages, NULL);
-}
-
-static void free_executors(struct pyro_history *history)
-{
-    for (size_t i = 0; i < history->executors.count; i++) {
-        struct pyro_history_executor *executor = &history->executors.items[i];
-        pyro_vec_done(&executor->logs, NULL);
-        pyro_vec_done(&executor->attributes, NULL);
-        for (size_t r = 0; r < executor->resources.count; r++)
-            pyro_vec_done(&executor->resources.items[r].addresses, NULL);
-        pyro_vec_done(&executor->resources, NULL);
-        pyro_vec_done(&executor->excluded_stages, NULL);
-        pyro_vec_done(&executor->held, NULL);
-    }
+    for (size_t i = 0; i < history->executors.count; i++)
+        pyro_history_executor_done(&history->executors.items[i]);
     pyro_vec_done(&history->executors, NULL);
 }
 
@@ -72,9 +73,7 @@ void pyro_history_release(struct pyro_history *history)
         return;
     for (int i = 0; i < PYRO_SECTIONS; i++)
         pyro_vec_done(&history->sections[i], NULL);
-    free_jobs(history);
-    free_stages(history);
-    free_executors(history);
+    free_rows(history);
     pyro_vec_done(&history->places, NULL);
     pyro_vec_done(&history->running, NULL);
     pyro_task_table_done(&history->ended);

@@ -217,6 +217,10 @@ struct pyro_history {
 struct pyro_history *pyro_history_new(void);
 struct pyro_history *pyro_history_retain(struct pyro_history *history);
 void pyro_history_release(struct pyro_history *history);
+/* Give back what a row holds. */
+void pyro_history_job_done(struct pyro_history_job *job);
+void pyro_history_stage_done(struct pyro_history_stage *stage);
+void pyro_history_executor_done(struct pyro_history_executor *executor);
 /* All of a history that still grows, as it is now: sealed, and untouched by what is added to the old one later. Chunks
  * of tasks and texts are shared. NULL: no memory. */
 struct pyro_history *pyro_history_snapshot(const struct pyro_history *history);

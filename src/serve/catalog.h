@@ -34,11 +34,12 @@ struct serve_catalog;
 struct serve_catalog_options {
     const char *const *folders;
     size_t folder_count;
-    const char *uploads;   /* one more folder, whose logs are marked; NULL: none */
-    const char *cache;     /* the folder for what is kept between starts; NULL: nothing is kept */
-    uint64_t memory_bytes; /* about what open applications may take */
-    unsigned update_ms;    /* how often folders are looked at */
-    const char *store;     /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
+    const char *uploads;                  /* one more folder, whose logs are marked; NULL: none */
+    const char *cache;                    /* the folder for what is kept between starts; NULL: nothing is kept */
+    uint64_t memory_bytes;                /* about what open applications may take */
+    unsigned update_ms;                   /* how often folders are looked at */
+    struct pyro_retained_limits retained; /* what histories forget */
+    const char *store; /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
     struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */
 };
 

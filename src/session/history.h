@@ -19,8 +19,10 @@ struct pyro_attempt {
  * application's start. */
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t log, struct pyro_arena *arena,
                                    struct pyro_attempt *ret, struct pyro_error *error);
-/* `with_sql`: with SQL executions, whose metrics take about as long to follow as all the rest. */
-enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool with_sql, struct pyro_history **ret,
+/* `with_sql`: with SQL executions, whose metrics take about as long to follow as all the rest. `limits`: what is
+ * forgotten as Spark forgets it; NULL: nothing. */
+enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool with_sql,
+                                   const struct pyro_retained_limits *limits, struct pyro_history **ret,
                                    struct pyro_error *error);
 
 /* ---- Logs that grow ----
@@ -29,7 +31,8 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool w
  * any more. */
 struct pyro_history_follower;
 
-enum pyro_status pyro_history_follower_new(bool with_sql, struct pyro_history_follower **ret, struct pyro_error *error);
+enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
+                                           struct pyro_history_follower **ret, struct pyro_error *error);
 void pyro_history_follower_free(struct pyro_history_follower *follower);
 /* Text of the log in any pieces; what no newline has ended yet waits for the rest. */
 enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follower, const void *bytes, size_t len,
@@ -42,12 +45,14 @@ enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *fo
  * or compacted is read anew, as one that is compressed is each time (then *follower is NULL again). After an error
  * *follower is NULL. */
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t log,
-                                     bool with_sql, struct pyro_history **ret, struct pyro_error *error);
+                                     bool with_sql, const struct pyro_retained_limits *limits,
+                                     struct pyro_history **ret, struct pyro_error *error);
 
 /* ---- Kept in files ----
  *
  * An index holds the history of a log that has ended, compressed, with a checksum. One that is damaged, of another
- * version, or of another state of the log (its files' sizes, times, numbers and first bytes) counts as not there. */
+ * version, or of another state of the log (its files' sizes, times, numbers and first bytes) counts as not there. Only
+ * histories that nothing was forgotten of are kept. */
 
 /* What tells this state of a log's files; false: it has none, or is still written. Taken before the log is read. */
 bool pyro_history_identify(const pyro_inputs *inputs, size_t log, struct pyro_strbuf *identity);

@@ -70,7 +70,8 @@ static struct pyro_load_sink sink_of(struct pyro_listener *listener)
 
 /* ---- Once ---- */
 
-enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool with_sql, struct pyro_history **ret,
+enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool with_sql,
+                                   const struct pyro_retained_limits *limits, struct pyro_history **ret,
                                    struct pyro_error *error)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
@@ -79,7 +80,7 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     PYRO_TRY(pyro_options_resolve(NULL, &options, error));
-    if (!pyro_listener_init(&listener, with_sql)) {
+    if (!pyro_listener_init(&listener, with_sql, limits)) {
         pyro_listener_done(&listener);
         return no_memory(error);
     }
@@ -95,13 +96,14 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
 
 /* ---- As bytes come ---- */
 
-enum pyro_status pyro_history_follower_new(bool with_sql, struct pyro_history_follower **ret, struct pyro_error *error)
+enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
+                                           struct pyro_history_follower **ret, struct pyro_error *error)
 {
     struct pyro_history_follower *follower = pyro_allocate(NULL, sizeof(*follower));
     if (!follower)
         return no_memory(error);
     *follower = (struct pyro_history_follower){0};
-    bool ok = pyro_listener_init(&follower->listener, with_sql);
+    bool ok = pyro_listener_init(&follower->listener, with_sql, limits);
     enum pyro_status status = pyro_options_resolve(NULL, &follower->options, error);
     pyro_chunk_init(&follower->chunk, NULL, pyro_scan_best(), follower->options.max_record_bytes,
                     pyro_listener_wanted(with_sql));
@@ -265,7 +267,8 @@ static enum pyro_status read_on(struct pyro_history_follower *follower, const st
 }
 
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t index,
-                                     bool with_sql, struct pyro_history **ret, struct pyro_error *error)
+                                     bool with_sql, const struct pyro_retained_limits *limits,
+                                     struct pyro_history **ret, struct pyro_error *error)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
     bool same = false;
@@ -277,7 +280,7 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         if (attempt) {
             pyro_history_follower_free(one);
             one = NULL;
-            PYRO_TRY(pyro_history_follower_new(with_sql, &one, error));
+            PYRO_TRY(pyro_history_follower_new(with_sql, limits, &one, error));
         }
         if (!one)
             return no_memory(error);
@@ -292,5 +295,5 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         return pyro_history_follower_snapshot(one, ret, error);
     }
     pyro_history_follower_free(one);
-    return pyro_history_load(inputs, index, with_sql, ret, error);
+    return pyro_history_load(inputs, index, with_sql, limits, ret, error);
 }

@@ -15,6 +15,7 @@ void pyro_history_on_application_start(struct pyro_listener *listener, const str
         return;
     pyro_listener_pairs(listener, logs, &driver->logs);
     pyro_listener_pairs(listener, GET(event, "Driver Attributes"), &driver->attributes);
+    pyro_retained_executor(&listener->retained, driver);
 }
 
 void pyro_history_on_application_end(struct pyro_listener *listener, const struct pyro_tree *event)
@@ -117,6 +118,7 @@ struct pyro_history_executor *pyro_listener_executor(struct pyro_listener *liste
         executor->added_ms = time_ms;
         executor->active = true;
         *row = history->executors.count;
+        pyro_retained_executor_added(&listener->retained);
     }
     return executor;
 }
@@ -140,6 +142,14 @@ static void read_resources(struct pyro_listener *listener, const struct pyro_tre
     }
 }
 
+/* It may have been gone. */
+static void revive(struct pyro_listener *listener, struct pyro_history_executor *executor)
+{
+    if (!executor->active)
+        pyro_retained_executor_added(&listener->retained);
+    executor->active = true;
+}
+
 void pyro_history_on_executor_added(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     const struct pyro_tree *info = GET(event, "Executor Info");
@@ -148,7 +158,7 @@ void pyro_history_on_executor_added(struct pyro_listener *listener, const struct
     if (!executor)
         return;
     executor->host = pyro_listener_text(listener, GET(info, "Host"));
-    executor->active = true;
+    revive(listener, executor);
     executor->cores = pyro_tree_int(GET(info, "Total Cores"), 0);
     executor->profile = pyro_tree_int(GET(info, "Resource Profile Id"), 0);
     int64_t cpus = task_cpus(listener->history);
@@ -169,10 +179,13 @@ void pyro_history_on_executor_removed(struct pyro_listener *listener, const stru
         pyro_listener_find_executor(listener, pyro_listener_text(listener, GET(event, "Executor ID")));
     if (!executor)
         return;
+    bool was_active = executor->active;
     executor->active = false;
     executor->removed_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
     executor->remove_reason = PROSE(listener, GET(event, "Removed Reason"));
     pyro_listener_lose_blocks(listener, executor);
+    if (was_active)
+        pyro_retained_executor_removed(&listener->retained, executor);
 }
 
 void pyro_history_on_block_manager_added(struct pyro_listener *listener, const struct pyro_tree *event)
@@ -195,7 +208,7 @@ void pyro_history_on_block_manager_added(struct pyro_listener *listener, const s
         executor->off_heap = pyro_tree_int(GET(event, "Maximum Offheap Memory"), 0);
         executor->used_on_heap = executor->used_off_heap = 0;
     }
-    executor->active = true;
+    revive(listener, executor);
     executor->max_memory = pyro_tree_int(GET(event, "Maximum Memory"), 0);
 }
 

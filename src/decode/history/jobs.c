@@ -194,10 +194,12 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
         stage->live = false;
         pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
         job->skipped_tasks += stage->partitions;
+        pyro_retained_stage(&listener->retained, (size_t)(stage - history->stages.items), true);
     }
     bool succeeded = pyro_tree_is(GET(GET(event, "Job Result"), "Result"), "JobSucceeded");
     job->status = succeeded ? PYRO_JOB_SUCCEEDED : PYRO_JOB_FAILED;
     job->completed_ms = pyro_tree_int(GET(event, "Completion Time"), 0);
+    pyro_retained_job(&listener->retained, (size_t)(job - history->jobs.items), true);
     pyro_sql_job_end(&listener->sql, job->id, succeeded);
 }
 
@@ -257,4 +259,5 @@ void pyro_history_on_stage_completed(struct pyro_listener *listener, const struc
                     executor->excluded_stages.items[--executor->excluded_stages.count];
     }
     stage->live = stage->active > 0;
+    pyro_retained_stage(&listener->retained, (size_t)(stage - history->stages.items), !stage->live);
 }

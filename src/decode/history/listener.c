@@ -9,13 +9,15 @@ uint32_t pyro_listener_wanted(bool with_sql)
     return PYRO_BATCH_HISTORY | PYRO_BATCH_NO_COLUMNS | (with_sql ? PYRO_BATCH_SQL | PYRO_WANT_TASK_METRICS : 0);
 }
 
-bool pyro_listener_init(struct pyro_listener *listener, bool with_sql)
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits)
 {
     *listener = (struct pyro_listener){.history = pyro_history_new(), .with_sql = with_sql};
     if (listener->history)
         listener->history->with_sql = with_sql;
     pyro_strbuf_init(&listener->scratch, NULL);
     pyro_sql_follower_init(&listener->sql, listener->history);
+    listener->sql.retained = limits ? limits->executions : 0;
+    pyro_retained_init(&listener->retained, listener->history, limits);
     pyro_map_init(&listener->shares, NULL);
     pyro_value_map_init(&listener->numbers, NULL);
     return listener->history != NULL;
@@ -24,6 +26,7 @@ bool pyro_listener_init(struct pyro_listener *listener, bool with_sql)
 void pyro_listener_done(struct pyro_listener *listener)
 {
     pyro_sql_follower_done(&listener->sql);
+    pyro_retained_done(&listener->retained);
     pyro_history_release(listener->history);
     pyro_strbuf_done(&listener->scratch);
     for (size_t i = 0; i < listener->jobs.count; i++) {
@@ -47,7 +50,7 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
     struct pyro_history *history = listener->history;
     if (listener->with_sql)
         pyro_sql_follower_flush(&listener->sql);
-    if (!pyro_history_seal(history))
+    if (history->failed || !pyro_retained_apply(&listener->retained, history) || !pyro_history_seal(history))
         return NULL;
     listener->history = NULL;
     return history;
@@ -57,7 +60,12 @@ struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener)
 {
     if (listener->with_sql)
         pyro_sql_follower_show(&listener->sql);
-    return listener->history->failed ? NULL : pyro_history_snapshot(listener->history);
+    struct pyro_history *copy = listener->history->failed ? NULL : pyro_history_snapshot(listener->history);
+    if (copy && !pyro_retained_apply(&listener->retained, copy)) {
+        pyro_history_release(copy);
+        copy = NULL;
+    }
+    return copy;
 }
 
 /* ---- Batches ---- */

@@ -5,6 +5,7 @@
 #include "base/secrets.h"
 #include "base/strbuf.h"
 #include "decode/batch.h"
+#include "decode/history/retained.h"
 #include "decode/history/sql.h"
 
 /* What counting needs beside the rows, as long as they grow. */
@@ -22,6 +23,7 @@ struct pyro_listener {
     bool with_sql; /* SQL executions are followed */
     struct pyro_secrets secrets;
     struct pyro_sql_follower sql;
+    struct pyro_retained retained;
     PYRO_VEC(struct pyro_job_progress) jobs;     /* by job row */
     PYRO_VEC(uint32_t) running_jobs;             /* rows, ascending */
     PYRO_VEC(struct pyro_stage_progress) stages; /* by stage row */
@@ -31,8 +33,8 @@ struct pyro_listener {
     size_t last_stage;                           /* where the last task belonged */
 };
 
-/* False: no memory. */
-bool pyro_listener_init(struct pyro_listener *listener, bool with_sql);
+/* `limits`: what is forgotten; NULL: nothing. False: no memory. */
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits);
 void pyro_listener_done(struct pyro_listener *listener);
 /* What its batches are to be decoded with. */
 uint32_t pyro_listener_wanted(bool with_sql);

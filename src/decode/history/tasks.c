@@ -82,6 +82,7 @@ void pyro_listener_task_start(struct pyro_listener *listener, const int64_t *row
         stage->speculative_active += speculative;
         for (size_t i = 0; i < stage->jobs.count; i++)
             history->jobs.items[stage->jobs.items[i]].active_tasks++;
+        pyro_retained_task_start(&listener->retained, (size_t)(stage - history->stages.items));
     }
     struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
     if (executor) {
@@ -238,7 +239,7 @@ static void count_in_stage(struct pyro_listener *listener, struct pyro_history_s
         pyro_listener_count(listener, &stage->killed_reasons, outcome->kill_reason);
     pyro_listener_peaks(&stage->peaks, memory);
     pyro_listener_peaks(&share->peaks, memory);
-    share->task_ms += outcome->duration_ms;
+    add_to(&share->task_ms, outcome->duration_ms);
     share->succeeded += outcome->completed;
     share->failed += outcome->failed;
     share->killed += outcome->killed;
@@ -304,6 +305,23 @@ static bool end_task(struct pyro_listener *listener, const int64_t *row, struct 
     return true;
 }
 
+static void retain_task(struct pyro_listener *listener, const struct pyro_history_stage *stage, const int64_t *row)
+{
+    int64_t number = pyro_value_map_get(&listener->numbers, row[PYRO_TASK_id]);
+    /* Without a time of its end a task counts as running up to the log's. */
+    int64_t finish_ms = row[PYRO_TASK_finish_ms] ? row[PYRO_TASK_finish_ms] : INT64_MAX;
+    pyro_retained_task_end(&listener->retained, (size_t)(stage - listener->history->stages.items), row[PYRO_TASK_id],
+                           finish_ms, (uint32_t)number);
+}
+
+/* Its last task has ended after it was completed: Spark writes it, and its jobs, once more. */
+static void retain_stage(struct pyro_listener *listener, const struct pyro_history_stage *stage)
+{
+    pyro_retained_stage(&listener->retained, (size_t)(stage - listener->history->stages.items), true);
+    for (size_t i = 0; i < stage->jobs.count; i++)
+        pyro_retained_job(&listener->retained, stage->jobs.items[i], false);
+}
+
 void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const struct pyro_gathered_end *end,
                             struct pyro_slice accumulables, struct pyro_slice updates)
 {
@@ -334,14 +352,28 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
         __builtin_sub_overflow(row[PYRO_TASK_finish_ms], row[PYRO_TASK_launch_ms], &outcome.duration_ms))
         outcome.duration_ms = INT64_MAX;
     struct pyro_history_stage *stage = live_stage(listener, row[PYRO_TASK_stage], row[PYRO_TASK_stage_attempt]);
+    if (stage && outcome.counted)
+        retain_task(listener, stage, row);
     if (stage)
         count_in_stage(listener, stage, row, end->peaks, &outcome);
+    if (stage && !stage->live)
+        retain_stage(listener, stage);
     struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
     if (executor)
         count_in_executor(executor, end->peaks, pyro_slice_is(name, "Resubmitted"), &outcome);
+    if (executor && executor->active && executor->active_tasks == 0)
+        pyro_retained_executor(&listener->retained, executor);
 }
 
 /* ---- Memory ---- */
+
+static bool exceeds(const struct pyro_history_peaks *peaks, const int64_t *values)
+{
+    bool ret = !peaks->set;
+    for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
+        ret = ret || values[i] > peaks->values[i];
+    return ret;
+}
 
 static void raise_peaks(struct pyro_listener *listener, const struct pyro_tree *event, struct pyro_slice id,
                         const struct pyro_tree *values)
@@ -350,6 +382,8 @@ static void raise_peaks(struct pyro_listener *listener, const struct pyro_tree *
     pyro_listener_memory(values, memory);
     struct pyro_history_executor *executor = pyro_listener_find_executor(listener, id);
     struct pyro_history_stage *stage = event_stage(listener, event);
+    if (executor && executor->active && exceeds(&executor->peaks, memory))
+        pyro_retained_executor(&listener->retained, executor);
     if (executor)
         pyro_listener_peaks(&executor->peaks, memory);
     struct pyro_history_share *share =

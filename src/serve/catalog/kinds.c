@@ -81,15 +81,23 @@ static struct save *new_save(const struct serve_log *log, const char *folder)
     return save;
 }
 
-/* A log that has ended: from its file, or read and then kept. */
-static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inputs, bool with_sql, const char *cache,
-                                   struct history_state *state, struct pyro_history **ret, struct pyro_error *error)
+/* Files hold whole histories only. */
+static bool forgets(const struct pyro_retained_limits *limits)
 {
+    return limits->tasks || limits->jobs || limits->stages || limits->executions || limits->dead_executors;
+}
+
+/* A log that has ended: from its file, or read and then kept. */
+static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inputs, bool with_sql,
+                                   const struct serve_catalog_options *options, struct history_state *state,
+                                   struct pyro_history **ret, struct pyro_error *error)
+{
+    const char *cache = forgets(&options->retained) ? NULL : options->cache;
     *ret = cache ? pyro_history_index_load(cache, inputs, 0, with_sql) : NULL;
     if (*ret)
         return PYRO_OK;
     struct save *save = cache ? new_save(log, cache) : NULL;
-    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, ret, error);
+    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, ret, error);
     if (status == PYRO_OK && save)
         start_saving(state, save, *ret);
     else
@@ -97,8 +105,9 @@ static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inp
     return status;
 }
 
-static enum pyro_status load_with(const struct serve_log *log, const char *cache, bool with_sql, void **place,
-                                  void **ret, uint64_t *ret_memory, struct pyro_error *error)
+static enum pyro_status load_with(const struct serve_log *log, const struct serve_catalog_options *options,
+                                  bool with_sql, void **place, void **ret, uint64_t *ret_memory,
+                                  struct pyro_error *error)
 {
     struct history_state *state = *place;
     pyro_inputs *inputs = NULL;
@@ -111,9 +120,10 @@ static enum pyro_status load_with(const struct serve_log *log, const char *cache
     }
     stop_saving(state);
     PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
-    enum pyro_status status = state->follower || log->log.in_progress
-                                  ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &history, error)
-                                  : load_ended(log, inputs, with_sql, cache, state, &history, error);
+    enum pyro_status status =
+        state->follower || log->log.in_progress
+            ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained, &history, error)
+            : load_ended(log, inputs, with_sql, options, state, &history, error);
     if (!log->log.in_progress) { /* nothing comes any more */
         pyro_history_follower_free(state->follower);
         state->follower = NULL;
@@ -128,13 +138,13 @@ static enum pyro_status load_with(const struct serve_log *log, const char *cache
 static enum pyro_status load_history(const struct serve_log *log, const struct serve_catalog_options *options,
                                      void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
-    return load_with(log, options->cache, false, state, ret, ret_memory, error);
+    return load_with(log, options, false, state, ret, ret_memory, error);
 }
 
 static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
                                          void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
-    return load_with(log, options->cache, true, state, ret, ret_memory, error);
+    return load_with(log, options, true, state, ret, ret_memory, error);
 }
 
 static void *retain_history(void *value)

@@ -71,6 +71,7 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .cache = options->cache,
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
+        .retained = options->retained,
         .store = options->store,
         .load = {.size = sizeof(wanted.load),
                  .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS | PYRO_WANT_PLAN_CHANGES,

@@ -112,7 +112,7 @@ static char *describe_fed(const char *text, size_t len, size_t piece)
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
     for (size_t at = 0; at < len; at += piece)
         assert_int_equal(pyro_history_follower_feed(follower, text + at, len - at < piece ? len - at : piece, &error),
                          PYRO_OK);
@@ -141,6 +141,40 @@ static void test_pieces(void **state)
     free(whole);
 }
 
+/* What is forgotten is in no snapshot, and the listener goes on as if it were there. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static const struct pyro_retained_limits limits = {.tasks = 1, .jobs = 2};
+    struct pyro_history_follower *follower = NULL;
+    struct pyro_error error;
+    char job[400];
+    assert_int_equal(pyro_history_follower_new(true, &limits, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_feed(follower, log_text, sizeof(log_text) - 1, &error), PYRO_OK);
+    for (int id = 1; id < 5; id++) {
+        struct pyro_history *history = NULL;
+        assert_int_equal(pyro_history_follower_snapshot(follower, &history, &error), PYRO_OK);
+        char *words = describe(history);
+        /* Task 1 is the only one that has ended when the third one begins. */
+        assert_null(strstr(words, " task 1 0.0"));
+        assert_non_null(strstr(words, " task 2 1.0"));
+        assert_non_null(strstr(words, "stage 0 status 1 tasks 0 2 1 run 216"));
+        assert_int_equal(history->jobs.count, id < 3 ? id : 2);
+        assert_int_equal(pyro_history_job(history, 0) != NULL, id < 3);
+        assert_int_equal(pyro_history_job(history, id - 1)->id, id - 1);
+        free(words);
+        pyro_history_release(history);
+        int len = snprintf(job, sizeof(job),
+                           "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":%d,\"Submission Time\":3100,\"Stage "
+                           "Infos\":[],\"Stage IDs\":[],\"Properties\":{}}\n"
+                           "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":%d,\"Completion Time\":3200,"
+                           "\"Job Result\":{\"Result\":\"JobSucceeded\"}}\n",
+                           id, id);
+        assert_int_equal(pyro_history_follower_feed(follower, job, (size_t)len, &error), PYRO_OK);
+    }
+    pyro_history_follower_free(follower);
+}
+
 /* A snapshot stays what it was, and the same as that of a log which ends there. */
 static void test_snapshots_do_not_change(void **state)
 {
@@ -150,7 +184,7 @@ static void test_snapshots_do_not_change(void **state)
     struct pyro_history *snapshots[MOST];
     size_t ends[MOST], count = 0, at = 0;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
     while (at < sizeof(log_text) - 1) {
         size_t len = (size_t)(strchr(log_text + at, '\n') + 1 - (log_text + at));
         assert_int_equal(pyro_history_follower_feed(follower, log_text + at, len, &error), PYRO_OK);
@@ -188,7 +222,7 @@ static void check_followed(struct pyro_history_follower **follower, const char *
     struct pyro_history *history = NULL;
     struct pyro_error error;
     assert_int_equal(pyro_inputs_open(&path, 1, NULL, &inputs, &error), PYRO_OK);
-    assert_int_equal(pyro_history_follow(follower, inputs, 0, true, &history, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follow(follower, inputs, 0, true, NULL, &history, &error), PYRO_OK);
     char *words = describe(history), *expected = describe_fed(log_text, complete, complete);
     assert_string_equal(words, expected);
     free(words);
@@ -231,7 +265,7 @@ static struct pyro_history *fed(void)
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
     /* Without the last lines a task still runs. */
     size_t len = (size_t)(strstr(log_text, "no JSON") - log_text), last = len;
     while (log_text[--last - 1] != '\n')
@@ -299,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_snapshots_do_not_change),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_packed_and_unpacked),
