@@ -45,6 +45,19 @@ static void publish_partial(void *context, struct serve_list *list)
     publish(catalog, list);
 }
 
+/* Forgets those that an earlier start took for logs of a folder like others, and read without a limit. */
+static void mark_uploads(serve_logs *logs, const char *uploads)
+{
+    for (size_t i = logs->count; i-- > 0;) {
+        struct serve_log *log = logs->items[i];
+        log->uploaded = pyro_serve_is_uploaded(log, uploads);
+        if (!log->uploaded || log->log.part_count == 0 || log->log.parts[0].most_bytes)
+            continue;
+        logs->items[i] = logs->items[--logs->count];
+        pyro_serve_log_release(log);
+    }
+}
+
 /* What an earlier start found, which nobody sees before it was compared with the folders. */
 static const struct serve_list *recall(struct serve_catalog *catalog)
 {
@@ -52,8 +65,7 @@ static const struct serve_list *recall(struct serve_catalog *catalog)
     bool ok = catalog->index != NULL;
     for (size_t i = 0; ok && i < catalog->options.folder_count; i++)
         ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &logs, &catalog->identities);
-    for (size_t i = 0; i < logs.count; i++)
-        logs.items[i]->uploaded = pyro_serve_is_uploaded(logs.items[i], catalog->options.uploads);
+    mark_uploads(&logs, catalog->options.uploads);
     const struct serve_list *list = ok ? pyro_serve_list_new(&logs) : NULL;
     pyro_serve_logs_done(&logs);
     return list;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EVENT "{\"Event\":\"SparkListenerLogStart\"}\n"
@@ -206,6 +207,39 @@ static void test_names_beyond_ascii(void **state)
     }
 }
 
+static bool never_known(void *context, const char *path, const struct stat *status)
+{
+    (void)context;
+    (void)path;
+    (void)status;
+    return false;
+}
+
+/* What may be decompressed is told by the file, and divided among an archive's members. */
+static void test_untrusted_folders(void **state)
+{
+    static member MEMBERS[] = {{"a", EVENT}, {"b", EVENT EVENT EVENT}, {"empty", ""}, {NULL, NULL}};
+    const struct kit_folder *folder = *state;
+    enum { ALL = 256 << 20 };
+    kit_write_text(*state, "sent/b", EVENT);
+    kit_write_zip(*state, "sent/a.zip", MEMBERS);
+    kit_write_text(*state, "sent2/c", EVENT);
+    kit_write_zip(*state, "sent2/d.zip", MEMBERS);
+    const char *paths[] = {kit_path(folder, "sent"), kit_path(folder, "sent2")};
+    const struct pyro_known known = {.unchanged = never_known, .untrusted = paths[0]};
+    struct pyro_log_list list;
+    assert_int_equal(pyro_source_discover_again(paths, 2, &known, NULL, &list, NULL), PYRO_OK);
+    assert_int_equal(list.count, 6);
+    uint64_t a = list.logs[0].parts[0].most_bytes, b = list.logs[1].parts[0].most_bytes;
+    assert_in_range(a, ALL / 4 - ALL / 100, ALL / 4);
+    assert_in_range(b, 3 * a - 10, 3 * a + 10);
+    assert_in_range(a + b, 0, ALL);
+    assert_int_equal(list.logs[2].parts[0].most_bytes, ALL);
+    for (size_t i = 3; i < list.count; i++)
+        assert_int_equal(list.logs[i].parts[0].most_bytes, 0);
+    pyro_log_list_done(&list);
+}
+
 #define FOLDER_TEST(function) cmocka_unit_test_setup_teardown(function, kit_folder_setup, kit_folder_teardown)
 
 int main(void)
@@ -222,6 +256,7 @@ int main(void)
         FOLDER_TEST(test_flipped_bits),
         FOLDER_TEST(test_encrypted),
         FOLDER_TEST(test_names_beyond_ascii),
+        FOLDER_TEST(test_untrusted_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
