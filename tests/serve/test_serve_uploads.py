@@ -340,7 +340,7 @@ def test_broken_off_uploads_leave_nothing(place: Place) -> None:
     with socket.create_connection((place.server.host, place.server.port), timeout=20) as connection:
         connection.sendall(b"POST /pyrometer/v1/uploads?name=half HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n")
         connection.sendall(b"x" * 100_000)
-        wait_for(lambda: len(place.files(settled=False) - before) == 1)
+        wait_for(lambda: sum(one.stat().st_size for one in place.uploads.glob(".incoming-*")) == 100_000)
     assert place.files() == before
 
 
