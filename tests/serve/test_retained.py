@@ -14,14 +14,14 @@ from test_differential import spark_home
 
 import conftest
 
-LOGS = ("healthy_threads", "executor_churn", "healthy_stream")
+LOGS = ("healthy_threads", "executor_churn", "executors_terminated", "healthy_stream")
 # Of stages and jobs a tenth is forgotten at once; the other limits are passed by one at a time.
 LIMITS = {
     "spark.ui.retainedTasks": 7,
     "spark.ui.retainedJobs": 20,
     "spark.ui.retainedStages": 30,
     "spark.sql.ui.retainedExecutions": 5,
-    "spark.ui.retainedDeadExecutors": 2,
+    "spark.ui.retainedDeadExecutors": 1,
 }
 KINDS = ("jobs", "stages", "allexecutors", "sql?length=100000&details=false&planDescription=false")
 

@@ -3,7 +3,7 @@
 
 #include "base/intern.h"
 
-enum { STORED = 1, LISTED = 2 /* in the heap */ };
+enum { STORED = 1, LISTED = 2 /* in the heap */, WRITTEN = 4 /* at some time */ };
 
 void pyro_retained_init(struct pyro_retained *retained, struct pyro_history *history,
                         const struct pyro_retained_limits *limits)
@@ -92,33 +92,36 @@ static uint64_t surplus(uint64_t count, uint64_t limit)
 
 /* ---- Jobs, stages and executors ---- */
 
-/* The row is in Spark's store; `over`: it may be forgotten. */
-static void store(struct pyro_retained *retained, struct pyro_retained_kind *kind, before_callback *before,
+/* The row is in Spark's store; `over`: it may be forgotten. True: it never was there before, and so others may be
+ * forgotten whether or not it ends. */
+static bool store(struct pyro_retained *retained, struct pyro_retained_kind *kind, before_callback *before,
                   struct pyro_retained_entry entry, bool over)
 {
     while (kind->flags.count <= entry.row) {
         if (!pyro_vec_push(&kind->flags, NULL)) {
             retained->history->failed = true;
-            return;
+            return false;
         }
     }
     uint8_t *flags = &kind->flags.items[entry.row];
+    bool first = !(*flags & WRITTEN);
     kind->stored += !(*flags & STORED);
-    *flags |= STORED;
+    *flags |= STORED | WRITTEN;
     if (!over || (*flags & LISTED))
-        return;
+        return first;
     if (!pyro_vec_push(&kind->heap, NULL)) {
         retained->history->failed = true;
-        return;
+        return false;
     }
     push(retained->history, &kind->heap, before, entry);
     *flags |= LISTED;
+    return first;
 }
 
 static uint32_t forget(struct pyro_retained *retained, struct pyro_retained_kind *kind, before_callback *before)
 {
     uint32_t row = pop(retained->history, &kind->heap, before).row;
-    kind->flags.items[row] = 0;
+    kind->flags.items[row] = WRITTEN;
     kind->stored--;
     return row;
 }
@@ -130,8 +133,8 @@ void pyro_retained_job(struct pyro_retained *retained, size_t row, bool last)
     if (kind->limit == 0)
         return;
     /* One without a time of its end is never found among those that ended. */
-    store(retained, kind, ended_before, (struct pyro_retained_entry){job->completed_ms, job->id, (uint32_t)row},
-          job->status != PYRO_JOB_RUNNING && job->completed_ms > 0);
+    last |= store(retained, kind, ended_before, (struct pyro_retained_entry){job->completed_ms, job->id, (uint32_t)row},
+                  job->status != PYRO_JOB_RUNNING && job->completed_ms > 0);
     for (uint64_t left = last ? surplus(kind->stored, kind->limit) : 0; left && kind->heap.count; left--)
         forget(retained, kind, ended_before);
 }
@@ -174,33 +177,18 @@ void pyro_retained_stage(struct pyro_retained *retained, size_t row, bool last)
     const struct pyro_retained_entry entry = {stage->completed_ms ? stage->completed_ms : -1,
                                               (int64_t)((uint64_t)stage->id << 32 | (uint64_t)stage->attempt),
                                               (uint32_t)row};
-    store(retained, kind, ended_before, entry,
-          stage->status != PYRO_STAGE_ACTIVE && stage->status != PYRO_STAGE_PENDING);
+    last |= store(retained, kind, ended_before, entry,
+                  stage->status != PYRO_STAGE_ACTIVE && stage->status != PYRO_STAGE_PENDING);
     for (uint64_t left = last ? surplus(kind->stored, kind->limit) : 0; left && kind->heap.count; left--)
         forget_stage(retained, forget(retained, kind, ended_before));
 }
 
-void pyro_retained_executor(struct pyro_retained *retained, const struct pyro_history_executor *executor)
+static void forget_executors(struct pyro_retained *retained)
 {
     struct pyro_retained_kind *kind = &retained->executors;
-    const struct pyro_retained_entry entry = {.row = (uint32_t)(executor - retained->history->executors.items)};
-    if (kind->limit)
-        store(retained, kind, named_before, entry, !executor->active);
-}
-
-void pyro_retained_executor_added(struct pyro_retained *retained)
-{
-    retained->active_executors++;
-}
-
-void pyro_retained_executor_removed(struct pyro_retained *retained, const struct pyro_history_executor *executor)
-{
-    struct pyro_retained_kind *kind = &retained->executors;
-    retained->active_executors -= retained->active_executors > 0;
-    pyro_retained_executor(retained, executor);
     /* Spark takes all that are active from those that were written, whether or not they are among them. */
     uint64_t dead = kind->stored > retained->active_executors ? kind->stored - retained->active_executors : 0;
-    uint64_t left = kind->limit ? surplus(dead, kind->limit) : 0;
+    uint64_t left = surplus(dead, kind->limit);
     while (left && kind->heap.count) {
         uint32_t first = kind->heap.items[0].row;
         if (retained->history->executors.items[first].active) { /* it came back */
@@ -211,6 +199,31 @@ void pyro_retained_executor_removed(struct pyro_retained *retained, const struct
         forget(retained, kind, named_before);
         left--;
     }
+}
+
+static void store_executor(struct pyro_retained *retained, const struct pyro_history_executor *executor, bool last)
+{
+    const struct pyro_retained_entry entry = {.row = (uint32_t)(executor - retained->history->executors.items)};
+    if (retained->executors.limit == 0)
+        return;
+    if (store(retained, &retained->executors, named_before, entry, !executor->active) || last)
+        forget_executors(retained);
+}
+
+void pyro_retained_executor(struct pyro_retained *retained, const struct pyro_history_executor *executor)
+{
+    store_executor(retained, executor, false);
+}
+
+void pyro_retained_executor_added(struct pyro_retained *retained)
+{
+    retained->active_executors++;
+}
+
+void pyro_retained_executor_removed(struct pyro_retained *retained, const struct pyro_history_executor *executor)
+{
+    retained->active_executors -= retained->active_executors > 0;
+    store_executor(retained, executor, true);
 }
 
 /* ---- Tasks ---- */
