@@ -84,7 +84,7 @@ static enum pyro_status parse(char *text, const char *path, struct token *all, s
 static size_t count_lines(const char *text)
 {
     size_t count = 1;
-    for (; *text; text++)
+    for (; text && *text; text++)
         count += *text == '\n';
     return count < TOKENS_LIMIT ? count : TOKENS_LIMIT;
 }

@@ -20,8 +20,8 @@ enum pyro_status pyro_token_add(const char *file, const char *name, const char *
     (void)name;
     (void)role;
     (void)groups;
-    (void)ret;
-    (void)ret_bytes;
+    if (ret_bytes)
+        *ret = '\0';
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                           "this build has no server: install libmicrohttpd-dev and libsodium-dev and build it again");
 }
