@@ -13,7 +13,7 @@ static int append(void *context, const void *data, size_t len)
     return document->failed;
 }
 
-struct pyro_writer pyro_mcp_writer(struct pyro_strbuf *document)
+static struct pyro_writer open_document(struct pyro_strbuf *document)
 {
     pyro_strbuf_init(document, NULL);
     return (struct pyro_writer){append, document};
@@ -31,13 +31,15 @@ struct pyro_writer pyro_mcp_append(struct mcp_call *call)
     return (struct pyro_writer){append_line, call};
 }
 
-json_t *pyro_mcp_parse(struct mcp_call *call, struct pyro_strbuf *document)
+/* The tree of a document that was written, or why it was not as the call's failure. Releases the document. */
+static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum pyro_status status,
+                    const struct pyro_error *error)
 {
-    json_error_t error;
+    json_error_t ignored;
     struct pyro_slice text = pyro_strbuf_slice(document);
-    json_t *tree = document->failed ? NULL : json_loadb(text.ptr, text.len, 0, &error);
+    json_t *tree = status == PYRO_OK && !document->failed ? json_loadb(text.ptr, text.len, 0, &ignored) : NULL;
     if (!tree)
-        pyro_mcp_fail(call, "no memory left");
+        pyro_mcp_fail(call, "%s", status == PYRO_OK ? "no memory left" : error->message);
     pyro_strbuf_done(document);
     return tree;
 }
@@ -46,13 +48,9 @@ json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *ope
 {
     struct pyro_strbuf document;
     struct pyro_error error = {0};
-    struct pyro_writer writer = pyro_mcp_writer(&document);
-    if (pyro_report_write(opened->diagnosis, PYRO_FORMAT_JSON, NULL, &writer, &error) != PYRO_OK) {
-        pyro_strbuf_done(&document);
-        pyro_mcp_fail(call, "%s", error.message);
-        return NULL;
-    }
-    return pyro_mcp_parse(call, &document);
+    struct pyro_writer writer = open_document(&document);
+    enum pyro_status status = pyro_report_write(opened->diagnosis, PYRO_FORMAT_JSON, NULL, &writer, &error);
+    return take(call, &document, status, &error);
 }
 
 json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
@@ -64,13 +62,9 @@ json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opene
     va_end(arguments);
     struct pyro_strbuf document;
     struct pyro_error error = {0};
-    struct pyro_writer writer = pyro_mcp_writer(&document);
-    if (pyro_sql_query(opened->app, statement, PYRO_FORMAT_JSON, NULL, &writer, &error) != PYRO_OK) {
-        pyro_strbuf_done(&document);
-        pyro_mcp_fail(call, "%s", error.message);
-        return NULL;
-    }
-    return pyro_mcp_parse(call, &document);
+    struct pyro_writer writer = open_document(&document);
+    enum pyro_status status = pyro_sql_query(opened->app, statement, PYRO_FORMAT_JSON, NULL, &writer, &error);
+    return take(call, &document, status, &error);
 }
 
 json_t *pyro_mcp_view(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
@@ -83,13 +77,9 @@ json_t *pyro_mcp_view(struct mcp_call *call, const struct serve_diagnosis *opene
     struct pyro_strbuf document;
     struct pyro_error error = {0};
     const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = 1};
-    struct pyro_writer writer = pyro_mcp_writer(&document);
-    if (pyro_view_write(opened->diagnosis, name, &options, &writer, &error) != PYRO_OK) {
-        pyro_strbuf_done(&document);
-        pyro_mcp_fail(call, "%s", error.message);
-        return NULL;
-    }
-    return pyro_mcp_parse(call, &document);
+    struct pyro_writer writer = open_document(&document);
+    enum pyro_status status = pyro_view_write(opened->diagnosis, name, &options, &writer, &error);
+    return take(call, &document, status, &error);
 }
 
 int64_t pyro_mcp_int_of(const json_t *object, const char *key)

@@ -94,9 +94,6 @@ const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *n
 
 /* Documents as trees, new references; NULL: it failed. */
 json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened);
-/* Parses what was written to `document`, and releases that. */
-json_t *pyro_mcp_parse(struct mcp_call *call, struct pyro_strbuf *document);
-struct pyro_writer pyro_mcp_writer(struct pyro_strbuf *document);
 /* Writes to the answer itself; refuses more than it may ever have. */
 struct pyro_writer pyro_mcp_append(struct mcp_call *call);
 /* An array of objects as a table: columns by the first row's keys; those that end in _ms, _bytes and _at are written as
