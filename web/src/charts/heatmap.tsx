@@ -1,7 +1,8 @@
 /** Cells coloured by a value: rows with names, columns over time. The page shows a table beside it. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { offset } from "../format";
 import { colour, useTheme } from "../ui/theme";
+import { useWidth } from "../ui/width";
 
 export interface HeatmapProps {
     label: string;
@@ -32,19 +33,10 @@ function shade(low: number[], high: number[], part: number): string {
 export function Heatmap({ label, rows, columns, values, most, from, to, text }: HeatmapProps) {
     const theme = useTheme();
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [width, setWidth] = useState(0);
+    const width = useWidth(canvas);
     const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
     const rowHeight = rows.length > 120 ? 3 : rows.length > 40 ? 7 : rows.length > 12 ? 13 : 20;
     const height = rows.length * rowHeight + AXIS;
-
-    useLayoutEffect(() => {
-        const element = canvas.current;
-        if (!element) return;
-        const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-        observer.observe(element);
-        setWidth(element.clientWidth);
-        return () => observer.disconnect();
-    }, []);
 
     useEffect(() => {
         const element = canvas.current;

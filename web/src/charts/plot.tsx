@@ -1,7 +1,8 @@
 /** uPlot as a component: as wide as its place, in the theme's colours, with a tip at the nearest point. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { colour, useTheme } from "../ui/theme";
+import { useWidth } from "../ui/width";
 
 export interface PlotProps {
     label: string;
@@ -62,18 +63,9 @@ function nearest(plot: uPlot): { index: number; series: number; x: number; y: nu
 export function Plot({ label, height, data, options, describe }: PlotProps) {
     const theme = useTheme();
     const place = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(0);
+    const width = useWidth(place);
     const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
     const plot = useRef<uPlot | null>(null);
-
-    useLayoutEffect(() => {
-        const element = place.current;
-        if (!element) return;
-        const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-        observer.observe(element);
-        setWidth(element.clientWidth);
-        return () => observer.disconnect();
-    }, []);
 
     useEffect(() => {
         if (!place.current || width < 50) return;

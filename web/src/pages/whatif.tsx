@@ -15,6 +15,10 @@ import type { AppPageProps } from "./pages";
 const HOUR = 3_600_000;
 const MIB = 1024 * 1024;
 const WAIT_MS = 250;
+const FROM_ZERO: uPlot.Scales = {
+    x: { time: false },
+    y: { range: (_, __, most) => [0, most * 1.06] },
+};
 
 interface Asked {
     executors: string;
@@ -175,10 +179,7 @@ function Sweep({ data }: { data: WhatIf }) {
     );
     const options = useCallback(
         () => ({
-            scales: {
-                x: { time: false },
-                y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] },
-            },
+            scales: FROM_ZERO,
             axes: [axis(String), axis((value) => duration(value), { size: 74 })],
             bands: [{ series: [1, 2] as [number, number], fill: `${colour("chart-1")}33` }],
             series: [
@@ -231,10 +232,7 @@ function Pareto({ data }: { data: WhatIf }) {
     const unit = rows[0]?.cost !== null && rows[0] !== undefined ? (data.base.currency ?? "") : "core h";
     const options = useCallback(
         () => ({
-            scales: {
-                x: { time: false },
-                y: { range: (_: uPlot, __: number, most: number) => [0, most * 1.06] as [number, number] },
-            },
+            scales: FROM_ZERO,
             axes: [
                 axis((value) => `${value.toPrecision(2)} ${unit}`, { space: 96 }),
                 axis((value) => duration(value), { size: 74 }),

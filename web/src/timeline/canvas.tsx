@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { duration, offset } from "../format";
 import { useTheme } from "../ui/theme";
+import { useWidth } from "../ui/width";
 import { type Colouring, draw, readColours, type Scene } from "./draw";
 import { AXIS, LABELS, layoutOf, trackAt } from "./layout";
 import { type Bar, concurrency, firstAfter, type TimelineModel } from "./model";
@@ -268,16 +269,8 @@ export function Minimap({
 }) {
     const theme = useTheme();
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [width, setWidth] = useState(0);
+    const width = useWidth(canvas);
     const level = useMemo(() => concurrency(model, 600), [model]);
-    useLayoutEffect(() => {
-        const element = canvas.current;
-        if (!element) return;
-        const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-        observer.observe(element);
-        setWidth(element.clientWidth);
-        return () => observer.disconnect();
-    }, []);
     useEffect(() => {
         const element = canvas.current;
         const context = element && width > 10 ? fit(element, width, MAP_HEIGHT) : null;
