@@ -35,51 +35,13 @@ void pyro_retained_done(struct pyro_retained *retained)
     pyro_id_set_done(&retained->forgotten_tasks);
 }
 
-/* ---- Heaps ---- */
-
-typedef bool before_callback(const struct pyro_history *history, const struct pyro_retained_entry *a,
-                             const struct pyro_retained_entry *b);
-
-static bool ended_before(const struct pyro_history *history, const struct pyro_retained_entry *a,
-                         const struct pyro_retained_entry *b)
-{
-    (void)history;
-    return a->ended_ms != b->ended_ms ? a->ended_ms < b->ended_ms : a->id < b->id;
-}
+/* ---- What goes first ---- */
 
 /* Spark does not ask when executors went: it goes by their ids, as texts. */
 static bool named_before(const struct pyro_history *history, const struct pyro_retained_entry *a,
                          const struct pyro_retained_entry *b)
 {
     return pyro_slice_compare(history->executors.items[a->row].id, history->executors.items[b->row].id) < 0;
-}
-
-static void push(const struct pyro_history *history, pyro_retained_heap *heap, before_callback *before,
-                 struct pyro_retained_entry entry)
-{
-    size_t at = heap->count - 1;
-    for (; at > 0 && before(history, &entry, &heap->items[(at - 1) / 2]); at = (at - 1) / 2)
-        heap->items[at] = heap->items[(at - 1) / 2];
-    heap->items[at] = entry;
-}
-
-/* Of a heap that is not empty. */
-static struct pyro_retained_entry pop(const struct pyro_history *history, pyro_retained_heap *heap,
-                                      before_callback *before)
-{
-    struct pyro_retained_entry first = heap->items[0], last = heap->items[--heap->count];
-    size_t at = 0;
-    for (size_t child = 1; child < heap->count; child = 2 * at + 1) {
-        if (child + 1 < heap->count && before(history, &heap->items[child + 1], &heap->items[child]))
-            child++;
-        if (!before(history, &heap->items[child], &last))
-            break;
-        heap->items[at] = heap->items[child];
-        at = child;
-    }
-    if (heap->count)
-        heap->items[at] = last;
-    return first;
 }
 
 /* A tenth of the limit at least, so that this is not done for each one. */
@@ -94,7 +56,7 @@ static uint64_t surplus(uint64_t count, uint64_t limit)
 
 /* The row is in Spark's store; `over`: it may be forgotten. True: it never was there before, and so others may be
  * forgotten whether or not it ends. */
-static bool store(struct pyro_retained *retained, struct pyro_retained_kind *kind, before_callback *before,
+static bool store(struct pyro_retained *retained, struct pyro_retained_kind *kind, pyro_retained_before *before,
                   struct pyro_retained_entry entry, bool over)
 {
     while (kind->flags.count <= entry.row) {
@@ -113,14 +75,14 @@ static bool store(struct pyro_retained *retained, struct pyro_retained_kind *kin
         retained->history->failed = true;
         return false;
     }
-    push(retained->history, &kind->heap, before, entry);
+    pyro_retained_push(retained->history, &kind->heap, before, entry);
     *flags |= LISTED;
     return first;
 }
 
-static uint32_t forget(struct pyro_retained *retained, struct pyro_retained_kind *kind, before_callback *before)
+static uint32_t forget(struct pyro_retained *retained, struct pyro_retained_kind *kind, pyro_retained_before *before)
 {
-    uint32_t row = pop(retained->history, &kind->heap, before).row;
+    uint32_t row = pyro_retained_pop(retained->history, &kind->heap, before).row;
     kind->flags.items[row] = WRITTEN;
     kind->stored--;
     return row;
@@ -133,10 +95,11 @@ void pyro_retained_job(struct pyro_retained *retained, size_t row, bool last)
     if (kind->limit == 0)
         return;
     /* One without a time of its end is never found among those that ended. */
-    last |= store(retained, kind, ended_before, (struct pyro_retained_entry){job->completed_ms, job->id, (uint32_t)row},
+    last |= store(retained, kind, pyro_retained_ended_before,
+                  (struct pyro_retained_entry){job->completed_ms, job->id, (uint32_t)row},
                   job->status != PYRO_JOB_RUNNING && job->completed_ms > 0);
     for (uint64_t left = last ? surplus(kind->stored, kind->limit) : 0; left && kind->heap.count; left--)
-        forget(retained, kind, ended_before);
+        forget(retained, kind, pyro_retained_ended_before);
 }
 
 /* The place of a stage's tasks; NULL: no memory. */
@@ -177,10 +140,10 @@ void pyro_retained_stage(struct pyro_retained *retained, size_t row, bool last)
     const struct pyro_retained_entry entry = {stage->completed_ms ? stage->completed_ms : -1,
                                               (int64_t)((uint64_t)stage->id << 32 | (uint64_t)stage->attempt),
                                               (uint32_t)row};
-    last |= store(retained, kind, ended_before, entry,
+    last |= store(retained, kind, pyro_retained_ended_before, entry,
                   stage->status != PYRO_STAGE_ACTIVE && stage->status != PYRO_STAGE_PENDING);
     for (uint64_t left = last ? surplus(kind->stored, kind->limit) : 0; left && kind->heap.count; left--)
-        forget_stage(retained, forget(retained, kind, ended_before));
+        forget_stage(retained, forget(retained, kind, pyro_retained_ended_before));
 }
 
 static void forget_executors(struct pyro_retained *retained)
@@ -192,7 +155,7 @@ static void forget_executors(struct pyro_retained *retained)
     while (left && kind->heap.count) {
         uint32_t first = kind->heap.items[0].row;
         if (retained->history->executors.items[first].active) { /* it came back */
-            pop(retained->history, &kind->heap, named_before);
+            pyro_retained_pop(retained->history, &kind->heap, named_before);
             kind->flags.items[first] &= (uint8_t)~LISTED;
             continue;
         }
@@ -237,7 +200,7 @@ void pyro_retained_task_start(struct pyro_retained *retained, size_t stage)
     tasks->saved -= left;
     /* Only tasks that have ended are in the store. That more were to go counts as if they had gone. */
     for (; left && tasks->heap.count; left--)
-        forget_task(retained, pop(retained->history, &tasks->heap, ended_before).row);
+        forget_task(retained, pyro_retained_pop(retained->history, &tasks->heap, pyro_retained_ended_before).row);
 }
 
 void pyro_retained_task_end(struct pyro_retained *retained, size_t stage, int64_t id, int64_t finish_ms,
@@ -252,7 +215,8 @@ void pyro_retained_task_end(struct pyro_retained *retained, size_t stage, int64_
         retained->history->failed = true;
         return;
     }
-    push(retained->history, &tasks->heap, ended_before, (struct pyro_retained_entry){finish_ms, id, number});
+    pyro_retained_push(retained->history, &tasks->heap, pyro_retained_ended_before,
+                       (struct pyro_retained_entry){finish_ms, id, number});
 }
 
 /* ---- What is left ---- */

@@ -8,16 +8,8 @@
 #ifndef PYRO_DECODE_HISTORY_RETAINED_H
 #define PYRO_DECODE_HISTORY_RETAINED_H
 
-#include "model/history.h"
+#include "decode/history/retained_heap.h"
 #include "pyrometer.h"
-
-/* Something that may be forgotten. */
-struct pyro_retained_entry {
-    int64_t ended_ms, id; /* the order: first `ended_ms`, then `id`; of executors that of the ids' texts */
-    uint32_t row;         /* a number in the case of tasks */
-};
-/* A heap: what goes first is at its top. */
-typedef PYRO_VEC(struct pyro_retained_entry) pyro_retained_heap;
 
 /* Rows of one kind. */
 struct pyro_retained_kind {

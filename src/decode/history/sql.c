@@ -46,7 +46,7 @@ void pyro_sql_follower_done(struct pyro_sql_follower *sql)
     for (size_t i = 0; i < sql->live.count; i++)
         free_live(&sql->live.items[i]);
     pyro_vec_done(&sql->live, NULL);
-    pyro_vec_done(&sql->stored_rows, NULL);
+    pyro_vec_done(&sql->completed, NULL);
     pyro_map_done(&sql->stages);
     pyro_map_done(&sql->owners);
     pyro_map_done(&sql->jobs);
@@ -124,27 +124,16 @@ void pyro_sql_know(struct pyro_sql_follower *sql, size_t row, int64_t accumulato
 /* Those completed first, beyond what is retained. */
 static void drop_oldest(struct pyro_sql_follower *sql)
 {
-    for (uint64_t surplus = sql->stored_rows.count - sql->retained; surplus; surplus--) {
-        size_t oldest = SIZE_MAX;
-        for (size_t i = 0; i < sql->stored_rows.count; i++) {
-            const struct pyro_sql_live *live = &sql->live.items[sql->stored_rows.items[i]];
-            const struct pyro_sql_live *best =
-                oldest == SIZE_MAX ? NULL : &sql->live.items[sql->stored_rows.items[oldest]];
-            const struct pyro_history_sql *rows = sql->history->sql.items;
-            if (live->stored_ms < 0)
-                continue;
-            if (!best || live->stored_ms < best->stored_ms ||
-                (live->stored_ms == best->stored_ms &&
-                 rows[sql->stored_rows.items[i]].id < rows[sql->stored_rows.items[oldest]].id))
-                oldest = i;
-        }
-        if (oldest == SIZE_MAX)
-            return;
-        uint32_t row = sql->stored_rows.items[oldest];
-        sql->live.items[row].stored = false;
-        sql->history->sql.items[row].dropped = true;
-        sql->history->sql.items[row].has_graph = false;
-        sql->stored_rows.items[oldest] = sql->stored_rows.items[--sql->stored_rows.count];
+    while (sql->stored > sql->retained && sql->completed.count) {
+        struct pyro_retained_entry oldest =
+            pyro_retained_pop(sql->history, &sql->completed, pyro_retained_ended_before);
+        struct pyro_sql_live *live = &sql->live.items[oldest.row];
+        if (!live->stored || live->stored_ms != oldest.ended_ms)
+            continue; /* it was dropped, or is stored anew, since it was put there */
+        live->stored = false;
+        sql->stored--;
+        sql->history->sql.items[oldest.row].dropped = true;
+        sql->history->sql.items[oldest.row].has_graph = false;
     }
 }
 
@@ -152,18 +141,24 @@ static void store(struct pyro_sql_follower *sql, size_t row)
 {
     struct pyro_sql_live *live = &sql->live.items[row];
     struct pyro_history_sql *execution = &sql->history->sql.items[row];
+    int64_t before_ms = live->stored ? live->stored_ms : -1;
     live->stored_ms = execution->completed ? execution->completed_ms : -1;
     execution->dropped = false;
-    if (live->stored || sql->retained == 0)
+    if (sql->retained == 0)
         return;
-    uint32_t *added = pyro_vec_push(&sql->stored_rows, NULL);
-    sql->history->failed |= !added;
-    if (!added)
+    if (live->stored_ms >= 0 && live->stored_ms != before_ms) {
+        if (!pyro_vec_push(&sql->completed, NULL)) {
+            sql->history->failed = true;
+            return;
+        }
+        pyro_retained_push(sql->history, &sql->completed, pyro_retained_ended_before,
+                           (struct pyro_retained_entry){live->stored_ms, execution->id, (uint32_t)row});
+    }
+    if (live->stored)
         return;
-    *added = (uint32_t)row;
     live->stored = true;
-    if (sql->stored_rows.count > sql->retained)
-        drop_oldest(sql);
+    sql->stored++;
+    drop_oldest(sql);
 }
 
 /* Metrics of stages that no other execution has. */

@@ -3,7 +3,7 @@
 #define PYRO_DECODE_HISTORY_SQL_H
 
 #include "base/strbuf.h"
-#include "model/history.h"
+#include "decode/history/retained_heap.h"
 
 struct pyro_listener;
 
@@ -48,11 +48,12 @@ struct pyro_sql_stage {
 struct pyro_sql_follower {
     struct pyro_history *history;
     uint64_t retained; /* executions; 0: all */
+    uint64_t stored;   /* that Spark's store has now */
     PYRO_VEC(struct pyro_sql_live) live;
-    PYRO_VEC(uint32_t) stored_rows;
-    struct pyro_map stages; /* stage -> struct pyro_sql_stage, 0: none */
-    struct pyro_map owners; /* stage -> live executions that it belongs to */
-    struct pyro_map jobs;   /* job -> row << 32 | place among its jobs */
+    pyro_retained_heap completed; /* those of them that may go; an entry may be out of date */
+    struct pyro_map stages;       /* stage -> struct pyro_sql_stage, 0: none */
+    struct pyro_map owners;       /* stage -> live executions that it belongs to */
+    struct pyro_map jobs;         /* job -> row << 32 | place among its jobs */
 };
 
 void pyro_sql_follower_init(struct pyro_sql_follower *sql, struct pyro_history *history);

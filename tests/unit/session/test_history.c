@@ -175,6 +175,50 @@ static void test_limits(void **state)
     pyro_history_follower_free(follower);
 }
 
+/* Of SQL executions those that were completed first are forgotten, one for each that comes beyond the limit; of two
+ * that were completed at once the one with the lesser id. */
+static void test_limit_of_executions(void **state)
+{
+    (void)state;
+    enum { EXECUTIONS = 300, RETAINED = 7, TIMES = 40 };
+    static const struct pyro_retained_limits limits = {.executions = RETAINED};
+    struct pyro_history_follower *follower = NULL;
+    struct pyro_history *history = NULL;
+    struct pyro_error error;
+    int64_t ends[EXECUTIONS];
+    bool kept[EXECUTIONS];
+    char text[1000];
+    assert_int_equal(pyro_history_follower_new(true, &limits, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_feed(follower, log_text, sizeof(log_text) - 1, &error), PYRO_OK);
+    for (int id = 0, stored = 0; id < EXECUTIONS; id++) {
+        ends[id] = 5000 + id * 7919 % TIMES;
+        kept[id] = true;
+        int len = snprintf(text, sizeof(text),
+                           "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart\","
+                           "\"executionId\":%d,\"description\":\"d\",\"details\":\"\","
+                           "\"physicalPlanDescription\":\"\",\"sparkPlanInfo\":{\"nodeName\":\"n\","
+                           "\"simpleString\":\"n\",\"children\":[],\"metadata\":{},\"metrics\":[]},\"time\":4000}\n"
+                           "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd\","
+                           "\"executionId\":%d,\"time\":%lld}\n",
+                           id, id, (long long)ends[id]);
+        assert_int_equal(pyro_history_follower_feed(follower, text, (size_t)len, &error), PYRO_OK);
+        if (++stored <= RETAINED)
+            continue;
+        int first = -1;
+        for (int i = 0; i <= id; i++)
+            if (kept[i] && (first < 0 || ends[i] < ends[first]))
+                first = i;
+        kept[first] = false;
+        stored--;
+    }
+    assert_int_equal(pyro_history_follower_snapshot(follower, &history, &error), PYRO_OK);
+    assert_int_equal(history->sql.count, EXECUTIONS);
+    for (int id = 0; id < EXECUTIONS; id++)
+        assert_int_equal(history->sql.items[id].dropped, !kept[id]);
+    pyro_history_release(history);
+    pyro_history_follower_free(follower);
+}
+
 /* A snapshot stays what it was, and the same as that of a log which ends there. */
 static void test_snapshots_do_not_change(void **state)
 {
@@ -334,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limit_of_executions),
         cmocka_unit_test(test_snapshots_do_not_change),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_packed_and_unpacked),
