@@ -170,6 +170,10 @@ void pyro_serve_metrics(struct serve_request *request)
         pyro_serve_plain(request, 404, "HTTP 404 Not Found");
         return;
     }
+    if (!pyro_serve_list(request)) {
+        pyro_serve_plain(request, 500, "no memory left");
+        return;
+    }
     request->type = "text/plain; version=0.0.4; charset=utf-8";
     head(out, "pyrometer_build_info", "gauge", "The version, as a label of 1.");
     pyro_strbuf_printf(out, "pyrometer_build_info{version=\"%s\"} 1\n", PYROMETER_VERSION);

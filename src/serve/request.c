@@ -68,11 +68,12 @@ void pyro_serve_answer(struct serve_request *request, const char *url)
     }
     pyro_serve_list_release(request->list);
     request->list = NULL;
+    request->narrowed = false;
 }
 
 const struct serve_list *pyro_serve_list(struct serve_request *request)
 {
-    if (!request->list)
+    if (!request->list && !request->narrowed) /* narrowed to NULL: there was no memory, and nothing may be seen */
         request->list = pyro_serve_catalog_list(request->catalog);
     if (request->visible && !request->narrowed) {
         const struct serve_list *all = request->list;

@@ -87,7 +87,8 @@ typedef void serve_service(struct serve_request *request);
 #include "serve/services.def"
 #undef SERVICE
 
-/* The list of applications that the user may see, the same one for as long as the request is answered. */
+/* The list of applications that the user may see, the same one for as long as the request is answered. NULL: there was
+ * no memory for it, and none may be seen. */
 const struct serve_list *pyro_serve_list(struct serve_request *request);
 /* The parameter's value, or a null slice. */
 struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);

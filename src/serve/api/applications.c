@@ -249,7 +249,7 @@ void pyro_api_applications(struct api_request *request)
     const struct serve_app *apps = pyro_serve_list_apps(list, &count);
     struct sorted *sorted = select_apps(apps, count, &selection, &selected);
     struct run *runs = sort_runs(apps, count, &run_count);
-    if (sorted && runs) {
+    if (list && sorted && runs) {
         struct api_document document;
         pyro_api_begin(request, &document, "pyrometer.applications/1");
         pyro_json_count(&document.json, "total", selected);

@@ -177,6 +177,10 @@ void pyro_api_remove_upload(struct api_request *request)
     if (!may(http, SERVE_ROLE_UPLOAD, "remove uploads"))
         return;
     const struct serve_list *list = pyro_serve_list(http);
+    if (!list) {
+        pyro_api_error(http, 500, "no memory left: try again later");
+        return;
+    }
     const struct serve_app *app = pyro_serve_list_find(list, id);
     const struct pyro_attempt *found =
         app ? pyro_serve_app_attempt(app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt) : NULL;

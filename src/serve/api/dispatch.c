@@ -275,7 +275,12 @@ void pyro_api_allow(struct serve_request *http, const char *path)
 static bool find_app(struct api_request *request, struct pyro_slice id, struct pyro_slice attempt)
 {
     struct pyro_slice named = pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt;
-    request->app = pyro_serve_list_find(pyro_serve_list(request->http), id);
+    const struct serve_list *list = pyro_serve_list(request->http);
+    if (!list) {
+        pyro_api_error(request->http, 500, "no memory left: try again later");
+        return false;
+    }
+    request->app = pyro_serve_list_find(list, id);
     request->attempt = request->app ? pyro_serve_app_attempt(request->app, named) : NULL;
     if (request->attempt)
         return true;

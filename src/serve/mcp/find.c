@@ -67,8 +67,10 @@ const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *n
     const struct serve_diagnosis *opened = NULL;
     struct pyro_slice attempt = PYRO_SLICE_NULL;
     struct pyro_error error = {0};
-    const struct serve_app *app = find(call, list, pyro_mcp_text(call, name), &attempt);
+    const struct serve_app *app = list ? find(call, list, pyro_mcp_text(call, name), &attempt) : NULL;
     enum pyro_status status = PYRO_OK;
+    if (!list)
+        pyro_mcp_fail(call, "no memory left: try again later");
     if (app)
         status =
             pyro_serve_catalog_diagnosis(call->mcp->catalog, app->id, pick(app, attempt)->attempt_id, &opened, &error);

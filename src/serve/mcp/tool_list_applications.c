@@ -88,7 +88,7 @@ static void run(struct mcp_call *call)
     const struct serve_app *apps = pyro_serve_list_apps(list, &count);
     for (size_t i = 0; i < count; i++)
         total += apps[i].attempt_count;
-    struct row *rows = calloc(total + 1, sizeof(*rows));
+    struct row *rows = list ? calloc(total + 1, sizeof(*rows)) : NULL;
     for (size_t i = 0; rows && i < count; i++) {
         for (size_t j = 0; j < apps[i].attempt_count; j++) {
             rows[wanted] = (struct row){&apps[i], &apps[i].attempts[j]};

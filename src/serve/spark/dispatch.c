@@ -245,6 +245,16 @@ static bool split(struct pyro_slice path, struct pyro_slice *segments, size_t *r
     return *ret_count != SIZE_MAX && *ret_count == slashes + 1;
 }
 
+/* Whether there was memory for what this user may see. Asked only where that is not everything: else an application is
+ * answered before the list is there. */
+static bool has_list(struct spark_request *request)
+{
+    if (!request->http->visible || pyro_serve_list(request->http))
+        return true;
+    pyro_spark_error(request, 500, "no memory left");
+    return false;
+}
+
 static void dispatch(struct spark_request *request)
 {
     struct pyro_slice segments[SERVE_SEGMENTS];
@@ -253,6 +263,8 @@ static void dispatch(struct spark_request *request)
         pyro_spark_fault(request, 404);
         return;
     }
+    if (pyro_slice_is(segments[0], "applications") && !has_list(request))
+        return;
     if (find_route(true, segments, count, request, &row) == MATCH) {
         if (!refuse_method(request))
             routes[row].handler(request);
