@@ -94,7 +94,7 @@ def client(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 
 def test_version(client: Client) -> None:
     document = client.get("version")
-    assert document["uploads"] is True and document["store"] is True
+    assert document["uploads"] is True and document["store"] is True and document["role"] == "admin"
     assert {"zstd", "plain"} <= {one["name"] for one in document["features"]}
 
 

@@ -247,6 +247,9 @@ def test_roles(guarded: Guarded) -> None:
     for path in ("/api/v1/version", "/api/v1/applications", "/pyrometer/v1/version", "/metrics", "/nothing"):
         assert status("GET", path, None) == 401
         assert {status("GET", path, one) == 401 for one in (guarded.view, guarded.upload, guarded.admin)} == {False}
+    for token, role in ((guarded.view, "view"), (guarded.upload, "upload"), (guarded.admin, "admin")):
+        answer = ask(guarded.server, "GET", "/pyrometer/v1/version", bearer(token))
+        assert json.loads(answer[2])["role"] == role
     upload = "/pyrometer/v1/uploads/none/1"
     assert status("DELETE", upload, None) == 401
     assert status("DELETE", upload, guarded.view) == 403

@@ -1,14 +1,17 @@
-"""What the web UI asks a running server to do: a prediction, a comparison, an upload."""
+"""What the web UI asks a running server to do: a prediction, a comparison, uploads, feedback."""
 
 from __future__ import annotations
 
 import shutil
+import sqlite3
+import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, List, Tuple
 
 import pytest
 
+import conftest
 from browser import AXE, LOGS, ROOT, Watched, launched, requires_browser
 
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
@@ -18,10 +21,14 @@ pytestmark = [requires_browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store") / "runs.db"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, store: Path) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("logs")
     uploads = tmp_path_factory.mktemp("uploads")
-    store = tmp_path_factory.mktemp("store") / "runs.db"
     for name in ("data_skew.zst", "data_skew_repaired.zst"):
         shutil.copy(LOGS / name, folder / name)
     with Server(folder, "--uploads", str(uploads), "--store", f"sqlite:{store}") as running:
@@ -113,3 +120,81 @@ def test_what_is_no_log_is_said_to_be_none(watched: Watched, tmp_path: Path) -> 
     watched.open(f"{watched.origin}#/upload")
     watched.page.set_input_files("input[type=file]", str(notes))
     watched.until("document.querySelector('.uploads .warning') !== null")
+
+
+def kept(store: Path) -> List[Tuple[str, str, str]]:
+    with sqlite3.connect(store) as database:
+        return database.execute("SELECT verdict, rule, note FROM feedback WHERE verdict = 'missed' ORDER BY note").fetchall()
+
+
+def test_a_missed_problem_is_reported_by_keyboard(watched: Watched, store: Path) -> None:
+    overview = first_app(watched, "data_skew")
+    page = watched.page
+    watched.open(f"{watched.origin}{overview.replace('overview', 'stage/4/0')}")
+    opener = page.get_by_role("button", name="Report a missed problem")
+    opener.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]")
+    watched.until("document.querySelectorAll('dialog option').length > 10")
+    assert page.input_value("dialog textarea") == "Stage 4: "
+    if AXE.is_file():
+        assert not watched.violations()
+    report = page.get_by_role("button", name="Report", exact=True)
+    report.focus()
+    page.keyboard.press("Enter")  # nothing was said yet
+    page.wait_for_selector("dialog [role=alert]")
+    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    page.keyboard.type("the nightly backup")
+    report.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog [role=status]")
+    assert page.evaluate("document.activeElement.innerText") == "Done"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]", state="detached")
+    assert page.evaluate("document.activeElement.innerText") == "Report a missed problem"
+    opener.click()
+    page.wait_for_selector("dialog[open]")
+    page.select_option("dialog select", "disk-spill")
+    page.fill("dialog textarea", "")
+    page.keyboard.press("Tab")
+    report.click()
+    page.wait_for_selector("dialog [role=status]")
+    watched.check()
+    assert kept(store) == [("missed", "disk-spill", ""), ("missed", "", "Stage 4: the nightly backup")]
+
+
+def test_what_the_server_does_not_keep_is_said(watched: Watched) -> None:
+    overview = first_app(watched, "data_skew")
+    page = watched.page
+    page.route("**/feedback", lambda route: route.fulfill(status=500, json={"error": {"code": "x", "message": "disk full"}}))
+    watched.open(f"{watched.origin}{overview}")
+    page.get_by_role("button", name="Report a missed problem").click()
+    page.fill("dialog textarea", "something")
+    page.get_by_role("button", name="Report", exact=True).click()
+    assert "It was not kept: disk full" in page.wait_for_selector("dialog [role=alert]").inner_text()
+    assert page.input_value("dialog textarea") == "something"
+
+
+def test_whoever_may_only_read_is_offered_nothing_else(browser: Any, tmp_path: Path) -> None:
+    logs, tokens = tmp_path / "logs", tmp_path / "tokens"
+    logs.mkdir()
+    shutil.copy(LOGS / "data_skew.zst", logs)
+    given = {}
+    for role in ("view", "upload"):
+        command = [str(conftest.binary_path()), "serve", "--add-token", role, "--role", role, "--tokens", str(tokens)]
+        given[role] = subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
+    store = f"sqlite:{tmp_path / 'runs.db'}"
+    with Server(logs, "--tokens", str(tokens), "--uploads", str(tmp_path / "up"), "--store", store) as running:
+        for role, offered in (("view", 0), ("upload", 1)):
+            watched = Watched(browser, origin=f"http://{running.host}:{running.port}/")
+            try:
+                watched.context.set_extra_http_headers({"Authorization": f"Bearer {given[role]}"})
+                watched.open(watched.origin + first_app(watched, "data_skew"))
+                watched.page.wait_for_selector("article.finding")
+                watched.page.wait_for_timeout(200)
+                assert watched.page.get_by_role("button", name="Report a missed problem").count() == offered
+                assert watched.page.get_by_role("button", name="False alarm").count() == offered
+                assert watched.page.locator("nav.top-links").get_by_role("link", name="Upload").count() == offered
+                watched.check()
+            finally:
+                watched.close()

@@ -1,8 +1,10 @@
 /** The frame around every page: header, navigation, keyboard, the page that the address names. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { appAddress, available, fromDisk, useDocument } from "./data/documents";
+import { takesFeedback, useServer } from "./data/server";
 import type { Report } from "./data/types";
 import { duration, time } from "./format";
+import { MissedDialog } from "./pages/missed";
 import { type AppPage, appPages, rootPages } from "./pages/pages";
 import { go, type Location, link, useLocation } from "./router";
 import { Failure } from "./ui/failure";
@@ -48,7 +50,16 @@ function AppTitle({ app, attempt }: { app: string; attempt: string }) {
     );
 }
 
-function AppNavigation({ app, attempt, current }: { app: string; attempt: string; current: string }) {
+/** What a report from the page begins with: the stage or execution that is looked at. */
+function subjectOf(path: string, rest: string[]): string {
+    const names: Record<string, string> = { stage: "Stage", sql: "SQL execution" };
+    return names[path] && rest[0] ? `${names[path]} ${rest[0]}` : "";
+}
+
+function AppNavigation({ app, attempt, location }: { app: string; attempt: string; location: Location }) {
+    const [, , , current = "overview", ...rest] = location.segments;
+    const [missed, setMissed] = useState(false);
+    const takes = takesFeedback(useServer());
     return (
         <nav class="tabs" aria-label="Pages of this application">
             <ul>
@@ -63,6 +74,18 @@ function AppNavigation({ app, attempt, current }: { app: string; attempt: string
                     </li>
                 ))}
             </ul>
+            {takes && (
+                <button type="button" class="quiet" onClick={() => setMissed(true)}>
+                    Report a missed problem
+                </button>
+            )}
+            {missed && (
+                <MissedDialog
+                    place={{ app, attempt }}
+                    about={subjectOf(current, rest)}
+                    onClose={() => setMissed(false)}
+                />
+            )}
         </nav>
     );
 }
@@ -98,7 +121,8 @@ export function App() {
     const theme = useTheme();
     const main = useRef<HTMLElement>(null);
     const [help, setHelp] = useState(false);
-    const [first, app, attempt, path = "overview"] = location.segments;
+    const [first, app, attempt] = location.segments;
+    const server = useServer();
     const inApp = first === "app" && app !== undefined && attempt !== undefined;
 
     useShortcuts({
@@ -139,7 +163,7 @@ export function App() {
                 {inApp && <AppTitle app={app} attempt={attempt} />}
                 <nav class="top-links" aria-label="Pyrometer">
                     {rootPages
-                        .filter((page) => !(page.server && fromDisk))
+                        .filter((page) => !(page.server && fromDisk) && (page.offered?.(server) ?? true))
                         .map((page) => (
                             <a
                                 key={page.path}
@@ -157,7 +181,7 @@ export function App() {
                     </button>
                 </nav>
             </header>
-            {inApp && <AppNavigation app={app} attempt={attempt} current={path} />}
+            {inApp && <AppNavigation app={app} attempt={attempt} location={location} />}
             <main id="main" ref={main} tabIndex={-1}>
                 <Failure key={location.path}>
                     <Page location={location} />

@@ -8,6 +8,18 @@
 
 enum { LIMIT_MAX = 1000, LIMIT = 100, PAST_RUNS = 30 };
 
+static const char *role_name(enum serve_role role)
+{
+    switch (role) {
+    case SERVE_ROLE_ADMIN:
+        return "admin";
+    case SERVE_ROLE_UPLOAD:
+        return "upload";
+    default:
+        return "view";
+    }
+}
+
 void pyro_api_version(struct api_request *request)
 {
     struct api_document document;
@@ -16,6 +28,7 @@ void pyro_api_version(struct api_request *request)
     pyro_json_string(&document.json, "spark_api", "3.5.6");
     pyro_json_bool(&document.json, "uploads", request->http->upload_folder != NULL);
     pyro_json_bool(&document.json, "store", request->http->shared->store != NULL);
+    pyro_json_string(&document.json, "role", role_name(request->http->role));
     pyro_json_line(&document.json);
     pyro_json_begin(&document.json, "features", '[');
     for (size_t i = 0; i < pyro_features_count(); i++) {

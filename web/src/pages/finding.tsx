@@ -1,7 +1,9 @@
 /** One finding: what it costs, how sure that is, why it is so, what to do, and whether it was right. */
 import { useState } from "preact/hooks";
-import { appAddress, available, fromDisk, send } from "../data/documents";
+import { appAddress, available, fromDisk } from "../data/documents";
+import { takesFeedback, useServer } from "../data/server";
 import type { Advice, Finding, Report } from "../data/types";
+import { say, type Verdict } from "../feedback";
 import { duration, durationRange, metricName, money, quantity, share } from "../format";
 import { link } from "../router";
 import { announce } from "../ui/announce";
@@ -151,8 +153,6 @@ function AdviceItem({ advice }: { advice: Advice }) {
     );
 }
 
-/** As docs/feedback.md names them. */
-type Verdict = "confirmed" | "false-positive" | "fixed";
 const VERDICTS: { verdict: Verdict; label: string }[] = [
     { verdict: "confirmed", label: "Yes" },
     { verdict: "false-positive", label: "False alarm" },
@@ -162,21 +162,13 @@ const VERDICTS: { verdict: Verdict; label: string }[] = [
 function Feedback({ finding, place }: { finding: Finding; place: Place }) {
     const [said, setSaid] = useState<Verdict | null>(null);
     const [error, setError] = useState<string | null>(null);
-    if (fromDisk) return null;
-    const say = async (verdict: Verdict) => {
-        try {
-            await send(
-                "POST",
-                `${appAddress(place.app, place.attempt)}/feedback`,
-                JSON.stringify({ finding: finding.id, verdict }),
-                "application/json",
-            );
-            setSaid(verdict);
-            setError(null);
-            announce("Thank you: it is kept");
-        } catch (problem) {
-            setError(problem instanceof Error ? problem.message : String(problem));
-        }
+    if (!takesFeedback(useServer())) return null;
+    const judge = async (verdict: Verdict) => {
+        const why = await say(place.app, place.attempt, { finding: finding.id, verdict });
+        setError(why);
+        if (why !== null) return;
+        setSaid(verdict);
+        announce("Thank you: it is kept");
     };
     return (
         <div class="feedback" role="group" aria-label={`Was "${finding.title}" right?`}>
@@ -187,7 +179,7 @@ function Feedback({ finding, place }: { finding: Finding; place: Place }) {
                     type="button"
                     class="quiet"
                     aria-pressed={said === verdict}
-                    onClick={() => say(verdict)}
+                    onClick={() => judge(verdict)}
                 >
                     {label}
                 </button>

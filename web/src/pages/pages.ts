@@ -1,5 +1,6 @@
 /** The table of pages: a page is a file in this folder and a row here. */
 import type { ComponentType } from "preact";
+import { type Server, takesUploads } from "../data/server";
 import { About } from "./about";
 import { Applications } from "./applications";
 import { Compare } from "./compare";
@@ -59,13 +60,15 @@ export interface RootPage {
     key: string;
     /** Not shown by a report from disk. */
     server: boolean;
+    /** Whether the server has a use for it; without this it always has. */
+    offered?: (server: Server | null) => boolean;
     component: ComponentType<RootPageProps>;
 }
 
 export const rootPages: RootPage[] = [
     { path: "", title: "Applications", key: "a", server: false, component: Applications },
     { path: "compare", title: "Compare", key: "d", server: true, component: Compare },
-    { path: "upload", title: "Upload", key: "u", server: true, component: Upload },
+    { path: "upload", title: "Upload", key: "u", server: true, offered: takesUploads, component: Upload },
     { path: "rules", title: "Rules", key: "r", server: true, component: Rules },
     { path: "about", title: "About", key: "i", server: false, component: About },
 ];

@@ -192,8 +192,12 @@ export function Dialog({
     const id = useId();
     useEffect(() => {
         const dialog = ref.current;
+        const before = document.activeElement as HTMLElement | null;
         dialog?.showModal();
-        return () => dialog?.close();
+        return () => {
+            dialog?.close();
+            before?.focus();
+        };
     }, []);
     return (
         <dialog ref={ref} aria-labelledby={id} onClose={onClose}>

@@ -1,0 +1,25 @@
+/** What the server takes from whoever looks at the page: pyrometer.version/1. */
+import { fromDisk, useDocument } from "./documents";
+
+export interface Server {
+    version: string;
+    /** Takes uploads at all. */
+    uploads: boolean;
+    /** Keeps feedback at all. */
+    store: boolean;
+    role: "view" | "upload" | "admin";
+}
+
+/** null: not known yet, or there is no server. */
+export function useServer(): Server | null {
+    const state = useDocument<Server>(fromDisk ? null : "version");
+    return state.status === "ready" ? state.data : null;
+}
+
+export function takesUploads(server: Server | null): boolean {
+    return server?.uploads === true && server.role !== "view";
+}
+
+export function takesFeedback(server: Server | null): boolean {
+    return server?.store === true && server.role !== "view";
+}
