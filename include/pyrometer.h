@@ -230,6 +230,9 @@ struct pyro_server_options {
     const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
                                 * $TMPDIR, which goes with the server */
     uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
+    /* What all uploads may take together, how many they may be, and what they leave free of the disk; 0: 20 GiB,
+     * 10,000, 512 MiB. */
+    uint64_t uploads_bytes, uploads_count, uploads_free_bytes;
     unsigned update_ms; /* how often folders are looked at for logs that are new, have grown or are gone; 0: 10 s */
     const char *cache;  /* the folder, made when missing, for what is kept between starts; NULL: nothing is */
     unsigned max_connections; /* at once; 0: 4,096, as far as the limit of open files allows */

@@ -177,6 +177,18 @@ static bool take_retained(const struct cli_call *call, struct pyro_retained_limi
     return true;
 }
 
+static bool take_upload_limits(const struct cli_call *call, struct pyro_server_options *options)
+{
+    unsigned count;
+    if (!cli_size_value(call, "max-upload", &options->max_upload_bytes) ||
+        !cli_size_value(call, "uploads-size", &options->uploads_bytes) ||
+        !cli_unsigned_value(call, "uploads-count", 1, 1000000, &count) ||
+        !cli_size_value(call, "uploads-free", &options->uploads_free_bytes))
+        return false;
+    options->uploads_count = count;
+    return true;
+}
+
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
@@ -188,8 +200,7 @@ static int run(const struct cli_call *call)
     pyro_config *config = NULL;
     pyro_prices *prices = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
-        !cli_size_value(call, "memory", &options.memory_bytes) ||
-        !cli_size_value(call, "max-upload", &options.max_upload_bytes) ||
+        !cli_size_value(call, "memory", &options.memory_bytes) || !take_upload_limits(call, &options) ||
         !cli_interval_value(call, "update-interval", &options.update_ms) ||
         !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections) ||
         !take_retained(call, &options.retained))
@@ -251,6 +262,10 @@ static const struct cli_option options[] = {
      "and "
      "go with the server."},
     {"max-upload", 0, "SIZE", NULL, "2G", "Refuse uploads that are larger."},
+    {"uploads-size", 0, "SIZE", NULL, "20G", "Refuse uploads beyond this size of all uploads together."},
+    {"uploads-count", 0, "N", NULL, "10000", "Keep at most this many uploads."},
+    {"uploads-free", 0, "SIZE", NULL, "512M",
+     "Refuse uploads that would leave less than this of the uploads folder's disk free."},
     {"update-interval", 0, "TIME", NULL, "10s",
      "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone."},
     {"cache", 0, "DIR", NULL, NULL,

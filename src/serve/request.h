@@ -51,6 +51,8 @@ struct serve_stream {
 enum serve_role { SERVE_ROLE_NONE, SERVE_ROLE_VIEW, SERVE_ROLE_UPLOAD, SERVE_ROLE_ADMIN };
 
 struct serve_shared;
+struct serve_upload;
+struct serve_uploads;
 
 struct serve_request {
     struct serve_catalog *catalog;
@@ -65,11 +67,12 @@ struct serve_request {
     struct serve_parameter parameters[SERVE_PARAMETERS];
     size_t parameter_count;
     struct pyro_slice body; /* of POST and PUT */
-    const char *body_file; /* where the row says SERVE_TO_FILE: the body as a file, in `upload_folder`. Whoever wants to
-                            * keep it renames it: it is removed after the answer */
-    uint64_t body_bytes;   /* of the body, wherever it is */
-    const char *upload_folder;  /* where uploads are kept; NULL: none are taken */
-    char user[65], groups[512]; /* the token's name and its groups, as a,b,c; "": none was needed */
+    const char *body_file;  /* where the row says SERVE_TO_FILE: the body as a file, which is removed after the answer
+                             * unless pyro_upload_keep() has kept it */
+    struct serve_upload *upload;   /* the same: its room */
+    uint64_t body_bytes;           /* of the body, wherever it is */
+    struct serve_uploads *uploads; /* NULL: none are taken */
+    char user[65], groups[512];    /* the token's name and its groups, as a,b,c; "": none was needed */
     enum serve_role role;
     struct pyro_strbuf *out;
     unsigned status;

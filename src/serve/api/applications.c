@@ -26,7 +26,7 @@ void pyro_api_version(struct api_request *request)
     pyro_api_begin(request, &document, "pyrometer.version/1");
     pyro_json_string(&document.json, "version", pyro_version());
     pyro_json_string(&document.json, "spark_api", "3.5.6");
-    pyro_json_bool(&document.json, "uploads", request->http->upload_folder != NULL);
+    pyro_json_bool(&document.json, "uploads", request->http->uploads != NULL);
     pyro_json_bool(&document.json, "store", request->http->shared->store != NULL);
     pyro_json_string(&document.json, "role", role_name(request->http->role));
     pyro_json_line(&document.json);

@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "serve/api/api.h"
 #include "serve/api/body.h"
 #include "serve/shared.h"
+#include "serve/uploads.h"
 #include "source/names.h"
 
-enum { NAME_MAX_BYTES = 120, NAME_SPACE = NAME_MAX_BYTES + 8, SAME_NAMES = 1000, UNREADABLE_MAX = 100 };
+enum { NAME_MAX_BYTES = 120, NAME_SPACE = NAME_MAX_BYTES + 8, UNREADABLE_MAX = 100 };
 
 static bool may(struct serve_request *http, enum serve_role role, const char *what)
 {
@@ -51,23 +51,6 @@ static void clean_name(struct pyro_slice given, char *name)
     make_single(name, len);
 }
 
-/* Gives the body a name that no other file has; false: it cannot, and the request is answered. */
-static bool keep_body(struct serve_request *http, const char *name, char *path, size_t bytes)
-{
-    for (int i = 1; i <= SAME_NAMES; i++) {
-        int len = i == 1 ? snprintf(path, bytes, "%s/%s", http->upload_folder, name)
-                         : snprintf(path, bytes, "%s/%d-%s", http->upload_folder, i, name);
-        if (len < 0 || (size_t)len >= bytes)
-            break;
-        if (link(http->body_file, path) == 0) /* unlike rename() it does not take another file's place */
-            return true;
-        if (errno != EEXIST)
-            break;
-    }
-    pyro_api_error(http, 507, "the upload cannot be kept as %s: %s", name, strerror(errno));
-    return false;
-}
-
 /* The log is the file itself, or something inside of it. */
 static bool is_of(struct pyro_slice log, const char *path)
 {
@@ -101,7 +84,7 @@ static size_t write_found(struct pyro_json *json, const struct serve_list *list,
 /* Below the folder: where the server keeps it is nobody's business. */
 static struct pyro_slice shown_path(const struct serve_request *http, struct pyro_slice path)
 {
-    size_t skip = strlen(http->upload_folder) + 1;
+    size_t skip = strlen(http->uploads->folder) + 1;
     return path.len > skip ? (struct pyro_slice){path.ptr + skip, path.len - skip} : path;
 }
 
@@ -143,7 +126,7 @@ static void answer_upload(struct api_request *request, const char *path)
     if (found) {
         atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
     } else {
-        unlink(path);
+        pyro_uploads_remove(http->uploads, path);
         pyro_api_error(http, 422, "no event log could be read from the upload: %s",
                        why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
         pyro_serve_catalog_refresh(http->catalog);
@@ -157,7 +140,7 @@ void pyro_api_upload(struct api_request *request)
     char name[NAME_SPACE], path[4096];
     if (!may(http, SERVE_ROLE_UPLOAD, "upload logs"))
         return;
-    if (!http->upload_folder || !http->body_file) {
+    if (!http->uploads || !http->upload) {
         pyro_api_error(http, 403, "this server takes no uploads");
         return;
     }
@@ -166,7 +149,10 @@ void pyro_api_upload(struct api_request *request)
         return;
     }
     clean_name(pyro_serve_parameter(http, "name"), name);
-    if (keep_body(http, name, path, sizeof(path)))
+    int failure = pyro_upload_keep(http->upload, http->body_file, name, path, sizeof(path));
+    if (failure)
+        pyro_api_error(http, 507, "the upload cannot be kept as %s: %s", name, strerror(failure));
+    else
         answer_upload(request, path);
 }
 
@@ -194,12 +180,13 @@ void pyro_api_remove_upload(struct api_request *request)
         return;
     }
     char path[4096];
-    size_t folder = strlen(http->upload_folder); /* whose own name may have a '!', while those of uploads have none */
+    size_t folder = strlen(http->uploads->folder); /* whose own name may have a '!', while those of uploads have none */
     const char *member = memchr(log.path.ptr + folder, '!', log.path.len - folder);
     size_t len = member ? (size_t)(member - log.path.ptr) : log.path.len;
     snprintf(path, sizeof(path), "%.*s", (int)(len < sizeof(path) ? len : 0), log.path.ptr);
-    if (unlink(path) != 0 && errno != ENOENT) {
-        pyro_api_error(http, 500, "the upload cannot be removed: %s", strerror(errno));
+    int failure = pyro_uploads_remove(http->uploads, path);
+    if (failure && failure != ENOENT) {
+        pyro_api_error(http, 500, "the upload cannot be removed: %s", strerror(failure));
         return;
     }
     pyro_serve_catalog_refresh(http->catalog);

@@ -8,13 +8,9 @@
 
 #include "base/memory.h"
 
-void pyro_body_begin(struct body *body, uint64_t limit, const char *folder)
+static void open_file(struct body *body, const char *folder)
 {
-    *body = (struct body){.limit = limit, .file = -1};
-    pyro_strbuf_init(&body->text, NULL);
-    if (!folder || !limit)
-        return;
-    static const char name[] = "/" PYRO_BODY_PREFIX "XXXXXX";
+    static const char name[] = "/" PYRO_UPLOAD_PREFIX "XXXXXX";
     size_t len = strlen(folder);
     body->path = pyro_allocate(NULL, len + sizeof(name));
     if (!body->path) {
@@ -31,6 +27,25 @@ void pyro_body_begin(struct body *body, uint64_t limit, const char *folder)
     }
 }
 
+void pyro_body_begin(struct body *body, uint64_t limit, struct serve_uploads *uploads, uint64_t announced)
+{
+    *body = (struct body){.limit = limit, .file = -1};
+    pyro_strbuf_init(&body->text, NULL);
+    if (!uploads || !uploads->folder || !limit)
+        return;
+    body->refused = !pyro_upload_begin(&body->upload, uploads, announced);
+    if (!body->refused)
+        open_file(body, uploads->folder);
+}
+
+/* Room is given back at once, not when the client has sent the rest. */
+static void drop_file(struct body *body)
+{
+    pyro_upload_end(&body->upload);
+    if (ftruncate(body->file, 0) != 0) /* removed at the end in any case */
+        return;
+}
+
 static void write_all(struct body *body, const char *data, size_t len)
 {
     while (len && !body->error) {
@@ -39,9 +54,7 @@ static void write_all(struct body *body, const char *data, size_t len)
             continue;
         if (written <= 0) {
             body->error = written < 0 ? errno : ENOSPC;
-            /* Room on a full disk is given back at once, not when the client has sent the rest. */
-            if (ftruncate(body->file, 0) != 0)
-                return;
+            drop_file(body);
         } else {
             data += written;
             len -= (size_t)written;
@@ -51,8 +64,13 @@ static void write_all(struct body *body, const char *data, size_t len)
 
 void pyro_body_take(struct body *body, const char *data, size_t len)
 {
+    bool full = body->too_long || body->refused || body->error;
     body->too_long |= len > body->limit - body->bytes;
-    if (body->too_long || body->error) {
+    if (!full && !body->too_long && body->path)
+        body->refused = !pyro_upload_take(&body->upload, len);
+    if (!full && (body->too_long || body->refused) && body->path)
+        drop_file(body);
+    if (full || body->too_long || body->refused) {
         body->dropped += len;
         return;
     }
@@ -76,7 +94,8 @@ void pyro_body_done(struct body *body)
 {
     pyro_body_finish(body);
     if (body->path)
-        unlink(body->path); /* gone already where the service kept it */
+        unlink(body->path); /* the service that kept it has another name for it */
+    pyro_upload_end(&body->upload);
     pyro_release(NULL, body->path);
     body->path = NULL;
     pyro_strbuf_done(&body->text);

@@ -4,8 +4,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-
-#define PYRO_BODY_PREFIX ".incoming-" /* of the files' names */
+#include "serve/uploads.h"
 
 struct body {
     struct pyro_strbuf text;
@@ -13,12 +12,15 @@ struct body {
     int file;
     uint64_t bytes, limit, dropped;
     bool too_long;
-    int error; /* of the file; 0: none */
+    int error;                  /* of the file; 0: none */
+    bool refused;               /* there is no room, as `upload` says */
+    struct serve_upload upload; /* of the file */
 };
 
-/* Takes at most `limit` bytes; a folder: into a new file there. Failures show in `error`. */
-void pyro_body_begin(struct body *body, uint64_t limit, const char *folder);
-/* Beyond the limit or after a failure bytes are read and dropped. */
+/* Takes at most `limit` bytes; with uploads: into a new file of theirs, which `announced` bytes (0: not known) are kept
+ * free for. Failures show in `error` and `refused`. */
+void pyro_body_begin(struct body *body, uint64_t limit, struct serve_uploads *uploads, uint64_t announced);
+/* Beyond the limit, without room or after a failure bytes are read and dropped. */
 void pyro_body_take(struct body *body, const char *data, size_t len);
 /* Nothing more comes: closes the file, which stays until pyro_body_done(). */
 void pyro_body_finish(struct body *body);

@@ -70,6 +70,8 @@ static void answer_with_service(struct exchange *exchange)
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else if (body->too_long && body->limit) {
         pyro_serve_plain(request, 413, TOO_LONG, (unsigned long long)body->limit);
+    } else if (body->refused) {
+        pyro_serve_plain(request, 507, "%s", body->upload.refusal);
     } else if (body->error) {
         pyro_serve_plain(request, 507, "the body could not be kept: %s", strerror(body->error));
     } else {
@@ -78,7 +80,8 @@ static void answer_with_service(struct exchange *exchange)
         request->body = pyro_strbuf_slice(&body->text);
         request->body_file = body->path;
         request->body_bytes = body->bytes;
-        request->upload_folder = exchange->server->uploads.folder;
+        request->uploads = exchange->server->uploads.folder ? &exchange->server->uploads : NULL;
+        request->upload = body->path ? &body->upload : NULL;
         if (exchange->login)
             pyro_access_login(&exchange->server->access, request, exchange->url, address(exchange));
         else
@@ -145,7 +148,8 @@ static bool begin_body(struct exchange *exchange)
     bool to_file = most == SERVE_TO_FILE;
     uint64_t limit = to_file ? server->max_upload_bytes : most;
     struct pyro_slice length = pyro_serve_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (length.ptr && strtoull(length.ptr, NULL, 10) > (limit ? limit : DROPPED_BYTES)) {
+    uint64_t announced = length.ptr ? strtoull(length.ptr, NULL, 10) : 0;
+    if (announced > (limit ? limit : DROPPED_BYTES)) {
         pyro_serve_plain(request, 413, TOO_LONG, (unsigned long long)limit);
         return false;
     }
@@ -153,8 +157,14 @@ static bool begin_body(struct exchange *exchange)
         pyro_access_refuse(request, exchange->url, 415, "bad_request", "send application/json");
         return false;
     }
-    pyro_body_begin(&exchange->body, limit, to_file ? server->uploads.folder : NULL);
-    return true;
+    struct body *body = &exchange->body;
+    pyro_body_begin(body, limit, to_file ? &server->uploads : NULL, announced);
+    /* Who waits to be told, or would be cut anyway, is told before the body; others read it after they have sent. */
+    if (!body->refused ||
+        (announced <= DROPPED_BYTES && !pyro_serve_request_header(request, MHD_HTTP_HEADER_EXPECT).ptr))
+        return true;
+    pyro_serve_plain(request, 507, "%s", body->upload.refusal);
+    return false;
 }
 
 /* ---- The event loop ---------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "serve/http/listen.h"
 
 /* How long answers that have begun may take once the server is to stop. */
-enum { STOP_SECONDS = 10, CONNECTIONS = 4096, UPDATE_MS = 10000 };
+enum { STOP_SECONDS = 10, CONNECTIONS = 4096, UPDATE_MS = 10000, UPLOADS = 10000 };
 
 bool pyro_http_stopping(struct pyro_server *server)
 {
@@ -43,6 +43,17 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     pyro_stream_limit_init(&server->streams);
     pyro_connections_start(&server->connections);
     return server;
+}
+
+static enum pyro_status open_uploads(struct pyro_server *server, const struct pyro_server_options *options,
+                                     struct pyro_error *error)
+{
+    const struct serve_upload_limits limits = {
+        .bytes = options->uploads_bytes ? options->uploads_bytes : (uint64_t)20 << 30,
+        .files = options->uploads_count ? options->uploads_count : UPLOADS,
+        .free_bytes = options->uploads_free_bytes ? options->uploads_free_bytes : (uint64_t)512 << 20,
+    };
+    return pyro_uploads_open(&server->uploads, options->upload_folder, &limits, error);
 }
 
 /* Folders that are not there would be served as empty for ever. */
@@ -94,7 +105,7 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     enum pyro_status status = pyro_access_open(&server->access, options, error);
     if (status == PYRO_OK)
-        status = pyro_spool_open(&server->uploads, options->upload_folder, error);
+        status = open_uploads(server, options, error);
     if (status == PYRO_OK && !pyro_workers_start(&server->workers))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
     if (status == PYRO_OK)
@@ -154,7 +165,7 @@ void pyro_server_stop(pyro_server *server)
     pyro_stream_limit_done(&server->streams);
     pyro_connections_stop(&server->connections);
     pyro_serve_catalog_close(server->catalog);
-    pyro_spool_close(&server->uploads);
+    pyro_uploads_close(&server->uploads);
     pyro_access_close(&server->access);
     pyro_release(NULL, server->tls_certificate);
     if (server->tls_key)

@@ -12,11 +12,11 @@
 #include "serve/access/access.h"
 #include "serve/http/body.h"
 #include "serve/http/connections.h"
-#include "serve/http/spool.h"
 #include "serve/http/stream.h"
 #include "serve/http/workers.h"
 #include "serve/request.h"
 #include "serve/shared.h"
+#include "serve/uploads.h"
 
 struct pyro_server {
     struct MHD_Daemon *daemon;
@@ -27,7 +27,7 @@ struct pyro_server {
     char *tls_certificate, *tls_key; /* PEM */
     struct connections connections;
     struct stream_limit streams;
-    struct spool uploads;
+    struct serve_uploads uploads;
     uint64_t max_upload_bytes;
     unsigned port, max_connections;
     pthread_mutex_t mutex; /* guards what follows */
