@@ -139,6 +139,52 @@ static const struct pyro_price *dbu_rating(struct bill *bill, struct pyro_slice 
     return pyro_prices_find(bill->prices, &query);
 }
 
+/* What the platform takes for a node beside the node itself. */
+struct surcharge {
+    const char *of;                 /* the platform; NULL: it takes nothing, or by nothing known of the node */
+    struct pyro_price_query query;  /* what is looked for; what lacks, where there is no price */
+    const struct pyro_price *price; /* NULL: unknown */
+    double per_hour;                /* units of the price that an hour of a node takes; 0: unknown */
+    bool dbu;                       /* the units are DBUs */
+};
+
+static struct surcharge surcharge_of(struct bill *bill, struct pyro_slice instance, const struct pyro_instance *shape)
+{
+    struct surcharge found = {.of = NULL};
+    switch (bill->cost->place.platform) {
+    case PYRO_PLATFORM_EMR:
+        found.of = "EMR";
+        found.query = (struct pyro_price_query){"emr", "hour", instance, bill->region, PYRO_SLICE_NULL, NULL};
+        found.per_hour = 1;
+        break;
+    case PYRO_PLATFORM_DATAPROC:
+        if (!shape)
+            return found;
+        found.of = "Dataproc";
+        found.query =
+            (struct pyro_price_query){"dataproc", "core-hour", PYRO_SLICE_NULL, bill->region, PYRO_SLICE_NULL, NULL};
+        found.per_hour = (double)shape->cores;
+        break;
+    case PYRO_PLATFORM_DATABRICKS: {
+        const struct pyro_price *rating = dbu_rating(bill, instance);
+        found.of = "Databricks";
+        found.dbu = true;
+        found.query = dbu_query(bill->cost, bill->region);
+        if (!rating) {
+            found.query.unit = "dbu-per-hour";
+            found.query.instance = instance;
+            return found;
+        }
+        found.per_hour = rating->price;
+        break;
+    }
+    default:
+        return found;
+    }
+    found.price = pyro_prices_find(bill->prices, &found.query);
+    return found;
+}
+
 /* ---- by nodes -------------------------------------------------------------------------------------------------- */
 
 /* How many nodes of this type a host stands for: more than one where its executors held more cores than such a node
@@ -177,39 +223,18 @@ static void bill_nodes(struct bill *bill, struct pyro_slice instance, bool drive
     if (price)
         bill_line(bill, price, hours, price->price,
                   say(bill, "%.0f x %.*s%s", count, TEXT(instance), driver ? " (driver)" : ""));
-    if (cost->place.platform == PYRO_PLATFORM_EMR) {
-        struct pyro_price_query query = {"emr", "hour", instance, bill->region, PYRO_SLICE_NULL, NULL};
-        const struct pyro_price *more = pyro_prices_find(bill->prices, &query);
-        if (more)
-            bill_line(bill, more, hours, more->price, say(bill, "EMR on %.0f x %.*s", count, TEXT(instance)));
-        else
-            miss(bill, &query);
-    } else if (cost->place.platform == PYRO_PLATFORM_DATAPROC && shape) {
-        struct pyro_price_query query = {"dataproc", "core-hour", PYRO_SLICE_NULL, bill->region, PYRO_SLICE_NULL, NULL};
-        const struct pyro_price *more = pyro_prices_find(bill->prices, &query);
-        if (more)
-            bill_line(bill, more, hours * (double)shape->cores, more->price,
-                      say(bill, "Dataproc on %.0f x %.*s", count, TEXT(instance)));
-        else
-            miss(bill, &query);
-    } else if (cost->place.platform == PYRO_PLATFORM_DATABRICKS) {
-        const struct pyro_price *rating = dbu_rating(bill, instance);
-        struct pyro_price_query query = dbu_query(cost, bill->region);
-        const struct pyro_price *each = pyro_prices_find(bill->prices, &query);
-        if (rating) {
-            double dbu = hours * rating->price;
-            cost->money.dbu = (isnan(cost->money.dbu) ? 0 : cost->money.dbu) + dbu;
-            if (each)
-                bill_line(bill, each, dbu, each->price,
-                          say(bill, "DBU (%.*s) of %.0f x %.*s", TEXT(query.tier), count, TEXT(instance)));
-            else
-                miss(bill, &query);
-        } else {
-            query.unit = "dbu-per-hour";
-            query.instance = instance;
-            miss(bill, &query);
-        }
-    }
+    struct surcharge more = surcharge_of(bill, instance, shape);
+    double sold = hours * more.per_hour;
+    if (more.dbu && more.per_hour > 0)
+        cost->money.dbu = (isnan(cost->money.dbu) ? 0 : cost->money.dbu) + sold;
+    if (more.price && more.dbu)
+        bill_line(bill, more.price, sold, more.price->price,
+                  say(bill, "DBU (%.*s) of %.0f x %.*s", TEXT(more.query.tier), count, TEXT(instance)));
+    else if (more.price)
+        bill_line(bill, more.price, sold, more.price->price,
+                  say(bill, "%s on %.0f x %.*s", more.of, count, TEXT(instance)));
+    else if (more.of)
+        miss(bill, &more.query);
     for (size_t i = first; i < cost->money.line_count; i++)
         cost->money.lines[i].driver = driver;
 }
@@ -225,31 +250,18 @@ double pyro_node_hour(const struct pyro_cost *cost, const struct pyro_prices *pr
     if (!seller || !seller_now || !pyro_slice_eq(seller->service, seller_now->service))
         return (double)NAN; /* another vendor's */
     const struct pyro_instance *shape = pyro_prices_instance(prices, instance);
-    const struct pyro_price *price = hour_price(&bill, instance, false), *more = NULL;
-    double each = 0;
+    const struct pyro_price *price = hour_price(&bill, instance, false);
     if (!price)
         return (double)NAN;
     double rate = pyro_prices_rate(prices, price->currency, cost->money.currency);
-    if (cost->place.platform == PYRO_PLATFORM_EMR) {
-        struct pyro_price_query query = {"emr", "hour", instance, bill.region, PYRO_SLICE_NULL, NULL};
-        more = pyro_prices_find(prices, &query);
-        each = 1;
-    } else if (cost->place.platform == PYRO_PLATFORM_DATAPROC && shape) {
-        struct pyro_price_query query = {"dataproc", "core-hour", PYRO_SLICE_NULL, bill.region, PYRO_SLICE_NULL, NULL};
-        more = pyro_prices_find(prices, &query);
-        each = (double)shape->cores;
-    } else if (cost->place.platform == PYRO_PLATFORM_DATABRICKS) {
-        struct pyro_price_query query = dbu_query(cost, bill.region);
-        const struct pyro_price *rating = dbu_rating(&bill, instance);
-        more = rating ? pyro_prices_find(prices, &query) : NULL;
-        each = rating ? rating->price : 0;
-    } else {
-        return rate > 0 ? price->price * rate * 1e6 : (double)NAN;
-    }
-    if (!more)
+    struct surcharge more = surcharge_of(&bill, instance, shape);
+    double micros = rate > 0 ? price->price * rate * 1e6 : (double)NAN;
+    if (!more.of)
+        return micros;
+    if (!more.price)
         return (double)NAN;
-    double more_rate = pyro_prices_rate(prices, more->currency, cost->money.currency);
-    return rate > 0 && more_rate > 0 ? (price->price * rate + more->price * each * more_rate) * 1e6 : (double)NAN;
+    double more_rate = pyro_prices_rate(prices, more.price->currency, cost->money.currency);
+    return more_rate > 0 ? micros + more.price->price * more.per_hour * more_rate * 1e6 : (double)NAN;
 }
 
 /* ---- by resources ---------------------------------------------------------------------------------------------- */
