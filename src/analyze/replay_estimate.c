@@ -4,9 +4,10 @@
  * Both are estimated for the whole run, from stages' lengths: what a replay without them leaves over of stages that ran
  * alone. Three numbers for one run, however many stages it has, so that a wrong model would show. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/replay_parts.h"
+
+#include "base/order.h"
 
 /* Beyond this something else happened in a stage than starting it. */
 #define START_MAX_US 500000
@@ -183,12 +184,6 @@ bool pyro_replay_estimate(struct pyro_replay *replay)
     return true;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-    return (one > other) - (one < other);
-}
-
 /* The median time of a stage's tasks that ran away from their data, or of those that did not; -1: there is none. */
 static int64_t median_us(const struct pyro_replay *replay, const struct replay_stage *stage, bool away, int64_t *values,
                          size_t *ret_count)
@@ -201,15 +196,8 @@ static int64_t median_us(const struct pyro_replay *replay, const struct replay_s
             values[count++] = run->us;
     }
     *ret_count = count;
-    if (count > 1)
-        qsort(values, count, sizeof(*values), by_time);
+    pyro_sort_ints(values, count);
     return count > 0 ? values[count / 2] : -1;
-}
-
-static int by_ratio(const void *a, const void *b)
-{
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
 }
 
 enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro_replay_waits *ret,
@@ -235,10 +223,8 @@ enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro
         if (far_us >= 0 && near_us > 0)
             ratios[ratios_count++] = (double)far_us / (double)near_us;
     }
-    if (values && ratios && ratios_count > 0) {
-        qsort(ratios, ratios_count, sizeof(*ratios), by_ratio);
-        ret->farther = ratios[ratios_count / 2];
-    }
+    if (values && ratios && ratios_count > 0)
+        ret->farther = pyro_median(ratios, ratios_count);
     bool done = values && ratios;
     pyro_release(replay->allocator, values);
     pyro_release(replay->allocator, ratios);

@@ -1,8 +1,8 @@
 /* The run on spot nodes: simulated again and again with nodes that are taken away at a given rate. docs/cost.md */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "cost/advisor.h"
 
 #define HOUR_MS 3600000.0
@@ -97,12 +97,6 @@ static bool draw_node(struct simulation *simulation, uint32_t node, struct draw 
         (*interruptions)++;
         shift = at - first + spot->replaced_ms;
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
 }
 
 static double quantile(const double *sorted, int64_t count, double share)
@@ -213,13 +207,13 @@ static void sum_up(struct simulation *simulation, const struct pyro_advised_size
             executors * simulation->core_ms[n] / fmax(full->core_ms, 1) + driver * simulation->walls[n] / full->wall_ms;
         all += simulation->core_ms[n];
     }
-    qsort(simulation->walls, (size_t)spot->replays, sizeof(*simulation->walls), by_value);
+    pyro_sort_reals(simulation->walls, (size_t)spot->replays);
     spot->wall_ms = pyro_saturate((__int128)(sums->walls / count));
     spot->wall_low_ms = pyro_saturate((__int128)(quantile(simulation->walls, spot->replays, 0.05) * (1 - off)));
     spot->wall_high_ms = pyro_saturate((__int128)(quantile(simulation->walls, spot->replays, 0.95) * (1 + off)));
     spot->micros = spot->low_micros = spot->high_micros = PYRO_NONE;
     if (isfinite(all)) {
-        qsort(simulation->core_ms, (size_t)spot->replays, sizeof(*simulation->core_ms), by_value);
+        pyro_sort_reals(simulation->core_ms, (size_t)spot->replays);
         spot->micros = pyro_saturate((__int128)(all / count));
         spot->low_micros = pyro_saturate((__int128)(quantile(simulation->core_ms, spot->replays, 0.05) * (1 - off)));
         spot->high_micros = pyro_saturate((__int128)(quantile(simulation->core_ms, spot->replays, 0.95) * (1 + off)));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "predict/tasks.h"
 
 /* Tasks of a stage that its fixed cost is estimated from, evenly spread over the stage. */
@@ -90,19 +91,12 @@ static int by_load(const void *a, const void *b)
     return (one->row > other->row) - (one->row < other->row);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
-}
-
 static double median_ms(const struct pyro_task_facts *tasks, size_t count)
 {
     double values[SAMPLE];
     for (size_t i = 0; i < count; i++)
         values[i] = (double)tasks[i].ms;
-    qsort(values, count, sizeof(*values), by_value);
-    return count > 0 ? values[count / 2] : 0;
+    return pyro_median(values, count);
 }
 
 /* The fixed cost of a task: of those that read nothing; else where a line through the medians of the quarters with the
@@ -142,8 +136,7 @@ static void find_fixed(struct pyro_predicted_run *run)
         if (isfinite(fixed) && count < SAMPLE)
             values[count++] = fixed;
     }
-    qsort(values, count, sizeof(*values), by_value);
-    double usual = count > 0 ? values[count / 2] : NAN;
+    double usual = count > 0 ? pyro_median(values, count) : NAN;
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         struct pyro_stage_facts *facts = &run->stages[i];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "predict/tasks.h"
 
 /* So many first and so many later tasks before a stage says what it costs its own tasks to be first; and so many later
@@ -106,7 +107,7 @@ static double median_of(const struct search *search, size_t row, enum kind kind,
         if (search->tasks[facts->first + i].kind == kind)
             search->values[count++] = (double)search->run->tasks[facts->first + i].ms;
     *ret_count = count;
-    return pyro_median_of(search->values, count);
+    return pyro_median(search->values, count);
 }
 
 /* Stages that have enough of both say what the first ones take longer; the others have the median of all that can
@@ -128,7 +129,7 @@ static bool find_first(struct search *search, double *usual)
         if (firsts >= COMPARED_MIN && laters >= COMPARED_MIN)
             run->first_ms[s] = (float)fmax(first - later, 0);
     }
-    *usual = count < STAGES_MIN ? 0 : fmax(pyro_median_of(known, count), 0);
+    *usual = count < STAGES_MIN ? 0 : fmax(pyro_median(known, count), 0);
     for (size_t s = 0; s < app->stages.count; s++)
         if (run->first_ms[s] < 0)
             run->first_ms[s] = (float)fmin(*usual, FIRST_SHARE_MAX * median_of(search, s, FIRST, &firsts));
@@ -152,7 +153,7 @@ static double find_cold(const struct search *search, size_t cold)
                 extras[count++] = fmax((double)run->tasks[run->stages[s].first + i].ms - later, 0);
     }
     if (extras)
-        found = count < COLD_MIN ? 0 : pyro_median_of(extras, count);
+        found = count < COLD_MIN ? 0 : pyro_median(extras, count);
     pyro_release(run->app->allocator, extras);
     return found;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "predict/tasks.h"
 
 /* Of the time in tasks: how much of a task is fixed cost, and how even the new partitions are, is estimated. */
@@ -136,7 +137,7 @@ static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_ta
     memcpy(sorted, tasks->load, tasks->count * sizeof(*sorted));
     for (uint32_t i = 0; i < tasks->count; i++)
         bytes += tasks->load[i];
-    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median_of(sorted, tasks->count) / joined);
+    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median(sorted, tasks->count) / joined);
     if (joined > 1)
         limit = fmax(limit, target_of(was, bytes));
     uint32_t left = 0;
@@ -174,7 +175,7 @@ static bool join_skewed(struct pyro_predict_change *change, size_t row, struct p
     for (uint32_t i = 0; i < count; i++)
         all += tasks->load[i];
     memcpy(sorted, tasks->load, count * sizeof(*sorted));
-    pyro_median_of(sorted, count);
+    pyro_median(sorted, count);
     if (known == 0 && coalesced(was, all, first) == count)
         return false;
     for (uint32_t k = 1; k < count && pieces < 2; k++) {

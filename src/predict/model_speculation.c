@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "predict/tasks.h"
 
 /* Spark looks for slow tasks so often; half of it passes on average. */
@@ -25,7 +26,7 @@ static size_t cap(struct pyro_predict_change *change, size_t row, double multipl
         return 0;
     memcpy(ms, tasks->ms, count * sizeof(*ms));
     memcpy(load, tasks->load, count * sizeof(*load));
-    double median = pyro_median_of(ms, count), usual = pyro_median_of(load, count);
+    double median = pyro_median(ms, count), usual = pyro_median(load, count);
     /* Where all run at once, copies begin when enough have ended. */
     double slots = (double)change->scenario->executors * (double)change->scenario->cores_per_executor;
     double begin = (double)count <= slots ? ms[ended - 1] : 0;

@@ -1,8 +1,8 @@
 /* Tasks of a stage cut anew, and what becomes of them in the replay. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/internal.h"
+#include "base/order.h"
 #include "predict/tasks.h"
 
 /* A task that reads so many times what the median does holds a key that no other cut divides. */
@@ -38,18 +38,6 @@ struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, s
     return tasks;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
-}
-
-double pyro_median_of(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), by_value);
-    return count > 0 ? values[count / 2] : 0;
-}
-
 /* Where a hash puts thing `number`: any fixed mixing will do. */
 static uint32_t place_of(uint32_t number, uint32_t count)
 {
@@ -74,7 +62,7 @@ static void share(const struct pyro_stage_tasks *tasks, double *sorted, double *
             shares[i] = 1.0 / count;
         return;
     }
-    qsort(sorted, filled, sizeof(*sorted), by_value);
+    pyro_sort_reals(sorted, filled);
     if (filled < FILLED_MIN * tasks->count) {
         for (uint32_t i = 0; i < filled; i++)
             shares[place_of(i, count)] += sorted[i] / all;

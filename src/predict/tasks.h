@@ -61,9 +61,6 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
 /* Makes edits of what was touched. */
 void pyro_change_emit(struct pyro_predict_change *change);
 
-/* Sorts them. */
-double pyro_median_of(double *values, size_t count);
-
 static inline double pyro_fixed_ms(const struct pyro_predict_change *change, size_t stage)
 {
     return (double)change->run->stages[stage].fixed_ms;

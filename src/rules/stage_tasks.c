@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "rules/facts.h"
 
 enum { READ_ROWS = 4096 };
@@ -12,20 +13,6 @@ enum { READ_ROWS = 4096 };
  * some ten milliseconds even with slow user code. */
 #define MATERIAL_BYTES   (1024.0 * 1024)
 #define MATERIAL_RECORDS 1000.0
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-double pyro_median(double *values, size_t count)
-{
-    if (count == 0)
-        return 0;
-    qsort(values, count, sizeof(*values), by_value);
-    return values[count / 2];
-}
 
 /* Keeps the `slots` smallest launch times of an executor; the largest of them is its limit. */
 static void keep_smallest(double *kept, size_t *used, size_t slots, double value)

@@ -41,7 +41,5 @@ double pyro_stage_task_usual_ms(const struct pyro_stage_tasks *tasks, const stru
 double pyro_stage_task_data_ratio(const struct pyro_stage_tasks *tasks, const struct pyro_stage_task *task);
 /* When the stage would end if no task took longer than its cap, launched as it was. */
 double pyro_stage_tasks_capped_end(const struct pyro_stage_tasks *tasks);
-/* Middle of unsorted values, which are sorted on the way; 0 for none. */
-double pyro_median(double *values, size_t count);
 
 #endif

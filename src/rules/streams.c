@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/stage_tasks.h"

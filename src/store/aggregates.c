@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "rules/facts.h"
 #include "store/store.h"
 
@@ -59,12 +60,6 @@ static bool add(struct pyro_run *run, const char *group, const char *column, con
     return true;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Every aggregate of one column; `values` is sorted on the way. */
 static bool add_column(struct pyro_run *run, const char *group, const char *column, double *values, size_t rows)
 {
@@ -72,8 +67,7 @@ static bool add_column(struct pyro_run *run, const char *group, const char *colu
     for (size_t i = 0; i < rows; i++)
         if (isfinite(values[i]))
             values[count++] = values[i];
-    if (count > 1)
-        qsort(values, count, sizeof(*values), by_value);
+    pyro_sort_reals(values, count);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
         sum += values[i];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/intern.h"
+#include "base/order.h"
 #include "decode/history/sql.h"
 
 /* What one stage, or one update of the driver, gives to a metric. */
@@ -31,12 +32,6 @@ static int by_metric(const void *a, const void *b)
     if (x->known != y->known)
         return x->known < y->known ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static int scala_order(const void *a, const void *b)
@@ -201,8 +196,7 @@ static void add_words(struct pyro_strbuf *text, struct pyro_slice type, struct g
         all->silent = 0;
     keep_from(&all->values, average ? 1 : 0);
     uint64_t count = all->silent + all->values.count;
-    if (all->values.count)
-        qsort(all->values.items, all->values.count, sizeof(*all->values.items), by_value);
+    pyro_sort_ints(all->values.items, all->values.count);
     if (count <= 1) {
         add(text, count ? at_place(all, 0) : 0);
         return;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/lineage.h"

@@ -1,6 +1,7 @@
 /* disk-spill: sorting and aggregating did not fit into memory and went to disk. */
 #include <math.h>
 
+#include "base/order.h"
 #include "rules/cases.h"
 #include "rules/facts.h"
 #include "rules/finding.h"

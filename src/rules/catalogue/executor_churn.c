@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
@@ -36,12 +37,6 @@ static int by_removal(const void *left, const void *right)
     if (a->removed != b->removed)
         return a->removed < b->removed ? -1 : 1;
     return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
 }
 
 /* Since when work waited that the executor which came at `added` could take: the earliest submission between `from` and
@@ -84,7 +79,7 @@ static bool measure(struct pyro_rule_context *context, struct churn *found)
     }
     qsort(removed, gone, sizeof(*removed), by_removal);
     found->gaps = removed;
-    qsort(added, came, sizeof(*added), by_time);
+    pyro_sort_ints(added, came);
     found->peak_slots = peak_slots(app);
     int64_t counted_to = PYRO_NONE, last = PYRO_NONE;
     double at_once = 0;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
@@ -205,10 +206,13 @@ static void no_repeats(struct pyro_rule_context *context, struct pyro_finding *f
     }
 }
 
-static int by_time(const void *left, const void *right)
+/* By the time, then by the row. */
+static int by_death(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    if (a[0] != b[0])
+        return a[0] < b[0] ? -1 : 1;
+    return (a[1] > b[1]) - (a[1] < b[1]);
 }
 
 /* Executors that died are there until others came in their place, first for first; else to the end. */
@@ -231,8 +235,8 @@ static void keep_executors(struct pyro_rule_context *context, struct pyro_findin
             died[dead++][1] = (int64_t)i;
         }
     }
-    qsort(added, came, sizeof(*added), by_time);
-    qsort(died, dead, sizeof(*died), by_time);
+    pyro_sort_ints(added, came);
+    qsort(died, dead, sizeof(*died), by_death);
     for (size_t i = 0; i < dead; i++) {
         while (next < came && added[next] <= died[i][0])
             next++;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
@@ -160,20 +161,11 @@ static void say_model(const struct report *report)
     }
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* The upper one of two middle values. */
 static double median_ms(const struct pyro_sparklens_run *run, const struct pyro_sparklens_stage *stage, double *room)
 {
     for (size_t i = 0; i < stage->time_count; i++)
         room[i] = (double)run->times[stage->first_time + i].run_ms;
-    if (stage->time_count > 1)
-        qsort(room, stage->time_count, sizeof(*room), by_value);
-    return room[stage->time_count / 2];
+    return pyro_median(room, stage->time_count);
 }
 
 static double length_ms(const struct pyro_sparklens_stage *stage)
@@ -219,7 +211,7 @@ static double least_length(const struct pyro_sparklens_run *run, double *room)
             room[count++] = length_ms(&run->stages[i]);
     if (count <= STAGES_MAX)
         return 0;
-    qsort(room, count, sizeof(*room), by_value);
+    pyro_sort_reals(room, count);
     return room[count - STAGES_MAX];
 }
 
