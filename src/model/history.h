@@ -108,6 +108,7 @@ struct pyro_history_stage {
 struct pyro_history_task {
     int64_t id, index, attempt, partition, launch_ms, fetch_ms, finish_ms;
     struct pyro_slice executor, host, locality, error;
+    uint32_t executor_text; /* for pyro_history_executor() */
     enum pyro_history_task_status status;
     bool speculative, ended;
     int64_t metrics[PYRO_HISTORY_METRICS]; /* of tasks that ended */

@@ -35,6 +35,7 @@ void pyro_history_task_read(const struct pyro_history *history, uint32_t number,
                PYRO_TASK_START_COLUMNS * sizeof(*values));
     for (int i = 0; !running && i < PYRO_TASK_COLUMN_COUNT; i++)
         values[i] = pyro_task_get(&history->ended, (enum pyro_task_column)i, row);
+    int64_t executor = values[PYRO_TASK_executor] == PYRO_NONE ? 0 : values[PYRO_TASK_executor];
     *ret = (struct pyro_history_task){
         .id = values[PYRO_TASK_id],
         .index = values[PYRO_TASK_index],
@@ -43,7 +44,8 @@ void pyro_history_task_read(const struct pyro_history *history, uint32_t number,
         .launch_ms = values[PYRO_TASK_launch_ms],
         .fetch_ms = values[PYRO_TASK_getting_result_ms],
         .finish_ms = values[PYRO_TASK_finish_ms],
-        .executor = text(history, values[PYRO_TASK_executor] == PYRO_NONE ? 0 : values[PYRO_TASK_executor]),
+        .executor = text(history, executor),
+        .executor_text = (uint32_t)executor,
         .host = text(history, values[PYRO_TASK_host]),
         .locality = text(history, values[PYRO_TASK_locality]),
         .error = text(history, values[PYRO_TASK_error]),

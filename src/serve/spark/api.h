@@ -59,7 +59,6 @@ int64_t pyro_spark_getting_result(const struct pyro_history_task *task);
 int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task);
 void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one);
 void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count);
-const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id);
 
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
 const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);

@@ -17,23 +17,26 @@ static int by_key(const void *a, const void *b)
     return pyro_slice_compare(((const struct pyro_history_pair *)a)->key, ((const struct pyro_history_pair *)b)->key);
 }
 
-static bool has_word(struct pyro_slice text, const char *word)
+/* What Spark takes for a secret unless it is told otherwise: (?i)secret|password|token|access[.]?key */
+static bool tells_secret(struct pyro_slice text)
 {
-    size_t len = strlen(word);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (strncasecmp(text.ptr + i, word, len) == 0)
-            return true;
+    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key"};
+    for (size_t i = 0; i < text.len; i++) {
+        char first = (char)(text.ptr[i] | 0x20); /* the small letter, where it is one */
+        if (first != 's' && first != 'p' && first != 't' && first != 'a')
+            continue;
+        for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
+            size_t len = strlen(words[w]);
+            if (*words[w] == first && len <= text.len - i && strncasecmp(text.ptr + i, words[w], len) == 0)
+                return true;
+        }
+    }
     return false;
 }
 
-/* What Spark takes for a secret unless it is told otherwise: (?i)secret|password|token|access[.]?key */
 static bool is_secret(const struct pyro_history_pair *pair)
 {
-    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (has_word(pair->key, words[i]) || has_word(pair->value, words[i]))
-            return true;
-    return false;
+    return tells_secret(pair->key) || tells_secret(pair->value);
 }
 
 /* Names and values as pairs, sorted by name. False: no memory. */

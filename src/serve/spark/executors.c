@@ -54,27 +54,20 @@ static int64_t total_gc(const struct pyro_history_executor *executor)
 static void write_counters(struct spark_json *json, const struct pyro_history *history,
                            const struct pyro_history_executor *executor)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } rows[] = {
-        {"rddBlocks", executor->rdd_blocks},
-        {"memoryUsed", executor->memory_used},
-        {"diskUsed", executor->disk_used},
-        {"totalCores", executor->cores},
-        {"maxTasks", executor->max_tasks},
-        {"activeTasks", executor->active_tasks},
-        {"failedTasks", executor->failed_tasks},
-        {"completedTasks", executor->completed_tasks},
-        {"totalTasks", executor->tasks},
-        {"totalDuration", total_duration(history, executor)},
-        {"totalGCTime", total_gc(executor)},
-        {"totalInputBytes", executor->input_bytes},
-        {"totalShuffleRead", executor->shuffle_read},
-        {"totalShuffleWrite", executor->shuffle_write},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        pyro_spark_put_int(json, rows[i].name, rows[i].value);
+    pyro_spark_put_int(json, "rddBlocks", executor->rdd_blocks);
+    pyro_spark_put_int(json, "memoryUsed", executor->memory_used);
+    pyro_spark_put_int(json, "diskUsed", executor->disk_used);
+    pyro_spark_put_int(json, "totalCores", executor->cores);
+    pyro_spark_put_int(json, "maxTasks", executor->max_tasks);
+    pyro_spark_put_int(json, "activeTasks", executor->active_tasks);
+    pyro_spark_put_int(json, "failedTasks", executor->failed_tasks);
+    pyro_spark_put_int(json, "completedTasks", executor->completed_tasks);
+    pyro_spark_put_int(json, "totalTasks", executor->tasks);
+    pyro_spark_put_int(json, "totalDuration", total_duration(history, executor));
+    pyro_spark_put_int(json, "totalGCTime", total_gc(executor));
+    pyro_spark_put_int(json, "totalInputBytes", executor->input_bytes);
+    pyro_spark_put_int(json, "totalShuffleRead", executor->shuffle_read);
+    pyro_spark_put_int(json, "totalShuffleWrite", executor->shuffle_write);
 }
 
 static void write_executor(struct spark_json *json, const struct pyro_history *history,

@@ -1,7 +1,6 @@
 /* jobs, jobs/ID */
-#include <stdlib.h>
-
 #include "serve/spark/api.h"
+#include "serve/spark/sort.h"
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
 
@@ -29,33 +28,37 @@ static void write_job(struct spark_json *json, const struct pyro_history_job *jo
     }
     pyro_spark_close_array(json);
     pyro_spark_put_text(json, "status", pyro_slice_from(statuses[job->status]));
-    const struct {
-        const char *name;
-        int64_t value;
-    } rows[] = {
-        {"numTasks", job->tasks},
-        {"numActiveTasks", job->active_tasks},
-        {"numCompletedTasks", job->completed_tasks},
-        {"numSkippedTasks", job->skipped_tasks},
-        {"numFailedTasks", job->failed_tasks},
-        {"numKilledTasks", job->killed_tasks},
-        {"numCompletedIndices", job->completed_indices},
-        {"numActiveStages", job->active_stages},
-        {"numCompletedStages", job->completed_stages},
-        {"numSkippedStages", job->skipped_stages},
-        {"numFailedStages", job->failed_stages},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        pyro_spark_put_int(json, rows[i].name, rows[i].value);
+    pyro_spark_put_int(json, "numTasks", job->tasks);
+    pyro_spark_put_int(json, "numActiveTasks", job->active_tasks);
+    pyro_spark_put_int(json, "numCompletedTasks", job->completed_tasks);
+    pyro_spark_put_int(json, "numSkippedTasks", job->skipped_tasks);
+    pyro_spark_put_int(json, "numFailedTasks", job->failed_tasks);
+    pyro_spark_put_int(json, "numKilledTasks", job->killed_tasks);
+    pyro_spark_put_int(json, "numCompletedIndices", job->completed_indices);
+    pyro_spark_put_int(json, "numActiveStages", job->active_stages);
+    pyro_spark_put_int(json, "numCompletedStages", job->completed_stages);
+    pyro_spark_put_int(json, "numSkippedStages", job->skipped_stages);
+    pyro_spark_put_int(json, "numFailedStages", job->failed_stages);
     pyro_spark_counts_object(json, "killedTasksSummary", &job->killed);
     pyro_spark_close_object(json);
 }
 
-static int newest_first(const void *a, const void *b)
+/* Rows by id; NULL: no memory. */
+static uint32_t *sorted_jobs(const struct pyro_history *history)
 {
-    const struct pyro_history_job *x = *(const struct pyro_history_job *const *)a,
-                                  *y = *(const struct pyro_history_job *const *)b;
-    return (x->id < y->id) - (x->id > y->id);
+    size_t count = history->jobs.count;
+    int64_t *keys = pyro_allocate(NULL, (count + 1) * sizeof(*keys));
+    uint32_t *rows = pyro_allocate(NULL, (count + 1) * sizeof(*rows));
+    for (size_t i = 0; keys && rows && i < count; i++) {
+        keys[i] = history->jobs.items[i].id;
+        rows[i] = (uint32_t)i;
+    }
+    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
+    pyro_release(NULL, keys);
+    if (ok)
+        return rows;
+    pyro_release(NULL, rows);
+    return NULL;
 }
 
 void pyro_spark_jobs(struct spark_request *request)
@@ -64,23 +67,21 @@ void pyro_spark_jobs(struct spark_request *request)
     uint32_t wanted;
     if (!pyro_spark_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
         return;
-    const struct pyro_history_job **jobs = pyro_allocate(NULL, (history->jobs.count + 1) * sizeof(*jobs));
-    if (!jobs) {
+    uint32_t *rows = sorted_jobs(history);
+    if (!rows) {
         pyro_spark_error(request, 500, "no memory left");
         return;
     }
-    for (size_t i = 0; i < history->jobs.count; i++)
-        jobs[i] = &history->jobs.items[i];
-    qsort(jobs, history->jobs.count, sizeof(*jobs), newest_first);
     pyro_spark_open_array(&request->json);
-    for (size_t i = 0; i < history->jobs.count; i++) {
-        if (!(wanted >> jobs[i]->status & 1))
+    for (size_t i = history->jobs.count; i-- > 0;) {
+        const struct pyro_history_job *job = &history->jobs.items[rows[i]];
+        if (!(wanted >> job->status & 1))
             continue;
         pyro_spark_element(&request->json);
-        write_job(&request->json, jobs[i]);
+        write_job(&request->json, job);
     }
     pyro_spark_close_array(&request->json);
-    pyro_release(NULL, jobs);
+    pyro_release(NULL, rows);
 }
 
 void pyro_spark_job(struct spark_request *request)

@@ -5,18 +5,25 @@
 #include <stdio.h>
 #include <time.h>
 
-static void indent(struct spark_json *json)
+void pyro_spark_word(struct spark_json *json, const char *word)
 {
-    static const char blanks[] = "\n                                ";
-    enum { AT_ONCE = (sizeof(blanks) - 2) / 2 };
-    pyro_strbuf_add(json->out, blanks, 1 + 2 * (json->depth < AT_ONCE ? json->depth : AT_ONCE));
-    for (unsigned i = AT_ONCE; i < json->depth; i++)
-        pyro_strbuf_add_text(json->out, "  ");
+    pyro_strbuf_add_text(json->out, word);
+}
+
+/* ---- Containers ---- */
+
+static void add(struct spark_json *json, const char *text, size_t len)
+{
+    char *at = pyro_spark_room(json, len);
+    if (!at)
+        return;
+    memcpy(at, text, len);
+    pyro_spark_wrote(json, at + len);
 }
 
 void pyro_spark_open_object(struct spark_json *json)
 {
-    pyro_strbuf_add_char(json->out, '{');
+    add(json, "{", 1);
     json->depth++;
     json->filled = false;
 }
@@ -24,76 +31,215 @@ void pyro_spark_open_object(struct spark_json *json)
 void pyro_spark_close_object(struct spark_json *json)
 {
     json->depth--;
-    if (json->filled)
-        indent(json);
-    else
-        pyro_strbuf_add_char(json->out, ' ');
-    pyro_strbuf_add_char(json->out, '}');
+    if (json->filled) {
+        char *at = pyro_spark_room(json, pyro_spark_key_bytes(json, 0));
+        json->filled = false; /* no comma before the end */
+        if (at) {
+            at = pyro_spark_indent(json, at);
+            *at++ = '}';
+            pyro_spark_wrote(json, at);
+        }
+    } else {
+        add(json, " }", 2);
+    }
     json->filled = true;
 }
 
 void pyro_spark_open_array(struct spark_json *json)
 {
-    pyro_strbuf_add_char(json->out, '[');
+    add(json, "[", 1);
     json->filled = false;
 }
 
 void pyro_spark_close_array(struct spark_json *json)
 {
-    pyro_strbuf_add_text(json->out, " ]");
+    add(json, " ]", 2);
     json->filled = true;
 }
 
 void pyro_spark_element(struct spark_json *json)
 {
-    pyro_strbuf_add_text(json->out, json->filled ? ", " : " ");
+    if (json->filled)
+        add(json, ", ", 2);
+    else
+        add(json, " ", 1);
     json->filled = true;
 }
 
 void pyro_spark_key_slice(struct spark_json *json, struct pyro_slice key)
 {
-    if (json->filled)
-        pyro_strbuf_add_char(json->out, ',');
-    indent(json);
-    json->filled = true;
+    char *at = pyro_spark_room(json, pyro_spark_key_bytes(json, 0));
+    if (!at)
+        return;
+    pyro_spark_wrote(json, pyro_spark_indent(json, at));
     pyro_spark_text(json, key);
-    pyro_strbuf_add_text(json->out, " : ");
+    add(json, " : ", 3);
 }
 
-void pyro_spark_key(struct spark_json *json, const char *key)
+void pyro_spark_name(struct spark_json *json, const struct spark_name *name)
 {
-    pyro_spark_key_slice(json, pyro_slice_from(key));
+    char *at = pyro_spark_room(json, pyro_spark_key_bytes(json, sizeof(name->text)));
+    if (!at)
+        return;
+    at = pyro_spark_indent(json, at);
+    memcpy(at, name->text, sizeof(name->text));
+    pyro_spark_wrote(json, at + name->len);
+}
+
+/* ---- Texts ---- */
+
+enum { WORD = sizeof(uint64_t), ESCAPED = 6 };
+
+static uint64_t load(const char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, WORD);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* The highest bit of each byte that has to be escaped; above the lowest such byte, of others too. */
+static uint64_t specials(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+    uint64_t quotes = word ^ ones * '"', slashes = word ^ ones * '\\';
+    return (((word - ones * 0x20) & ~word) | ((quotes - ones) & ~quotes) | ((slashes - ones) & ~slashes)) & highs;
+}
+
+static bool is_special(unsigned char byte)
+{
+    return byte < 0x20 || byte == '"' || byte == '\\';
+}
+
+/* At most ESCAPED bytes. */
+static char *escape(char *at, unsigned char byte)
+{
+    static const char short_names[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\", digits[] = "0123456789ABCDEF";
+    const char *found = byte ? strchr(short_names, byte) : NULL;
+    *at++ = '\\';
+    if (found) {
+        *at++ = letters[found - short_names];
+        return at;
+    }
+    memcpy(at, "u00", 3);
+    at[3] = digits[byte >> 4];
+    at[4] = digits[byte & 15];
+    return at + 5;
+}
+
+/* Copies up to the first byte that has to be escaped; how many there are before it. */
+static size_t copy_plain(char *to, struct pyro_slice text)
+{
+    size_t i = 0;
+    for (; i + WORD <= text.len; i += WORD) {
+        uint64_t found = specials(load(text.ptr + i));
+        memcpy(to + i, text.ptr + i, WORD);
+        if (found)
+            return i + (size_t)__builtin_ctzll(found) / 8;
+    }
+    for (; i < text.len && !is_special((unsigned char)text.ptr[i]); i++)
+        to[i] = text.ptr[i];
+    return i;
 }
 
 void pyro_spark_text(struct spark_json *json, struct pyro_slice text)
 {
-    struct pyro_strbuf *out = json->out;
-    pyro_strbuf_add_char(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        size_t plain = i;
-        while (plain < text.len && (unsigned char)text.ptr[plain] >= 0x20 && text.ptr[plain] != '"' &&
-               text.ptr[plain] != '\\')
-            plain++;
-        pyro_strbuf_add(out, text.ptr + i, plain - i);
-        i = plain;
-        if (i == text.len)
+    char *at = pyro_spark_room(json, text.len + ESCAPED + 2);
+    if (!at)
+        return;
+    *at++ = '"';
+    for (;;) {
+        size_t plain = copy_plain(at, text);
+        at += plain;
+        if (plain == text.len)
             break;
-        unsigned char byte = (unsigned char)text.ptr[i];
-        static const char short_names[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
-        const char *found = byte ? strchr(short_names, byte) : NULL;
-        if (found) {
-            pyro_strbuf_add_char(out, '\\');
-            pyro_strbuf_add_char(out, letters[found - short_names]);
-        } else {
-            pyro_strbuf_printf(out, "\\u%04X", byte);
-        }
+        at = escape(at, (unsigned char)text.ptr[plain]);
+        text = (struct pyro_slice){text.ptr + plain + 1, text.len - plain - 1};
+        pyro_spark_wrote(json, at);
+        at = pyro_spark_room(json, text.len + ESCAPED + 1);
+        if (!at)
+            return;
     }
-    pyro_strbuf_add_char(out, '"');
+    *at++ = '"';
+    pyro_spark_wrote(json, at);
+}
+
+/* ---- Numbers ---- */
+
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+    "9899";
+
+static unsigned count_digits(uint64_t value)
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000U};
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), about = bits * 1233 >> 12; /* log10(2) = 1233 / 4096 */
+    return about + 1 - (value < powers[about]);
+}
+
+char *pyro_spark_write_integer(char *at, int64_t value)
+{
+    uint64_t rest = (uint64_t)value;
+    if (value < 0) {
+        *at++ = '-';
+        rest = 0 - rest;
+    }
+    if (rest < 10) {
+        *at = (char)('0' + rest);
+        return at + 1;
+    }
+    unsigned count = count_digits(rest);
+    char *end = at + count, *to = end;
+    for (; rest >= 100; rest /= 100)
+        memcpy(to -= 2, pairs + 2 * (rest % 100), 2);
+    if (rest >= 10)
+        memcpy(to - 2, pairs + 2 * rest, 2);
+    else
+        to[-1] = (char)('0' + rest);
+    return end;
 }
 
 void pyro_spark_integer(struct spark_json *json, int64_t value)
 {
-    pyro_strbuf_add_int(json->out, value);
+    char *at = pyro_spark_room(json, SPARK_INTEGER_BYTES);
+    if (at)
+        pyro_spark_wrote(json, pyro_spark_write_integer(at, value));
+}
+
+void pyro_spark_put_ints(struct spark_json *json, const struct spark_name *names, const int64_t *values, size_t count)
+{
+    size_t most = pyro_spark_key_bytes(json, sizeof(names->text)) + SPARK_INTEGER_BYTES;
+    char *at = pyro_spark_room(json, count * most);
+    if (!at)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        at = pyro_spark_indent(json, at);
+        memcpy(at, names[i].text, sizeof(names[i].text));
+        at = pyro_spark_write_integer(at + names[i].len, values[i]);
+    }
+    pyro_spark_wrote(json, at);
 }
 
 void pyro_spark_real(struct spark_json *json, double value)
@@ -103,60 +249,79 @@ void pyro_spark_real(struct spark_json *json, double value)
         pyro_spark_word(json, "\"NaN\"");
         return;
     }
-    if (value == floor(value) && fabs(value) < 1e15) {
-        snprintf(text, sizeof(text), "%.1f", value);
-    } else { /* the fewest digits that give the same number again */
-        for (int digits = 1; digits <= 17; digits++) {
-            snprintf(text, sizeof(text), "%.*g", digits, value);
-            double again;
-            if (sscanf(text, "%lf", &again) == 1 && again >= value && again <= value)
-                break;
-        }
+    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
+        pyro_spark_integer(json, (int64_t)value);
+        add(json, ".0", 2);
+        return;
+    }
+    if (value == 0) {
+        pyro_spark_word(json, "-0.0");
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) { /* the fewest that give the same number again */
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        double again;
+        if (sscanf(text, "%lf", &again) == 1 && again >= value && again <= value)
+            break;
     }
     pyro_strbuf_add_text(json->out, text);
 }
 
-void pyro_spark_word(struct spark_json *json, const char *word)
+/* ---- Dates ---- */
+
+/* A day of the proleptic Gregorian calendar, from its number since 1970: years are counted from March, so that the day
+ * that some have more comes last, and eras of 400 years from the year 0. */
+static void split_day(int64_t day, int64_t *year, unsigned *month, unsigned *day_of_month)
 {
-    pyro_strbuf_add_text(json->out, word);
+    enum { ERA_DAYS = 146097, EPOCH = 719468 };
+    day += EPOCH;
+    int64_t era = (day >= 0 ? day : day - (ERA_DAYS - 1)) / ERA_DAYS;
+    unsigned of_era = (unsigned)(day - era * ERA_DAYS);
+    unsigned of_400 = (of_era - of_era / 1460 + of_era / 36524 - of_era / (ERA_DAYS - 1)) / 365;
+    unsigned of_year = of_era - (365 * of_400 + of_400 / 4 - of_400 / 100);
+    unsigned from_march = (5 * of_year + 2) / 153;
+    *day_of_month = of_year - (153 * from_march + 2) / 5 + 1;
+    *month = from_march < 10 ? from_march + 3 : from_march - 9;
+    *year = (int64_t)of_400 + era * 400 + (*month <= 2);
 }
 
-void pyro_spark_put_text(struct spark_json *json, const char *key, struct pyro_slice text)
+static char *write_two(char *at, unsigned value, char behind)
 {
-    if (!text.ptr)
+    memcpy(at, pairs + 2 * (size_t)value, 2);
+    at[2] = behind;
+    return at + 3;
+}
+
+void pyro_spark_date(struct spark_json *json, int64_t time_ms)
+{
+    enum { DAY_MS = 86400000, DATE_BYTES = 64 };
+    int64_t in_day = time_ms % DAY_MS, day = time_ms / DAY_MS, year;
+    unsigned month, day_of_month;
+    if (in_day < 0) {
+        in_day += DAY_MS;
+        day--;
+    }
+    split_day(day, &year, &month, &day_of_month);
+    unsigned ms = (unsigned)(in_day % 1000), second = (unsigned)(in_day / 1000);
+    char *at = pyro_spark_room(json, DATE_BYTES);
+    if (!at)
         return;
-    pyro_spark_key(json, key);
-    pyro_spark_text(json, text);
-}
-
-void pyro_spark_put_int(struct spark_json *json, const char *key, int64_t value)
-{
-    pyro_spark_key(json, key);
-    pyro_spark_integer(json, value);
-}
-
-void pyro_spark_put_bool(struct spark_json *json, const char *key, bool value)
-{
-    pyro_spark_key(json, key);
-    pyro_spark_word(json, value ? "true" : "false");
-}
-
-void pyro_spark_put_date(struct spark_json *json, const char *key, int64_t time_ms)
-{
-    int64_t ms = ((time_ms % 1000) + 1000) % 1000;
-    time_t seconds = (time_t)((time_ms - ms) / 1000);
-    struct tm parts;
-    char text[64];
-    if (!gmtime_r(&seconds, &parts))
-        memset(&parts, 0, sizeof(parts));
-    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-    len += (size_t)snprintf(text + len, sizeof(text) - len, ".%03" PRId64 "GMT", ms);
-    pyro_spark_key(json, key);
-    pyro_spark_text(json, (struct pyro_slice){text, len});
-}
-
-void pyro_spark_put_time(struct spark_json *json, const char *key, int64_t time_ms)
-{
-    if (time_ms > 0)
-        pyro_spark_put_date(json, key, time_ms);
+    *at++ = '"';
+    if (year >= 0 && year <= 9999) {
+        memcpy(at, pairs + 2 * (year / 100), 2);
+        memcpy(at + 2, pairs + 2 * (year % 100), 2);
+        at += 4;
+    } else {
+        at = pyro_spark_write_integer(at, year);
+    }
+    *at++ = '-';
+    at = write_two(at, month, '-');
+    at = write_two(at, day_of_month, 'T');
+    at = write_two(at, second / 3600, ':');
+    at = write_two(at, second / 60 % 60, ':');
+    at = write_two(at, second % 60, '.');
+    *at++ = (char)('0' + ms / 100);
+    memcpy(at, pairs + 2 * (size_t)(ms % 100), 2);
+    memcpy(at + 2, "GMT\"", 4);
+    pyro_spark_wrote(json, at + 6);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "serve/spark/api.h"
+#include "serve/spark/sort.h"
 
 static const char *const statuses[] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING", "SKIPPED"};
 enum { STATUSES = sizeof(statuses) / sizeof(*statuses) };
@@ -38,8 +39,8 @@ void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_
 
 void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks)
 {
-    static const char *const names[] = {
-#define HISTORY_PEAK(name) #name,
+    static const struct spark_name names[] = {
+#define HISTORY_PEAK(name) SPARK_NAME(#name),
 #include "model/history_peaks.def"
 #undef HISTORY_PEAK
     };
@@ -47,8 +48,7 @@ void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyr
         return;
     pyro_spark_key(json, key);
     pyro_spark_open_object(json);
-    for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
-        pyro_spark_put_int(json, names[i], peaks->values[i]);
+    pyro_spark_put_ints(json, names, peaks->values, PYRO_HISTORY_PEAKS);
     pyro_spark_close_object(json);
 }
 
@@ -67,21 +67,19 @@ void pyro_spark_counts_object(struct spark_json *json, const char *key, const py
 
 static void write_metrics(struct spark_json *json, const int64_t *metrics, bool push_enabled, int64_t mergers)
 {
-    static const char *const names[] = {
-#define HISTORY_METRIC(name, column, stage) #stage,
+    static const struct spark_name names[] = {
+#define HISTORY_METRIC(name, column, stage) SPARK_NAME(#stage),
 #include "model/history_metrics.def"
 #undef HISTORY_METRIC
     };
-    for (int i = 0; i < PYRO_HISTORY_METRICS; i++) {
-        if (i == PYRO_HISTORY_shuffleRecordsRead)
-            pyro_spark_put_int(json, "shuffleReadBytes",
-                               metrics[PYRO_HISTORY_localBytesRead] + metrics[PYRO_HISTORY_remoteBytesRead]);
-        if (i == PYRO_HISTORY_shuffleBytesWritten) {
-            pyro_spark_put_bool(json, "isShufflePushEnabled", push_enabled);
-            pyro_spark_put_int(json, "shuffleMergersCount", mergers);
-        }
-        pyro_spark_put_int(json, names[i], metrics[i]);
-    }
+    enum { READ = PYRO_HISTORY_shuffleRecordsRead, WRITE = PYRO_HISTORY_shuffleBytesWritten };
+    pyro_spark_put_ints(json, names, metrics, READ);
+    pyro_spark_put_int(json, "shuffleReadBytes",
+                       metrics[PYRO_HISTORY_localBytesRead] + metrics[PYRO_HISTORY_remoteBytesRead]);
+    pyro_spark_put_ints(json, names + READ, metrics + READ, WRITE - READ);
+    pyro_spark_put_bool(json, "isShufflePushEnabled", push_enabled);
+    pyro_spark_put_int(json, "shuffleMergersCount", mergers);
+    pyro_spark_put_ints(json, names + WRITE, metrics + WRITE, PYRO_HISTORY_METRICS - WRITE);
 }
 
 /* ---- Executors of a stage ---- */
@@ -103,10 +101,12 @@ enum share_value {
     SHARE_DISK_SPILLED,
     SHARE_VALUES
 };
-static const char *const share_names[SHARE_VALUES] = {
-    "taskTime",     "failedTasks",         "succeededTasks",     "killedTasks",      "inputBytes",
-    "inputRecords", "outputBytes",         "outputRecords",      "shuffleRead",      "shuffleReadRecords",
-    "shuffleWrite", "shuffleWriteRecords", "memoryBytesSpilled", "diskBytesSpilled",
+static const struct spark_name share_names[SHARE_VALUES] = {
+    SPARK_NAME("taskTime"),           SPARK_NAME("failedTasks"),      SPARK_NAME("succeededTasks"),
+    SPARK_NAME("killedTasks"),        SPARK_NAME("inputBytes"),       SPARK_NAME("inputRecords"),
+    SPARK_NAME("outputBytes"),        SPARK_NAME("outputRecords"),    SPARK_NAME("shuffleRead"),
+    SPARK_NAME("shuffleReadRecords"), SPARK_NAME("shuffleWrite"),     SPARK_NAME("shuffleWriteRecords"),
+    SPARK_NAME("memoryBytesSpilled"), SPARK_NAME("diskBytesSpilled"),
 };
 
 static void share_values(const struct pyro_history_share *share, int64_t *values)
@@ -138,8 +138,7 @@ static void write_shares(struct spark_json *json, const struct pyro_history_stag
         share_values(share, values);
         pyro_spark_key_slice(json, share->executor);
         pyro_spark_open_object(json);
-        for (int v = 0; v < SHARE_VALUES; v++)
-            pyro_spark_put_int(json, share_names[v], values[v]);
+        pyro_spark_put_ints(json, share_names, values, SHARE_VALUES);
         pyro_spark_put_bool(json, "isBlacklistedForStage", share->excluded);
         pyro_spark_peaks(json, "peakMemoryMetrics", &share->peaks);
         pyro_spark_put_bool(json, "isExcludedForStage", share->excluded);
@@ -148,18 +147,13 @@ static void write_shares(struct spark_json *json, const struct pyro_history_stag
     pyro_spark_close_object(json);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Spark's quantiles over executors: of the sorted values, the one at the share of their number. */
-static void write_quantiles(struct spark_json *json, const char *key, int64_t *values, size_t count,
+/* Spark's quantiles over executors: of the sorted values, the one at the share of their number. False: no memory. */
+static bool write_quantiles(struct spark_json *json, const struct spark_name *name, int64_t *values, size_t count,
                             const struct wish *wish)
 {
-    qsort(values, count, sizeof(*values), compare_numbers);
-    pyro_spark_key(json, key);
+    if (!pyro_spark_sort(values, NULL, count))
+        return false;
+    pyro_spark_name(json, name);
     pyro_spark_open_array(json);
     for (size_t q = 0; q < wish->quantile_count; q++) {
         double place = wish->quantiles[q] * (double)count;
@@ -168,6 +162,7 @@ static void write_quantiles(struct spark_json *json, const char *key, int64_t *v
         pyro_spark_real(json, (double)values[index]);
     }
     pyro_spark_close_array(json);
+    return true;
 }
 
 static void write_quantile_list(struct spark_json *json, const struct wish *wish)
@@ -184,27 +179,28 @@ static void write_quantile_list(struct spark_json *json, const struct wish *wish
 static bool write_share_distributions(struct spark_json *json, const struct pyro_history_stage *stage,
                                       const struct wish *wish)
 {
-    static const char *const peak_names[] = {
-#define HISTORY_PEAK(name) #name,
+    static const struct spark_name peak_names[] = {
+#define HISTORY_PEAK(name) SPARK_NAME(#name),
 #include "model/history_peaks.def"
 #undef HISTORY_PEAK
     };
     size_t count = stage->shares.count;
+    bool ok = true;
     if (count == 0)
         return true;
-    int64_t *values = pyro_allocate(NULL, count * sizeof(*values));
+    int64_t *values = pyro_allocate(NULL, count * (SHARE_VALUES + 1) * sizeof(*values));
     if (!values)
         return false;
+    int64_t *all = values + count; /* of one executor after the other */
+    for (size_t i = 0; i < count; i++)
+        share_values(&stage->shares.items[i], all + i * SHARE_VALUES);
     pyro_spark_key(json, "executorMetricsDistributions");
     pyro_spark_open_object(json);
     write_quantile_list(json, wish);
-    for (int v = 0; v < SHARE_VALUES; v++) {
-        for (size_t i = 0; i < count; i++) {
-            int64_t all[SHARE_VALUES];
-            share_values(&stage->shares.items[i], all);
-            values[i] = all[v];
-        }
-        write_quantiles(json, share_names[v], values, count, wish);
+    for (size_t v = 0; v < SHARE_VALUES; v++) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = all[i * SHARE_VALUES + v];
+        ok &= write_quantiles(json, &share_names[v], values, count, wish);
     }
     pyro_spark_key(json, "peakMemoryMetrics");
     pyro_spark_open_object(json);
@@ -215,12 +211,12 @@ static bool write_share_distributions(struct spark_json *json, const struct pyro
                 values[known++] = stage->shares.items[i].peaks.values[p];
         if (known == 0)
             values[known++] = 0;
-        write_quantiles(json, peak_names[p], values, known, wish);
+        ok &= write_quantiles(json, &peak_names[p], values, known, wish);
     }
     pyro_spark_close_object(json);
     pyro_spark_close_object(json);
     pyro_release(NULL, values);
-    return true;
+    return ok;
 }
 
 /* ---- Stages ---- */
@@ -306,15 +302,6 @@ static bool write_stage(struct spark_json *json, const struct pyro_history *hist
     return ok;
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct pyro_history_stage *x = *(const struct pyro_history_stage *const *)a,
-                                    *y = *(const struct pyro_history_stage *const *)b;
-    if (x->id != y->id)
-        return x->id < y->id ? 1 : -1;
-    return (x->attempt < y->attempt) - (x->attempt > y->attempt);
-}
-
 static bool read_wish(struct spark_request *request, struct wish *wish, bool details)
 {
     wish->details = pyro_serve_parameter(request->http, "details").ptr ? pyro_spark_flag(request, "details") : details;
@@ -337,32 +324,50 @@ static bool has_tasks(const struct pyro_history_stage *stage, const struct wish 
     return false;
 }
 
+/* Rows of the stage's attempts, or of all (`id` < 0), by id and attempt; NULL: no memory. */
+static uint32_t *sorted_stages(const struct pyro_history *history, int64_t id, size_t *ret_count)
+{
+    size_t count = 0;
+    int64_t *keys = pyro_allocate(NULL, (history->stages.count + 1) * sizeof(*keys));
+    uint32_t *rows = pyro_allocate(NULL, (history->stages.count + 1) * sizeof(*rows));
+    for (size_t i = 0; keys && rows && i < history->stages.count; i++) {
+        const struct pyro_history_stage *stage = &history->stages.items[i];
+        if (id >= 0 && stage->id != id)
+            continue;
+        keys[count] = (int64_t)((uint64_t)stage->id << 32 | (uint64_t)stage->attempt); /* both have 31 bits */
+        rows[count++] = (uint32_t)i;
+    }
+    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
+    pyro_release(NULL, keys);
+    if (!ok) {
+        pyro_release(NULL, rows);
+        return NULL;
+    }
+    *ret_count = count;
+    return rows;
+}
+
 /* `id` < 0: all. */
 static void write_stages(struct spark_request *request, int64_t id, uint32_t wanted, const struct wish *wish)
 {
     const struct pyro_history *history = request->history;
     size_t count = 0;
     bool ok = true;
-    const struct pyro_history_stage **stages = pyro_allocate(NULL, (history->stages.count + 1) * sizeof(*stages));
-    for (size_t i = 0; stages && i < history->stages.count; i++)
-        if (id < 0 || history->stages.items[i].id == id)
-            stages[count++] = &history->stages.items[i];
-    if (stages)
-        qsort(stages, count, sizeof(*stages), newest_first);
+    uint32_t *rows = sorted_stages(history, id, &count);
     pyro_spark_open_array(&request->json);
-    for (size_t i = 0; stages && i < count && ok; i++) {
-        const struct pyro_history_stage *stage = stages[id < 0 ? i : count - 1 - i];
+    for (size_t i = 0; rows && i < count && ok; i++) {
+        const struct pyro_history_stage *stage = &history->stages.items[rows[id < 0 ? count - 1 - i : i]];
         if (!(wanted >> stage->status & 1) || (id < 0 && !has_tasks(stage, wish)))
             continue;
         pyro_spark_element(&request->json);
         ok = write_stage(&request->json, history, stage, wish);
     }
     pyro_spark_close_array(&request->json);
-    if (!stages || !ok)
+    if (!rows || !ok)
         pyro_spark_error(request, 500, "no memory left");
     else if (id >= 0 && count == 0)
         pyro_spark_error(request, 404, "unknown stage: %lld", (long long)id);
-    pyro_release(NULL, stages);
+    pyro_release(NULL, rows);
 }
 
 void pyro_spark_stages(struct spark_request *request)

@@ -4,14 +4,6 @@
 
 const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
 
-const struct pyro_history_executor *pyro_spark_find_executor(const struct pyro_history *history, struct pyro_slice id)
-{
-    for (size_t i = 0; i < history->executors.count; i++)
-        if (pyro_slice_eq(history->executors.items[i].id, id))
-            return &history->executors.items[i];
-    return NULL;
-}
-
 void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
 {
     pyro_spark_key(json, key);
@@ -47,15 +39,16 @@ int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task)
 
 /* ---- One task ---- */
 
-static const char *const metric_names[] = {
-#define HISTORY_METRIC(name, column, stage) #name,
+static const struct spark_name metric_names[] = {
+#define HISTORY_METRIC(name, column, stage) SPARK_NAME(#name),
 #include "model/history_metrics.def"
 #undef HISTORY_METRIC
 };
 
-static void put_metric(struct spark_json *json, const char *name, const struct pyro_history_task *task, int metric)
+/* Those from `first` to `last`. */
+static void put_metrics(struct spark_json *json, const struct pyro_history_task *task, int first, int last)
 {
-    pyro_spark_put_int(json, name ? name : metric_names[metric], task->metrics[metric]);
+    pyro_spark_put_ints(json, metric_names + first, task->metrics + first, (size_t)(last - first) + 1);
 }
 
 static void open_member(struct spark_json *json, const char *key)
@@ -67,28 +60,25 @@ static void open_member(struct spark_json *json, const char *key)
 static void write_task_metrics(struct spark_json *json, const struct pyro_history_task *task)
 {
     open_member(json, "taskMetrics");
-    for (int i = 0; i <= PYRO_HISTORY_peakExecutionMemory; i++)
-        put_metric(json, NULL, task, i);
+    put_metrics(json, task, 0, PYRO_HISTORY_peakExecutionMemory);
     open_member(json, "inputMetrics");
-    put_metric(json, NULL, task, PYRO_HISTORY_bytesRead);
-    put_metric(json, NULL, task, PYRO_HISTORY_recordsRead);
+    put_metrics(json, task, PYRO_HISTORY_bytesRead, PYRO_HISTORY_recordsRead);
     pyro_spark_close_object(json);
     open_member(json, "outputMetrics");
-    put_metric(json, NULL, task, PYRO_HISTORY_bytesWritten);
-    put_metric(json, NULL, task, PYRO_HISTORY_recordsWritten);
+    put_metrics(json, task, PYRO_HISTORY_bytesWritten, PYRO_HISTORY_recordsWritten);
     pyro_spark_close_object(json);
     open_member(json, "shuffleReadMetrics");
-    for (int i = PYRO_HISTORY_remoteBlocksFetched; i <= PYRO_HISTORY_remoteReqsDuration; i++)
-        put_metric(json, i == PYRO_HISTORY_shuffleRecordsRead ? "recordsRead" : NULL, task, i);
+    put_metrics(json, task, PYRO_HISTORY_remoteBlocksFetched, PYRO_HISTORY_localBytesRead);
+    pyro_spark_put_int(json, "recordsRead", task->metrics[PYRO_HISTORY_shuffleRecordsRead]);
+    put_metrics(json, task, PYRO_HISTORY_remoteReqsDuration, PYRO_HISTORY_remoteReqsDuration);
     open_member(json, "shufflePushReadMetrics");
-    for (int i = PYRO_HISTORY_corruptMergedBlockChunks; i <= PYRO_HISTORY_remoteMergedReqsDuration; i++)
-        put_metric(json, NULL, task, i);
+    put_metrics(json, task, PYRO_HISTORY_corruptMergedBlockChunks, PYRO_HISTORY_remoteMergedReqsDuration);
     pyro_spark_close_object(json);
     pyro_spark_close_object(json);
     open_member(json, "shuffleWriteMetrics");
-    put_metric(json, "bytesWritten", task, PYRO_HISTORY_shuffleBytesWritten);
-    put_metric(json, "writeTime", task, PYRO_HISTORY_shuffleWriteTime);
-    put_metric(json, "recordsWritten", task, PYRO_HISTORY_shuffleRecordsWritten);
+    pyro_spark_put_int(json, "bytesWritten", task->metrics[PYRO_HISTORY_shuffleBytesWritten]);
+    pyro_spark_put_int(json, "writeTime", task->metrics[PYRO_HISTORY_shuffleWriteTime]);
+    pyro_spark_put_int(json, "recordsWritten", task->metrics[PYRO_HISTORY_shuffleRecordsWritten]);
     pyro_spark_close_object(json);
     pyro_spark_close_object(json);
 }
@@ -109,7 +99,7 @@ void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *h
                            const struct pyro_history_task *task)
 {
     static const pyro_history_pairs no_logs = {0};
-    const struct pyro_history_executor *executor = pyro_spark_find_executor(history, task->executor);
+    const struct pyro_history_executor *executor = pyro_history_executor(history, task->executor_text);
     bool fetching = !task->ended && task->fetch_ms > 0;
     pyro_spark_open_object(json);
     pyro_spark_put_int(json, "taskId", task->id);
