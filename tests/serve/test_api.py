@@ -116,6 +116,26 @@ def test_applications_are_listed_searched_sorted_and_cut(client: Client) -> None
     assert client.get("applications?limit=0")["applications"] == []
 
 
+def test_applications_are_sorted_by_every_column(client: Client) -> None:
+    def column(sort: str, *order: str) -> List[Any]:
+        member = {"user": "user", "version": "spark_version", "bytes": "log_bytes", "start": "start_ms"}[sort]
+        rows = client.get("applications?sort=" + "&order=".join((sort, *order)))["applications"]
+        return [one["attempts"][0][member] for one in rows]
+
+    for sort in ("user", "version"):
+        assert column(sort) == sorted(column(sort)) == column(sort, "desc")[::-1]
+    for sort in ("bytes", "start"):
+        assert column(sort) == sorted(column(sort), reverse=True) == column(sort, "asc")[::-1]
+    everything = client.get("applications")
+    log = everything["applications"][0]["attempts"][0]["log"]
+    found = client.get("applications?search=" + quote(Path(log).name.upper()))
+    assert found["total"] == 1 and found["all"] == everything["all"] == len(NAMES)
+    assert found["applications"][0]["attempts"][0]["log"] == log
+    folder = quote(Path(log).parent.name)
+    assert client.get(f"applications?search={folder}")["total"] == 0  # not the folders that all of them are in
+    assert found["users"] == sorted({one["attempts"][0]["user"] for one in everything["applications"]})
+
+
 def test_past_runs_are_those_of_the_same_name(client: Client) -> None:
     applications = client.get("applications")["applications"]
     for one in applications:

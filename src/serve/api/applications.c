@@ -1,12 +1,11 @@
 /* version, applications */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/memory.h"
-#include "serve/api/api.h"
+#include "serve/api/select.h"
 #include "serve/shared.h"
 
-enum { LIMIT_MAX = 1000, LIMIT = 100, PAST_RUNS = 30 };
+enum { UNREADABLE_MAX = 1000, USERS_MAX = 1000, PAST_RUNS = 30 };
 
 static const char *role_name(enum serve_role role)
 {
@@ -42,107 +41,6 @@ void pyro_api_version(struct api_request *request)
     }
     pyro_json_end(&document.json, ']');
     pyro_api_end(request, &document);
-}
-
-/* ---- What is asked for ---- */
-
-enum sort { SORT_END, SORT_START, SORT_DURATION, SORT_NAME };
-
-struct selection {
-    struct pyro_slice search, user;
-    size_t status, sort;
-    bool ascending;
-    int64_t offset, limit;
-};
-
-enum { STATUS_COMPLETED, STATUS_RUNNING, STATUS_ANY };
-
-static bool read_selection(struct api_request *request, struct selection *selection)
-{
-    static const char *const statuses[] = {"completed", "running", "any", NULL},
-                             *const sorts[] = {"end", "start", "duration", "name", NULL},
-                             *const orders[] = {"desc", "asc", NULL};
-    size_t order;
-    selection->search = pyro_serve_parameter(request->http, "search");
-    selection->user = pyro_serve_parameter(request->http, "user");
-    if (!pyro_api_choice(request, "status", statuses, STATUS_ANY, &selection->status) ||
-        !pyro_api_choice(request, "sort", sorts, SORT_END, &selection->sort) ||
-        !pyro_api_choice(request, "order", orders, selection->sort == SORT_NAME, &order) ||
-        !pyro_api_number(request, "offset", 0, INT32_MAX, 0, &selection->offset) ||
-        !pyro_api_number(request, "limit", 0, LIMIT_MAX, LIMIT, &selection->limit))
-        return false;
-    selection->ascending = order == 1;
-    return true;
-}
-
-/* Any case, of ASCII letters. */
-static bool contains(struct pyro_slice text, struct pyro_slice part)
-{
-    for (size_t i = 0; part.len <= text.len && i <= text.len - part.len; i++)
-        if (part.len == 0 || strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
-            return true;
-    return false;
-}
-
-static bool is_selected(const struct serve_app *app, const struct selection *selection)
-{
-    bool user = !selection->user.ptr, found = !selection->search.ptr || contains(app->id, selection->search) ||
-                                              contains(app->name, selection->search);
-    for (size_t i = 0; i < app->attempt_count; i++) {
-        user |= selection->user.ptr && pyro_slice_eq(app->attempts[i].user, selection->user);
-        found |= selection->search.ptr && contains(app->attempts[i].user, selection->search);
-    }
-    return user && found &&
-           (selection->status == STATUS_ANY || app->attempts->completed == (selection->status == STATUS_COMPLETED));
-}
-
-static int64_t duration_of(const struct pyro_attempt *attempt)
-{
-    int64_t duration;
-    return attempt->completed && !__builtin_sub_overflow(attempt->end_ms, attempt->start_ms, &duration) ? duration
-                                                                                                        : PYRO_NONE;
-}
-
-/* ---- Order ---- */
-
-struct sorted {
-    const struct serve_app *app;
-    int64_t key;
-    size_t place; /* in the list: equal ones keep its order */
-    bool by_name, ascending;
-};
-
-static int compare_sorted(const void *left, const void *right)
-{
-    const struct sorted *a = left, *b = right;
-    int order = a->by_name ? pyro_slice_compare(a->app->name, b->app->name) : (a->key > b->key) - (a->key < b->key);
-    if (order)
-        return a->ascending ? order : -order;
-    return a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* Those that are selected, in order; NULL: no memory. */
-static struct sorted *select_apps(const struct serve_app *apps, size_t count, const struct selection *selection,
-                                  size_t *ret_count)
-{
-    struct sorted *sorted = pyro_allocate(NULL, (count + 1) * sizeof(*sorted));
-    *ret_count = 0;
-    for (size_t i = 0; sorted && i < count; i++) {
-        const struct pyro_attempt *newest = apps[i].attempts;
-        if (!is_selected(&apps[i], selection))
-            continue;
-        int64_t end = newest->completed ? newest->end_ms : INT64_MAX;
-        sorted[(*ret_count)++] = (struct sorted){.app = &apps[i],
-                                                 .key = selection->sort == SORT_END     ? end
-                                                        : selection->sort == SORT_START ? newest->start_ms
-                                                                                        : duration_of(newest),
-                                                 .place = i,
-                                                 .by_name = selection->sort == SORT_NAME,
-                                                 .ascending = selection->ascending};
-    }
-    if (sorted && *ret_count > 1)
-        qsort(sorted, *ret_count, sizeof(*sorted), compare_sorted);
-    return sorted;
 }
 
 /* ---- Past runs ---- */
@@ -202,7 +100,7 @@ static void write_past_runs(struct pyro_json *json, const struct run *runs, size
     if (end - first > PAST_RUNS)
         first = end - PAST_RUNS;
     for (size_t i = first; name.ptr && i < end; i++)
-        pyro_json_number(json, duration_of(runs[i].attempt));
+        pyro_json_number(json, pyro_api_duration(runs[i].attempt));
     pyro_json_end_numbers(json);
 }
 
@@ -216,7 +114,7 @@ static void write_attempt(struct pyro_json *json, const struct serve_list *list,
     pyro_json_text(json, "user", attempt->user);
     pyro_json_int(json, "start_ms", attempt->start_ms);
     pyro_json_int(json, "end_ms", attempt->completed ? attempt->end_ms : PYRO_NONE);
-    pyro_json_int(json, "duration_ms", duration_of(attempt));
+    pyro_json_int(json, "duration_ms", pyro_api_duration(attempt));
     pyro_json_bool(json, "completed", attempt->completed);
     pyro_json_text(json, "spark_version", attempt->version);
     pyro_json_text(json, "log", log.path);
@@ -236,13 +134,44 @@ static void write_app(struct pyro_json *json, const struct serve_list *list, con
     pyro_json_end(json, ']');
 }
 
+static int compare_users(const void *left, const void *right)
+{
+    return pyro_slice_compare(*(const struct pyro_slice *)left, *(const struct pyro_slice *)right);
+}
+
+/* Who ran any of them, each once, whatever is selected: what a list can be narrowed to. False: no memory. */
+static bool write_users(struct pyro_json *json, const struct serve_app *apps, size_t count)
+{
+    size_t attempts = 0, known = 0, written = 0;
+    for (size_t i = 0; i < count; i++)
+        attempts += apps[i].attempt_count;
+    struct pyro_slice *users = pyro_allocate(NULL, (attempts + 1) * sizeof(*users));
+    for (size_t i = 0; users && i < count; i++)
+        for (size_t k = 0; k < apps[i].attempt_count; k++)
+            if (apps[i].attempts[k].user.ptr)
+                users[known++] = apps[i].attempts[k].user;
+    if (known > 1)
+        qsort(users, known, sizeof(*users), compare_users);
+    pyro_json_line(json);
+    pyro_json_begin(json, "users", '[');
+    for (size_t i = 0; i < known && written < USERS_MAX; i++) {
+        if (i && pyro_slice_eq(users[i], users[i - 1]))
+            continue;
+        pyro_json_text(json, NULL, users[i]);
+        written++;
+    }
+    pyro_json_end(json, ']');
+    pyro_release(NULL, users);
+    return users != NULL;
+}
+
 static void write_unreadable(struct pyro_json *json, const struct serve_list *list)
 {
     size_t count;
     const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
     pyro_json_line(json);
     pyro_json_begin(json, "unreadable", '[');
-    for (size_t i = 0; i < count && i < LIMIT_MAX; i++) {
+    for (size_t i = 0; i < count && i < UNREADABLE_MAX; i++) {
         pyro_json_line(json);
         pyro_json_begin(json, NULL, '{');
         pyro_json_text(json, "path", unreadable[i].path);
@@ -254,34 +183,37 @@ static void write_unreadable(struct pyro_json *json, const struct serve_list *li
 
 void pyro_api_applications(struct api_request *request)
 {
-    struct selection selection;
-    if (!read_selection(request, &selection))
+    struct api_selection selection;
+    if (!pyro_api_read_selection(request, &selection))
         return;
     size_t count, selected, run_count;
     const struct serve_list *list = pyro_serve_list(request->http);
     const struct serve_app *apps = pyro_serve_list_apps(list, &count);
-    struct sorted *sorted = select_apps(apps, count, &selection, &selected);
+    const struct serve_app **chosen = pyro_api_select(list, &selection, &selected);
     struct run *runs = sort_runs(apps, count, &run_count);
-    if (list && sorted && runs) {
+    bool whole = chosen && runs;
+    if (whole) {
         struct api_document document;
         pyro_api_begin(request, &document, "pyrometer.applications/1");
         pyro_json_count(&document.json, "total", selected);
+        pyro_json_count(&document.json, "all", count);
         pyro_json_line(&document.json);
         pyro_json_begin(&document.json, "applications", '[');
         for (size_t i = (size_t)selection.offset; i < selected && i < (size_t)(selection.offset + selection.limit);
              i++) {
             pyro_json_line(&document.json);
             pyro_json_begin(&document.json, NULL, '{');
-            write_app(&document.json, list, sorted[i].app);
-            write_past_runs(&document.json, runs, run_count, sorted[i].app->name);
+            write_app(&document.json, list, chosen[i]);
+            write_past_runs(&document.json, runs, run_count, chosen[i]->name);
             pyro_json_end(&document.json, '}');
         }
         pyro_json_end(&document.json, ']');
+        whole = write_users(&document.json, apps, count);
         write_unreadable(&document.json, list);
         pyro_api_end(request, &document);
-    } else {
-        pyro_api_error(request->http, 500, "no memory left to list the applications");
     }
-    pyro_release(NULL, sorted);
+    if (!whole)
+        pyro_api_error(request->http, 500, "no memory left to list the applications");
+    pyro_release(NULL, chosen);
     pyro_release(NULL, runs);
 }

@@ -2,7 +2,7 @@
  * Where documents come from: those that the page brings along (a report from disk), else the server that the page came
  * from. Addresses are paths below /pyrometer/v1/; those of one application lie below "applications/ID/ATTEMPT/".
  */
-import { useEffect, useReducer } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 
 interface EmbeddedReport {
     documents: Record<string, unknown>;
@@ -56,6 +56,8 @@ interface EmbeddedApplication {
 function applicationsOf(reports: EmbeddedApplication[]): unknown {
     return {
         total: reports.length,
+        all: reports.length,
+        users: [],
         applications: reports.map(({ application, source, integrity }) => ({
             id: application.id ?? "-",
             name: application.name,
@@ -74,6 +76,7 @@ function applicationsOf(reports: EmbeddedApplication[]): unknown {
             ],
             past_runs_ms: [],
         })),
+        unreadable: [],
     };
 }
 
@@ -171,6 +174,16 @@ export type State<T> =
     | { status: "error"; error: DocumentError; reload: () => void };
 
 type Held = { address: string | null; data?: unknown; error?: DocumentError };
+
+/** While the next document is on its way the last one stays, so that a list does not vanish at every letter of a search. */
+export function useLasting<T>(address: string | null): State<T> {
+    const state = useDocument<T>(address);
+    const last = useRef<State<T>>(state);
+    if (state.status !== "loading") last.current = state;
+    return last.current.status === "ready" && state.status === "loading"
+        ? { ...last.current, reload: state.reload }
+        : state;
+}
 
 /** A document for a component; null asks for nothing and stays loading. */
 export function useDocument<T>(address: string | null): State<T> {

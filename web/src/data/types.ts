@@ -194,7 +194,10 @@ export interface Report {
 
 /** pyrometer.applications/1 */
 export interface Applications {
+    /** On all pages of the answer. */
     total: number;
+    all: number;
+    users: string[];
     applications: {
         id: string;
         name: Null<string>;
@@ -211,6 +214,7 @@ export interface Applications {
         }[];
         past_runs_ms: number[];
     }[];
+    unreadable: { path: string; error: string }[];
 }
 
 /** pyrometer.timeline/1 */

@@ -1,11 +1,20 @@
 /** The list of applications: search, filter, sort, and how long the same one took before. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+    addressOf,
+    answer,
+    PAGE,
+    type Question,
+    readQuestion,
+    type Sort,
+    startsDescending,
+} from "../applications/question";
 import { Sparkline } from "../charts/sparkline";
-import { fromDisk, unreadable, useDocument } from "../data/documents";
+import { fromDisk, type State, unreadable, useLasting } from "../data/documents";
 import { useChanges } from "../data/events";
 import type { Applications as List } from "../data/types";
-import { bytes, count, duration, time } from "../format";
-import { go, link, replaceQuery } from "../router";
+import { bytes, count, duration, plural, time } from "../format";
+import { go, link, type Query, replaceQuery } from "../router";
 import { Empty, Loaded, Section, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { RootPageProps } from "./pages";
@@ -32,13 +41,18 @@ function address(row: Row): string {
     return link(["app", row.id, row.attempt.attempt ?? "-", "overview"]);
 }
 
-const COLUMNS: Column<Row>[] = [
+/** What the server sorts a column by. */
+interface ListColumn extends Column<Row> {
+    sort?: Sort;
+}
+
+const COLUMNS: ListColumn[] = [
     {
         name: "Application",
-        value: (row) => row.name,
+        sort: "name",
         cell: (row) => (
             <>
-                <a class="row-link" href={address(row)}>
+                <a class="row-link breaks" href={address(row)}>
                     {row.name ?? row.id}
                 </a>
                 <small class="sub">
@@ -48,112 +62,182 @@ const COLUMNS: Column<Row>[] = [
             </>
         ),
     },
-    {
-        name: "State",
-        value: (row) => (row.attempt.completed ? 1 : 0),
-        cell: (row) => <Status status={row.attempt.completed ? "completed" : "running"} />,
-    },
-    { name: "User", value: (row) => row.attempt.user, cell: (row) => row.attempt.user ?? "-" },
+    { name: "State", cell: (row) => <Status status={row.attempt.completed ? "completed" : "running"} /> },
+    { name: "User", sort: "user", cell: (row) => row.attempt.user ?? "-" },
     {
         name: "Started (UTC)",
-        value: (row) => row.attempt.start_ms,
+        sort: "start",
         cell: (row) => <span class="nowrap">{time(row.attempt.start_ms)}</span>,
     },
     {
         name: "Ended (UTC)",
-        value: (row) => row.attempt.end_ms,
+        sort: "end",
         cell: (row) => <span class="nowrap">{row.attempt.completed ? time(row.attempt.end_ms) : "-"}</span>,
     },
-    {
-        name: "Duration",
-        number: true,
-        value: (row) => row.attempt.duration_ms,
-        cell: (row) => duration(row.attempt.duration_ms),
-    },
+    { name: "Duration", sort: "duration", number: true, cell: (row) => duration(row.attempt.duration_ms) },
     { name: "Past runs", cell: (row) => <Sparkline values={row.past} /> },
-    { name: "Spark", value: (row) => row.attempt.spark_version, cell: (row) => row.attempt.spark_version ?? "-" },
-    { name: "Log", number: true, value: (row) => row.attempt.log_bytes, cell: (row) => bytes(row.attempt.log_bytes) },
+    { name: "Spark", sort: "version", cell: (row) => row.attempt.spark_version ?? "-" },
+    { name: "Log", sort: "bytes", number: true, cell: (row) => bytes(row.attempt.log_bytes) },
 ];
 
-function usersOf(rows: Row[]): string[] {
-    return [...new Set(rows.map((row) => row.attempt.user).filter((user): user is string => !!user))].sort();
-}
-
-function matches(row: Row, search: string, user: string, state: string): boolean {
-    if (user && row.attempt.user !== user) return false;
-    if (state && (state === "completed") !== row.attempt.completed) return false;
-    const needle = search.trim().toLowerCase();
-    return !needle || `${row.name ?? ""}\n${row.id}\n${row.attempt.log ?? ""}`.toLowerCase().includes(needle);
-}
-
-function ListView({ list, query }: { list: List; query: URLSearchParams }) {
-    const rows = useMemo(() => rowsOf(list), [list]);
-    const columns = useMemo(
-        () =>
-            rows.some((row) => row.past.length > 1) ? COLUMNS : COLUMNS.filter((column) => column.name !== "Past runs"),
-        [rows],
+/** Columns for the table, which sorts by those that have a value. */
+function columnsFor(rows: Row[]): ListColumn[] {
+    const past = rows.some((row) => row.past.length > 1);
+    return COLUMNS.filter((column) => past || column.name !== "Past runs").map((column) =>
+        column.sort ? { ...column, value: () => null } : column,
     );
-    const [search, setSearch] = useState(query.get("search") ?? "");
-    const [user, setUser] = useState(query.get("user") ?? "");
-    const [state, setState] = useState(query.get("status") ?? "");
-    const shown = useMemo(() => rows.filter((row) => matches(row, search, user, state)), [rows, search, user, state]);
-    useEffect(() => replaceQuery({ search, user, status: state }), [search, user, state]);
+}
+
+/** Words are asked for once nobody has typed for a moment. */
+const TYPING_MS = 200;
+
+function Filters({ question, list }: { question: Question; list: List }) {
+    const [search, setSearch] = useState(question.search);
+    const told = useRef(question.search); // what the address says of it, as far as this field knows
+    useEffect(() => {
+        if (question.search === told.current) return;
+        told.current = question.search;
+        setSearch(question.search);
+    }, [question.search]);
+    useEffect(() => {
+        if (search === told.current) return;
+        const timer = window.setTimeout(() => {
+            told.current = search;
+            replaceQuery({ search, page: null });
+        }, TYPING_MS);
+        return () => window.clearTimeout(timer);
+    }, [search]);
+    const choose = (changes: Query) => replaceQuery({ ...changes, page: null });
+    return (
+        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+            <label>
+                <span class="off-screen">Search by name, id, user or log</span>
+                <input
+                    type="search"
+                    placeholder="Name, id, user or log ( / )"
+                    value={search}
+                    onInput={(event) => setSearch(event.currentTarget.value)}
+                />
+            </label>
+            <label>
+                User{" "}
+                <select value={question.user} onChange={(event) => choose({ user: event.currentTarget.value })}>
+                    <option value="">all</option>
+                    {list.users.map((name) => (
+                        <option key={name}>{name}</option>
+                    ))}
+                </select>
+            </label>
+            <label>
+                State{" "}
+                <select value={question.status} onChange={(event) => choose({ status: event.currentTarget.value })}>
+                    <option value="">all</option>
+                    <option value="completed">completed</option>
+                    <option value="running">running</option>
+                </select>
+            </label>
+            <span class="note" role="status">
+                {list.total === list.all
+                    ? plural(list.all, "application")
+                    : `${count(list.total)} of ${plural(list.all, "application")}`}
+            </span>
+        </form>
+    );
+}
+
+/** From one page of the list to another. */
+function Pages({ question, list }: { question: Question; list: List }) {
+    const pages = Math.max(1, Math.ceil(list.total / PAGE));
+    const first = (question.page - 1) * PAGE;
+    const turn = (page: number) => {
+        replaceQuery({ page: page > 1 ? page : null });
+        window.scrollTo(0, 0);
+    };
+    if (pages === 1 && question.page === 1) return null;
+    return (
+        <nav class="list-pages" aria-label="Pages of the list">
+            <button type="button" disabled={question.page <= 1} onClick={() => turn(question.page - 1)}>
+                Previous
+            </button>
+            <span>
+                {count(first + 1)} to {count(first + list.applications.length)} of {count(list.total)}
+            </span>
+            <button type="button" disabled={question.page >= pages} onClick={() => turn(question.page + 1)}>
+                Next
+            </button>
+        </nav>
+    );
+}
+
+function ListView({ list, question }: { list: List; question: Question }) {
+    const rows = useMemo(() => rowsOf(list), [list]);
+    const columns = useMemo(() => columnsFor(rows), [rows]);
+    const at = columns.findIndex((column) => column.sort === question.sort);
+    // A page beyond the end: the list has become shorter, or the address is made up.
+    const last = Math.ceil(list.total / PAGE);
+    useEffect(() => {
+        if (!rows.length && last > 0 && question.page > last) replaceQuery({ page: last > 1 ? last : null });
+    }, [rows, last, question.page]);
     return (
         <>
-            <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-                <label>
-                    <span class="off-screen">Search by name, id or log</span>
-                    <input
-                        type="search"
-                        placeholder="Name, id or log ( / )"
-                        value={search}
-                        onInput={(event) => setSearch(event.currentTarget.value)}
-                    />
-                </label>
-                <label>
-                    User{" "}
-                    <select value={user} onChange={(event) => setUser(event.currentTarget.value)}>
-                        <option value="">all</option>
-                        {usersOf(rows).map((name) => (
-                            <option key={name}>{name}</option>
-                        ))}
-                    </select>
-                </label>
-                <label>
-                    State{" "}
-                    <select value={state} onChange={(event) => setState(event.currentTarget.value)}>
-                        <option value="">all</option>
-                        <option value="completed">completed</option>
-                        <option value="running">running</option>
-                    </select>
-                </label>
-                <span class="note" role="status">
-                    {shown.length === rows.length
-                        ? count(rows.length)
-                        : `${count(shown.length)} of ${count(rows.length)}`}
-                    {list.total > list.applications.length && `, the latest of ${count(list.total)} applications`}
-                </span>
-            </form>
-            {shown.length ? (
+            <Filters question={question} list={list} />
+            {rows.length ? (
                 <Table
                     caption="Applications"
                     columns={columns}
-                    rows={shown}
-                    initial={{ column: 4, descending: true }}
+                    rows={rows}
+                    order={{
+                        sorting: at < 0 ? null : { column: at, descending: question.descending },
+                        onSort: ({ column }) => {
+                            const sort = columns[column]?.sort ?? "end";
+                            const descending = sort === question.sort ? !question.descending : startsDescending(sort);
+                            replaceQuery({ sort, order: descending ? "desc" : "asc", page: null });
+                        },
+                    }}
                 />
             ) : (
-                <Empty title={rows.length ? "No application is like this" : "No application yet"}>
-                    {rows.length
-                        ? "Take away a filter."
-                        : "The folder that is served holds no event log. Logs appear here as they are written."}
+                <Empty title={list.all ? "No application is like this" : "No application yet"}>
+                    {!list.all ? (
+                        "The folder that is served holds no event log. Logs appear here as they are written."
+                    ) : (
+                        <button type="button" onClick={() => go(link([]))}>
+                            Show all {count(list.all)}
+                        </button>
+                    )}
                 </Empty>
             )}
+            <Pages question={question} list={list} />
         </>
     );
 }
 
+/** Files that were taken for logs and are none, or not whole ones. */
+function Unreadable({ files }: { files: { path: string; error: string }[] }) {
+    if (!files.length) return null;
+    return (
+        <Section title="Could not be read" note={plural(files.length, "file")}>
+            <Table
+                caption="Files that could not be read"
+                rows={files}
+                limit={10}
+                columns={[
+                    { name: "File", class: "breaks", cell: (row) => <code>{row.path}</code> },
+                    { name: "Why", class: "meaning", cell: (row) => row.error },
+                ]}
+            />
+        </Section>
+    );
+}
+
+/** The page of the list that the address asks for. */
+function useList(question: Question): State<List> {
+    const state = useLasting<List>(fromDisk ? "applications" : addressOf(question));
+    return fromDisk && state.status === "ready" ? { ...state, data: answer(state.data, question) } : state;
+}
+
 export function Applications({ query }: RootPageProps) {
-    const state = useDocument<List>(fromDisk ? "applications" : "applications?sort=end&order=desc&limit=1000");
+    const question = readQuestion(query);
+    const state = useList(question);
     useChanges(
         state.status === "ready",
         () => true,
@@ -170,19 +254,9 @@ export function Applications({ query }: RootPageProps) {
         <div class="page">
             <h1>Applications</h1>
             <Loaded state={state} what="list of applications">
-                {(list) => <ListView list={list} query={query} />}
+                {(list) => <ListView list={list} question={question} />}
             </Loaded>
-            {unreadable.length > 0 && (
-                <Section title="Could not be read">
-                    <ul class="plain">
-                        {unreadable.map((input) => (
-                            <li key={input.path}>
-                                <code>{input.path}</code> {input.error}
-                            </li>
-                        ))}
-                    </ul>
-                </Section>
-            )}
+            <Unreadable files={fromDisk || state.status !== "ready" ? unreadable : state.data.unreadable} />
         </div>
     );
 }

@@ -1,10 +1,11 @@
 /** Two runs side by side: what the difference is put down to. */
 import { useMemo, useState } from "preact/hooks";
-import { useDocument } from "../data/documents";
+import { useDocument, useLasting } from "../data/documents";
 import type { Applications as List } from "../data/types";
 import { bytes, count, duration, share, time, words } from "../format";
 import { link, replaceQuery } from "../router";
 import { Empty, Loaded, Section, SeverityBadge } from "../ui/parts";
+import { useSettled } from "../ui/settled";
 import { type Column, Table } from "../ui/table";
 import type { RootPageProps } from "./pages";
 
@@ -308,13 +309,20 @@ function Pick({
     );
 }
 
-function Picker({ list, before, after }: { list: List; before: string; after: string }) {
+/** Runs to choose from: the latest whose name has what was typed, as the server finds them. */
+const MOST_CHOICES = 200;
+
+function Picker({ before, after }: { before: string; after: string }) {
     const [search, setSearch] = useState("");
-    const choices = useMemo(() => choicesOf(list), [list]);
-    const part = search.toLowerCase();
-    const shown = choices.filter(
-        (one) => one.value === before || one.value === after || one.text.toLowerCase().includes(part),
-    );
+    const asked = useSettled(search.trim());
+    const parameters = new URLSearchParams({ limit: String(MOST_CHOICES), ...(asked ? { search: asked } : {}) });
+    const state = useLasting<List>(`applications?${parameters}`);
+    const found = state.status === "ready" ? state.data : null;
+    const choices = useMemo(() => {
+        const listed = found ? choicesOf(found) : [];
+        const chosen = [before, after].filter((value) => value && !listed.some((one) => one.value === value));
+        return [...chosen.map((value) => ({ value, text: value.replace(/\/-$/, "") })), ...listed];
+    }, [found, before, after]);
     return (
         <div class="filters">
             <input
@@ -324,8 +332,8 @@ function Picker({ list, before, after }: { list: List; before: string; after: st
                 value={search}
                 onInput={(event) => setSearch(event.currentTarget.value)}
             />
-            <Pick name="Before" choices={shown} value={before} onPick={(value) => replaceQuery({ before: value })} />
-            <Pick name="After" choices={shown} value={after} onPick={(value) => replaceQuery({ after: value })} />
+            <Pick name="Before" choices={choices} value={before} onPick={(value) => replaceQuery({ before: value })} />
+            <Pick name="After" choices={choices} value={after} onPick={(value) => replaceQuery({ after: value })} />
             <button
                 type="button"
                 disabled={!before || !after}
@@ -333,6 +341,16 @@ function Picker({ list, before, after }: { list: List; before: string; after: st
             >
                 Swap
             </button>
+            {found && found.total > found.applications.length && (
+                <span class="note" role="status">
+                    the latest {count(found.applications.length)} of {count(found.total)}: type to narrow them
+                </span>
+            )}
+            {state.status === "error" && (
+                <span class="warn" role="alert">
+                    {state.error.message}
+                </span>
+            )}
         </div>
     );
 }
@@ -340,15 +358,12 @@ function Picker({ list, before, after }: { list: List; before: string; after: st
 export function Compare({ query }: RootPageProps) {
     const before = query.get("before") ?? "";
     const after = query.get("after") ?? "";
-    const list = useDocument<List>("applications?limit=1000");
     const asked = before && after ? `compare?${new URLSearchParams({ before, after })}` : null;
     const state = useDocument<Comparison>(asked);
     return (
         <div class="page">
             <h1>Compare two runs</h1>
-            <Loaded state={list} what="list of applications">
-                {(data) => <Picker list={data} before={before} after={after} />}
-            </Loaded>
+            <Picker before={before} after={after} />
             {asked ? (
                 <Loaded state={state} what="comparison">
                     {(data) => <View data={data} />}

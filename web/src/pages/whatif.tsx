@@ -1,11 +1,12 @@
 /** The run predicted with other executors, memory, settings or amounts of data, by the simulator behind the server. */
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import { bytes, duration, durationRange, money, plural, share } from "../format";
 import { replaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
+import { useSettled } from "../ui/settled";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
 import { onFront, sweepValues } from "../whatif/pareto";
@@ -14,7 +15,6 @@ import type { AppPageProps } from "./pages";
 
 const HOUR = 3_600_000;
 const MIB = 1024 * 1024;
-const WAIT_MS = 250;
 const FROM_ZERO: uPlot.Scales = {
     x: { time: false },
     y: { range: (_, __, most) => [0, most * 1.06] },
@@ -46,16 +46,6 @@ function requestOf(asked: Asked): string | null {
     for (const line of asked.more.split("\n")) if (line.trim()) parameters.append("set", line.trim());
     const text = parameters.toString();
     return text ? `whatif?${text}` : null;
-}
-
-/** What was asked for once nothing has changed for a moment: a slider that moves asks once. */
-function useSettled<T>(value: T): T {
-    const [settled, settle] = useState(value);
-    useEffect(() => {
-        const timer = window.setTimeout(() => settle(value), WAIT_MS);
-        return () => window.clearTimeout(timer);
-    }, [value]);
-    return settled;
 }
 
 function Slider({

@@ -42,6 +42,7 @@ export function Table<Row>({
     limit = 100,
     rowClass,
     visibleCaption = false,
+    order,
 }: {
     caption: string;
     columns: Column<Row>[];
@@ -50,16 +51,21 @@ export function Table<Row>({
     limit?: number;
     rowClass?: (row: Row) => string;
     visibleCaption?: boolean;
+    /** Rows come sorted, a page at a time, and somebody else sorts them anew. */
+    order?: { sorting: Sorting | null; onSort: (sorting: Sorting) => void };
 }) {
-    const [sorting, setSorting] = useState<Sorting | null>(initial);
-    const [shown, setShown] = useState(limit);
-    const order = useMemo(() => sorted(rows, columns, sorting), [rows, columns, sorting]);
-    const sortBy = (column: number) =>
-        setSorting((now) =>
-            now?.column === column
-                ? { column, descending: !now.descending }
-                : { column, descending: columns[column]?.number ?? false },
-        );
+    const [chosen, choose] = useState<Sorting | null>(initial);
+    const [most, setMost] = useState(limit);
+    const sorting = order ? order.sorting : chosen;
+    const shown = order ? rows.length : most;
+    const ordered = useMemo(
+        () => (order ? rows : sorted(rows, columns, sorting)),
+        [rows, columns, sorting, order === undefined],
+    );
+    const sortBy = (column: number) => {
+        const descending = sorting?.column === column ? !sorting.descending : (columns[column]?.number ?? false);
+        (order?.onSort ?? choose)({ column, descending });
+    };
     return (
         <div class="table-scroll" role="region" aria-label={caption} tabIndex={0}>
             <table>
@@ -91,7 +97,7 @@ export function Table<Row>({
                     </tr>
                 </thead>
                 <tbody>
-                    {order.slice(0, shown).map((row, i) => (
+                    {ordered.slice(0, shown).map((row, i) => (
                         <tr key={i} class={rowClass?.(row) ?? ""}>
                             {columns.map((column) => (
                                 <td key={column.name} class={`${column.number ? "number" : ""} ${column.class ?? ""}`}>
@@ -105,7 +111,7 @@ export function Table<Row>({
             {rows.length > shown && (
                 <p class="more">
                     {count(shown)} of {count(rows.length)} rows.{" "}
-                    <button type="button" onClick={() => setShown(shown + 10 * limit)}>
+                    <button type="button" onClick={() => setMost(shown + 10 * limit)}>
                         Show {count(Math.min(10 * limit, rows.length - shown))} more
                     </button>
                 </p>

@@ -1,0 +1,161 @@
+#include "serve/api/select.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/memory.h"
+
+enum { LIMIT_MAX = 1000, LIMIT = 100 };
+enum { STATUS_COMPLETED, STATUS_RUNNING, STATUS_ANY };
+enum { SORT_END, SORT_START, SORT_DURATION, SORT_NAME, SORT_USER, SORT_VERSION, SORT_BYTES };
+
+bool pyro_api_read_selection(struct api_request *request, struct api_selection *ret)
+{
+    static const char *const statuses[] = {"completed", "running", "any", NULL},
+                             *const sorts[] = {"end", "start", "duration", "name", "user", "version", "bytes", NULL},
+                             *const orders[] = {"desc", "asc", NULL};
+    size_t order;
+    ret->search = pyro_serve_parameter(request->http, "search");
+    ret->user = pyro_serve_parameter(request->http, "user");
+    if (!pyro_api_choice(request, "status", statuses, STATUS_ANY, &ret->status) ||
+        !pyro_api_choice(request, "sort", sorts, SORT_END, &ret->sort) ||
+        !pyro_api_choice(request, "order", orders, ret->sort >= SORT_NAME && ret->sort <= SORT_VERSION, &order) ||
+        !pyro_api_number(request, "offset", 0, INT32_MAX, 0, &ret->offset) ||
+        !pyro_api_number(request, "limit", 0, LIMIT_MAX, LIMIT, &ret->limit))
+        return false;
+    ret->ascending = order == 1;
+    return true;
+}
+
+int64_t pyro_api_duration(const struct pyro_attempt *attempt)
+{
+    int64_t duration;
+    return attempt->completed && !__builtin_sub_overflow(attempt->end_ms, attempt->start_ms, &duration) ? duration
+                                                                                                        : PYRO_NONE;
+}
+
+/* ---- Which ones ---- */
+
+/* Any case, of ASCII letters. */
+static bool contains(struct pyro_slice text, struct pyro_slice part)
+{
+    for (size_t i = 0; part.len <= text.len && i <= text.len - part.len; i++)
+        if (part.len == 0 || strncasecmp(text.ptr + i, part.ptr, part.len) == 0)
+            return true;
+    return false;
+}
+
+/* The file's or folder's own name: the folders above it are the same for all. */
+static struct pyro_slice last_name(struct pyro_slice path)
+{
+    const char *slash = path.ptr ? memrchr(path.ptr, '/', path.len) : NULL;
+    size_t skip = slash ? (size_t)(slash - path.ptr) + 1 : 0;
+    return (struct pyro_slice){path.ptr + skip, path.len - skip};
+}
+
+static bool is_found(const struct serve_list *list, const struct serve_app *app, struct pyro_slice search)
+{
+    bool found = !search.ptr || contains(app->id, search) || contains(app->name, search);
+    for (size_t i = 0; i < app->attempt_count && !found; i++)
+        found = contains(app->attempts[i].user, search) ||
+                contains(last_name(pyro_serve_list_log(list, &app->attempts[i]).path), search);
+    return found;
+}
+
+static bool is_of_user(const struct serve_app *app, struct pyro_slice user)
+{
+    bool is = !user.ptr;
+    for (size_t i = 0; i < app->attempt_count && !is; i++)
+        is = pyro_slice_eq(app->attempts[i].user, user);
+    return is;
+}
+
+static bool is_selected(const struct serve_list *list, const struct serve_app *app,
+                        const struct api_selection *selection)
+{
+    return (selection->status == STATUS_ANY || app->attempts->completed == (selection->status == STATUS_COMPLETED)) &&
+           is_of_user(app, selection->user) && is_found(list, app, selection->search);
+}
+
+/* ---- In which order ---- */
+
+struct sorted {
+    const struct serve_app *app;
+    struct pyro_slice text; /* what it is sorted by, where that is a text */
+    int64_t number;         /* else this */
+    bool known;
+    bool ascending;
+    size_t place; /* in the list: equal ones keep its order */
+};
+
+static int compare_sorted(const void *left, const void *right)
+{
+    const struct sorted *a = left, *b = right;
+    if (a->known != b->known) /* what is unknown comes last either way */
+        return a->known ? -1 : 1;
+    int order = (a->number > b->number) - (a->number < b->number);
+    if (a->text.ptr && b->text.ptr)
+        order = pyro_slice_compare(a->text, b->text);
+    if (order)
+        return a->ascending ? order : -order;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* By the newest attempt. */
+static struct sorted key_of(const struct serve_list *list, const struct serve_app *app, size_t sort)
+{
+    const struct pyro_attempt *newest = app->attempts;
+    struct sorted key = {.app = app};
+    switch (sort) {
+    case SORT_NAME:
+        key.text = app->name;
+        break;
+    case SORT_USER:
+        key.text = newest->user;
+        break;
+    case SORT_VERSION:
+        key.text = newest->version;
+        break;
+    case SORT_START:
+        key.number = newest->start_ms;
+        break;
+    case SORT_DURATION:
+        key.number = pyro_api_duration(newest);
+        break;
+    case SORT_BYTES:
+        key.number = (int64_t)pyro_serve_list_log(list, newest).bytes;
+        break;
+    default:
+        key.number = newest->completed ? newest->end_ms : INT64_MAX; /* running ones end last */
+    }
+    key.known = sort >= SORT_NAME && sort <= SORT_VERSION ? key.text.ptr != NULL : key.number != PYRO_NONE;
+    return key;
+}
+
+const struct serve_app **pyro_api_select(const struct serve_list *list, const struct api_selection *selection,
+                                         size_t *ret_count)
+{
+    size_t count;
+    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    struct sorted *sorted = pyro_allocate(NULL, (count + 1) * sizeof(*sorted));
+    const struct serve_app **chosen = pyro_allocate(NULL, (count + 1) * sizeof(*chosen));
+    *ret_count = 0;
+    for (size_t i = 0; sorted && i < count; i++) {
+        if (!is_selected(list, &apps[i], selection))
+            continue;
+        struct sorted key = key_of(list, &apps[i], selection->sort);
+        key.ascending = selection->ascending;
+        key.place = i;
+        sorted[(*ret_count)++] = key;
+    }
+    if (sorted && *ret_count > 1)
+        qsort(sorted, *ret_count, sizeof(*sorted), compare_sorted);
+    for (size_t i = 0; sorted && chosen && i < *ret_count; i++)
+        chosen[i] = sorted[i].app;
+    if (!sorted) {
+        pyro_release(NULL, chosen);
+        chosen = NULL;
+    }
+    pyro_release(NULL, sorted);
+    return chosen;
+}
