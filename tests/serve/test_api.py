@@ -95,6 +95,7 @@ def client(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 def test_version(client: Client) -> None:
     document = client.get("version")
     assert document["uploads"] is True and document["store"] is True and document["role"] == "admin"
+    assert document["upload_bytes"] == 2 << 30
     assert {"zstd", "plain"} <= {one["name"] for one in document["features"]}
 
 

@@ -112,6 +112,25 @@ def archive(members: Dict[str, bytes], modes: Optional[Dict[str, int]] = None) -
     return out.getvalue()
 
 
+# ---- A rolling log as the page sends it ----
+
+
+def test_a_rolling_log_in_an_archive_is_one_application(place: Place) -> None:
+    lines = bytes(cramjam.zstd.decompress(LOG.read_bytes())).splitlines(keepends=True)
+    folder, half = "eventlog_v2_app-rolled", len(lines) // 2
+    members = {"appstatus_app-rolled": b"", "events_1_app-rolled": b"".join(lines[:half]), "events_2_app-rolled": b"".join(lines[half:])}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as made:  # stored: event logs are compressed where that pays
+        for name, data in members.items():
+            made.writestr(f"{folder}/{name}", data)
+    status, document = place.upload(f"{folder}.zip", out.getvalue())
+    assert status == 201 and len(document["applications"]) == 1 and not document["unreadable"]
+    app = document["applications"][0]
+    status, report = place.ask("GET", f"applications/{app['id']}/{app['attempt'] or '-'}/report")
+    assert status == 200 and report["integrity"]["lines"] == len(lines)
+    place.remove(document)
+
+
 # ---- More than was sent ----
 
 

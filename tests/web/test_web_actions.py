@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -9,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator, List, Tuple
 
+import cramjam
 import pytest
 
 import conftest
@@ -106,7 +109,7 @@ def test_two_runs_are_compared(watched: Watched) -> None:
 
 def test_a_log_is_uploaded(watched: Watched) -> None:
     watched.open(f"{watched.origin}#/upload")
-    watched.page.set_input_files("input[type=file]", str(LOGS / "driver_bound.zst"))
+    watched.page.set_input_files("input[type=file] >> nth=0", str(LOGS / "driver_bound.zst"))
     watched.until("document.querySelector('.uploads a') !== null")
     watched.page.click(".uploads a")
     watched.settle()
@@ -114,11 +117,111 @@ def test_a_log_is_uploaded(watched: Watched) -> None:
     watched.check()
 
 
+def rolling(folder: Path, name: str = "eventlog_v2_local-17", app: str = "local-17", parts: int = 3) -> Path:
+    """A rolling log in parts, with the empty file of its state and checksums, as Spark leaves them."""
+    lines = bytes(cramjam.zstd.decompress((LOGS / "healthy_rdd.zst").read_bytes()))
+    lines = re.sub(rb"app-[0-9]+-[0-9]+", app.encode(), lines)
+    rows = lines.splitlines(keepends=True)
+    made = folder / name
+    made.mkdir(parents=True)
+    (made / f"appstatus_{app}").touch()
+    step = len(rows) // parts + 1
+    for i in range(parts):
+        part = made / f"events_{i + 1}_{app}"
+        part.write_bytes(b"".join(rows[i * step : (i + 1) * step]))
+        (made / f".{part.name}.crc").write_bytes(b"crc")
+    return made
+
+
+def drop(watched: Watched, paths: List[Path]) -> None:
+    """As a hand does: files and folders of this machine onto the page."""
+    box = watched.page.locator(".drop").bounding_box()
+    assert box is not None
+    session = watched.context.new_cdp_session(watched.page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        event = {"type": kind, "x": box["x"] + 20, "y": box["y"] + 20, "data": data}
+        session.send("Input.dispatchDragEvent", event)
+
+
+def uploaded(watched: Watched) -> List[str]:
+    watched.until("/^(\\d+) of \\1 done/.test(document.querySelector('main section:last-of-type [role=status]')?.innerText ?? '')")
+    return watched.page.locator(".uploads li").all_inner_texts()
+
+
+def test_folders_and_files_that_are_dropped_are_applications(watched: Watched, server: Server, tmp_path: Path) -> None:
+    one = rolling(tmp_path / "logs", "eventlog_v2_local-17", "local-17")
+    rolling(tmp_path / "logs" / "older", "eventlog_v2_local-18", "local-18", parts=1)
+    shutil.copy(LOGS / "healthy_sql.zst", tmp_path / "single.zst")
+    watched.open(f"{watched.origin}#/upload")
+    drop(watched, [tmp_path / "logs", tmp_path / "single.zst"])
+    watched.page.wait_for_selector(".uploads li")
+    rows = sorted(row.splitlines()[0] for row in uploaded(watched))
+    assert rows == ["eventlog_v2_local-17", "eventlog_v2_local-18", "single.zst"]
+    links = [link.get_attribute("href") for link in watched.page.query_selector_all(".uploads a")]
+    assert sum("local-17" in (link or "") for link in links) == 1 and len(links) == 3
+    assert watched.page.locator(".uploads .warning").count() == 0
+    report = json.loads(server.request("GET", "/pyrometer/v1/applications/local-17/-/report")[2])
+    whole = subprocess.run(
+        [str(conftest.binary_path()), "diagnose", str(one), "--format", "json", "--config", "none"], capture_output=True, check=True
+    )
+    assert report["totals"] == json.loads(whole.stdout)["totals"]
+    assert server.request("DELETE", "/pyrometer/v1/uploads/local-17/-")[0] == 204
+    watched.check()
+
+
+def test_a_folder_is_chosen(watched: Watched, tmp_path: Path) -> None:
+    folder = rolling(tmp_path, "eventlog_v2_local-19", "local-19")
+    watched.open(f"{watched.origin}#/upload")
+    watched.page.set_input_files("input[webkitdirectory]", str(folder))
+    watched.page.wait_for_selector(".uploads li")
+    assert len(uploaded(watched)) == 1
+    assert "local-19" in (watched.page.get_attribute(".uploads a", "href") or "")
+    if AXE.is_file():
+        assert not watched.violations()
+    watched.check()
+
+
+def test_an_upload_is_cancelled(watched: Watched, tmp_path: Path) -> None:
+    names = ["driver_bound.zst", "healthy_etl.zst", "healthy_udf.zst"]
+    watched.page.route("**/uploads?name=driver_bound*", lambda route: None)  # stays on its way
+    watched.open(f"{watched.origin}#/upload")
+    watched.page.set_input_files("input[type=file] >> nth=0", [str(LOGS / name) for name in names])
+    watched.page.wait_for_selector(".uploads progress")
+    watched.page.locator(".uploads li", has_text="healthy_udf").get_by_role("button").click()  # one that waits
+    watched.page.locator(".uploads li", has_text="driver_bound").get_by_role("button").click()
+    rows = uploaded(watched)
+    assert ["Cancelled." in row for row in rows] == [True, False, True]
+    assert "is there" in rows[1]
+
+
+def test_refusals_are_told_in_plain_words(browser: Any, tmp_path: Path) -> None:
+    logs, big, notes = tmp_path / "logs", tmp_path / "big.log", tmp_path / "notes.txt"
+    logs.mkdir()
+    shutil.copy(LOGS / "data_skew.zst", logs)
+    big.write_bytes(b"x" * (2 << 20))
+    notes.write_text("no event log\n", encoding="utf-8")
+    options = ("--uploads", str(tmp_path / "up"), "--max-upload", "1M", "--uploads-count", "1")
+    with Server(logs, *options) as running:
+        watched = Watched(browser, origin=f"http://{running.host}:{running.port}/")
+        try:
+            watched.open(f"{watched.origin}#/upload")
+            files = [str(path) for path in (big, notes, LOGS / "healthy_etl.zst", LOGS / "healthy_udf.zst")]
+            watched.page.set_input_files("input[type=file] >> nth=0", files)
+            rows = uploaded(watched)
+            assert "It has 2 MiB, and this server takes at most 1 MiB at once" in rows[0]
+            assert "No event log could be read from the upload" in rows[1]
+            assert "is there" in rows[2]
+            assert "The server has no room for it" in rows[3]
+        finally:
+            watched.close()
+
+
 def test_what_is_no_log_is_said_to_be_none(watched: Watched, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("no event log\n", encoding="utf-8")
     watched.open(f"{watched.origin}#/upload")
-    watched.page.set_input_files("input[type=file]", str(notes))
+    watched.page.set_input_files("input[type=file] >> nth=0", str(notes))
     watched.until("document.querySelector('.uploads .warning') !== null")
 
 

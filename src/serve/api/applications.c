@@ -26,6 +26,10 @@ void pyro_api_version(struct api_request *request)
     pyro_json_string(&document.json, "version", pyro_version());
     pyro_json_string(&document.json, "spark_api", "3.5.6");
     pyro_json_bool(&document.json, "uploads", request->http->uploads != NULL);
+    if (request->http->uploads)
+        pyro_json_count(&document.json, "upload_bytes", request->http->shared->max_upload_bytes);
+    else
+        pyro_json_null(&document.json, "upload_bytes");
     pyro_json_bool(&document.json, "store", request->http->shared->store != NULL);
     pyro_json_string(&document.json, "role", role_name(request->http->role));
     pyro_json_line(&document.json);

@@ -35,6 +35,7 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&server->changed, &clock);
     pthread_condattr_destroy(&clock);
+    server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
     server->shared.prices = options->prices;
     struct timespec now;

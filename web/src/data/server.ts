@@ -5,6 +5,8 @@ export interface Server {
     version: string;
     /** Takes uploads at all. */
     uploads: boolean;
+    /** The most that one upload may have. */
+    upload_bytes: number | null;
     /** Keeps feedback at all. */
     store: boolean;
     role: "view" | "upload" | "admin";

@@ -1,134 +1,253 @@
 /** Logs from this machine to the server: by drag and drop, or chosen; each with its progress. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { forget } from "../data/documents";
-import { bytes, share } from "../format";
+import { type Server, takesUploads, useServer } from "../data/server";
+import { bytes, count, plural, share } from "../format";
 import { link } from "../router";
 import { announce } from "../ui/announce";
-import { Section } from "../ui/parts";
-import { filesOf } from "../upload/files";
-import { type Sent, sendFile } from "../upload/send";
+import { Empty, Loading, Section } from "../ui/parts";
+import { bytesOf, chosenFiles, filesOf, type Named, type Unit, unitsOf } from "../upload/files";
+import { type Phase, refusal, type Sent, sendUnit } from "../upload/send";
 import type { RootPageProps } from "./pages";
 
 interface Job {
-    name: string;
+    unit: Unit;
     size: number;
-    sent: number;
+    phase: "waiting" | Phase;
+    done: number;
     result: Sent | null;
-    cancel: (() => void) | null;
+    cancel: AbortController;
 }
 
-function Row({ job }: { job: Job }) {
-    const { result } = job;
+const PHASES: Record<Job["phase"], string> = {
+    waiting: "Waits for those before it",
+    packing: "Packing its files",
+    sending: "Sending",
+    reading: "The server reads it",
+};
+
+function Outcome({ result }: { result: Sent }) {
     return (
-        <li>
-            <div class="upload-head">
-                <strong>{job.name}</strong> <span class="meaning">{bytes(job.size)}</span>
-                {!result && job.cancel && (
-                    <button type="button" class="quiet" onClick={job.cancel}>
-                        Cancel
-                    </button>
-                )}
-            </div>
-            {!result && (
-                <progress max={Math.max(1, job.size)} value={job.sent} aria-label={`Upload of ${job.name}`}>
-                    {share(job.sent / Math.max(1, job.size))}
-                </progress>
-            )}
-            {!result && job.sent >= job.size && job.size > 0 && <p class="note">Reading it</p>}
-            {result?.applications.map((one) => (
+        <>
+            {result.applications.map((one) => (
                 <p key={`${one.id}/${one.attempt}`}>
-                    <a href={link(["app", one.id, one.attempt ?? "-", "overview"])}>{one.id}</a> is there.
+                    <a href={link(["app", one.id, one.attempt ?? "-", "overview"])}>{one.name ?? one.id}</a>{" "}
+                    <span class="note">
+                        <code>{one.id}</code> is there.
+                    </span>
                 </p>
             ))}
-            {result?.unreadable.map((one) => (
+            {result.unreadable.map((one) => (
                 <p key={one.path} class="warning">
                     {one.path}: {one.error}
                 </p>
             ))}
-            {result?.error && (
+            {result.error && (
                 <p class="warning" role="alert">
                     {result.error}
                 </p>
+            )}
+        </>
+    );
+}
+
+function Row({ job, onCancel }: { job: Job; onCancel: () => void }) {
+    const { result, unit } = job;
+    return (
+        <li>
+            <div class="upload-head">
+                <strong class="breaks">{unit.title}</strong>{" "}
+                <span class="meaning nowrap">
+                    {bytes(job.size)}
+                    {unit.files.length > 1 && `, ${plural(unit.files.length, "file")}`}
+                </span>
+                {!result && (
+                    <button type="button" class="quiet" onClick={onCancel}>
+                        Cancel<span class="off-screen"> the upload of {unit.title}</span>
+                    </button>
+                )}
+            </div>
+            {result ? (
+                <Outcome result={result} />
+            ) : (
+                <>
+                    <progress max={job.size} value={job.done} aria-label={`Upload of ${unit.title}`}>
+                        {share(job.done / job.size)}
+                    </progress>
+                    <p class="note">
+                        {PHASES[job.phase]}
+                        {job.phase === "sending" && `: ${bytes(job.done)}, ${share(job.done / job.size)}`}
+                    </p>
+                </>
             )}
         </li>
     );
 }
 
-export function Upload(_: RootPageProps) {
-    const [jobs, setJobs] = useState<Job[]>([]);
-    const [over, setOver] = useState(false);
+/** A button that opens the browser's chooser, of files or of a folder. */
+function Chooser({ folder, onFiles }: { folder: boolean; onFiles: (files: Named[]) => void }) {
     const input = useRef<HTMLInputElement>(null);
+    useEffect(() => {
+        input.current?.toggleAttribute("webkitdirectory", folder);
+    }, [folder]);
+    return (
+        <>
+            <button type="button" class={folder ? "" : "primary"} onClick={() => input.current?.click()}>
+                {folder ? "Choose a folder" : "Choose files"}
+            </button>
+            <input
+                ref={input}
+                type="file"
+                multiple={!folder}
+                class="off-screen"
+                tabIndex={-1}
+                aria-label={folder ? "Folder of logs to upload" : "Logs to upload"}
+                onChange={(event) => {
+                    const files = event.currentTarget.files ? chosenFiles(event.currentTarget.files) : [];
+                    event.currentTarget.value = "";
+                    onFiles(files);
+                }}
+            />
+        </>
+    );
+}
 
+function Drop({ onFiles }: { onFiles: (files: Named[]) => void }) {
+    const [over, setOver] = useState(false);
+    return (
+        // biome-ignore lint/a11y/noStaticElementInteractions: dropping has buttons beside it that do the same
+        <div
+            class={`drop ${over ? "over" : ""}`}
+            onDragOver={(event) => {
+                event.preventDefault();
+                setOver(true);
+            }}
+            onDragLeave={() => setOver(false)}
+            onDrop={async (event) => {
+                event.preventDefault();
+                setOver(false);
+                if (event.dataTransfer) onFiles(await filesOf(event.dataTransfer));
+            }}
+        >
+            <p>Drop logs or folders here, or</p>
+            <p class="actions">
+                <Chooser folder={false} onFiles={onFiles} /> <Chooser folder={true} onFiles={onFiles} />
+            </p>
+        </div>
+    );
+}
+
+/** One after the other, in the order in which they came. */
+function useUploads(server: Server): { jobs: Job[]; add: (files: Named[]) => void; cancel: (some: Job[]) => void } {
+    const jobs = useRef<Job[]>([]);
+    const busy = useRef(false);
+    const [, draw] = useState(0);
     const change = (job: Job, now: Partial<Job>) => {
         Object.assign(job, now);
-        setJobs((all) => [...all]);
+        draw((n) => n + 1);
     };
-    const start = async (files: { name: string; file: File }[]) => {
-        const added: Job[] = files.map(({ name, file }) => ({
-            name,
-            size: file.size,
-            sent: 0,
-            result: null,
-            cancel: null,
-        }));
-        setJobs((all) => [...added, ...all]);
-        for (const [i, { name, file }] of files.entries()) {
-            const job = added[i];
-            if (!job || job.result) continue;
-            const { done, cancel } = sendFile(name, file, (sent) => change(job, { sent }));
-            change(job, { cancel });
-            const result = await done;
-            change(job, { result, sent: job.size });
-            forget("applications");
-            announce(result.error ?? `${name} was uploaded`);
+    const finish = (job: Job, result: Sent) => {
+        change(job, { result });
+        if (!result.error) forget("applications");
+        announce(result.error ? `${job.unit.title}: ${result.error}` : `${job.unit.title} was uploaded`);
+    };
+    const work = async () => {
+        if (busy.current) return;
+        busy.current = true;
+        for (let job = jobs.current.find((one) => !one.result); job; job = jobs.current.find((one) => !one.result)) {
+            const current = job;
+            const result = await sendUnit(job.unit, job.cancel.signal, (phase, done) =>
+                change(current, { phase, done: Math.min(done, current.size) }),
+            );
+            finish(job, result);
+        }
+        busy.current = false;
+    };
+    const add = (files: Named[]) => {
+        for (const unit of unitsOf(files)) {
+            const why = refusal(unit, server.upload_bytes);
+            jobs.current.push({
+                unit,
+                size: bytesOf(unit),
+                phase: "waiting",
+                done: 0,
+                result: why === null ? null : { applications: [], unreadable: [], error: why },
+                cancel: new AbortController(),
+            });
+        }
+        if (files.length && !jobs.current.length) announce("There is no log in it");
+        draw((n) => n + 1);
+        void work();
+    };
+    const cancel = (some: Job[]) => {
+        for (const job of some) {
+            job.cancel.abort();
+            if (job.phase === "waiting")
+                change(job, { result: { applications: [], unreadable: [], error: "Cancelled." } });
         }
     };
+    // Leaving the page breaks off what is on its way.
+    useEffect(() => () => cancel(jobs.current.filter((job) => !job.result)), []);
+    return { jobs: jobs.current, add, cancel };
+}
+
+function Uploads({ server }: { server: Server }) {
+    const { jobs, add, cancel } = useUploads(server);
+    const open = jobs.filter((job) => !job.result);
+    const failures = jobs.filter((job) => job.result?.error).length;
     return (
-        <div class="page">
-            <h1>Upload</h1>
-            <Section title="Event logs" note="as Spark wrote them, compressed or not, zip archives, or whole folders">
-                {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it that does the same */}
-                <div
-                    class={`drop ${over ? "over" : ""}`}
-                    onDragOver={(event) => {
-                        event.preventDefault();
-                        setOver(true);
-                    }}
-                    onDragLeave={() => setOver(false)}
-                    onDrop={async (event) => {
-                        event.preventDefault();
-                        setOver(false);
-                        if (event.dataTransfer) await start(await filesOf(event.dataTransfer));
-                    }}
-                >
-                    <p>Drop logs here, or</p>
-                    <button type="button" class="primary" onClick={() => input.current?.click()}>
-                        Choose files
-                    </button>
-                    <input
-                        ref={input}
-                        type="file"
-                        multiple
-                        class="off-screen"
-                        tabIndex={-1}
-                        aria-label="Logs to upload"
-                        onChange={async (event) => {
-                            const files = [...(event.currentTarget.files ?? [])];
-                            event.currentTarget.value = "";
-                            await start(files.map((file) => ({ name: file.name, file })));
-                        }}
-                    />
-                </div>
-                <p class="note">Logs stay on the server that this page came from.</p>
+        <>
+            <Section
+                title="Event logs"
+                note={`as Spark wrote them, compressed or not, zip archives, or whole folders${server.upload_bytes === null ? "" : `; at most ${bytes(server.upload_bytes)} each`}`}
+            >
+                <Drop onFiles={add} />
+                <p class="note">
+                    The files of a rolling log (a folder eventlog_v2_...) go as one. Logs stay on the server that this
+                    page came from.
+                </p>
             </Section>
             {jobs.length > 0 && (
-                <Section title="Uploads">
+                <Section
+                    title="Uploads"
+                    note={
+                        <span role="status">
+                            {count(jobs.length - open.length)} of {count(jobs.length)} done
+                            {failures > 0 && `, ${count(failures)} refused or cancelled`}
+                        </span>
+                    }
+                    actions={
+                        open.length > 1 && (
+                            <button type="button" onClick={() => cancel(open)}>
+                                Cancel all
+                            </button>
+                        )
+                    }
+                >
                     <ul class="plain uploads">
                         {jobs.map((job, i) => (
-                            <Row key={jobs.length - i} job={job} />
+                            <Row key={i} job={job} onCancel={() => cancel([job])} />
                         ))}
                     </ul>
                 </Section>
+            )}
+        </>
+    );
+}
+
+export function Upload(_: RootPageProps) {
+    const server = useServer();
+    return (
+        <div class="page">
+            <h1>Upload</h1>
+            {server === null ? (
+                <Loading what="what the server takes" />
+            ) : takesUploads(server) ? (
+                <Uploads server={server} />
+            ) : (
+                <Empty title="No uploads here">
+                    {server.uploads ? "Your token lets you read, not upload." : "This server takes none."}
+                </Empty>
             )}
         </div>
     );

@@ -1,12 +1,48 @@
-/** One file to the server. XMLHttpRequest, since fetch does not tell how much was sent. */
+/** One upload to the server. XMLHttpRequest, since fetch does not tell how much was sent. */
+import { bytes, count } from "../format";
+import { bytesOf, type Unit } from "./files";
+import { MOST_ZIP_BYTES, zipOf } from "./zip";
 
 export interface Sent {
-    applications: { id: string; attempt: string | null }[];
+    applications: { id: string; attempt: string | null; name?: string | null }[];
     unreadable: { path: string; error: string }[];
     error: string | null;
 }
 
-function answerOf(request: XMLHttpRequest): Sent {
+/** As many files as the server reads of one archive. */
+const MOST_MEMBERS = 1000;
+
+const failed = (error: string): Sent => ({ applications: [], unreadable: [], error });
+
+/** Why it is no use to send it at all; null: it may be. */
+export function refusal(unit: Unit, most: number | null): string | null {
+    const size = bytesOf(unit);
+    if (most !== null && size > most)
+        return `It has ${bytes(size)}, and this server takes at most ${bytes(most)} at once. Compress it (zstd), or let pyrometer serve read it where it is.`;
+    if (!unit.joined) return null;
+    if (unit.files.length > MOST_MEMBERS)
+        return `It has ${count(unit.files.length)} files, and an upload may have ${count(MOST_MEMBERS)}. Let pyrometer serve read it where it is.`;
+    if (size > MOST_ZIP_BYTES - 1024 * 1024)
+        return `Its files have ${bytes(size)} together, and a page can pack at most 4 GiB. Let pyrometer serve read it where it is.`;
+    return null;
+}
+
+/** What a refusal means for whoever uploads; the server's own words where they say more. */
+export function explain(status: number, message: string | undefined, size: number): string {
+    const words = message ? message.charAt(0).toUpperCase() + message.slice(1) : "";
+    switch (status) {
+        case 401:
+            return "You are not logged in any more: load the page again and log in.";
+        case 413:
+            return `It is larger than this server takes at once: it has ${bytes(size)}. Compress it (zstd), or let pyrometer serve read it where it is.`;
+        case 507:
+            return `The server has no room for it (${bytes(size)}): ${message ?? "its disk is full"}. Remove uploads that nobody needs, or ask whoever runs the server.`;
+        default:
+            return words || `The server answered ${status}.`;
+    }
+}
+
+function answerOf(request: XMLHttpRequest, size: number): Sent {
     let value: {
         applications?: Sent["applications"];
         unreadable?: Sent["unreadable"];
@@ -21,25 +57,50 @@ function answerOf(request: XMLHttpRequest): Sent {
     return {
         applications: value.applications ?? [],
         unreadable: value.unreadable ?? [],
-        error: good ? null : (value.error?.message ?? `The server answered ${request.status} ${request.statusText}.`),
+        error: good ? null : explain(request.status, value.error?.message, size),
     };
 }
 
-export function sendFile(
-    name: string,
-    file: Blob,
-    progress: (sent: number) => void,
-): { done: Promise<Sent>; cancel: () => void } {
-    const request = new XMLHttpRequest();
-    const failed = (error: string): Sent => ({ applications: [], unreadable: [], error });
-    const done = new Promise<Sent>((resolve) => {
+function post(name: string, body: Blob, signal: AbortSignal, progress: (sent: number) => void): Promise<Sent> {
+    return new Promise((resolve) => {
+        const request = new XMLHttpRequest();
+        signal.addEventListener("abort", () => request.abort());
         request.upload.onprogress = (event) => progress(event.loaded);
-        request.onload = () => resolve(answerOf(request));
-        request.onerror = () => resolve(failed("The server does not answer, or refused so large a file."));
+        request.onload = () => resolve(answerOf(request, body.size));
+        request.onerror = () =>
+            resolve(
+                failed(
+                    `The connection broke off. The server may have no room for ${bytes(body.size)}, or be gone; the file may have changed meanwhile.`,
+                ),
+            );
         request.onabort = () => resolve(failed("Cancelled."));
         request.open("POST", `pyrometer/v1/uploads?${new URLSearchParams({ name })}`);
         request.setRequestHeader("Content-Type", "application/octet-stream");
-        request.send(file);
+        request.send(body);
     });
-    return { done, cancel: () => request.abort() };
+}
+
+export type Phase = "packing" | "sending" | "reading";
+
+/** `progress`: of the bytes of its files. */
+export async function sendUnit(
+    unit: Unit,
+    signal: AbortSignal,
+    progress: (phase: Phase, done: number) => void,
+): Promise<Sent> {
+    const send = (name: string, body: Blob) =>
+        post(name, body, signal, (sent) => progress(sent < body.size ? "sending" : "reading", sent));
+    if (signal.aborted) return failed("Cancelled.");
+    if (!unit.joined) return send(unit.files[0]!.name, unit.files[0]!.file);
+    let packed = 0;
+    try {
+        const body = await zipOf(unit.files, signal, (some) => {
+            packed += some;
+            progress("packing", packed);
+        });
+        return await send(`${unit.title}.zip`, body);
+    } catch (problem) {
+        if (signal.aborted) return failed("Cancelled.");
+        return failed(`It cannot be read: ${problem instanceof Error ? problem.message : String(problem)}`);
+    }
 }
