@@ -250,6 +250,10 @@ struct pyro_server_options {
     const struct pyro_prices *prices; /* the same; NULL: reports say nothing of costs */
     const char *store;                /* URL of a store for feedback; NULL: none is taken */
     struct pyro_retained_limits retained;
+    /* Told what goes wrong while the server runs and nobody asked for, such as a new certificate that cannot be read;
+     * from a thread of the server. NULL: nobody is. */
+    void (*warn)(void *context, const char *message);
+    void *warn_context;
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
@@ -258,6 +262,9 @@ PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t f
                                             const struct pyro_server_options *options, pyro_server **ret,
                                             struct pyro_error *error);
 PYRO_API unsigned pyro_server_port(const pyro_server *server);
+/* Reads the files of tokens, certificate and key now, instead of when they are seen to have changed. Returns before
+ * that is done. */
+PYRO_API void pyro_server_reload(pyro_server *server);
 /* Makes a token for a name, in place of the one that it had, and keeps its hash in the file, which is made where it is
  * not there. The role is view, upload or admin; the groups are written a,b or NULL. `ret` gets the token, which is kept
  * nowhere else; 160 bytes are enough. */

@@ -3,6 +3,7 @@
 #include "load.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,39 @@
 
 enum { STOP_SECONDS = 20 };
 
-static void wait_for_signal(void)
+static volatile sig_atomic_t reload_asked;
+
+static void on_hangup(int signal_number)
+{
+    (void)signal_number;
+    reload_asked = 1;
+}
+
+/* Where there is nothing to read again, a terminal that goes takes the server with it. */
+static void catch_hangup(const struct pyro_server_options *options)
+{
+    struct sigaction action = {.sa_handler = on_hangup, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (options->tokens != NULL || options->tls_certificate != NULL)
+        sigaction(SIGHUP, &action, NULL);
+}
+
+static void wait_for_signal(pyro_server *server)
 {
     while (!cli_stop_signal()) {
         const struct timespec moment = {.tv_nsec = 100000000}; /* a signal ends it at once */
         nanosleep(&moment, NULL);
+        if (reload_asked) {
+            reload_asked = 0;
+            pyro_server_reload(server);
+        }
     }
+}
+
+static void warn(void *context, const char *message)
+{
+    (void)context;
+    cli_complain("%s; what was there before goes on", message);
 }
 
 /* --cache, else where the user's caches are; NULL: nowhere. */
@@ -119,6 +147,8 @@ static int serve(const struct cli_call *call, struct pyro_server_options *option
     struct pyro_error error = {0};
     pyro_server *server = NULL;
     cli_catch_signals();
+    catch_hangup(options);
+    options->warn = warn;
     enum pyro_status status = pyro_server_start(call->arguments, call->argument_count, options, &server, &error);
     if (status == PYRO_ERROR_ARGUMENT)
         return cli_usage_error(call->verb, "%s", error.message);
@@ -133,7 +163,7 @@ static int serve(const struct cli_call *call, struct pyro_server_options *option
            six ? "]" : "", pyro_server_port(server));
     bool written = fflush(stdout) == 0;
     if (written)
-        wait_for_signal();
+        wait_for_signal(server);
     alarm(STOP_SECONDS); /* in place of the two seconds that other verbs have: answers that have begun are finished */
     pyro_server_stop(server);
     return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
@@ -241,7 +271,9 @@ static const struct cli_option options[] = {
      "What the new token may do: read; upload and delete uploads too; see every application whatever its access lists "
      "say."},
     {"groups", 0, "NAMES", NULL, NULL, "The groups, as a,b, that NAME is in for applications' access lists."},
-    {"tls-cert", 0, "FILE", NULL, NULL, "Speak HTTPS (TLS 1.2 or 1.3) with this certificate chain (PEM)."},
+    {"tls-cert", 0, "FILE", NULL, NULL,
+     "Speak HTTPS (TLS 1.2 or 1.3) with this certificate chain (PEM), which is read again when it changes and on "
+     "SIGHUP."},
     {"tls-key", 0, "FILE", NULL, NULL, "The certificate's key (PEM)."},
     {"insecure", 0, NULL, NULL, NULL,
      "Listen where others can reach it without tokens (whoever does reads every log and uploads others) or without TLS "

@@ -287,7 +287,8 @@ def test_uploads_hide_no_logs(place: Place) -> None:
     """A later log of the same application, which anybody can make up."""
     before = [one for one in place.ask("GET", "applications")[1]["applications"] if one["name"] == "data_skew"]
     fake = bytes(cramjam.zstd.decompress(SERVED.read_bytes())).replace(b'"App Name":"data_skew"', b'"App Name":"fake"')
-    assert "is of the same attempt" in place.refused(fake)
+    refusal = place.refused(fake)
+    assert "is of the same attempt" in refusal and SERVED.stem not in refusal and "/" not in refusal
     after = place.ask("GET", "applications")[1]["applications"]
     assert before and [one for one in after if one["id"] == before[0]["id"]] == before
 
@@ -324,6 +325,21 @@ def test_viewers_do_not_upload(tmp_path: Path) -> None:
             assert connection.recv(65536).startswith(b"HTTP/1.1 403 ")
         assert place.ask("POST", "uploads", LOG.read_bytes())[0] == 401
         assert place.files() == before
+
+
+def test_refusals_name_no_hidden_log(tmp_path: Path) -> None:
+    """Who uploads may not see the application that the same attempt is of already."""
+    tokens = tmp_path / "tokens"
+    words = [str(conftest.binary_path()), "serve", "--add-token", "ugo", "--role", "upload", "--tokens", str(tokens)]
+    token = {"Authorization": f"Bearer {conftest.run_command(words).out.decode().strip()}"}
+    place = Place(tmp_path, "--tokens", str(tokens), "--acls")
+    with place.server:
+        assert place.ask("GET", "applications", headers=token)[1]["total"] == 0
+        for data in (SERVED.read_bytes(), archive({"a.zst": SERVED.read_bytes(), "b": START})):
+            status, document = place.ask("POST", "uploads?name=mine", data, token)
+            text = json.dumps(document)
+            assert status == (422 if data == SERVED.read_bytes() else 201)
+            assert "same attempt" in text and SERVED.name not in text and str(tmp_path) not in text
 
 
 def test_uploads_and_deletes_at_once(place: Place) -> None:

@@ -143,7 +143,6 @@ static enum pyro_status load(struct tokens *tokens, struct pyro_error *error)
     pyro_release(NULL, tokens->all);
     tokens->all = all;
     tokens->count = count;
-    tokens->modified = found.st_mtim;
     return PYRO_OK;
 }
 
@@ -160,7 +159,7 @@ enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struc
     if (crypto_pwhash_str(tokens->nobody, (const char *)tokens->key, sizeof(tokens->key), HASH_PASSES, HASH_MEMORY) !=
         0)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    return load(tokens, error);
+    return pyro_tokens_look(tokens, true, error);
 }
 
 void pyro_tokens_close(struct tokens *tokens)
@@ -174,25 +173,46 @@ void pyro_tokens_close(struct tokens *tokens)
     sodium_memzero(tokens->key, sizeof(tokens->key));
 }
 
-/* ---- Who has which ----------------------------------------------------------------------------------------------- */
-
-/* Under the lock: at most once a second, and a file that is wrong or gone lets in whom it let in before. */
-static void look_again(struct tokens *tokens)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-    struct timespec now;
-    struct stat found;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec == tokens->looked_s)
-        return;
-    tokens->looked_s = now.tv_sec;
-    if (stat(tokens->path, &found) == 0 &&
-        (found.st_mtim.tv_sec != tokens->modified.tv_sec || found.st_mtim.tv_nsec != tokens->modified.tv_nsec))
-        load(tokens, NULL);
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_size == b->st_size && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
+/* Under the lock. */
+static void look(struct tokens *tokens, bool now)
+{
+    struct stat found = {0};
+    if (stat(tokens->path, &found) != 0)
+        found = (struct stat){0};
+    if (!now && is_same(&found, &tokens->looked))
+        return;
+    tokens->looked = found;
+    tokens->outcome = load(tokens, &tokens->failure);
+}
+
+enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_error *error)
+{
+    pthread_mutex_lock(&tokens->mutex);
+    look(tokens, now);
+    enum pyro_status status = tokens->outcome;
+    if (status != PYRO_OK && error)
+        *error = tokens->failure;
+    tokens->outcome = PYRO_OK; /* is told once */
+    pthread_mutex_unlock(&tokens->mutex);
+    return status;
+}
+
+/* ---- Who has which ----------------------------------------------------------------------------------------------- */
+
+/* Under the lock. A token that was just made is known at once, as far as looks once a second allow. */
 static struct token *find(struct tokens *tokens, struct pyro_slice name)
 {
-    look_again(tokens);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec != tokens->looked_s)
+        look(tokens, false);
+    tokens->looked_s = now.tv_sec;
     for (size_t i = 0; i < tokens->count; i++)
         if (pyro_slice_is(name, tokens->all[i].name))
             return &tokens->all[i];

@@ -30,8 +30,10 @@ struct tokens {
     char nobody[crypto_pwhash_STRBYTES]; /* the hash that names which do not exist are checked against */
     pthread_mutex_t hashing;             /* one hash at a time bounds what attempts cost in memory and cores */
     pthread_mutex_t mutex;               /* guards what follows */
-    struct timespec modified;
-    int64_t looked_s;
+    struct stat looked;                  /* the file at the last look */
+    int64_t looked_s;                    /* of a request */
+    enum pyro_status outcome;            /* of reading it, until pyro_tokens_look() tells */
+    struct pyro_error failure;
     struct token *all;
     size_t count;
 };
@@ -40,7 +42,11 @@ struct tokens {
 enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struct pyro_error *error);
 void pyro_tokens_close(struct tokens *tokens);
 
-/* Who a name is now; the file is read again when it has changed. false: nobody. */
+/* Reads the file again if it has changed since the last look, or in any case if `now`. One that is wrong or gone lets
+ * in whom it let in before, and is told once. */
+enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_error *error);
+
+/* Who a name is now. false: nobody. */
 bool pyro_tokens_find(struct tokens *tokens, struct pyro_slice name, struct token *ret);
 
 enum token_answer { TOKEN_WRONG, TOKEN_RIGHT, TOKEN_UNKNOWN };

@@ -83,12 +83,16 @@ static bool choose(struct serve_list *list, struct candidate *candidates, size_t
             list->attempts[list->attempt_count++] = candidates[i].attempt;
             continue;
         }
-        struct pyro_slice path = candidates[i].log->log.path;
-        if (!add_unreadable(list, path,
-                            pyro_arena_printf(&list->arena,
-                                              "is of the same attempt of the same application as %s, which is shown "
-                                              "instead: remove one of them",
-                                              candidates[shown].log->log.path.ptr)))
+        /* Whoever has uploaded it may not be one who sees the other. */
+        struct pyro_slice path = candidates[i].log->log.path,
+                          reason = candidates[i].log->uploaded
+                                       ? PYRO_SLICE_LITERAL("is of the same attempt of the same application as a log "
+                                                            "that is there already")
+                                       : pyro_arena_printf(&list->arena,
+                                                           "is of the same attempt of the same application as %s, "
+                                                           "which is shown instead: remove one of them",
+                                                           candidates[shown].log->log.path.ptr);
+        if (!add_unreadable(list, path, reason))
             return false;
     }
     return true;

@@ -1,10 +1,14 @@
 #include "serve/http/connections.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "base/memory.h"
+
+enum { TICK_MS = 250, POLLED = 256 };
 
 static int64_t now_ms(void)
 {
@@ -22,6 +26,39 @@ static void cut_late_ones(const struct connections *connections)
             shutdown(one->socket, SHUT_RDWR);
 }
 
+/* A client that is to send has closed its end. The event loop may never hear of it: it is told of what comes once, and
+ * takes the end together with the last bytes for nothing but those. What was sent before must have been read, so that
+ * this is believed only when nothing has happened from one look to the next. */
+static void cut_ended_one(struct connection *one)
+{
+    int unread = 0;
+    if (ioctl(one->socket, FIONREAD, &unread) != 0 || unread > 0)
+        return;
+    if (one->ended_at == one->steps)
+        shutdown(one->socket, SHUT_RDWR);
+    one->ended_at = one->steps;
+}
+
+static void cut_ended_ones(const struct connections *connections)
+{
+    struct connection *asked[POLLED];
+    struct pollfd sockets[POLLED];
+    for (struct connection *one = connections->all.next; one != &connections->all;) {
+        nfds_t count = 0;
+        for (; one != &connections->all && count < POLLED; one = one->next) {
+            if (!one->awaited)
+                continue;
+            asked[count] = one;
+            sockets[count++] = (struct pollfd){.fd = one->socket, .events = POLLRDHUP};
+        }
+        if (count == 0 || poll(sockets, count, 0) <= 0)
+            continue;
+        for (nfds_t i = 0; i < count; i++)
+            if (sockets[i].revents & (POLLRDHUP | POLLHUP | POLLERR))
+                cut_ended_one(asked[i]);
+    }
+}
+
 static void *reap(void *context)
 {
     struct connections *connections = context;
@@ -29,9 +66,13 @@ static void *reap(void *context)
     while (!connections->stopping) {
         struct timespec next;
         clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_sec++;
-        if (pthread_cond_timedwait(&connections->changed, &connections->mutex, &next) == ETIMEDOUT)
-            cut_late_ones(connections);
+        next.tv_nsec += TICK_MS * 1000000;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&connections->changed, &connections->mutex, &next) != ETIMEDOUT)
+            continue;
+        cut_late_ones(connections);
+        cut_ended_ones(connections);
     }
     pthread_mutex_unlock(&connections->mutex);
     return NULL;
@@ -67,7 +108,11 @@ static struct connection *add(struct connections *connections, struct MHD_Connec
     struct connection *place = info ? pyro_allocate(NULL, sizeof(*place)) : NULL;
     if (!place)
         return NULL;
-    *place = (struct connection){.socket = info->connect_fd, .deadline_ms = now_ms() + HEADER_SECONDS * 1000};
+    *place = (struct connection){.all = connections,
+                                 .socket = info->connect_fd,
+                                 .deadline_ms = now_ms() + HEADER_SECONDS * 1000,
+                                 .awaited = true,
+                                 .steps = 1};
     pthread_mutex_lock(&connections->mutex);
     place->next = &connections->all;
     place->previous = connections->all.previous;
@@ -95,12 +140,14 @@ void pyro_connections_notify(void *context, struct MHD_Connection *connection, v
     }
 }
 
-static void set_deadline(struct connections *connections, struct connection *place, int64_t deadline_ms)
+static void set_deadline(struct connections *connections, struct connection *place, int64_t deadline_ms, bool awaited)
 {
     if (!place)
         return;
     pthread_mutex_lock(&connections->mutex);
     place->deadline_ms = deadline_ms;
+    place->awaited = awaited;
+    place->steps++;
     pthread_mutex_unlock(&connections->mutex);
 }
 
@@ -114,20 +161,20 @@ void pyro_connection_takes_body(struct connections *connections, struct connecti
     if (place && !bytes)
         place->begun_ms = now_ms();
     if (place)
-        set_deadline(connections, place, place->begun_ms + allowed_ms(bytes));
+        set_deadline(connections, place, place->begun_ms + allowed_ms(bytes), true);
 }
 
 void pyro_connection_is_worked_on(struct connections *connections, struct connection *place)
 {
-    set_deadline(connections, place, INT64_MAX);
+    set_deadline(connections, place, INT64_MAX, false);
 }
 
 void pyro_connection_sends(struct connections *connections, struct connection *place, uint64_t bytes)
 {
-    set_deadline(connections, place, now_ms() + allowed_ms(bytes));
+    set_deadline(connections, place, now_ms() + allowed_ms(bytes), false);
 }
 
 void pyro_connection_waits(struct connections *connections, struct connection *place)
 {
-    set_deadline(connections, place, now_ms() + HEADER_SECONDS * 1000);
+    set_deadline(connections, place, now_ms() + HEADER_SECONDS * 1000, true);
 }

@@ -14,12 +14,20 @@ enum { HEADER_SECONDS = 30, GRACE_SECONDS = 60, SLOWEST_BYTES = 8 << 10 };
 
 struct connection {
     struct connection *next, *previous;
+    struct connections *all;
     int socket;
     int64_t deadline_ms; /* INT64_MAX: none; guarded by the connections' mutex */
     int64_t begun_ms;    /* of the body */
+    /* Guarded by the mutex too: whether its client is to send something; how often that changed; and that number when
+     * it was last found to send nothing more, 0: it was not. */
+    bool awaited;
+    uint64_t steps, ended_at;
 };
 
+struct certificate;
+
 struct connections {
+    struct certificate *certificate; /* for their TLS */
     pthread_t reaper;
     bool reaping;
     pthread_mutex_t mutex; /* guards what follows */

@@ -229,9 +229,11 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method)
 static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t *data_size)
 {
     struct body *body = &exchange->body;
+    struct connections *connections = &exchange->server->connections;
+    pyro_connection_is_worked_on(connections, exchange->place); /* a disk may be slow */
     pyro_body_take(body, data, *data_size);
     *data_size = 0;
-    pyro_connection_takes_body(&exchange->server->connections, exchange->place, body->bytes + 1);
+    pyro_connection_takes_body(connections, exchange->place, body->bytes + 1);
     return body->dropped > DROPPED_BYTES ? MHD_NO : MHD_YES;
 }
 

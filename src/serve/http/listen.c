@@ -70,34 +70,38 @@ static enum pyro_status check_exposure(const struct pyro_server_options *options
 
 /* ---- TLS --------------------------------------------------------------------------------------------------------- */
 
-static enum pyro_status read_pem(const char *path, char **ret, struct pyro_error *error)
-{
-    enum { PEM_BYTES = 1 << 20 };
-    FILE *file = fopen(path, "re");
-    char *text = file ? pyro_allocate(NULL, PEM_BYTES) : NULL;
-    size_t len = text ? fread(text, 1, PEM_BYTES - 1, file) : 0;
-    int failure = errno;
-    if (file)
-        fclose(file);
-    if (len == 0) {
-        pyro_release(NULL, text);
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: cannot be read: %s", path,
-                              file ? "empty" : strerror(failure));
-    }
-    text[len] = '\0';
-    *ret = text;
-    return PYRO_OK;
-}
-
 static enum pyro_status read_tls(struct pyro_server *server, const struct pyro_server_options *options,
                                  struct pyro_error *error)
 {
     if (!options->tls_certificate)
         return PYRO_OK;
-    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES ||
+        MHD_is_feature_supported(MHD_FEATURE_HTTPS_CERT_CALLBACK) != MHD_YES)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this libmicrohttpd was built without TLS");
-    PYRO_TRY(read_pem(options->tls_certificate, &server->tls_certificate, error));
-    return read_pem(options->tls_key, &server->tls_key, error);
+    server->connections.certificate = &server->certificate;
+    return pyro_certificate_open(&server->certificate, options->tls_certificate, options->tls_key, error);
+}
+
+/* Called by each handshake; libmicrohttpd keeps the connection with the session. */
+static int choose_certificate(gnutls_session_t session, const gnutls_datum_t *names, int name_count,
+                              const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **ret_chain,
+                              unsigned *ret_count, gnutls_privkey_t *ret_key)
+{
+    struct MHD_Connection *connection = gnutls_session_get_ptr(session);
+    const union MHD_ConnectionInfo *info =
+        connection ? MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT) : NULL;
+    const struct connection *place = info ? info->socket_context : NULL;
+    (void)names;
+    (void)name_count;
+    (void)algorithms;
+    (void)algorithm_count;
+    if (!place)
+        return -1;
+    const struct certificate_pair *pair = pyro_certificate_pair(place->all->certificate);
+    *ret_chain = pair->chain;
+    *ret_count = pair->count;
+    *ret_key = pair->key;
+    return 0;
 }
 
 /* ---- The daemon -------------------------------------------------------------------------------------------------- */
@@ -118,7 +122,7 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
     unsigned connections = count_connections(server->max_connections), loops = count_loops();
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
     flags |= address->ss_family == AF_INET6 ? MHD_USE_IPv6 : 0;
-    flags |= server->tls_key ? MHD_USE_TLS : 0;
+    flags |= server->certificate.pair ? MHD_USE_TLS : 0;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_SOCK_ADDR, 0, address},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
@@ -131,18 +135,17 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape, NULL},
         {MHD_OPTION_END, 0, NULL}, /* loops */
-        {MHD_OPTION_END, 0, NULL}, /* TLS: three */
-        {MHD_OPTION_END, 0, NULL},
+        {MHD_OPTION_END, 0, NULL}, /* TLS: two */
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     size_t count = 9;
     if (loops > 1)
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, loops, NULL};
-    if (server->tls_key) {
+    if (server->certificate.pair) {
         static char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_certificate};
-        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key};
+        options[count++] =
+            (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)choose_certificate};
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, versions};
     }
     return MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, pyro_http_answer, server, MHD_OPTION_ARRAY, options,
@@ -162,9 +165,8 @@ enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_
     const union MHD_DaemonInfo *info =
         server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info)
-        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot listen on %s, port %u: %s", host, options->port,
-                              server->tls_key ? "is the port taken, or the certificate not of this key?"
-                                              : "is the port taken?");
+        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot listen on %s, port %u: is the port taken?", host,
+                              options->port);
     server->port = info->port;
     return PYRO_OK;
 }

@@ -117,8 +117,21 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
         pyro_server_stop(server);
         return status;
     }
+    server->watch = (struct watch){
+        .tokens = server->access.has_tokens ? &server->access.tokens : NULL,
+        .certificate = &server->certificate,
+        .warn = options->warn,
+        .warn_context = options->warn_context,
+    };
+    pyro_watch_start(&server->watch);
     *ret = server;
     return PYRO_OK;
+}
+
+void pyro_server_reload(pyro_server *server)
+{
+    if (server)
+        pyro_watch_ask(&server->watch);
 }
 
 unsigned pyro_server_port(const pyro_server *server)
@@ -157,6 +170,7 @@ void pyro_server_stop(pyro_server *server)
 {
     if (!server)
         return;
+    pyro_watch_stop(&server->watch);
     if (server->catalog)
         pyro_serve_catalog_stop(server->catalog);
     if (server->daemon)
@@ -168,10 +182,7 @@ void pyro_server_stop(pyro_server *server)
     pyro_serve_catalog_close(server->catalog);
     pyro_uploads_close(&server->uploads);
     pyro_access_close(&server->access);
-    pyro_release(NULL, server->tls_certificate);
-    if (server->tls_key)
-        sodium_memzero(server->tls_key, strlen(server->tls_key));
-    pyro_release(NULL, server->tls_key);
+    pyro_certificate_close(&server->certificate);
     pthread_mutex_destroy(&server->mutex);
     pthread_cond_destroy(&server->changed);
     pyro_release(NULL, server);

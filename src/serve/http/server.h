@@ -11,8 +11,10 @@
 
 #include "serve/access/access.h"
 #include "serve/http/body.h"
+#include "serve/http/certificate.h"
 #include "serve/http/connections.h"
 #include "serve/http/stream.h"
+#include "serve/http/watch.h"
 #include "serve/http/workers.h"
 #include "serve/request.h"
 #include "serve/shared.h"
@@ -24,7 +26,8 @@ struct pyro_server {
     struct serve_shared shared;
     struct workers workers;
     struct access access;
-    char *tls_certificate, *tls_key; /* PEM */
+    struct certificate certificate;
+    struct watch watch;
     struct connections connections;
     struct stream_limit streams;
     struct serve_uploads uploads;

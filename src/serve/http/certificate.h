@@ -1,0 +1,40 @@
+/* The certificate that TLS is spoken with, read again when its files change: new connections get the new one. */
+#ifndef PYRO_SERVE_HTTP_CERTIFICATE_H
+#define PYRO_SERVE_HTTP_CERTIFICATE_H
+
+#include <gnutls/abstract.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/error.h"
+
+/* One reading of both files. */
+struct certificate_pair {
+    gnutls_pcert_st *chain;
+    unsigned count;
+    gnutls_privkey_t key;
+    struct certificate_pair *previous; /* which handshakes that have begun may still use */
+    time_t replaced_s;
+};
+
+struct certificate {
+    char *paths[2];          /* the chain, its key; NULL: no TLS */
+    struct stat looked[2];   /* at the last look */
+    struct stat accepted[2]; /* when they were read last, whatever came of it */
+    pthread_mutex_t mutex;   /* guards what follows */
+    struct certificate_pair *pair;
+};
+
+/* Reads both files, which must fit each other. */
+enum pyro_status pyro_certificate_open(struct certificate *certificate, const char *chain, const char *key,
+                                       struct pyro_error *error);
+void pyro_certificate_close(struct certificate *certificate);
+/* Reads the files again if they have changed and are no longer being changed, or in any case if `now`. After an error
+ * the certificate is the one from before. Always from the same thread. */
+enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now, struct pyro_error *error);
+/* What the next handshake uses. */
+const struct certificate_pair *pyro_certificate_pair(struct certificate *certificate);
+
+#endif

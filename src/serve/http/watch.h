@@ -1,0 +1,28 @@
+/* A thread that looks at the files whose change a running server follows: tokens, certificate and key. */
+#ifndef PYRO_SERVE_HTTP_WATCH_H
+#define PYRO_SERVE_HTTP_WATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "serve/access/tokens.h"
+#include "serve/http/certificate.h"
+
+struct watch {
+    struct tokens *tokens; /* NULL: none are needed */
+    struct certificate *certificate;
+    void (*warn)(void *context, const char *message); /* may be NULL */
+    void *warn_context;
+    pthread_t thread;
+    bool watching;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t changed;
+    bool stopping, asked;
+};
+
+void pyro_watch_start(struct watch *watch);
+/* Reads everything now, changed or not. */
+void pyro_watch_ask(struct watch *watch);
+void pyro_watch_stop(struct watch *watch);
+
+#endif
