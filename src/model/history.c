@@ -1,6 +1,7 @@
 #include "model/history.h"
 
 #include "base/intern.h"
+#include "base/memo.h"
 
 struct pyro_history *pyro_history_new(void)
 {
@@ -103,6 +104,7 @@ void pyro_history_release(struct pyro_history *history)
         pyro_history_sql_done(&history->sql.items[i]);
     pyro_vec_done(&history->sql, NULL);
     pyro_map_done(&history->sql_rows);
+    pyro_memo_free(history->summaries);
     pyro_string_pool_release(history->strings);
     pyro_release(NULL, history);
 }

@@ -13,6 +13,7 @@
 #include "model/history_sql.h"
 #include "model/task_table.h"
 
+struct pyro_memo;
 struct pyro_string_pool;
 
 enum pyro_history_metric {
@@ -210,7 +211,9 @@ struct pyro_history {
     PYRO_VEC(struct pyro_history_sql) sql;
     /* Job id, stage id << 32 | attempt, text number of an executor, RDD id, execution id -> row + 1 */
     struct pyro_map job_rows, stage_rows, executor_rows, rdd_rows, sql_rows;
-    size_t memory; /* about what it takes */
+    struct pyro_memo
+        *summaries; /* of stages with many tasks, for whoever asks again; once sealed, NULL: none is kept */
+    size_t memory;  /* about what it takes, with all that `summaries` may hold */
 };
 
 #define PYRO_HISTORY_RUNNING 0x80000000u
@@ -247,7 +250,27 @@ enum pyro_history_task_status pyro_history_task_status(const struct pyro_history
 /* One column of some tasks; 0 where a running one has not got it yet. */
 void pyro_history_task_column(const struct pyro_history *history, enum pyro_task_column column, const uint32_t *numbers,
                               size_t count, int64_t *values);
+/* What the columns finish_ms and status stand for. */
+enum pyro_history_task_status pyro_history_status_of(int64_t finish_ms, int64_t status);
 /* The column of a metric. */
 extern const enum pyro_task_column pyro_history_metric_columns[PYRO_HISTORY_METRICS];
+
+/* Rows of `ended` that follow one another. */
+struct pyro_history_run {
+    uint32_t first, count;
+};
+typedef PYRO_VEC(struct pyro_history_run) pyro_history_runs;
+
+/* The stage's tasks that ended, in the order of their end: those that succeeded, and the others. Replaces what the runs
+ * held. False: no memory. */
+bool pyro_history_stage_runs(const struct pyro_history *history, const struct pyro_history_stage *stage,
+                             pyro_history_runs *succeeded, pyro_history_runs *others);
+size_t pyro_history_runs_rows(const pyro_history_runs *runs);
+/* A column of all rows of the runs, one after the other. */
+void pyro_history_runs_read(const struct pyro_history *history, const pyro_history_runs *runs,
+                            enum pyro_task_column column, int64_t *values);
+/* Whether the column is known, without reading it, to have one value in all rows. */
+bool pyro_history_runs_same(const struct pyro_history *history, const pyro_history_runs *runs,
+                            enum pyro_task_column column, int64_t *ret);
 
 #endif

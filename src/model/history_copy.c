@@ -1,5 +1,6 @@
 /* What ends the building of a history: sealing it, and snapshots of one that still grows. */
 #include "base/intern.h"
+#include "base/memo.h"
 #include "model/history.h"
 
 /* A vector's items into an empty one, with no room to spare. */
@@ -156,6 +157,7 @@ static size_t map_bytes(const struct pyro_map *map)
 
 bool pyro_history_seal(struct pyro_history *history)
 {
+    enum { SUMMARIES_SHARE = 32, SUMMARIES_MOST = 4 << 20 };
     if (history->failed || !pyro_task_table_seal(&history->ended))
         return false;
     pyro_vec_fit(&history->jobs, NULL);
@@ -180,6 +182,9 @@ bool pyro_history_seal(struct pyro_history *history)
         bytes += sizeof(*sql) + BYTES(&sql->jobs) + BYTES(&sql->stages) + BYTES(&sql->nodes) + BYTES(&sql->metrics) +
                  BYTES(&sql->edges) + map_bytes(&sql->values);
     }
-    history->memory = bytes;
+    size_t kept = bytes / SUMMARIES_SHARE < SUMMARIES_MOST ? bytes / SUMMARIES_SHARE : SUMMARIES_MOST;
+    pyro_memo_free(history->summaries);
+    history->summaries = pyro_memo_new(kept);
+    history->memory = bytes + kept;
     return true;
 }

@@ -15,7 +15,7 @@ static struct pyro_slice text(const struct pyro_history *history, int64_t number
     return number == PYRO_NONE ? PYRO_SLICE_NULL : pyro_string_pool_text(history->strings, (uint32_t)number);
 }
 
-static enum pyro_history_task_status status_of(int64_t finish_ms, int64_t status)
+enum pyro_history_task_status pyro_history_status_of(int64_t finish_ms, int64_t status)
 {
     if (finish_ms == PYRO_HISTORY_NO_TIME)
         return PYRO_HTASK_RUNNING;
@@ -49,7 +49,7 @@ void pyro_history_task_read(const struct pyro_history *history, uint32_t number,
         .host = text(history, values[PYRO_TASK_host]),
         .locality = text(history, values[PYRO_TASK_locality]),
         .error = text(history, values[PYRO_TASK_error]),
-        .status = status_of(values[PYRO_TASK_finish_ms], values[PYRO_TASK_status]),
+        .status = pyro_history_status_of(values[PYRO_TASK_finish_ms], values[PYRO_TASK_status]),
         .speculative = values[PYRO_TASK_speculative] != 0,
         .ended = !running,
     };
@@ -64,10 +64,10 @@ enum pyro_history_task_status pyro_history_task_status(const struct pyro_history
     uint32_t place = history->places.items[number], row = place & ~PYRO_HISTORY_RUNNING;
     if (place & PYRO_HISTORY_RUNNING) {
         const int64_t *values = history->running.items + (size_t)row * PYRO_TASK_START_COLUMNS;
-        return status_of(values[PYRO_TASK_finish_ms], values[PYRO_TASK_status]);
+        return pyro_history_status_of(values[PYRO_TASK_finish_ms], values[PYRO_TASK_status]);
     }
-    return status_of(pyro_task_get(&history->ended, PYRO_TASK_finish_ms, row),
-                     pyro_task_get(&history->ended, PYRO_TASK_status, row));
+    return pyro_history_status_of(pyro_task_get(&history->ended, PYRO_TASK_finish_ms, row),
+                                  pyro_task_get(&history->ended, PYRO_TASK_status, row));
 }
 
 void pyro_history_task_column(const struct pyro_history *history, enum pyro_task_column column, const uint32_t *numbers,

@@ -171,6 +171,12 @@ void pyro_task_chunk_read(const struct pyro_task_chunk *chunk, enum pyro_task_co
 #undef UNPACK
 }
 
+bool pyro_task_chunk_same(const struct pyro_task_chunk *chunk, enum pyro_task_column column, int64_t *ret)
+{
+    *ret = chunk->columns[column].base;
+    return chunk->columns[column].width == 0;
+}
+
 bool pyro_task_chunk_has_metrics(const struct pyro_task_chunk *chunk)
 {
     return chunk->metric_ends_at != 0;

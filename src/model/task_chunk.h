@@ -25,6 +25,8 @@ size_t pyro_task_chunk_bytes(const struct pyro_task_chunk *chunk);
 int64_t pyro_task_chunk_get(const struct pyro_task_chunk *chunk, enum pyro_task_column column, size_t row);
 void pyro_task_chunk_read(const struct pyro_task_chunk *chunk, enum pyro_task_column column, size_t first, size_t count,
                           int64_t *values);
+/* Whether all rows have the same value in a column. */
+bool pyro_task_chunk_same(const struct pyro_task_chunk *chunk, enum pyro_task_column column, int64_t *ret);
 bool pyro_task_chunk_has_metrics(const struct pyro_task_chunk *chunk);
 /* SQL metrics of one row, see pyro_task_metrics(). */
 struct pyro_slice pyro_task_chunk_metrics(const struct pyro_task_chunk *chunk, size_t row);

@@ -183,6 +183,22 @@ void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column c
     }
 }
 
+bool pyro_task_same(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
+                    int64_t *ret)
+{
+    assert(first <= table->count && count <= table->count - first && !table->open);
+    if (count == 0 || taken_rows(table, column))
+        return false;
+    for (size_t i = first / PYRO_TASK_CHUNK_ROWS; i <= (first + count - 1) / PYRO_TASK_CHUNK_ROWS; i++) {
+        int64_t value;
+        if (!pyro_task_chunk_same(table->chunks.items[i], column, &value) ||
+            (i > first / PYRO_TASK_CHUNK_ROWS && value != *ret))
+            return false;
+        *ret = value;
+    }
+    return true;
+}
+
 struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t row)
 {
     assert(row < table->count && !table->open);

@@ -70,6 +70,9 @@ int64_t pyro_task_get(const struct pyro_task_table *table, enum pyro_task_column
 /* Rows [first, first + count) of a column into `values`; several times faster than one by one. */
 void pyro_task_read(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
                     int64_t *values);
+/* Whether rows [first, first + count) are known, without reading them, to have the same value in a column. */
+bool pyro_task_same(const struct pyro_task_table *table, enum pyro_task_column column, size_t first, size_t count,
+                    int64_t *ret);
 /* SQL metrics that a task of a sealed table updated: pairs of accumulator id and value, for pyro_task_metric_next().
  * Empty unless PYRO_WANT_TASK_METRICS was asked for. Belongs to the table. */
 struct pyro_slice pyro_task_metrics(const struct pyro_task_table *table, size_t row);

@@ -66,10 +66,11 @@ const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *req
 /* Tasks of a stage. Their statuses are bits of enum pyro_history_task_status. */
 void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *history,
                            const struct pyro_history_task *task);
-/* Members of a stage's summary over its tasks; false: no task has metrics, nothing is written. */
-bool pyro_spark_write_task_distributions(struct spark_json *json, const struct pyro_history *history,
-                                         const struct pyro_history_stage *stage, const double *quantiles, size_t count,
-                                         bool *ret_memory);
+/* A stage's summary over its tasks, where any has metrics; false: no memory. */
+struct spark_summaries;
+bool pyro_spark_write_task_distributions(struct spark_json *json, struct spark_summaries *summaries,
+                                         const struct pyro_history_stage *stage);
+void pyro_spark_write_quantiles(struct spark_json *json, struct spark_summaries *summaries);
 enum { SPARK_TASK_STATUSES = 5 }; /* the last one, UNKNOWN, no task has */
 extern const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES];
 

@@ -4,6 +4,7 @@
 
 #include "serve/spark/api.h"
 #include "serve/spark/sort.h"
+#include "serve/spark/summaries.h"
 
 static const char *const statuses[] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING", "SKIPPED"};
 enum { STATUSES = sizeof(statuses) / sizeof(*statuses) };
@@ -14,6 +15,7 @@ struct wish {
     uint32_t tasks; /* statuses */
     double quantiles[SPARK_QUANTILES];
     size_t quantile_count;
+    struct spark_summaries numbers; /* where `summaries` */
 };
 
 void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one)
@@ -165,19 +167,8 @@ static bool write_quantiles(struct spark_json *json, const struct spark_name *na
     return true;
 }
 
-static void write_quantile_list(struct spark_json *json, const struct wish *wish)
-{
-    pyro_spark_key(json, "quantiles");
-    pyro_spark_open_array(json);
-    for (size_t q = 0; q < wish->quantile_count; q++) {
-        pyro_spark_element(json);
-        pyro_spark_real(json, wish->quantiles[q]);
-    }
-    pyro_spark_close_array(json);
-}
-
 static bool write_share_distributions(struct spark_json *json, const struct pyro_history_stage *stage,
-                                      const struct wish *wish)
+                                      struct wish *wish)
 {
     static const struct spark_name peak_names[] = {
 #define HISTORY_PEAK(name) SPARK_NAME(#name),
@@ -196,7 +187,7 @@ static bool write_share_distributions(struct spark_json *json, const struct pyro
         share_values(&stage->shares.items[i], all + i * SHARE_VALUES);
     pyro_spark_key(json, "executorMetricsDistributions");
     pyro_spark_open_object(json);
-    write_quantile_list(json, wish);
+    pyro_spark_write_quantiles(json, &wish->numbers);
     for (size_t v = 0; v < SHARE_VALUES; v++) {
         for (size_t i = 0; i < count; i++)
             values[i] = all[i * SHARE_VALUES + v];
@@ -255,7 +246,7 @@ static void write_speculation(struct spark_json *json, const struct pyro_history
 
 /* False: no memory. */
 static bool write_stage(struct spark_json *json, const struct pyro_history *history,
-                        const struct pyro_history_stage *stage, const struct wish *wish)
+                        const struct pyro_history_stage *stage, struct wish *wish)
 {
     bool ok = true;
     pyro_spark_open_object(json);
@@ -293,11 +284,9 @@ static bool write_stage(struct spark_json *json, const struct pyro_history *hist
     pyro_spark_counts_object(json, "killedTasksSummary", &stage->killed_reasons);
     pyro_spark_put_int(json, "resourceProfileId", stage->profile);
     pyro_spark_peaks(json, "peakExecutorMetrics", &stage->peaks);
-    if (wish->summaries) {
-        bool memory = true;
-        pyro_spark_write_task_distributions(json, history, stage, wish->quantiles, wish->quantile_count, &memory);
-        ok = memory && write_share_distributions(json, stage, wish);
-    }
+    if (wish->summaries)
+        ok = pyro_spark_write_task_distributions(json, &wish->numbers, stage) &&
+             write_share_distributions(json, stage, wish);
     pyro_spark_close_object(json);
     return ok;
 }
@@ -306,8 +295,11 @@ static bool read_wish(struct spark_request *request, struct wish *wish, bool det
 {
     wish->details = pyro_serve_parameter(request->http, "details").ptr ? pyro_spark_flag(request, "details") : details;
     wish->summaries = pyro_spark_flag(request, "withSummaries");
-    return pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wish->tasks) &&
-           pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count);
+    if (!pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wish->tasks) ||
+        !pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count))
+        return false;
+    pyro_spark_summaries_init(&wish->numbers, request->history, wish->quantiles, wish->quantile_count);
+    return true;
 }
 
 /* Whether the stage has tasks of the statuses that were asked for; lists with details show no others. */
@@ -348,7 +340,7 @@ static uint32_t *sorted_stages(const struct pyro_history *history, int64_t id, s
 }
 
 /* `id` < 0: all. */
-static void write_stages(struct spark_request *request, int64_t id, uint32_t wanted, const struct wish *wish)
+static void write_stages(struct spark_request *request, int64_t id, uint32_t wanted, struct wish *wish)
 {
     const struct pyro_history *history = request->history;
     size_t count = 0;
@@ -368,6 +360,7 @@ static void write_stages(struct spark_request *request, int64_t id, uint32_t wan
     else if (id >= 0 && count == 0)
         pyro_spark_error(request, 404, "unknown stage: %lld", (long long)id);
     pyro_release(NULL, rows);
+    pyro_spark_summaries_done(&wish->numbers);
 }
 
 void pyro_spark_stages(struct spark_request *request)
@@ -410,6 +403,9 @@ void pyro_spark_stage_attempt(struct spark_request *request)
 {
     struct wish wish;
     const struct pyro_history_stage *stage = pyro_spark_find_stage(request);
-    if (stage && read_wish(request, &wish, true) && !write_stage(&request->json, request->history, stage, &wish))
+    if (!stage || !read_wish(request, &wish, true))
+        return;
+    if (!write_stage(&request->json, request->history, stage, &wish))
         pyro_spark_error(request, 500, "no memory left");
+    pyro_spark_summaries_done(&wish.numbers);
 }
