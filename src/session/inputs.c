@@ -47,6 +47,7 @@ static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struc
                                           .member = pyro_arena_copy(arena, part->member),
                                           .compacted = part->compacted,
                                           .label = pyro_arena_copy(arena, part->label),
+                                          .place = part->place,
                                           .most_bytes = part->most_bytes};
         ok =
             parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) && (parts[i].label.ptr || !part->label.ptr);

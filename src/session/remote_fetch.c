@@ -10,6 +10,8 @@
 #include "decode/historyapi/historyapi.h"
 #include "session/remote.h"
 
+enum { MOST_MEMBERS = 10000 };
+
 struct fetching {
     const struct pyro_log *log;
     const struct pyro_remote *remote;
@@ -98,7 +100,10 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     const char *const paths[] = {path};
     snprintf(path, sizeof(path), "/proc/self/fd/%d", ret->fd);
     pyro_log_list_done(&ret->list);
-    PYRO_TRY(pyro_source_discover(paths, 1, fetching->client.options->allocator, &ret->list, fetching->error));
+    /* What an archive may decompress to is divided among its members. */
+    const struct pyro_known known = {.untrusted = "/proc/self/fd", .most_members = MOST_MEMBERS};
+    PYRO_TRY(
+        pyro_source_discover_again(paths, 1, &known, fetching->client.options->allocator, &ret->list, fetching->error));
     *ret_reason = NULL;
     if (ret->list.count == 0) {
         *ret_reason = ret->list.unreadable_count ? ret->list.unreadable[0].message.ptr : "holds no event log";
@@ -109,7 +114,8 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     uint64_t most = pyro_most_decompressed(fetching->written);
     for (size_t i = 0; i < log->part_count; i++) {
         log->parts[i].label = log->parts[i].member.ptr ? log->parts[i].member : log->path;
-        log->parts[i].most_bytes = most;
+        if (!log->parts[i].member.ptr)
+            log->parts[i].most_bytes = most;
     }
     ret->log = log;
     return PYRO_OK;

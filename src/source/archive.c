@@ -8,14 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "source/discovery.h"
 #include "source/input.h"
 
-/* A member is found by going through those before it, so that reading all takes the square of their number. */
 enum { READ_BYTES = 128 * 1024, MOST_MEMBERS = 10000, MOST_UNTRUSTED_MEMBERS = 1000, MOST_NAME_BYTES = 4096 };
-
-/* What each of an untrusted archive's members may decompress to, though its share is less. */
-enum { LEAST_SHARE = 1 << 20 };
 
 /* libarchive turns names into the locale's character set, and loses those that do not fit: while it reads headers, this
  * thread's locale is a UTF-8 one. The process's locale is the caller's, and stays as it is. */
@@ -91,8 +89,31 @@ static bool is_hidden(struct pyro_slice member)
     return false;
 }
 
+/* Where the records of members are in the archive's directory, by the hashes of their names; of equal ones the first.
+ */
+static void find_places(const struct pyro_discovery *discovery, int fd, struct pyro_map *places)
+{
+    struct pyro_zip_directory directory;
+    struct pyro_zip_record record;
+    bool is_new;
+    if (!pyro_zip_directory_open(&directory, fd, discovery->allocator))
+        return;
+    for (size_t i = 0; i < MOST_MEMBERS && pyro_zip_directory_next(&directory, &record); i++) {
+        uint64_t *place = pyro_map_put(places, pyro_hash_slice(record.name), &is_new);
+        if (place && is_new)
+            *place = record.at;
+    }
+    pyro_zip_directory_close(&directory);
+}
+
+static uint64_t place_of(const struct pyro_map *places, struct pyro_slice name)
+{
+    const uint64_t *place = pyro_map_get(places, pyro_hash_slice(name));
+    return place ? *place : 0;
+}
+
 static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
-                                   struct archive_entry *entry)
+                                   const struct pyro_map *places, struct archive_entry *entry)
 {
     struct pyro_slice name = pyro_slice_from(name_of(entry));
     if (archive_entry_filetype(entry) != AE_IFREG || is_hidden(name))
@@ -118,6 +139,7 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
         .member = member,
         .label = label,
         .name = pyro_name_of(pyro_base_name(member)),
+        .place = place_of(places, member),
         .bytes = archive_entry_size(entry) > 0 ? (uint64_t)archive_entry_size(entry) : 0,
         .empty = archive_entry_size_is_set(entry) && archive_entry_size(entry) == 0,
     };
@@ -134,33 +156,40 @@ static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct py
                                                  most));
 }
 
-/* Divides what the archive may decompress to, by what it says its members have: so many small files cannot stand for
- * more than one large one could. */
+/* Divides what the archive may decompress to: half in equal parts, half by what it says its members have. So many small
+ * files cannot stand for more than one large one could. */
 static void share_most(pyro_found_vec *found, uint64_t stored_bytes)
 {
-    double total = 1, most = (double)pyro_most_decompressed(stored_bytes);
+    double total = 1, most = (double)pyro_most_decompressed(stored_bytes), equal = most / 2 / (double)found->count;
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].bytes == 0 && !found->items[i].empty)
             found->items[i].bytes = stored_bytes;
         total += (double)found->items[i].bytes;
     }
     for (size_t i = 0; i < found->count; i++) {
-        double share = most * ((double)found->items[i].bytes / total);
-        found->items[i].most_bytes = share < LEAST_SHARE ? LEAST_SHARE : share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
+        double share = equal + most / 2 * ((double)found->items[i].bytes / total);
+        found->items[i].most_bytes = share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
     }
 }
 
+static size_t most_members(const struct pyro_discovery *discovery, struct pyro_slice path)
+{
+    if (!pyro_is_untrusted(discovery, path))
+        return MOST_MEMBERS;
+    return discovery->known->most_members ? discovery->known->most_members : MOST_UNTRUSTED_MEMBERS;
+}
+
 static enum pyro_status list_members(struct pyro_discovery *discovery, struct pyro_slice path, struct archive *archive,
-                                     pyro_found_vec *found)
+                                     const struct pyro_map *places, pyro_found_vec *found)
 {
     struct archive_entry *entry = NULL;
     size_t rows = discovery->unreadable.count, members = 0;
-    size_t most = pyro_is_untrusted(discovery, path) ? MOST_UNTRUSTED_MEMBERS : MOST_MEMBERS;
+    size_t most = most_members(discovery, path);
     bool ended = false;
     while (next_entry(archive, &entry, &ended)) {
         if (++members > most)
             return say_too_many(discovery, path, found, most);
-        PYRO_TRY(add_member(discovery, found, path, entry));
+        PYRO_TRY(add_member(discovery, found, path, places, entry));
     }
     /* A cut archive lists what it still holds: reading the last member will find the damage. */
     if (found->count == 0 && rows == discovery->unreadable.count) {
@@ -180,15 +209,19 @@ enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct 
                                    pyro_arena_printf(discovery->arena, "cannot open: %s", strerror(errno)));
     struct utf8_scope scope = enter_utf8();
     struct archive *archive = open_zip(fd);
+    struct pyro_map places;
     pyro_found_vec found = {0};
     struct stat file;
     enum pyro_status status;
+    pyro_map_init(&places, discovery->allocator);
+    find_places(discovery, fd, &places);
     if (archive)
-        status = list_members(discovery, path, archive, &found);
+        status = list_members(discovery, path, archive, &places, &found);
     else
         status = pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
     archive_read_free(archive);
     leave_utf8(scope);
+    pyro_map_done(&places);
     if (pyro_is_untrusted(discovery, path) && fstat(fd, &file) == 0)
         share_most(&found, (uint64_t)file.st_size);
     close(fd);
@@ -217,12 +250,25 @@ static enum pyro_status seek_member(struct pyro_input *input, const struct pyro_
                           ended ? "the archive has changed" : reason_of(input->archive));
 }
 
+/* False: only libarchive can read it, by going through what is before it. */
+static bool open_directly(struct pyro_input *input, const struct pyro_log_part *part)
+{
+    struct pyro_zip_record record;
+    if (!input->owns_fd || !pyro_zip_find(input->fd, part->member, part->place, input->allocator, &record))
+        return false;
+    input->zip = pyro_zip_member_open(input->fd, &record, input->allocator);
+    input->total = input->zip ? record.bytes : 0;
+    return input->zip;
+}
+
 enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error)
 {
     enum pyro_status status;
-    struct utf8_scope scope = enter_utf8();
     input->fd = pyro_open_regular(part->path.ptr);
     input->owns_fd = input->fd >= 0;
+    if (open_directly(input, part))
+        return PYRO_OK;
+    struct utf8_scope scope = enter_utf8();
     if (!input->owns_fd)
         status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot open: %s", strerror(errno));
     else if (!(input->archive = open_zip(input->fd)))
@@ -237,10 +283,24 @@ enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_lo
     return status;
 }
 
+/* A damaged member is an end, as damage inside a codec is. */
+static void say_damage(struct pyro_input *input, const char *reason)
+{
+    snprintf(input->text, sizeof(input->text), "zip archive is damaged: %s", reason);
+    input->damage = input->text;
+}
+
 enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t capacity, size_t *ret_len)
 {
+    const char *reason = NULL;
     if (input->damage)
         return PYRO_OK;
+    if (input->zip) {
+        *ret_len = pyro_zip_member_read(input->zip, buffer, capacity, &reason);
+        if (reason)
+            say_damage(input, reason);
+        return PYRO_OK;
+    }
     la_ssize_t got;
     do {
         got = archive_read_data(input->archive, buffer, capacity);
@@ -249,14 +309,14 @@ enum pyro_status pyro_member_read(struct pyro_input *input, void *buffer, size_t
         *ret_len = (size_t)got;
         return PYRO_OK;
     }
-    /* A damaged member is an end, as damage inside a codec is. */
-    snprintf(input->text, sizeof(input->text), "zip archive is damaged: %s", reason_of(input->archive));
-    input->damage = input->text;
+    say_damage(input, reason_of(input->archive));
     return PYRO_OK;
 }
 
 void pyro_member_close(struct pyro_input *input)
 {
     archive_read_free(input->archive);
+    pyro_zip_member_close(input->zip);
     input->archive = NULL;
+    input->zip = NULL;
 }

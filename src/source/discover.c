@@ -122,7 +122,7 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
     uint64_t stored = (uint64_t)status->st_size;
     if (kind == PYRO_NAME_STATUS) /* empty by intent */
         return add_found(discovery, &scan->found, path, 0);
-    if (known && known->unchanged(known->context, path.ptr, status)) {
+    if (known && known->unchanged && known->unchanged(known->context, path.ptr, status)) {
         scan->kept++;
         return kind == PYRO_NAME_SINGLE ? PYRO_OK : add_found(discovery, &scan->found, path, stored);
     }

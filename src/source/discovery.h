@@ -12,6 +12,7 @@ struct pyro_found {
     struct pyro_slice member; /* null ptr for files */
     struct pyro_slice label;  /* `path`, or ARCHIVE!MEMBER */
     struct pyro_name name;
+    uint64_t place;      /* pyro_log_part */
     uint64_t bytes;      /* of an archive's member, as the archive says; 0: it does not, or not of a member */
     uint64_t most_bytes; /* pyro_log_part */
     bool empty;

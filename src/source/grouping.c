@@ -48,8 +48,11 @@ static int compare_found(const void *left, const void *right)
 
 static struct pyro_log_part part_of(const struct pyro_found *file)
 {
-    return (struct pyro_log_part){
-        .path = file->path, .member = file->member, .compacted = file->name.compacted, .most_bytes = file->most_bytes};
+    return (struct pyro_log_part){.path = file->path,
+                                  .member = file->member,
+                                  .compacted = file->name.compacted,
+                                  .place = file->place,
+                                  .most_bytes = file->most_bytes};
 }
 
 static struct pyro_log *add_log(struct pyro_discovery *discovery, size_t part_count)

@@ -78,7 +78,7 @@ enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t 
                                  struct pyro_error *error)
 {
     *ret_len = 0;
-    if (input->archive)
+    if (input->archive || input->zip)
         return pyro_member_read(input, buffer, capacity, ret_len);
     ssize_t got;
     do {
@@ -92,7 +92,7 @@ enum pyro_status pyro_input_read(struct pyro_input *input, void *buffer, size_t 
 
 void pyro_input_close(struct pyro_input *input)
 {
-    if (input->archive)
+    if (input->archive || input->zip)
         pyro_member_close(input);
     if (input->owns_fd)
         close(input->fd);

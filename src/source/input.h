@@ -3,15 +3,17 @@
 #define PYRO_SOURCE_INPUT_H
 
 #include "source/source.h"
+#include "source/zip.h"
 
 struct pyro_input {
     const struct pyro_allocator *allocator; /* borrowed */
     int fd;                                 /* -1 for archive members */
     bool owns_fd;
-    bool regular;       /* a regular file that stands at offset 0 */
-    uint64_t total;     /* size in bytes, 0 when unknown */
-    void *archive;      /* struct archive of libarchive, or NULL */
-    const char *damage; /* the archive was cut or damaged inside this member; points to `text` */
+    bool regular;                /* a regular file that stands at offset 0 */
+    uint64_t total;              /* size in bytes, 0 when unknown */
+    void *archive;               /* struct archive of libarchive, or NULL */
+    struct pyro_zip_member *zip; /* what is read without it, or NULL */
+    const char *damage;          /* the archive was cut or damaged inside this member; points to `text` */
     char text[160];
 };
 

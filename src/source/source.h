@@ -30,6 +30,7 @@ struct pyro_log_part {
     struct pyro_slice member; /* name inside the archive at `path`; null ptr when `path` is no archive */
     bool compacted;           /* the name ends in .compact (before a codec's suffix) */
     struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
+    uint64_t place;           /* of the member's record in the archive's directory; 0: not known */
     uint64_t most_bytes;      /* decompressed: more was made to fill memory or time, and is an error; 0: any number */
 };
 
@@ -78,11 +79,13 @@ void pyro_log_list_done(struct pyro_log_list *list);
  * are not opened; one that is a log by itself, not a part of one, is left out of the list: the caller has it. */
 struct stat;
 struct pyro_known {
-    bool (*unchanged)(void *context, const char *path, const struct stat *status); /* asked once for each file */
+    bool (*unchanged)(void *context, const char *path,
+                      const struct stat *status); /* asked once for each file, or NULL */
     void *context;
     /* A folder of files that anybody may have sent, or NULL. The parts of logs below it get `most_bytes`, those of one
      * archive together what pyro_most_decompressed() allows its file, and its archives may hold fewer members. */
     const char *untrusted;
+    size_t most_members; /* of an archive there; 0: 1,000 */
 };
 /* pyro_source_discover() with that; `known` may be NULL. */
 enum pyro_status pyro_source_discover_again(const char *const *paths, size_t path_count, const struct pyro_known *known,

@@ -225,6 +225,17 @@ def test_a_bomb(site: Site) -> None:
     assert "decompresses to more than" in refused(site.put("/bomb.gz", send(packed.getvalue())) + "?x=1")
 
 
+def test_a_bomb_in_parts(site: Site) -> None:
+    """What one part may not do, many may not do together."""
+    line = b'{"Event":"SparkListenerLogStart","Spark Version":"3.5.6"}\n'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(1, 21):
+            archive.writestr(f"eventlog_v2_{APP}/events_{number}_{APP}", line + b" " * (20 << 20))
+    assert len(packed.getvalue()) < 1 << 20
+    assert "decompresses to more than" in refused(site.application(send(packed.getvalue())), "--remote", "log")
+
+
 @pytest.mark.parametrize(
     "pages",
     [

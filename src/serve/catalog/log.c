@@ -73,8 +73,11 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
     made->problem = put(&at, problem);
     for (size_t i = 0; i < log->part_count; i++) {
         made->stamps[i] = stamps[i];
-        made->log.parts[i] = (struct pyro_log_part){put(&at, log->parts[i].path), put(&at, log->parts[i].member),
-                                                    log->parts[i].compacted, PYRO_SLICE_NULL, log->parts[i].most_bytes};
+        made->log.parts[i] = (struct pyro_log_part){.path = put(&at, log->parts[i].path),
+                                                    .member = put(&at, log->parts[i].member),
+                                                    .compacted = log->parts[i].compacted,
+                                                    .place = log->parts[i].place,
+                                                    .most_bytes = log->parts[i].most_bytes};
     }
     if (attempt) {
         made->attempt = *attempt;

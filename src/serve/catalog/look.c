@@ -289,7 +289,7 @@ static void state_done(struct state *state)
 static enum pyro_status look_at(struct state *state, struct serve_list **ret, struct pyro_error *error)
 {
     const struct serve_look *look = state->look;
-    const struct pyro_known known = {unchanged, state, look->uploads};
+    const struct pyro_known known = {.unchanged = unchanged, .context = state, .untrusted = look->uploads};
     struct pyro_log_list found;
     size_t before;
     pyro_serve_list_logs(look->before, &before);
