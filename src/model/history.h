@@ -241,6 +241,9 @@ struct pyro_history_executor *pyro_history_executor(const struct pyro_history *h
 /* ---- Tasks of a sealed history ---- */
 
 void pyro_history_task_read(const struct pyro_history *history, uint32_t number, struct pyro_history_task *ret);
+/* The same of many, column by column. */
+void pyro_history_tasks_read(const struct pyro_history *history, const uint32_t *numbers, size_t count,
+                             struct pyro_history_task *ret);
 /* Reads one after the other; false at the end. */
 bool pyro_history_accumulable_next(struct pyro_slice *from, struct pyro_history_accumulable *ret);
 void pyro_history_accumulable_put(struct pyro_strbuf *to, const struct pyro_history_accumulable *one);

@@ -24,17 +24,10 @@ enum pyro_history_task_status pyro_history_status_of(int64_t finish_ms, int64_t 
                                         : PYRO_HTASK_SUCCESS;
 }
 
-void pyro_history_task_read(const struct pyro_history *history, uint32_t number, struct pyro_history_task *ret)
+/* `row`: of a task that ended; else it runs, and has no metrics. */
+static void fill_task(const struct pyro_history *history, const int64_t *values, bool running, uint32_t row,
+                      struct pyro_history_task *ret)
 {
-    uint32_t place = history->places.items[number], row = place & ~PYRO_HISTORY_RUNNING;
-    int64_t values[PYRO_TASK_COLUMN_COUNT] = {0};
-    bool running = place & PYRO_HISTORY_RUNNING;
-    values[PYRO_TASK_error] = PYRO_NONE;
-    if (running)
-        memcpy(values, history->running.items + (size_t)row * PYRO_TASK_START_COLUMNS,
-               PYRO_TASK_START_COLUMNS * sizeof(*values));
-    for (int i = 0; !running && i < PYRO_TASK_COLUMN_COUNT; i++)
-        values[i] = pyro_task_get(&history->ended, (enum pyro_task_column)i, row);
     int64_t executor = values[PYRO_TASK_executor] == PYRO_NONE ? 0 : values[PYRO_TASK_executor];
     *ret = (struct pyro_history_task){
         .id = values[PYRO_TASK_id],
@@ -57,6 +50,54 @@ void pyro_history_task_read(const struct pyro_history *history, uint32_t number,
         ret->metrics[i] = values[pyro_history_metric_columns[i]];
     if (!running)
         ret->accumulables = pyro_task_metrics(&history->ended, row);
+}
+
+void pyro_history_task_read(const struct pyro_history *history, uint32_t number, struct pyro_history_task *ret)
+{
+    uint32_t place = history->places.items[number], row = place & ~PYRO_HISTORY_RUNNING;
+    int64_t values[PYRO_TASK_COLUMN_COUNT] = {0};
+    bool running = place & PYRO_HISTORY_RUNNING;
+    values[PYRO_TASK_error] = PYRO_NONE;
+    if (running)
+        memcpy(values, history->running.items + (size_t)row * PYRO_TASK_START_COLUMNS,
+               PYRO_TASK_START_COLUMNS * sizeof(*values));
+    for (int i = 0; !running && i < PYRO_TASK_COLUMN_COUNT; i++)
+        values[i] = pyro_task_get(&history->ended, (enum pyro_task_column)i, row);
+    fill_task(history, values, running, row, ret);
+}
+
+/* How many of the places from the first on are rows that follow one another; 0: the first is of a task that runs. */
+static size_t count_rows(const struct pyro_history *history, const uint32_t *numbers, size_t count)
+{
+    const uint32_t *places = history->places.items;
+    size_t rows = 0;
+    while (rows < count && !(places[numbers[rows]] & PYRO_HISTORY_RUNNING) &&
+           places[numbers[rows]] == places[numbers[0]] + rows)
+        rows++;
+    return rows;
+}
+
+void pyro_history_tasks_read(const struct pyro_history *history, const uint32_t *numbers, size_t count,
+                             struct pyro_history_task *ret)
+{
+    enum { BLOCK = 64, FEW = 4 };
+    int64_t columns[PYRO_TASK_COLUMN_COUNT][BLOCK], values[PYRO_TASK_COLUMN_COUNT];
+    while (count > 0) {
+        size_t rows = count_rows(history, numbers, count < BLOCK ? count : BLOCK), done = rows < FEW ? 1 : rows;
+        uint32_t first = history->places.items[numbers[0]];
+        if (rows < FEW)
+            pyro_history_task_read(history, numbers[0], ret);
+        for (int c = 0; rows >= FEW && c < PYRO_TASK_COLUMN_COUNT; c++)
+            pyro_task_read(&history->ended, (enum pyro_task_column)c, first, rows, columns[c]);
+        for (size_t i = 0; rows >= FEW && i < rows; i++) {
+            for (int c = 0; c < PYRO_TASK_COLUMN_COUNT; c++)
+                values[c] = columns[c][i];
+            fill_task(history, values, false, first + (uint32_t)i, &ret[i]);
+        }
+        numbers += done;
+        ret += done;
+        count -= done;
+    }
 }
 
 enum pyro_history_task_status pyro_history_task_status(const struct pyro_history *history, uint32_t number)

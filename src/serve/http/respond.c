@@ -89,8 +89,9 @@ static struct MHD_Response *create(struct exchange *exchange)
     struct serve_request *request = &exchange->request;
     if (!request->stream.read)
         return respond_with_text(exchange);
-    struct MHD_Response *response =
-        pyro_stream_response(&exchange->server->streams, &request->stream, exchange->connection);
+    struct pyro_server *server = exchange->server;
+    struct MHD_Response *response = pyro_stream_response(&server->streams, &request->stream, exchange->connection,
+                                                         &server->connections, exchange->place);
     if (response)
         return response;
     pyro_serve_plain(request, 503, "too many answers are being streamed; try again later");

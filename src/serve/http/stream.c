@@ -17,7 +17,9 @@ struct pump {
     struct stream_limit *limit;
     struct serve_stream stream;
     struct MHD_Connection *connection; /* suspended while `waiting` */
-    pthread_mutex_t mutex;             /* guards what follows */
+    struct connections *connections;   /* of the event loop, as the next */
+    struct connection *place;
+    pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     unsigned owners;
     bool begun, waiting, cancelled;
@@ -173,10 +175,13 @@ static ssize_t read_some(void *context, uint64_t position, char *buffer, size_t 
         pump->ended = SERVE_STREAM_BROKEN;
     if (pump->filled != pump->emptied) {
         got = empty(pump, buffer, size);
+        pyro_connection_sends(pump->connections, pump->place, (uint64_t)got);
     } else if (pump->ended) {
         got = pump->ended == SERVE_STREAM_END ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
-    } else if (!suspend(pump)) {
-        got = MHD_CONTENT_READER_END_WITH_ERROR;
+    } else {
+        pyro_connection_is_worked_on(pump->connections, pump->place);
+        if (!suspend(pump))
+            got = MHD_CONTENT_READER_END_WITH_ERROR;
     }
     pthread_mutex_unlock(&pump->mutex);
     return got;
@@ -193,7 +198,8 @@ static void cancel(void *context)
 }
 
 struct MHD_Response *pyro_stream_response(struct stream_limit *limit, const struct serve_stream *stream,
-                                          struct MHD_Connection *connection)
+                                          struct MHD_Connection *connection, struct connections *connections,
+                                          struct connection *place)
 {
     pthread_mutex_lock(&limit->mutex);
     bool full = limit->count >= STREAMS || limit->stop != STREAMS_RUN;
@@ -208,6 +214,8 @@ struct MHD_Response *pyro_stream_response(struct stream_limit *limit, const stru
     pump->limit = limit;
     pump->stream = *stream;
     pump->connection = connection;
+    pump->connections = connections;
+    pump->place = place;
     pump->owners = 1;
     pthread_mutex_init(&pump->mutex, NULL);
     pthread_cond_init(&pump->changed, NULL);

@@ -63,7 +63,8 @@ void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
 const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);
 
-/* Tasks of a stage. Their statuses are bits of enum pyro_history_task_status. */
+/* Tasks of a stage, which are read so many at once. Their statuses are bits of enum pyro_history_task_status. */
+enum { SPARK_TASKS_AT_ONCE = 64 };
 void pyro_spark_write_task(struct spark_json *json, const struct pyro_history *history,
                            const struct pyro_history_task *task);
 /* A stage's summary over its tasks, where any has metrics; false: no memory. */

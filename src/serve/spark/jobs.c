@@ -1,5 +1,6 @@
 /* jobs, jobs/ID */
 #include "serve/spark/api.h"
+#include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
 
 static const char *const statuses[] = {"RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
@@ -61,6 +62,36 @@ static uint32_t *sorted_jobs(const struct pyro_history *history)
     return NULL;
 }
 
+/* Backwards. */
+struct job_list {
+    const struct pyro_history *history;
+    uint32_t *rows;
+    size_t left;
+    uint32_t wanted; /* statuses */
+};
+
+static bool next_job(void *context, struct spark_json *json)
+{
+    struct job_list *list = context;
+    if (list->left == 0) {
+        pyro_spark_close_array(json);
+        return false;
+    }
+    const struct pyro_history_job *job = &list->history->jobs.items[list->rows[--list->left]];
+    if (list->wanted >> job->status & 1) {
+        pyro_spark_element(json);
+        write_job(json, job);
+    }
+    return true;
+}
+
+static void close_jobs(void *context)
+{
+    struct job_list *list = context;
+    pyro_release(NULL, list->rows);
+    pyro_release(NULL, list);
+}
+
 void pyro_spark_jobs(struct spark_request *request)
 {
     const struct pyro_history *history = request->history;
@@ -72,16 +103,15 @@ void pyro_spark_jobs(struct spark_request *request)
         pyro_spark_error(request, 500, "no memory left");
         return;
     }
-    pyro_spark_open_array(&request->json);
-    for (size_t i = history->jobs.count; i-- > 0;) {
-        const struct pyro_history_job *job = &history->jobs.items[rows[i]];
-        if (!(wanted >> job->status & 1))
-            continue;
-        pyro_spark_element(&request->json);
-        write_job(&request->json, job);
+    struct job_list *list = pyro_allocate(NULL, sizeof(*list));
+    if (!list) {
+        pyro_release(NULL, rows);
+        pyro_spark_error(request, 500, "no memory left");
+        return;
     }
-    pyro_spark_close_array(&request->json);
-    pyro_release(NULL, rows);
+    *list = (struct job_list){history, rows, history->jobs.count, wanted};
+    pyro_spark_open_array(&request->json);
+    pyro_spark_answer_pieces(request, &(const struct spark_pieces){next_job, close_jobs, list});
 }
 
 void pyro_spark_job(struct spark_request *request)

@@ -5,6 +5,8 @@
 
 #include "base/intern.h"
 #include "serve/spark/api.h"
+#include "serve/spark/pieces.h"
+#include "serve/spark/sort.h"
 
 static const char *status_of(const struct pyro_history_sql *sql)
 {
@@ -133,9 +135,10 @@ static bool read_flag(const struct spark_request *request, const char *name)
     return !pyro_serve_parameter(request->http, name).ptr || pyro_spark_flag(request, name);
 }
 
-static bool write_execution(struct spark_request *request, const struct pyro_history_sql *sql, const struct wish *wish)
+/* False: no memory. */
+static bool write_execution(struct spark_json *json, const struct pyro_history *history,
+                            const struct pyro_history_sql *sql, const struct wish *wish)
 {
-    struct spark_json *json = &request->json;
     int64_t end_ms = sql->completed ? sql->completed_ms : (int64_t)time(NULL) * 1000;
     pyro_spark_open_object(json);
     pyro_spark_put_int(json, "id", sql->id);
@@ -145,15 +148,57 @@ static bool write_execution(struct spark_request *request, const struct pyro_his
     pyro_spark_put_date(json, "submissionTime", sql->submitted_ms);
     pyro_spark_put_int(json, "duration", end_ms - sql->submitted_ms);
     bool ok = write_jobs(json, sql);
-    write_graph(json, request->history, sql, wish->details);
+    write_graph(json, history, sql, wish->details);
     pyro_spark_close_object(json);
     return ok;
 }
 
-static int by_id(const void *a, const void *b)
+/* Rows of all that are shown, by id; NULL: no memory. */
+static uint32_t *sorted_executions(const struct pyro_history *history, size_t *ret_count)
 {
-    int64_t x = (*(const struct pyro_history_sql *const *)a)->id, y = (*(const struct pyro_history_sql *const *)b)->id;
-    return (x > y) - (x < y);
+    size_t count = 0;
+    int64_t *keys = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*keys));
+    uint32_t *rows = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*rows));
+    for (size_t i = 0; keys && rows && i < history->sql.count; i++) {
+        if (history->sql.items[i].dropped)
+            continue;
+        keys[count] = history->sql.items[i].id;
+        rows[count++] = (uint32_t)i;
+    }
+    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
+    pyro_release(NULL, keys);
+    *ret_count = count;
+    if (ok)
+        return rows;
+    pyro_release(NULL, rows);
+    return NULL;
+}
+
+struct execution_list {
+    const struct pyro_history *history;
+    uint32_t *rows;
+    size_t at, end;
+    struct wish wish;
+};
+
+static bool next_execution(void *context, struct spark_json *json)
+{
+    struct execution_list *list = context;
+    if (list->at == list->end) {
+        pyro_spark_close_array(json);
+        return false;
+    }
+    pyro_spark_element(json);
+    json->out->failed |=
+        !write_execution(json, list->history, &list->history->sql.items[list->rows[list->at++]], &list->wish);
+    return true;
+}
+
+static void close_executions(void *context)
+{
+    struct execution_list *list = context;
+    pyro_release(NULL, list->rows);
+    pyro_release(NULL, list);
 }
 
 void pyro_spark_sql_executions(struct spark_request *request)
@@ -167,26 +212,28 @@ void pyro_spark_sql_executions(struct spark_request *request)
         pyro_spark_fault(request, 500);
         return;
     }
-    const struct pyro_history_sql **sql = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*sql));
-    size_t count = 0;
-    bool ok = sql != NULL, graphs = true;
-    for (size_t i = 0; ok && i < history->sql.count; i++)
-        if (!history->sql.items[i].dropped)
-            sql[count++] = &history->sql.items[i];
-    if (count)
-        qsort(sql, count, sizeof(*sql), by_id);
-    pyro_spark_open_array(&request->json);
-    for (size_t i = offset > 0 ? (size_t)offset : 0; ok && graphs && i < count && length > 0; i++, length--) {
-        graphs = sql[i]->has_graph;
-        pyro_spark_element(&request->json);
-        ok = write_execution(request, sql[i], &wish);
-    }
-    pyro_spark_close_array(&request->json);
-    pyro_release(NULL, sql);
-    if (!ok)
+    size_t count;
+    uint32_t *rows = sorted_executions(history, &count);
+    struct execution_list *list = pyro_allocate(NULL, sizeof(*list));
+    if (!rows || !list) {
+        pyro_release(NULL, rows);
+        pyro_release(NULL, list);
         pyro_spark_error(request, 500, "no memory left");
-    else if (!graphs)
+        return;
+    }
+    size_t first = offset > 0 && (uint64_t)offset < count ? (size_t)offset : offset > 0 ? count : 0;
+    size_t end = (uint64_t)length < count - first ? first + (size_t)length : count;
+    *list = (struct execution_list){history, rows, first, end, wish};
+    bool graphs = true;
+    for (size_t i = first; i < end; i++)
+        graphs &= history->sql.items[rows[i]].has_graph;
+    if (!graphs) {
+        close_executions(list);
         pyro_spark_no_such_app(request); /* what Spark makes of a plan that is not there */
+        return;
+    }
+    pyro_spark_open_array(&request->json);
+    pyro_spark_answer_pieces(request, &(const struct spark_pieces){next_execution, close_executions, list});
 }
 
 void pyro_spark_sql_execution(struct spark_request *request)
@@ -198,6 +245,6 @@ void pyro_spark_sql_execution(struct spark_request *request)
         pyro_spark_error(request, 404, "unknown query execution id: %" PRId64, id);
     else if (!sql->has_graph)
         pyro_spark_no_such_app(request);
-    else if (!write_execution(request, sql, &wish))
+    else if (!write_execution(&request->json, request->history, sql, &wish))
         pyro_spark_error(request, 500, "no memory left");
 }

@@ -1,5 +1,6 @@
 /* stages/ID/ATTEMPT/taskList, and tasks inside stages */
 #include "serve/spark/api.h"
+#include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
 
 const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
@@ -164,6 +165,36 @@ static uint32_t *sorted_tasks(const struct pyro_history *history, const struct p
     return numbers;
 }
 
+struct task_list {
+    const struct pyro_history *history;
+    uint32_t *numbers; /* of those that are shown, in order */
+    size_t count, at;
+};
+
+static bool next_tasks(void *context, struct spark_json *json)
+{
+    struct task_list *list = context;
+    struct pyro_history_task tasks[SPARK_TASKS_AT_ONCE];
+    size_t rest = list->count - list->at, count = rest < SPARK_TASKS_AT_ONCE ? rest : SPARK_TASKS_AT_ONCE;
+    pyro_history_tasks_read(list->history, list->numbers + list->at, count, tasks);
+    for (size_t i = 0; i < count; i++) {
+        pyro_spark_element(json);
+        pyro_spark_write_task(json, list->history, &tasks[i]);
+    }
+    list->at += count;
+    if (list->at < list->count)
+        return true;
+    pyro_spark_close_array(json);
+    return false;
+}
+
+static void close_tasks(void *context)
+{
+    struct task_list *list = context;
+    pyro_release(NULL, list->numbers);
+    pyro_release(NULL, list);
+}
+
 void pyro_spark_task_list(struct spark_request *request)
 {
     static const char *const orders[] = {"ID", "INCREASING_RUNTIME", "DECREASING_RUNTIME", "runtime", "-runtime"};
@@ -187,17 +218,22 @@ void pyro_spark_task_list(struct spark_request *request)
         pyro_spark_error(request, 500, "no memory left");
         return;
     }
-    pyro_spark_open_array(&request->json);
-    for (size_t i = 0; stage && i < stage->tasks.count && length > 0; i++) {
-        uint32_t number = numbers[descending ? stage->tasks.count - 1 - i : i];
-        if (!(wanted >> pyro_history_task_status(request->history, number) & 1) || offset-- > 0)
-            continue;
-        struct pyro_history_task task;
-        pyro_history_task_read(request->history, number, &task);
-        pyro_spark_element(&request->json);
-        pyro_spark_write_task(&request->json, request->history, &task);
-        length--;
+    struct task_list *list = pyro_allocate(NULL, sizeof(*list));
+    if (!list) {
+        pyro_release(NULL, numbers);
+        pyro_spark_error(request, 500, "no memory left");
+        return;
     }
-    pyro_spark_close_array(&request->json);
-    pyro_release(NULL, numbers);
+    size_t count = stage ? stage->tasks.count : 0, shown = 0;
+    for (size_t i = 0; descending && i < count / 2; i++) {
+        uint32_t number = numbers[i];
+        numbers[i] = numbers[count - 1 - i];
+        numbers[count - 1 - i] = number;
+    }
+    for (size_t i = 0; i < count && (int64_t)shown < length; i++)
+        if (wanted >> pyro_history_task_status(request->history, numbers[i]) & 1 && offset-- <= 0)
+            numbers[shown++] = numbers[i];
+    *list = (struct task_list){request->history, numbers, shown, 0};
+    pyro_spark_open_array(&request->json);
+    pyro_spark_answer_pieces(request, &(const struct spark_pieces){next_tasks, close_tasks, list});
 }
