@@ -266,9 +266,10 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
         if (order == 0 && !stamp) {
             ok = false;
         } else if (stamp) {
-            *part = (struct pyro_log_part){path_column(reader, parts, 1), column(reader, parts, 2),
-                                           sqlite3_column_int(parts, 3) != 0, PYRO_SLICE_NULL,
-                                           (uint64_t)sqlite3_column_int64(parts, 8)};
+            *part = (struct pyro_log_part){.path = path_column(reader, parts, 1),
+                                           .member = column(reader, parts, 2),
+                                           .compacted = sqlite3_column_int(parts, 3) != 0,
+                                           .most_bytes = (uint64_t)sqlite3_column_int64(parts, 8)};
             *stamp =
                 (struct serve_stamp){(uint64_t)sqlite3_column_int64(parts, 4), (uint64_t)sqlite3_column_int64(parts, 5),
                                      (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
