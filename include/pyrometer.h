@@ -459,6 +459,11 @@ struct pyro_writer {
     void *context;
 };
 
+/* Writes a document about an application that is worked out, not read off its log. PYRO_ERROR_ARGUMENT: there is none
+ * of that name for it, and nothing was written. */
+typedef enum pyro_status pyro_document_function(void *context, const pyro_diagnosis *diagnosis, const char *name,
+                                                const struct pyro_writer *writer, struct pyro_error *error);
+
 struct pyro_report_options {
     size_t size;
     int color;            /* 1: ANSI colours (text) */
@@ -466,7 +471,17 @@ struct pyro_report_options {
     int64_t utc_offset_s; /* for times in text and markdown; 0: UTC */
     int details;          /* 1: text and markdown also list every stage and executor, not only the important ones */
     int ids;              /* 1: text shows the id of each finding (as details does) */
+    /* HTML: asked for the documents "whatif" and "cost", without which the page does not predict and has no bill; NULL:
+     * neither. pyro_page_document() writes both. */
+    pyro_document_function *document;
+    void *document_context;
 };
+
+/* For pyro_report_options.document. "whatif": pyrometer.whatif/1 of a grid of executors, and of cores where the run is
+ * small, without the scenarios' jobs; "cost": pyrometer.cost/1. `context`: a struct pyro_options (allocator, threads,
+ * prices), or NULL. Without prices scenarios have no cost, and the bill that of the library's own sheets. */
+PYRO_API enum pyro_status pyro_page_document(void *context, const pyro_diagnosis *diagnosis, const char *name,
+                                             const struct pyro_writer *writer, struct pyro_error *error);
 
 /* Writes the report of one application. */
 PYRO_API enum pyro_status pyro_report_write(const pyro_diagnosis *diagnosis, enum pyro_format format,

@@ -226,6 +226,11 @@ static int run(const struct cli_call *call)
         return status;
     }
     cli_catch_signals();
+    struct pyro_options page = {.size = sizeof(page), .threads = state.options.threads, .prices = state.prices};
+    if (state.format == PYRO_FORMAT_HTML) {
+        state.report.document = pyro_page_document;
+        state.report.document_context = &page;
+    }
     state.report.ids = cli_store_url(call) != NULL;
     state.writer = cli_output_writer(&state.output);
     state.report.color = cli_wants_color(&state.output, cli_value(call, "color"));

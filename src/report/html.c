@@ -41,7 +41,7 @@ static void write_documents(struct pyro_output *page, const struct pyro_diagnosi
     enum pyro_status status = pyro_output_done(&inner, &error);
     if (page->status == PYRO_OK)
         page->status = status;
-    pyro_html_documents(page, diagnosis, many);
+    pyro_html_documents(page, diagnosis, options, many);
     pyro_strbuf_add_text(&page->buffer, "\n}}");
 }
 

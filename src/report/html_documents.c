@@ -11,10 +11,10 @@ enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };
 struct limits {
     size_t timeline_tasks;
     size_t rows; /* stages and SQL executions each, beside those with findings */
-    bool environment;
+    bool environment, predictions;
 };
 
-static const struct limits alone = {200000, 50, true}, among_others = {20000, 0, false};
+static const struct limits alone = {200000, 50, true, true}, among_others = {20000, 0, false, false};
 
 /* JSON inside a script element: '<' occurs in its strings only, and written as an escape it can neither end the element
  * nor begin a comment. */
@@ -57,16 +57,34 @@ static int write_document(void *context, const void *data, size_t len)
     return 0;
 }
 
-static void add_document(struct documents *documents, const char *name, size_t most_tasks)
+static struct pyro_writer begin_document(struct documents *documents, const char *name)
 {
-    const struct pyro_writer writer = {write_document, documents};
-    const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = most_tasks};
-    struct pyro_error error;
     documents->name = name;
     documents->begun = false;
-    enum pyro_status status = pyro_view_write(documents->diagnosis, name, &options, &writer, &error);
-    if (status != PYRO_OK && status != PYRO_ERROR_ARGUMENT && documents->page->status == PYRO_OK)
+    return (struct pyro_writer){write_document, documents};
+}
+
+/* PYRO_ERROR_ARGUMENT: there is no such document, and the page does without. */
+static void end_document(struct documents *documents, enum pyro_status status)
+{
+    if (status != PYRO_OK && (status != PYRO_ERROR_ARGUMENT || documents->begun) && documents->page->status == PYRO_OK)
         documents->page->status = status;
+}
+
+static void add_document(struct documents *documents, const char *name, size_t most_tasks)
+{
+    const struct pyro_writer writer = begin_document(documents, name);
+    const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = most_tasks};
+    struct pyro_error error;
+    end_document(documents, pyro_view_write(documents->diagnosis, name, &options, &writer, &error));
+}
+
+/* What this layer cannot make by itself: predictions take threads. */
+static void add_worked_out(struct documents *documents, const char *name, const struct pyro_report_options *options)
+{
+    const struct pyro_writer writer = begin_document(documents, name);
+    struct pyro_error error;
+    end_document(documents, options->document(options->document_context, documents->diagnosis, name, &writer, &error));
 }
 
 /* Of `count` rows those with a finding, and as many others as the limits allow: those that took longest. */
@@ -153,7 +171,8 @@ static void add_sql(struct documents *documents)
     pyro_release(app->allocator, chosen);
 }
 
-void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis, bool many)
+void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
+                         const struct pyro_report_options *options, bool many)
 {
     struct documents documents = {.page = page, .diagnosis = diagnosis, .limits = many ? &among_others : &alone};
     for (size_t i = 0; pyro_view_name(i); i++) {
@@ -165,4 +184,8 @@ void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *
         else if (!strchr(name, '{') && (documents.limits->environment || strcmp(name, "environment") != 0))
             add_document(&documents, name, documents.limits->timeline_tasks);
     }
+    if (options->document && documents.limits->predictions)
+        add_worked_out(&documents, "whatif", options);
+    if (options->document)
+        add_worked_out(&documents, "cost", options);
 }

@@ -75,7 +75,7 @@ enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format f
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, whatif->arena.allocator);
     if (format == PYRO_FORMAT_JSON)
-        pyro_whatif_json(&output, whatif);
+        pyro_whatif_json(&output, whatif, true);
     else if (format == PYRO_FORMAT_CSV)
         write_csv(&output, whatif);
     else

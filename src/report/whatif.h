@@ -5,7 +5,8 @@
 #include "predict/predict.h"
 #include "report/report.h"
 
-void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif);
+/* `jobs`: with when each job of each scenario would run. */
+void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif, bool jobs);
 void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *whatif,
                       const struct pyro_report_options *options);
 

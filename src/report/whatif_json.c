@@ -129,7 +129,7 @@ static void write_optimum(struct pyro_json *json, const struct pyro_whatif *what
 }
 
 static void write_scenario(struct pyro_json *json, const struct pyro_whatif *whatif,
-                           const struct pyro_scenario *scenario)
+                           const struct pyro_scenario *scenario, bool jobs)
 {
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
@@ -149,7 +149,8 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_int(json, "expected", scenario->wall_expected_ms);
     pyro_json_int(json, "high", scenario->wall_high_ms);
     pyro_json_end(json, '}');
-    write_jobs(json, whatif->run.app, scenario);
+    if (jobs)
+        write_jobs(json, whatif->run.app, scenario);
     pyro_json_line(json);
     pyro_json_int(json, "core_ms", scenario->core_ms);
     pyro_json_real(json, "cost", scenario->cost);
@@ -160,7 +161,7 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_end(json, '}');
 }
 
-void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif)
+void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif, bool jobs)
 {
     struct pyro_json json;
     pyro_json_init(&json, output);
@@ -173,7 +174,7 @@ void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *what
     pyro_json_line(&json);
     pyro_json_begin(&json, "scenarios", '[');
     for (size_t i = 0; i < whatif->scenario_count; i++) {
-        write_scenario(&json, whatif, &whatif->scenarios[i]);
+        write_scenario(&json, whatif, &whatif->scenarios[i], jobs);
         pyro_output_flush(output, false);
     }
     pyro_json_end(&json, ']');

@@ -89,6 +89,36 @@ def test_a_report_about_one_application_opens_its_overview(
         watched.close()
 
 
+def test_a_report_predicts_what_it_brought_along(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    path, documents = reports["data_skew"]
+    whatif = documents["whatif"]
+    assert whatif["schema"] == "pyrometer.whatif/1" and documents["cost"]["schema"] == "pyrometer.cost/1"
+    base = whatif["base"]
+    grid = {(one["executors"], one["cores_per_executor"]): one for one in whatif["scenarios"]}
+    assert (base["executors"], base["cores_per_executor"]) in grid and len(grid) == len(whatif["scenarios"])
+    more = min(executors for executors, _ in grid if executors > base["executors"])
+    watched = Watched(browser, offline=True)
+    page = watched.page
+    try:
+        watched.open(path.as_uri() + app_route(documents, "whatif"))
+        slider = page.get_by_role("slider", name="Executors")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        watched.until(f"location.hash.includes('executors={more}')")
+        assert slider.get_attribute("aria-valuetext") == str(more)
+        expected = grid[(more, base["cores_per_executor"])]["wall_ms"]["expected"]
+        change = (expected - base["replayed_ms"]) / base["replayed_ms"] * 100
+        assert f"{change:+.0f} %".replace("+0", "0").replace("-0 %", "0 %") in page.inner_text("dl.figures").replace("-0 %", "0 %")
+        assert f"stop at {len(grid)} predictions" in page.inner_text("main")
+        watched.open(path.as_uri() + app_route(documents, "whatif?executors=9999"))
+        assert page.get_by_role("slider", name="Executors").get_attribute("aria-valuetext") == str(max(one for one, _ in grid))
+        watched.open(path.as_uri() + app_route(documents, "cost"))
+        assert page.locator("table").count() >= 2
+        watched.check()
+    finally:
+        watched.close()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pages_are_accessible(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], theme: str) -> None:
     if not AXE.exists():

@@ -1,15 +1,15 @@
 /** The run predicted with other executors, memory, settings or amounts of data, by the simulator behind the server. */
-import { useCallback, useMemo } from "preact/hooks";
+import { useCallback, useId, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
-import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
+import { appAddress, available, fromDisk, useDocument } from "../data/documents";
 import { bytes, duration, durationRange, money, plural, share } from "../format";
 import { replaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
-import { onFront, sweepValues } from "../whatif/pareto";
+import { nearest, onFront, sweepValues, valuesOf } from "../whatif/pareto";
 import type { Scenario, WhatIf } from "../whatif/types";
 import type { AppPageProps } from "./pages";
 
@@ -48,6 +48,7 @@ function requestOf(asked: Asked): string | null {
     return text ? `whatif?${text}` : null;
 }
 
+/** An <output> would be what a label around it names: it says by `for` that it is the slider. */
 function Slider({
     name,
     value,
@@ -68,13 +69,15 @@ function Slider({
     onChange: (value: string) => void;
 }) {
     const now = value ? Number(value) : fallback;
+    const id = useId();
     return (
-        <label class="slider">
+        <label class="slider" for={id}>
             <span>
                 {name} <output>{text(now)}</output>
                 {value && value !== String(fallback) && <small>was {text(fallback)}</small>}
             </span>
             <input
+                id={id}
                 type="range"
                 min={least}
                 max={Math.max(most, now)}
@@ -443,16 +446,94 @@ function OnServer({ address, query }: { address: string; query: URLSearchParams 
     );
 }
 
+/** A slider that stops only at what was predicted. */
+function Stops({
+    name,
+    values,
+    value,
+    was,
+    onChange,
+}: {
+    name: string;
+    values: number[];
+    value: number;
+    was: number;
+    onChange: (value: number) => void;
+}) {
+    const at = Math.max(0, values.indexOf(value));
+    const id = useId();
+    return (
+        <label class="slider" for={id}>
+            <span>
+                {name} <output>{value}</output>
+                {value !== was && <small>was {was}</small>}
+            </span>
+            <input
+                id={id}
+                type="range"
+                min={0}
+                max={values.length - 1}
+                step={1}
+                value={at}
+                disabled={values.length < 2}
+                aria-valuetext={String(value)}
+                onInput={(event) => onChange(values[Number(event.currentTarget.value)] ?? value)}
+            />
+            <small>{values.join(" · ")}</small>
+        </label>
+    );
+}
+
+/** The predictions that came with the report, and sliders from one to another. */
+function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
+    const { base } = data;
+    const executors = useMemo(() => valuesOf(data.scenarios, "executors"), [data]);
+    const cores = useMemo(() => valuesOf(data.scenarios, "cores_per_executor"), [data]);
+    const chosen = {
+        executors: nearest(executors, Number(query.get("executors")) || base.executors),
+        cores: nearest(cores, Number(query.get("cores")) || base.cores_per_executor),
+    };
+    const scenario = data.scenarios.find(
+        (one) => one.executors === chosen.executors && one.cores_per_executor === chosen.cores,
+    );
+    return (
+        <Section title="Change it" note="of what was predicted when this report was written">
+            <div class="sliders">
+                <Stops
+                    name="Executors"
+                    values={executors}
+                    value={chosen.executors}
+                    was={base.executors}
+                    onChange={(value) => replaceQuery({ executors: value === base.executors ? null : value })}
+                />
+                <Stops
+                    name="Cores of each"
+                    values={cores}
+                    value={chosen.cores}
+                    was={base.cores_per_executor}
+                    onChange={(value) => replaceQuery({ cores: value === base.cores_per_executor ? null : value })}
+                />
+            </div>
+            <Outcome data={{ base, scenarios: scenario ? [scenario] : [] }} />
+            <p class="note">
+                A report from disk has no simulator: the sliders stop at {plural(data.scenarios.length, "prediction")}{" "}
+                that came with it. Other numbers, memory, settings and amounts of data can be tried with pyrometer
+                serve, or pyrometer whatif.
+            </p>
+        </Section>
+    );
+}
+
 /** A report from disk brings a sweep along, and has no simulator. */
-function FromDisk({ address }: { address: string }) {
-    const saved = embeddedBelow(`${address}/whatif`)[0] ?? null;
-    const state = useDocument<WhatIf>(saved);
-    if (saved === null) return <Empty title="Not in this report">Open the log with: pyrometer serve FOLDER</Empty>;
+function FromDisk({ address, query }: { address: string; query: URLSearchParams }) {
+    const there = available(`${address}/whatif`);
+    const state = useDocument<WhatIf>(there ? `${address}/whatif` : null);
+    if (!there) return <Empty title="Not in this report">Open the log with: pyrometer serve FOLDER</Empty>;
     return (
         <Loaded state={state} what="prediction">
             {(data) => (
                 <>
-                    <p class="note">Other settings can be tried with: pyrometer serve, or pyrometer whatif.</p>
+                    <Saved data={data} query={query} />
                     <Sweeps data={data} />
                 </>
             )}
@@ -465,11 +546,7 @@ export function WhatIfPage({ app, attempt, query }: AppPageProps) {
     return (
         <div class="page">
             <h1>What if</h1>
-            {fromDisk || !available(`${address}/whatif`) ? (
-                <FromDisk address={address} />
-            ) : (
-                <OnServer address={address} query={query} />
-            )}
+            {fromDisk ? <FromDisk address={address} query={query} /> : <OnServer address={address} query={query} />}
         </div>
     );
 }

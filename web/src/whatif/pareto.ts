@@ -17,3 +17,16 @@ export function sweepValues(now: number): number[] {
     for (let i = 0; i <= 10; i++) values.add(Math.max(1, Math.round(most ** (i / 10))));
     return [...values].filter((value) => value >= 1).sort((a, b) => a - b);
 }
+
+/** What occurs among the scenarios, ascending. */
+export function valuesOf<Key extends string>(scenarios: Record<Key, number>[], key: Key): number[] {
+    return [...new Set(scenarios.map((one) => one[key]))].sort((a, b) => a - b);
+}
+
+/** The one of them that is closest: an address may name what was not predicted. */
+export function nearest(values: number[], wanted: number): number {
+    return values.reduce(
+        (best, one) => (Math.abs(one - wanted) < Math.abs(best - wanted) ? one : best),
+        values[0] ?? 0,
+    );
+}
