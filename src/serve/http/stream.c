@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 
-/* Two blocks, one being filled while the other is being sent. */
-enum { BLOCK = 128 << 10, SEND = 128 << 10, STACK = 1 << 20 };
+/* Blocks are filled while others are being sent; more than two, so that neither side waits for the other at each. */
+enum { BLOCKS = 4, BLOCK = 128 << 10, SEND = 128 << 10, STACK = 1 << 20 };
 
 struct block {
     size_t len, sent;
@@ -23,9 +23,9 @@ struct pump {
     pthread_cond_t changed;
     unsigned owners;
     bool begun, waiting, cancelled;
-    int ended;                /* 0, SERVE_STREAM_END or SERVE_STREAM_BROKEN */
-    unsigned filled, emptied; /* blocks, ever */
-    struct block blocks[2];   /* block number i is blocks[i % 2] */
+    int ended;                   /* 0, SERVE_STREAM_END or SERVE_STREAM_BROKEN */
+    unsigned filled, emptied;    /* blocks, ever */
+    struct block blocks[BLOCKS]; /* block number i is blocks[i % BLOCKS] */
 };
 
 static void close_stream(struct stream_limit *limit, const struct serve_stream *stream)
@@ -112,11 +112,11 @@ static void *run(void *context)
     struct pump *pump = context;
     pthread_mutex_lock(&pump->mutex);
     while (!pump->cancelled && !pump->ended) {
-        if (pump->filled - pump->emptied == 2) {
+        if (pump->filled - pump->emptied == BLOCKS) {
             pthread_cond_wait(&pump->changed, &pump->mutex);
             continue;
         }
-        struct block *block = &pump->blocks[pump->filled % 2];
+        struct block *block = &pump->blocks[pump->filled % BLOCKS];
         pthread_mutex_unlock(&pump->mutex);
         int64_t got = fill(pump, block);
         pthread_mutex_lock(&pump->mutex);
@@ -154,7 +154,7 @@ static bool begin(struct pump *pump)
 
 static ssize_t empty(struct pump *pump, char *buffer, size_t size)
 {
-    struct block *block = &pump->blocks[pump->emptied % 2];
+    struct block *block = &pump->blocks[pump->emptied % BLOCKS];
     size_t rest = block->len - block->sent, len = rest < size ? rest : size;
     memcpy(buffer, block->data + block->sent, len);
     block->sent += len;

@@ -27,7 +27,8 @@ static bool tells_secret(struct pyro_slice text)
             continue;
         for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
             size_t len = strlen(words[w]);
-            if (*words[w] == first && len <= text.len - i && strncasecmp(text.ptr + i, words[w], len) == 0)
+            if (words[w][0] == first && len <= text.len - i && words[w][1] == (text.ptr[i + 1] | 0x20) &&
+                strncasecmp(text.ptr + i, words[w], len) == 0)
                 return true;
         }
     }
