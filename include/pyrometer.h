@@ -211,7 +211,8 @@ PYRO_API const char *pyro_profile_name(size_t index);
 
 /* ---- Server ------------------------------------------------------------------------------------------------------ */
 
-/* Answers the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own. */
+/* Answers the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own.
+ * Wherever folders are given, there may be URLs of stores (sqlite:FILE), whose runs are listed too. */
 typedef struct pyro_server pyro_server;
 
 /* Beyond how many a server's /api/v1 forgets, as Spark's History Server does; 0: never. */
@@ -257,7 +258,7 @@ struct pyro_server_options {
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
- * or this build has no server. PYRO_ERROR_INPUT: a folder is missing. PYRO_ERROR_OUTPUT: the port is taken. */
+ * or this build has no server. PYRO_ERROR_INPUT: a folder or store is missing. PYRO_ERROR_OUTPUT: the port is taken. */
 PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
                                             const struct pyro_server_options *options, pyro_server **ret,
                                             struct pyro_error *error);
@@ -277,7 +278,8 @@ struct pyro_writer;
 
 /* ---- Agents ------------------------------------------------------------------------------------------------------ */
 
-/* Answers the Model Context Protocol about the logs of folders (docs/mcp.md): one JSON-RPC message at a time. */
+/* Answers the Model Context Protocol about the logs of folders and stores (docs/mcp.md): one JSON-RPC message at a
+ * time. */
 typedef struct pyro_mcp pyro_mcp;
 
 struct pyro_mcp_options {

@@ -10,7 +10,7 @@ import project
 
 ARROW = ["base", "source", "model", "decode", "analyze", "cost", "rules", "compare", "predict", "report", "store", "session"]
 # The command and the server stand on the public header; the server may also read the model, and look for logs.
-TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "session"}}
+TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "session"}}
 PUBLIC = "pyrometer.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -1,4 +1,4 @@
-/* pyrometer mcp DIR... */
+/* pyrometer mcp DIR|STORE... */
 #include "load.h"
 
 #include <errno.h>
@@ -101,7 +101,8 @@ const struct cli_verb_body cli_verb_mcp = {
     .choices = "@files",
     .description = "Answers the Model Context Protocol on standard input and output, for agents: list, diagnose, "
                    "explain, inspect, "
-                   "compare, predict, bill and query the runs whose logs are in folders. Answers have a budget of "
+                   "compare, predict, bill and query the runs whose logs are in folders, or that stores (sqlite:FILE) "
+                   "keep. Answers have a budget of "
                    "tokens and say how "
                    "to ask for the rest (docs/mcp.md).\n\n"
                    "`pyrometer serve` answers the same over HTTP, at /mcp.",

@@ -1,4 +1,4 @@
-/* pyrometer serve DIR... */
+/* pyrometer serve DIR|STORE... */
 #include "config.h"
 #include "load.h"
 
@@ -325,6 +325,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"pyrometer serve /var/log/spark-events", "Answers where a History Server would, on http://127.0.0.1:18080/."},
+    {"pyrometer serve sqlite:runs.db",
+     "The same for the runs of a store, with their logs or, where these are gone, the reports that were kept."},
     {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, as Spark gives it."},
     {"pyrometer serve --retain-like-spark --retained spark.ui.retainedJobs=5000 DIR",
      "Shows no more than a History Server that keeps 5,000 jobs."},
@@ -342,7 +344,9 @@ const struct cli_verb_body cli_verb_serve = {
     .options = options,
     .choices = "@files",
     .description =
-        "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in folders: "
+        "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in folders, and for "
+        "the runs of "
+        "stores (sqlite:FILE): "
         "applications, jobs, stages, tasks, executors, RDDs, environment. docs/serve.md lists what is answered. Below "
         "/pyrometer/v1 it answers reports, timelines, plans, predictions, uploads and feedback (docs/api.md), at "
         "/metrics "

@@ -18,5 +18,7 @@ void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *d
 void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+/* A rule of the catalogue with its page and thresholds, as the member "rule". */
+void pyro_json_rule(struct pyro_json *json, size_t index);
 
 #endif

@@ -41,6 +41,16 @@ static void write_list(struct pyro_json *json)
     pyro_json_end(json, ']');
 }
 
+void pyro_json_rule(struct pyro_json *json, size_t index)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "rule", '{');
+    write_rule(json, index);
+    pyro_json_string(json, "page", pyro_rules_page(index));
+    write_thresholds(json, index);
+    pyro_json_end(json, '}');
+}
+
 enum pyro_status pyro_rules_write(const char *id, const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
@@ -96,12 +106,7 @@ enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char 
     pyro_json_begin(&json, NULL, '{');
     pyro_json_string(&json, "schema", "pyrometer.finding/1");
     pyro_json_finding(&json, "finding", diagnosis, &diagnosis->findings[i]);
-    pyro_json_line(&json);
-    pyro_json_begin(&json, "rule", '{');
-    write_rule(&json, rule);
-    pyro_json_string(&json, "page", pyro_rules_page(rule));
-    write_thresholds(&json, rule);
-    pyro_json_end(&json, '}');
+    pyro_json_rule(&json, rule);
     pyro_json_end(&json, '}');
     pyro_strbuf_add_char(&output.buffer, '\n');
     return pyro_output_done(&output, error);

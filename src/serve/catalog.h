@@ -1,12 +1,14 @@
-/* The applications of some folders: what is listed, and what of it is open.
+/* The applications of some folders and stores: what is listed, and what of it is open.
  *
- *     folders -> look (every update interval) -> list (immutable) -> open history or diagnosis (kept up to a limit)
+ *     folders, stores -> look (every update interval) -> list (immutable) -> open history or diagnosis (kept up to a
+ * limit)
  *
  * All functions may be called from any thread. A list is what was found at one time: it does not change while someone
  * holds it, whatever happens to the files. */
 #ifndef PYRO_SERVE_CATALOG_H
 #define PYRO_SERVE_CATALOG_H
 
+#include "model/access.h"
 #include "session/history.h"
 
 struct serve_app {
@@ -15,12 +17,23 @@ struct serve_app {
     size_t attempt_count;
 };
 
+/* A run of which only what a store keeps is there: its log is not, or cannot be read. */
+struct serve_stored {
+    const char *url;        /* of the store */
+    struct pyro_slice path; /* where the log was, ends in NUL; null: unknown */
+    int64_t recorded_ms;
+    bool knows_access; /* else who may see it, beside its owner, is not known */
+    struct pyro_access_lists access;
+};
+
 /* A log as it was found on disk. */
 struct serve_log_info {
-    struct pyro_slice path; /* the file, the folder of a rolling log, or ARCHIVE!MEMBER; ends in NUL */
+    struct pyro_slice path; /* the file, the folder of a rolling log, or ARCHIVE!MEMBER; ends in NUL; of a run that is
+                             * only stored, where the log was, or null */
     uint64_t bytes;         /* as stored */
     bool in_progress;       /* its name says that it is being written */
     bool uploaded;          /* it is in the uploads folder */
+    const struct serve_stored *stored; /* NULL: the log is there; valid as long as the list */
 };
 
 struct serve_unreadable {
@@ -32,7 +45,7 @@ struct serve_list;
 struct serve_catalog;
 
 struct serve_catalog_options {
-    const char *const *folders;
+    const char *const *folders; /* and URLs of stores, whose runs are listed beside */
     size_t folder_count;
     const char *uploads;                  /* one more folder, whose logs are marked; NULL: none */
     const char *cache;                    /* the folder for what is kept between starts; NULL: nothing is kept */
@@ -64,12 +77,18 @@ const struct serve_app *pyro_serve_list_find(const struct serve_list *list, stru
 /* The attempt with that id (null: the one without), or NULL. */
 const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, struct pyro_slice attempt);
 struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt);
-/* The files that it is made of; valid as long as the list. */
+/* The files that it is made of (none: it is only stored); valid as long as the list. */
 const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt);
-/* The list with those attempts only that somebody may see, and nothing of what could not be read; the caller releases
- * it. `identity` stands for the same log in every list. NULL: no memory; that counts as an empty list. */
-typedef bool serve_visible(void *context, uint64_t identity, const struct pyro_log *files,
-                           const struct pyro_attempt *attempt);
+/* What is asked whether somebody may see it. */
+struct serve_seen {
+    uint64_t identity; /* stands for the same log in every list */
+    const struct pyro_log *files;
+    const struct pyro_attempt *attempt;
+    const struct serve_stored *stored; /* NULL: `files` say who may see it */
+};
+/* The list with those attempts only that somebody may see, and nothing of what could not be read, nor of logs beside
+ * those that are listed; the caller releases it. NULL: no memory; that counts as an empty list. */
+typedef bool serve_visible(void *context, const struct serve_seen *seen);
 const struct serve_list *pyro_serve_list_visible(const struct serve_list *list, serve_visible *visible, void *context);
 /* What was found and is not listed, and why, by path. */
 const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_list *list, size_t *ret_count);
@@ -93,14 +112,20 @@ enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struc
                                             struct pyro_slice attempt, bool with_sql, struct pyro_history **ret,
                                             struct pyro_error *error);
 
-/* A loaded application and what the rules say of it. Immutable. */
+/* A loaded application and what the rules say of it; of a run that is only stored, the report. Immutable. */
 struct serve_diagnosis {
-    pyro_app *app;
-    pyro_diagnosis *diagnosis;
+    pyro_app *app;             /* NULL: only the report is there */
+    pyro_diagnosis *diagnosis; /* NULL with `app` */
+    struct pyro_slice report;  /* pyrometer.report/1 as it was stored; null where `app` is there */
 };
+/* PYRO_ERROR_INPUT also where only the report is there. */
 enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
                                               struct pyro_slice attempt, const struct serve_diagnosis **ret,
                                               struct pyro_error *error);
+/* The same, or the report where that is all. */
+enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct pyro_slice id,
+                                           struct pyro_slice attempt, const struct serve_diagnosis **ret,
+                                           struct pyro_error *error);
 void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis);
 
 /* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */

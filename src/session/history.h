@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "model/access.h"
 #include "model/history.h"
 
 /* One attempt of an application, as a list of applications shows it. */
@@ -67,11 +68,6 @@ bool pyro_history_index_write(const struct pyro_history *history, struct pyro_sl
 struct pyro_history *pyro_history_index_read(struct pyro_slice file, struct pyro_slice identity);
 struct pyro_log;
 
-/* Who may see an application, as its properties say; texts are lists written a,b, or null. */
-struct pyro_access_lists {
-    bool enabled; /* spark.acls.enable, or spark.ui.acls.enable */
-    struct pyro_slice users, groups, admins, admin_groups;
-};
 /* Reads the log up to its environment. Without one the lists are empty. */
 enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_arena *arena,
                                      struct pyro_access_lists *ret, struct pyro_error *error);

@@ -17,25 +17,26 @@ struct pyro_store {
     struct pyro_arena arena; /* what callers were handed */
 };
 
-enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
-                                 struct pyro_error *error)
+static const struct pyro_backend *backend_of(const char *url)
 {
-    pyro_error_clear(error);
-    const struct pyro_allocator *allocator = NULL;
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
     const char *colon = url ? strchr(url, ':') : NULL;
-    const struct pyro_backend *backend = NULL;
     for (size_t i = 0; colon && i < sizeof(backends) / sizeof(backends[0]); i++)
         if (pyro_slice_is((struct pyro_slice){url, (size_t)(colon - url)}, backends[i]->scheme))
-            backend = backends[i];
+            return backends[i];
+    return NULL;
+}
+
+static enum pyro_status open_url(const char *url, bool writes, const struct pyro_allocator *allocator, pyro_store **ret,
+                                 struct pyro_error *error)
+{
+    const struct pyro_backend *backend = backend_of(url);
     if (!backend || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' names no store; give sqlite:FILE", url ? url : "");
     struct pyro_store *store = pyro_allocate(allocator, sizeof(*store));
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
     *store = (struct pyro_store){.allocator = allocator, .backend = backend};
-    enum pyro_status status = backend->open(colon + 1, allocator, &store->state, error);
+    enum pyro_status status = backend->open(pyro_store_place(url), writes, allocator, &store->state, error);
     if (status != PYRO_OK) {
         pyro_release(allocator, store);
         return status;
@@ -43,6 +44,16 @@ enum pyro_status pyro_store_open(const char *url, const struct pyro_options *opt
     pyro_arena_init(&store->arena, allocator);
     *ret = store;
     return PYRO_OK;
+}
+
+enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
+                                 struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    const struct pyro_allocator *allocator = NULL;
+    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
+        allocator = options->allocator;
+    return open_url(url, true, allocator, ret, error);
 }
 
 void pyro_store_close(pyro_store *store)
@@ -94,6 +105,42 @@ enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *contex
     if (!store || !take)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
     return store->backend->each_run(store->state, take, context, error);
+}
+
+/* ---- For the server -----------------------------------------------------------------------------------------------
+ */
+
+bool pyro_store_is_url(const char *text)
+{
+    return backend_of(text) != NULL;
+}
+
+const char *pyro_store_place(const char *url)
+{
+    return strchr(url, ':') + 1;
+}
+
+enum pyro_status pyro_store_open_to_read(const char *url, pyro_store **ret, struct pyro_error *error)
+{
+    return open_url(url, false, NULL, ret, error);
+}
+
+enum pyro_status pyro_store_each_stored(pyro_store *store,
+                                        int (*take)(void *context, const struct pyro_stored_run *run), void *context,
+                                        struct pyro_error *error)
+{
+    return store->backend->each_stored(store->state, take, context, error);
+}
+
+enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, struct pyro_slice attempt,
+                                   struct pyro_strbuf *out, struct pyro_error *error)
+{
+    return store->backend->report(store->state, app_id, attempt, out, error);
+}
+
+int64_t pyro_store_state(pyro_store *store)
+{
+    return store->backend->state(store->state);
 }
 
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* A store in one SQLite file. Tables are ours to change; the views are a contract (docs/store.md). */
-#include <sqlite3.h>
-#include <stdio.h>
-
 #include "base/memory.h"
+#include "store/database.h"
 #include "store/store.h"
 
 enum { APPLICATION_ID = 0x5059524f, VERSION = 1, PATIENCE_MS = 10000 };
@@ -38,6 +36,11 @@ static const char schema[] =
     "CREATE VIEW feedback AS SELECT application, finding, rule, verdict, note, time_ms FROM verdict;"
     "CREATE VIEW baselines AS SELECT b.name AS name, app_id, attempt FROM baseline b JOIN run ON run = key;";
 
+/* Who may see a run, as its application said. Stores that were made before have no such rows yet. */
+static const char additions[] =
+    "CREATE TABLE IF NOT EXISTS run_access (run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE,"
+    " enabled INTEGER NOT NULL, view_users TEXT, view_groups TEXT, admin_users TEXT, admin_groups TEXT);";
+
 struct store {
     const struct pyro_allocator *allocator;
     sqlite3 *db;
@@ -62,45 +65,30 @@ static void close_store(void *state)
 
 static bool run_text(struct store *store, const char *text)
 {
-    return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK;
+    return pyro_database_run(store->db, text);
 }
 
-static int64_t pragma(struct store *store, const char *text)
+static enum pyro_status open_file(struct store *store, const char *place, bool writes, struct pyro_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(store->db, text, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
+    static const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, additions};
+    int64_t version;
+    switch (pyro_database_open(place, &kind, writes, &store->db, &version)) {
+    case PYRO_DATABASE_GOOD:
+        return PYRO_OK;
+    case PYRO_DATABASE_FOREIGN:
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "it is an SQLite file, but no store of Pyrometer's; name another file");
+    case PYRO_DATABASE_OTHER_VERSION:
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "it is a store of version %lld, and this build knows version %d; use a newer build",
+                              (long long)version, VERSION);
+    default:
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "the store cannot be opened: %s",
+                              store->db ? sqlite3_errmsg(store->db) : "no memory");
+    }
 }
 
-/* Makes the tables in an empty file; refuses what is no store, or one of a later version. */
-static enum pyro_status prepare(struct store *store, struct pyro_error *error)
-{
-    char stamp[96];
-    /* One writer at a time: two processes that open a new file must not both make the tables. */
-    if (!run_text(store, "BEGIN IMMEDIATE"))
-        return fail(store, PYRO_ERROR_INPUT, "cannot be used", error);
-    int64_t tables = pragma(store, "SELECT count(*) FROM sqlite_schema");
-    int64_t id = pragma(store, "PRAGMA application_id"), version = pragma(store, "PRAGMA user_version");
-    enum pyro_status status = PYRO_OK;
-    if (tables > 0 && id != APPLICATION_ID)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT,
-                                "it is an SQLite file, but no store of Pyrometer's; name another file");
-    else if (tables > 0 && version != VERSION)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT,
-                                "it is a store of version %lld, and this build knows version %d; use a newer build",
-                                (long long)version, VERSION);
-    snprintf(stamp, sizeof(stamp), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID, VERSION);
-    if (status == PYRO_OK && tables == 0 && (!run_text(store, schema) || !run_text(store, stamp)))
-        status = fail(store, PYRO_ERROR_OUTPUT, "could not be made", error);
-    if (!run_text(store, status == PYRO_OK ? "COMMIT" : "ROLLBACK") && status == PYRO_OK)
-        status = fail(store, PYRO_ERROR_OUTPUT, "could not be made", error);
-    return status;
-}
-
-static enum pyro_status open_store(const char *place, const struct pyro_allocator *allocator, void **ret,
+static enum pyro_status open_store(const char *place, bool writes, const struct pyro_allocator *allocator, void **ret,
                                    struct pyro_error *error)
 {
     if (!*place)
@@ -109,22 +97,13 @@ static enum pyro_status open_store(const char *place, const struct pyro_allocato
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
     *store = (struct store){.allocator = allocator};
-    enum pyro_status status = PYRO_OK;
-    if (sqlite3_open_v2(place, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "the store cannot be opened: %s",
-                                store->db ? sqlite3_errmsg(store->db) : "no memory");
-    if (status == PYRO_OK) {
-        sqlite3_busy_timeout(store->db, PATIENCE_MS);
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-        run_text(store, "PRAGMA foreign_keys = ON");
-        status = prepare(store, error);
-    }
+    enum pyro_status status = open_file(store, place, writes, error);
     if (status != PYRO_OK) {
         pyro_error_at(error, place, UINT64_MAX);
         close_store(store);
         return status;
     }
+    run_text(store, "PRAGMA foreign_keys = ON");
     *ret = store;
     return PYRO_OK;
 }
@@ -234,6 +213,22 @@ static bool put_findings(struct store *store, int64_t key, const struct pyro_dia
     return ok;
 }
 
+static bool put_access(struct store *store, int64_t key, const struct pyro_access_lists *access)
+{
+    sqlite3_stmt *s = prepared(store, "INSERT OR REPLACE INTO run_access VALUES (?,?,?,?,?,?)");
+    if (s) {
+        sqlite3_bind_int64(s, 1, key);
+        sqlite3_bind_int(s, 2, access->enabled);
+        bind_slice(s, 3, access->users);
+        bind_slice(s, 4, access->groups);
+        bind_slice(s, 5, access->admins);
+        bind_slice(s, 6, access->admin_groups);
+    }
+    bool ok = put(s);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 static bool put_aggregates(struct store *store, int64_t key, const struct pyro_run *run)
 {
     sqlite3_stmt *s = prepared(store, "INSERT INTO run_aggregate VALUES (?,?,?)");
@@ -271,6 +266,7 @@ static enum pyro_status sqlite_record(void *state, const struct pyro_run *run, s
     bool ok = key >= 0 && with_key(store, "DELETE FROM run_finding WHERE run = ?1", key, NULL) &&
               with_key(store, "DELETE FROM run_aggregate WHERE run = ?1", key, NULL) &&
               put_findings(store, key, run->diagnosis) && put_aggregates(store, key, run) &&
+              put_access(store, key, &run->access) &&
               (!run->baseline || with_key(store,
                                           "INSERT INTO baseline (name, run) VALUES (?2, ?1)"
                                           " ON CONFLICT (name) DO UPDATE SET run = excluded.run",
@@ -418,6 +414,84 @@ static enum pyro_status sqlite_each_run(void *state, int (*take)(void *context, 
     return status;
 }
 
+static struct pyro_slice column_slice(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    int len = sqlite3_column_bytes(statement, column);
+    return text ? (struct pyro_slice){text, (size_t)(len > 0 ? len : 0)} : PYRO_SLICE_NULL;
+}
+
+static int64_t column_ms(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? PYRO_NONE : sqlite3_column_int64(statement, column);
+}
+
+static enum pyro_status sqlite_each_stored(void *state, int (*take)(void *context, const struct pyro_stored_run *run),
+                                           void *context, struct pyro_error *error)
+{
+    struct store *store = state;
+    bool knows = pyro_database_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_access'") == 1;
+    sqlite3_stmt *s =
+        prepared(store, knows ? "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
+                                " recorded_ms, enabled, view_users, view_groups, admin_users, admin_groups FROM run"
+                                " LEFT JOIN run_access ON run = key ORDER BY app_id, attempt"
+                              : "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
+                                " recorded_ms, NULL, NULL, NULL, NULL, NULL FROM run ORDER BY app_id, attempt");
+    int step = s ? SQLITE_ROW : SQLITE_ERROR;
+    while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        const struct pyro_stored_run run = {
+            .app_id = column_slice(s, 0),
+            .attempt = column_slice(s, 1),
+            .name = column_slice(s, 2),
+            .user = column_slice(s, 3),
+            .spark_version = column_slice(s, 4),
+            .status = column_slice(s, 5),
+            .path = column_slice(s, 6),
+            .start_ms = column_ms(s, 7),
+            .end_ms = column_ms(s, 8),
+            .recorded_ms = sqlite3_column_int64(s, 9),
+            .knows_access = sqlite3_column_type(s, 10) != SQLITE_NULL,
+            .access = {sqlite3_column_int(s, 10) != 0, column_slice(s, 11), column_slice(s, 12), column_slice(s, 13),
+                       column_slice(s, 14)},
+        };
+        if (take(context, &run) != 0)
+            step = SQLITE_DONE;
+    }
+    enum pyro_status status = step == SQLITE_DONE ? PYRO_OK : fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
+static enum pyro_status sqlite_report(void *state, struct pyro_slice app_id, struct pyro_slice attempt,
+                                      struct pyro_strbuf *out, struct pyro_error *error)
+{
+    struct store *store = state;
+    sqlite3_stmt *s = prepared(store, "SELECT json FROM run WHERE app_id = ? AND attempt = ?");
+    if (s) {
+        bind_slice(s, 1, app_id);
+        bind_slice(s, 2, attempt.ptr ? attempt : PYRO_SLICE_LITERAL(""));
+    }
+    int step = s ? sqlite3_step(s) : SQLITE_ERROR;
+    enum pyro_status status = PYRO_OK;
+    if (step == SQLITE_ROW) {
+        pyro_strbuf_add_slice(out, column_slice(s, 0));
+        if (out->failed)
+            status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
+    } else if (step == SQLITE_DONE) {
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "the store has this run no more");
+    } else {
+        status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+static int64_t sqlite_state(void *state)
+{
+    struct store *store = state;
+    return pyro_database_number(store->db, "PRAGMA data_version");
+}
+
 static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena,
                                         struct pyro_baseline *ret, struct pyro_error *error)
 {
@@ -455,4 +529,7 @@ const struct pyro_backend pyro_backend_sqlite = {
     .each_verdict = sqlite_each_verdict,
     .each_run = sqlite_each_run,
     .baseline = sqlite_baseline,
+    .each_stored = sqlite_each_stored,
+    .report = sqlite_report,
+    .state = sqlite_state,
 };

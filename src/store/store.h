@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "model/access.h"
 #include "rules/feedback.h"
 #include "rules/rule.h"
 
@@ -24,6 +25,7 @@ struct pyro_run {
     struct pyro_slice report;                /* the JSON report */
     struct pyro_slice path;                  /* absolute where it is one of the file system */
     int64_t recorded_ms;
+    struct pyro_access_lists access;
     const char *baseline; /* NULL: none */
     struct pyro_arena arena;
     struct pyro_strbuf text; /* behind `report` */
@@ -37,6 +39,15 @@ void pyro_run_done(struct pyro_run *run);
 int64_t pyro_store_now_ms(void);
 /* Fills run->aggregates. False: no memory. */
 bool pyro_run_aggregate(struct pyro_run *run);
+/* What a store tells of a run without its report. Texts are valid during the call that gives them; `attempt` is empty
+ * where there is none, and any of the others may be null. */
+struct pyro_stored_run {
+    struct pyro_slice app_id, attempt, name, user, spark_version, status, path;
+    int64_t start_ms, end_ms; /* PYRO_NONE: unknown */
+    int64_t recorded_ms;
+    bool knows_access; /* else `access` says nothing: who may see it is not known */
+    struct pyro_access_lists access;
+};
 /* One verdict as it is kept. `application` is what pyro_app_name() gives. */
 struct pyro_verdict_row {
     int64_t time_ms;
@@ -51,7 +62,8 @@ struct pyro_store_error_row {
 
 struct pyro_backend {
     const char *scheme; /* "sqlite" */
-    enum pyro_status (*open)(const char *place, const struct pyro_allocator *allocator, void **ret,
+    /* Where it only reads, nothing is made or changed, and what is not there is an error. */
+    enum pyro_status (*open)(const char *place, bool writes, const struct pyro_allocator *allocator, void **ret,
                              struct pyro_error *error);
     void (*close)(void *state);
     /* All of it or nothing, also beside other writers. */
@@ -71,7 +83,30 @@ struct pyro_backend {
     /* The run that bears the name, its texts in the arena. */
     enum pyro_status (*baseline)(void *state, const char *name, struct pyro_arena *arena, struct pyro_baseline *ret,
                                  struct pyro_error *error);
+    /* Every run, by application and attempt. */
+    enum pyro_status (*each_stored)(void *state, int (*take)(void *context, const struct pyro_stored_run *run),
+                                    void *context, struct pyro_error *error);
+    /* Appends the report of a run. PYRO_ERROR_INPUT: there is no such run. */
+    enum pyro_status (*report)(void *state, struct pyro_slice app_id, struct pyro_slice attempt,
+                               struct pyro_strbuf *out, struct pyro_error *error);
+    /* Changes when somebody else has written. */
+    int64_t (*state)(void *state);
 };
+
+/* ---- For the server ---- */
+
+/* Whether it names a store rather than a file or a folder. */
+bool pyro_store_is_url(const char *text);
+/* Where the store is, behind the scheme of its URL. */
+const char *pyro_store_place(const char *url);
+/* Opens one that is there, for the functions below only. */
+enum pyro_status pyro_store_open_to_read(const char *url, pyro_store **ret, struct pyro_error *error);
+enum pyro_status pyro_store_each_stored(pyro_store *store,
+                                        int (*take)(void *context, const struct pyro_stored_run *run), void *context,
+                                        struct pyro_error *error);
+enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, struct pyro_slice attempt,
+                                   struct pyro_strbuf *out, struct pyro_error *error);
+int64_t pyro_store_state(pyro_store *store);
 
 #define PYRO_BACKEND(name) extern const struct pyro_backend pyro_backend_##name;
 #include "store/backends.def"

@@ -76,12 +76,10 @@ static enum access_answer refuse_early(struct serve_request *request, const char
 
 /* ---- Who asks ---------------------------------------------------------------------------------------------------- */
 
-static bool is_visible(void *context, uint64_t identity, const struct pyro_log *files,
-                       const struct pyro_attempt *attempt)
+static bool is_visible(void *context, const struct serve_seen *seen)
 {
     struct serve_request *request = context;
-    return pyro_acls_let(request->acls, identity, files, attempt, pyro_slice_from(request->user),
-                         pyro_slice_from(request->groups));
+    return pyro_acls_let(request->acls, seen, pyro_slice_from(request->user), pyro_slice_from(request->groups));
 }
 
 static enum access_answer let_in(struct access *access, struct serve_request *request, const char *url, bool reads,

@@ -65,21 +65,21 @@ static void forget(struct acls *acls)
 }
 
 /* Under the lock. false: the log cannot be read, so nobody is let in. */
-static bool look_up(struct acls *acls, uint64_t identity, const struct pyro_log *files, struct pyro_access_lists *ret)
+static bool look_up(struct acls *acls, const struct serve_seen *seen, struct pyro_access_lists *ret)
 {
     struct pyro_error ignored = {0};
-    uint64_t *row = pyro_map_get(&acls->known, identity);
+    uint64_t *row = pyro_map_get(&acls->known, seen->identity);
     if (row) {
         *ret = acls->all.items[*row - 1];
         return true;
     }
     if (acls->all.count >= KNOWN_LIMIT)
         forget(acls);
-    if (pyro_attempt_access(files, &acls->arena, ret, &ignored) != PYRO_OK)
+    if (pyro_attempt_access(seen->files, &acls->arena, ret, &ignored) != PYRO_OK)
         return false;
     bool added;
     struct pyro_access_lists *place = pyro_vec_push(&acls->all, NULL);
-    row = place ? pyro_map_put(&acls->known, identity, &added) : NULL;
+    row = place ? pyro_map_put(&acls->known, seen->identity, &added) : NULL;
     if (row) {
         *place = *ret;
         *row = acls->all.count;
@@ -87,15 +87,25 @@ static bool look_up(struct acls *acls, uint64_t identity, const struct pyro_log 
     return true;
 }
 
-bool pyro_acls_let(struct acls *acls, uint64_t identity, const struct pyro_log *files,
-                   const struct pyro_attempt *attempt, struct pyro_slice user, struct pyro_slice groups)
+static bool is_named(const struct pyro_access_lists *lists, struct pyro_slice user, struct pyro_slice groups)
+{
+    return has(lists->users, user) || has(lists->admins, user) || has_any(lists->groups, groups) ||
+           has_any(lists->admin_groups, groups);
+}
+
+bool pyro_acls_let(struct acls *acls, const struct serve_seen *seen, struct pyro_slice user, struct pyro_slice groups)
 {
     struct pyro_access_lists lists;
+    bool owner = pyro_slice_eq(seen->attempt->user, user);
+    if (seen->stored) {
+        lists = seen->stored->access;
+        return owner ||
+               (seen->stored->knows_access && ((!lists.enabled && !acls->always) || is_named(&lists, user, groups)));
+    }
     pthread_mutex_lock(&acls->mutex);
-    bool let = look_up(acls, identity, files, &lists);
+    bool let = look_up(acls, seen, &lists);
     if (let && (lists.enabled || acls->always))
-        let = pyro_slice_eq(attempt->user, user) || has(lists.users, user) || has(lists.admins, user) ||
-              has_any(lists.groups, groups) || has_any(lists.admin_groups, groups);
+        let = owner || is_named(&lists, user, groups);
     pthread_mutex_unlock(&acls->mutex);
     return let;
 }

@@ -19,7 +19,6 @@ struct acls {
 void pyro_acls_init(struct acls *acls, bool always);
 void pyro_acls_done(struct acls *acls);
 /* Whether `user`, who is in `groups` (a,b), may see that attempt: its owner, and whom its lists name. */
-bool pyro_acls_let(struct acls *acls, uint64_t identity, const struct pyro_log *files,
-                   const struct pyro_attempt *attempt, struct pyro_slice user, struct pyro_slice groups);
+bool pyro_acls_let(struct acls *acls, const struct serve_seen *seen, struct pyro_slice user, struct pyro_slice groups);
 
 #endif

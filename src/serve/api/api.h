@@ -55,9 +55,11 @@ void pyro_api_end(struct api_request *request, struct api_document *document);
 
 /* A job with the diagnosis of the request's application; NULL: the request is answered. */
 struct api_job *pyro_api_open(struct api_request *request, api_work *work);
-/* The diagnosis of any attempt; NULL: the request is answered. */
+/* The same with the report alone where that is all there is. */
+struct api_job *pyro_api_open_report(struct api_request *request, api_work *work);
+/* What is there of any attempt; NULL: the request is answered. `whole`: the report alone will not do. */
 const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
-                                                 struct pyro_slice attempt);
+                                                 struct pyro_slice attempt, bool whole);
 /* Gives the answer a tag made of all that it depends on: the log, the request, this program. True: the client has that
  * one, and there is nothing to do. */
 bool pyro_api_is_known(struct api_request *request);

@@ -125,6 +125,7 @@ static void write_attempt(struct pyro_json *json, const struct serve_list *list,
     pyro_json_count(json, "log_bytes", log.bytes);
     pyro_json_int(json, "modified_ms", attempt->modified_ms);
     pyro_json_bool(json, "uploaded", log.uploaded);
+    pyro_json_bool(json, "stored", log.stored != NULL);
     pyro_json_end(json, '}');
 }
 

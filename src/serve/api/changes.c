@@ -240,7 +240,8 @@ static enum pyro_status keep(const char *url, const struct serve_diagnosis *open
 {
     pyro_store *store = NULL;
     PYRO_TRY(pyro_store_open(url, NULL, &store, error));
-    enum pyro_status status = pyro_store_record(store, open->diagnosis, NULL, error);
+    /* Of a run that is only stored there is nothing to record: where it is in another store, the finding is unknown. */
+    enum pyro_status status = open->app ? pyro_store_record(store, open->diagnosis, NULL, error) : PYRO_OK;
     if (status == PYRO_OK)
         status = pyro_store_add_feedback(store, feedback, error);
     pyro_store_close(store);
@@ -270,8 +271,11 @@ void pyro_api_feedback(struct api_request *request)
     if (why) {
         pyro_api_error(http, 400, "the body cannot be read: %s", why);
     } else if (understand(http, &said, &feedback)) {
-        const struct serve_diagnosis *open = pyro_api_diagnosis(http, request->app->id, request->attempt->attempt_id);
-        feedback.application = open ? pyro_app_name(open->app) : NULL;
+        const struct serve_diagnosis *open =
+            pyro_api_diagnosis(http, request->app->id, request->attempt->attempt_id, false);
+        feedback.application = !open       ? NULL
+                               : open->app ? pyro_app_name(open->app)
+                                           : pyro_arena_copy(&arena, request->app->name).ptr;
         if (open && keep(http->shared->store, open, &feedback, &error) != PYRO_OK)
             pyro_api_error(http, error.code == PYRO_ERROR_ARGUMENT ? 404 : 500, "%s", error.message);
         if (open && error.code == PYRO_OK) {

@@ -178,12 +178,15 @@ static bool may_see(struct serve_request *http, struct pyro_slice app, struct py
 }
 
 const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
-                                                 struct pyro_slice attempt)
+                                                 struct pyro_slice attempt, bool whole)
 {
     const struct serve_diagnosis *diagnosis = NULL;
     struct pyro_error error = {0};
-    if (may_see(http, app, attempt) &&
-        pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error) != PYRO_OK)
+    enum pyro_status status = PYRO_OK;
+    if (may_see(http, app, attempt))
+        status = whole ? pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error)
+                       : pyro_serve_catalog_report(http->catalog, app, attempt, &diagnosis, &error);
+    if (status != PYRO_OK)
         pyro_api_error(http, error.code == PYRO_ERROR_INPUT ? 422 : 500, "%s%s%s", error.path,
                        error.path[0] ? ": " : "", error.message);
     else if (!diagnosis)
@@ -193,16 +196,26 @@ const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, str
     return diagnosis;
 }
 
-struct api_job *pyro_api_open(struct api_request *request, api_work *work)
+static struct api_job *open_job(struct api_request *request, api_work *work, bool whole)
 {
     const struct serve_diagnosis *diagnosis =
-        pyro_api_diagnosis(request->http, request->app->id, request->attempt->attempt_id);
+        pyro_api_diagnosis(request->http, request->app->id, request->attempt->attempt_id, whole);
     struct api_job *job = diagnosis ? pyro_api_job_new(request->http, work) : NULL;
     if (job)
         job->diagnoses[0] = diagnosis;
     else
         pyro_serve_diagnosis_release(diagnosis);
     return job;
+}
+
+struct api_job *pyro_api_open(struct api_request *request, api_work *work)
+{
+    return open_job(request, work, true);
+}
+
+struct api_job *pyro_api_open_report(struct api_request *request, api_work *work)
+{
+    return open_job(request, work, false);
 }
 
 static uint64_t mix(uint64_t hash, const void *data, size_t len)
@@ -217,7 +230,9 @@ bool pyro_api_is_known(struct api_request *request)
     struct serve_request *http = request->http;
     struct serve_log_info log = pyro_serve_list_log(pyro_serve_list(http), request->attempt);
     uint64_t hash = mix(UINT64_C(14695981039346656037), PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
-    hash = mix(hash, log.path.ptr, log.path.len);
+    if (log.path.ptr)
+        hash = mix(hash, log.path.ptr, log.path.len);
+    hash = mix(hash, log.stored ? "stored" : "log", 3);
     hash = mix(hash, &log.bytes, sizeof(log.bytes));
     hash = mix(hash, &request->attempt->modified_ms, sizeof(request->attempt->modified_ms));
     hash = mix(hash, http->path.ptr, http->path.len);

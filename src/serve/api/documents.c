@@ -1,6 +1,7 @@
 /* report, timeline, stages, sql, executors, environment, configuration, rules, openapi.json: what the library writes.
  */
 #include "serve/api/api.h"
+#include "serve/stored.h"
 
 enum { TASKS_MAX = 2000000 };
 
@@ -10,14 +11,14 @@ static enum pyro_status write_report(struct api_job *job, const struct pyro_opti
                                      const struct pyro_writer *writer, struct pyro_error *error)
 {
     (void)options;
-    return pyro_report_write(job->diagnoses[0]->diagnosis, PYRO_FORMAT_JSON, NULL, writer, error);
+    return pyro_stored_write_report(job->diagnoses[0], writer, error);
 }
 
 void pyro_api_report(struct api_request *request)
 {
     if (pyro_api_is_known(request))
         return;
-    struct api_job *job = pyro_api_open(request, write_report);
+    struct api_job *job = pyro_api_open_report(request, write_report);
     if (job)
         pyro_api_job_run(request->http, job);
 }

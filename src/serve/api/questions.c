@@ -1,6 +1,7 @@
 /* whatif, cost, compare, findings: what is worked out when it is asked for. */
 #include "serve/api/api.h"
 #include "serve/shared.h"
+#include "serve/stored.h"
 
 enum { SCENARIOS_MAX = 256 };
 
@@ -149,6 +150,8 @@ static enum pyro_status write_comparison(struct api_job *job, const struct pyro_
 {
     pyro_comparison *comparison = NULL;
     (void)options;
+    if (!job->diagnoses[0]->app || !job->diagnoses[1]->app)
+        return pyro_stored_write_comparison(job->diagnoses[0], job->diagnoses[1], writer, error);
     PYRO_TRY(pyro_compare(job->diagnoses[0]->diagnosis, job->diagnoses[1]->diagnosis, NULL, &comparison, error));
     enum pyro_status status = pyro_comparison_write(comparison, PYRO_FORMAT_JSON, NULL, writer, error);
     pyro_comparison_free(comparison);
@@ -174,7 +177,7 @@ static const struct serve_diagnosis *open_run(struct api_request *request, const
         attempt = (struct pyro_slice){slash + 1, (size_t)(app.ptr + app.len - slash - 1)};
         app.len = (size_t)(slash - app.ptr);
     }
-    return pyro_api_diagnosis(request->http, app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt);
+    return pyro_api_diagnosis(request->http, app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt, false);
 }
 
 void pyro_api_compare(struct api_request *request)
@@ -199,15 +202,17 @@ void pyro_api_compare(struct api_request *request)
 static enum pyro_status write_finding(struct api_job *job, const struct pyro_options *options,
                                       const struct pyro_writer *writer, struct pyro_error *error)
 {
+    const struct serve_diagnosis *opened = job->diagnoses[0];
     (void)options;
-    return pyro_finding_write(job->diagnoses[0]->diagnosis, job->question, writer, error);
+    return opened->app ? pyro_finding_write(opened->diagnosis, job->question, writer, error)
+                       : pyro_stored_write_finding(opened, job->question, writer, error);
 }
 
 void pyro_api_finding(struct api_request *request)
 {
     if (pyro_api_is_known(request))
         return;
-    struct api_job *job = pyro_api_open(request, write_finding);
+    struct api_job *job = pyro_api_open_report(request, write_finding);
     if (!job)
         return;
     job->refused = 404;

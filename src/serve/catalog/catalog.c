@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "serve/catalog/parts.h"
+#include "store/store.h"
 
 /* ---- The looking thread ---- */
 
@@ -88,6 +89,8 @@ static void look(struct serve_catalog *catalog, bool first)
         .folders = (const char *const *)catalog->folders,
         .folder_count = catalog->options.folder_count,
         .uploads = catalog->options.uploads,
+        .stores = catalog->stores.items,
+        .store_count = catalog->stores.count,
         .threads = catalog->options.load.threads,
         .stopping = is_stopping,
         .partial = first ? publish_partial : NULL,
@@ -102,6 +105,8 @@ static void look(struct serve_catalog *catalog, bool first)
     catalog->wanted = false;
     pthread_mutex_unlock(&catalog->mutex);
     one.before = before;
+    for (size_t i = 0; i < catalog->stores.count; i++)
+        pyro_serve_store_update(catalog->stores.items[i], &catalog->identities);
     /* Without memory the list stays as it is until the next look. */
     enum pyro_status status = pyro_serve_look(&one, &list, &error);
     if (status == PYRO_OK && !list && first && !is_stopping(catalog))
@@ -156,6 +161,32 @@ static size_t without_slash(const char *folder)
     return len;
 }
 
+/* Opens the stores among the folders, so that one that cannot be is told at the start. */
+static enum pyro_status open_stores(struct serve_catalog *catalog, const struct serve_catalog_options *options,
+                                    struct pyro_error *error)
+{
+    for (size_t i = 0; i < options->folder_count; i++) {
+        if (!pyro_store_is_url(options->folders[i]))
+            continue;
+        struct serve_store *store = NULL;
+        PYRO_TRY(pyro_serve_store_open(options->folders[i], &store, error));
+        struct serve_store **place = pyro_vec_push(&catalog->stores, NULL);
+        if (!place) {
+            pyro_serve_store_close(store);
+            return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        }
+        *place = store;
+    }
+    return PYRO_OK;
+}
+
+static void close_stores(struct serve_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->stores.count; i++)
+        pyro_serve_store_close(catalog->stores.items[i]);
+    pyro_vec_done(&catalog->stores, NULL);
+}
+
 /* The folders and then the one of uploads, each once. */
 static bool copy_folders(struct serve_catalog *catalog, const struct serve_catalog_options *options)
 {
@@ -165,6 +196,8 @@ static bool copy_folders(struct serve_catalog *catalog, const struct serve_catal
         return false;
     for (size_t i = 0; i < options->folder_count + (options->uploads != NULL); i++) {
         const char *text = i < options->folder_count ? options->folders[i] : options->uploads;
+        if (i < options->folder_count && pyro_store_is_url(text))
+            continue;
         size_t len = without_slash(text), same = 0;
         while (same < catalog->options.folder_count &&
                !(strncmp(catalog->folders[same], text, len) == 0 && catalog->folders[same][len] == '\0'))
@@ -216,7 +249,9 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    else if (options->cache)
+    else
+        status = open_stores(catalog, options, error);
+    if (status == PYRO_OK && options->cache)
         status = pyro_serve_index_open(options->cache, &catalog->index, error);
     if (status == PYRO_OK && pthread_create(&catalog->looker, NULL, run, catalog) == 0)
         catalog->looking = true;
@@ -250,6 +285,7 @@ void pyro_serve_catalog_close(struct serve_catalog *catalog)
     pyro_serve_list_release(catalog->list);
     pyro_serve_list_release(catalog->kept);
     pyro_serve_index_close(catalog->index);
+    close_stores(catalog);
     for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)
         free(catalog->folders[i]);
     pyro_release(NULL, catalog->folders);

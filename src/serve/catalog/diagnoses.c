@@ -6,6 +6,8 @@
 
 struct open_diagnosis {
     struct serve_diagnosis shown; /* first: what callers hold */
+    const struct serve_log *run;  /* of a report that is only stored */
+    struct pyro_strbuf report;
     struct counted *memory;
     atomic_int references;
 };
@@ -31,6 +33,8 @@ static void release(void *value)
     pyro_diagnosis_free(open->shown.diagnosis);
     pyro_app_release(open->shown.app);
     pyro_counted_release(open->memory);
+    pyro_strbuf_done(&open->report);
+    pyro_serve_log_release(open->run);
     pyro_release(NULL, open);
 }
 
@@ -162,6 +166,14 @@ static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, 
     return status;
 }
 
+static enum pyro_status load_report(const struct serve_log *log, struct open_diagnosis *open, struct pyro_error *error)
+{
+    open->run = pyro_serve_log_retain(log);
+    PYRO_TRY(pyro_serve_stored_report(log, &open->report, error));
+    open->shown.report = pyro_strbuf_slice(&open->report);
+    return PYRO_OK;
+}
+
 static enum pyro_status load(const struct serve_log *log, const struct serve_catalog_options *options, void **state,
                              void **ret, uint64_t *ret_memory, struct pyro_error *error)
 {
@@ -170,26 +182,48 @@ static enum pyro_status load(const struct serve_log *log, const struct serve_cat
         return no_memory(error);
     *open = (struct open_diagnosis){0};
     atomic_init(&open->references, 1);
-    enum pyro_status status = diagnose(log, &options->load, state, open, error);
-    if (status == PYRO_OK && options->store)
+    pyro_strbuf_init(&open->report, NULL);
+    enum pyro_status status =
+        log->stored ? load_report(log, open, error) : diagnose(log, &options->load, state, open, error);
+    if (status == PYRO_OK && options->store && !log->stored)
         status = apply_store(options->store, open->shown.diagnosis, error);
     if (status != PYRO_OK) {
         release(open);
         return status;
     }
-    *ret_memory = pyro_counted_bytes(open->memory);
+    *ret_memory = log->stored ? open->report.len : pyro_counted_bytes(open->memory);
     *ret = open;
     return PYRO_OK;
 }
 
 const struct serve_kind_row pyro_serve_kind_diagnosis = {load, retain, release, close_follower};
 
-enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
-                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
-                                              struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct pyro_slice id,
+                                           struct pyro_slice attempt, const struct serve_diagnosis **ret,
+                                           struct pyro_error *error)
 {
     void *value = NULL;
     PYRO_TRY(pyro_serve_catalog_open_kind(catalog, SERVE_KIND_DIAGNOSIS, id, attempt, &value, error));
     *ret = value ? &((struct open_diagnosis *)value)->shown : NULL;
     return PYRO_OK;
+}
+
+enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
+                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
+                                              struct pyro_error *error)
+{
+    const struct serve_diagnosis *found = NULL;
+    PYRO_TRY(pyro_serve_catalog_report(catalog, id, attempt, &found, error));
+    *ret = found && found->app ? found : NULL;
+    if (!found || found->app)
+        return PYRO_OK;
+    const struct serve_log *run = ((const struct open_diagnosis *)found)->run;
+    struct pyro_slice path = run->stored->path;
+    pyro_error_set(
+        error, PYRO_ERROR_INPUT,
+        "only the stored report of this run is there (%s): its log%s%.*s is gone or cannot be read, and this "
+        "needs it",
+        run->stored->url, path.ptr ? ", " : "", path.ptr ? (int)path.len : 0, path.ptr ? path.ptr : "");
+    pyro_serve_diagnosis_release(found);
+    return PYRO_ERROR_INPUT;
 }

@@ -3,18 +3,19 @@
  * a row whose checksum is wrong counts as not there. Locks and atomic changes are SQLite's. */
 #include <errno.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "serve/catalog/parts.h"
+#include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
 enum { APPLICATION_ID = 0x5059524c, VERSION = 2, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
+    "INSERT INTO build VALUES ('" PYROMETER_VERSION "');"
     "CREATE TABLE log (root BLOB NOT NULL, path BLOB NOT NULL, layout INTEGER, in_progress INTEGER, compacted INTEGER,"
     " missing_parts INTEGER, app_id BLOB, attempt_id BLOB, name BLOB, user BLOB, version BLOB, start_ms INTEGER,"
     " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, problem BLOB, parts INTEGER NOT NULL,"
@@ -32,17 +33,7 @@ struct serve_index {
 
 static bool run_text(struct serve_index *index, const char *text)
 {
-    return sqlite3_exec(index->db, text, NULL, NULL, NULL) == SQLITE_OK;
-}
-
-static int64_t number_of(struct serve_index *index, const char *text)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(index->db, text, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
+    return pyro_database_run(index->db, text);
 }
 
 static void close_db(struct serve_index *index)
@@ -51,31 +42,21 @@ static void close_db(struct serve_index *index)
     index->db = NULL;
 }
 
-/* 1: it can be used; 0: it is of another version or damaged; -1: another process holds it. */
-static int open_db(struct serve_index *index, const char *path)
+/* False: another process holds it, or the file system cannot lock. A file that is of another version or damaged is of
+ * no use any more. */
+static bool open_db(struct serve_index *index, const char *path, bool *ret_useless)
 {
-    int code =
-        sqlite3_open_v2(path, &index->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code != SQLITE_OK)
-        return -1;
-    sqlite3_busy_timeout(index->db, PATIENCE_MS);
-    sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    run_text(index, "PRAGMA synchronous = NORMAL");
-    code = sqlite3_exec(index->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    if (code != SQLITE_OK)
-        return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? 0 : -1;
-    bool good = true;
-    if (number_of(index, "SELECT count(*) FROM sqlite_schema") == 0) {
-        char stamp[192];
-        snprintf(stamp, sizeof(stamp),
-                 "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO build VALUES ('%s');",
-                 APPLICATION_ID, VERSION, PYROMETER_VERSION);
-        good = run_text(index, schema) && run_text(index, stamp);
-    }
-    good = good && number_of(index, "PRAGMA application_id") == APPLICATION_ID &&
-           number_of(index, "PRAGMA user_version") == VERSION &&
-           number_of(index, "SELECT count(*) FROM build WHERE version = '" PYROMETER_VERSION "'") == 1;
-    return run_text(index, good ? "COMMIT" : "ROLLBACK") && good;
+    static const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, NULL};
+    enum pyro_database_state state = pyro_database_open(path, &kind, true, &index->db, NULL);
+    bool good =
+        state == PYRO_DATABASE_GOOD &&
+        pyro_database_number(index->db, "SELECT count(*) FROM build WHERE version = '" PYROMETER_VERSION "'") == 1;
+    *ret_useless = !good && state != PYRO_DATABASE_UNUSABLE;
+    if (good)
+        run_text(index, "PRAGMA synchronous = NORMAL");
+    else
+        close_db(index);
+    return good;
 }
 
 /* Folders that are gone, such as those for uploads of a server that was stopped, are forgotten. */
@@ -136,16 +117,13 @@ enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **
     if (!index)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *index = (struct serve_index){0};
-    int state = open_db(index, path);
-    if (state == 0) {
-        close_db(index);
+    bool useless, open = open_db(index, path, &useless);
+    if (useless) {
         unlink(path);
-        state = open_db(index, path);
+        open = open_db(index, path, &useless);
     }
-    if (state == 1)
+    if (open) /* else in use for long, or on a file system that cannot lock: go without */
         forget_gone(index);
-    else /* in use for long, or on a file system that cannot lock: go without */
-        close_db(index);
     *ret = index;
     return PYRO_OK;
 }
@@ -317,7 +295,7 @@ static struct serve_log *read_log(struct row_reader *reader, sqlite3_stmt *row, 
     bool good = read_parts(reader, row, parts, more, &log, &stamps) && log.path.ptr &&
                 (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS &&
                 checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 16);
-    return good ? pyro_serve_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem) : NULL;
+    return good ? pyro_serve_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem, NULL) : NULL;
 }
 
 static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)

@@ -38,8 +38,15 @@ static int compare_ids(struct pyro_slice a, struct pyro_slice b)
     return pyro_slice_compare(a, b);
 }
 
-/* Logs of the same attempt: the one to show comes first. One of the folders before an upload, which anybody may have
- * made up; a finished one before one that is being written, then the one written last, then the larger one. */
+/* Logs of the folders before those that stores name, which are the same ones or copies; logs before what is only
+ * stored; all of them before uploads, which anybody may have made up. */
+static int rank_of(const struct serve_log *log)
+{
+    return log->uploaded ? 3 : log->stored ? 2 : log->named_by_store;
+}
+
+/* Logs of the same attempt: the one to show comes first. By rank; a finished one before one that is being written, then
+ * the one written last, then the larger one. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -47,7 +54,7 @@ static int compare_candidates(const void *a, const void *b)
     if (order == 0)
         order = compare_ids(x->attempt.attempt_id, y->attempt.attempt_id);
     if (order == 0)
-        order = x->log->uploaded - y->log->uploaded;
+        order = rank_of(x->log) - rank_of(y->log);
     if (order == 0)
         order = y->attempt.completed - x->attempt.completed;
     if (order == 0)
@@ -83,6 +90,8 @@ static bool choose(struct serve_list *list, struct candidate *candidates, size_t
             list->attempts[list->attempt_count++] = candidates[i].attempt;
             continue;
         }
+        if (candidates[i].log->stored || candidates[i].log->named_by_store)
+            continue; /* nobody need do anything about those */
         /* Whoever has uploaded it may not be one who sees the other. */
         struct pyro_slice path = candidates[i].log->log.path,
                           reason = candidates[i].log->uploaded
@@ -204,9 +213,11 @@ const struct serve_list *pyro_serve_list_visible(const struct serve_list *list, 
 {
     serve_logs logs = {0};
     bool whole = true;
-    for (size_t i = 0; i < list->log_count && whole; i++) {
-        struct serve_log *log = list->logs[i];
-        if (log->problem.ptr || !visible(context, log->identity, &log->log, &log->attempt))
+    /* Only what is listed: with one hidden, another log of its attempt would seem to be what is opened for it. */
+    for (size_t i = 0; i < list->attempt_count && whole; i++) {
+        struct serve_log *log = list->logs[list->attempts[i].log];
+        const struct serve_seen seen = {log->identity, &log->log, &log->attempt, log->stored};
+        if (!visible(context, &seen))
             continue;
         struct serve_log **place = pyro_vec_push(&logs, NULL);
         whole = place != NULL;
@@ -301,7 +312,8 @@ const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, s
 struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt)
 {
     const struct serve_log *log = pyro_serve_list_log_of(list, attempt);
-    return (struct serve_log_info){log->log.path, pyro_serve_log_bytes(log), log->log.in_progress, log->uploaded};
+    return (struct serve_log_info){log->stored ? log->stored->path : log->log.path, pyro_serve_log_bytes(log),
+                                   log->log.in_progress, log->uploaded, log->stored};
 }
 
 const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt)

@@ -47,6 +47,13 @@ static struct pyro_slice put(char **at, struct pyro_slice text)
     return (struct pyro_slice){copy, text.len};
 }
 
+static size_t stored_bytes(const struct serve_stored *stored)
+{
+    return sizeof(*stored) + text_bytes(stored->path) + text_bytes(stored->access.users) +
+           text_bytes(stored->access.groups) + text_bytes(stored->access.admins) +
+           text_bytes(stored->access.admin_groups);
+}
+
 static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *attempt, struct pyro_slice problem)
 {
     size_t bytes = sizeof(struct serve_log) + text_bytes(log->path) + text_bytes(problem);
@@ -60,15 +67,26 @@ static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *at
 }
 
 struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct serve_stamp *stamps,
-                                     const struct pyro_attempt *attempt, struct pyro_slice problem)
+                                     const struct pyro_attempt *attempt, struct pyro_slice problem,
+                                     const struct serve_stored *stored)
 {
-    struct serve_log *made = pyro_allocate(NULL, bytes_of(log, attempt, problem));
+    struct serve_log *made = pyro_allocate(NULL, bytes_of(log, attempt, problem) + (stored ? stored_bytes(stored) : 0));
     if (!made)
         return NULL;
     *made = (struct serve_log){.log = *log, .stamps = (struct serve_stamp *)(made + 1)};
     atomic_init(&made->references, 1);
     made->log.parts = (struct pyro_log_part *)(made->stamps + log->part_count);
-    char *at = (char *)(made->log.parts + log->part_count);
+    struct serve_stored *copy = (struct serve_stored *)(made->log.parts + log->part_count);
+    char *at = (char *)(copy + (stored != NULL));
+    if (stored) {
+        *copy = *stored;
+        copy->path = put(&at, stored->path);
+        copy->access.users = put(&at, stored->access.users);
+        copy->access.groups = put(&at, stored->access.groups);
+        copy->access.admins = put(&at, stored->access.admins);
+        copy->access.admin_groups = put(&at, stored->access.admin_groups);
+        made->stored = copy;
+    }
     made->log.path = put(&at, log->path);
     made->problem = put(&at, problem);
     for (size_t i = 0; i < log->part_count; i++) {

@@ -22,6 +22,7 @@ struct job {
     struct serve_stamp *stamps;
     struct serve_log *made; /* NULL until it is done, or when there was no memory */
     bool gone;
+    bool named; /* by a store */
 };
 
 struct state {
@@ -108,7 +109,7 @@ static enum pyro_status no_memory(struct pyro_error *error)
 }
 
 /* Takes over a log whose files have not changed, or makes it a job. */
-static bool take_log(struct state *state, const struct pyro_log *log)
+static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
     struct serve_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
     if (!stamps)
@@ -116,11 +117,12 @@ static bool take_log(struct state *state, const struct pyro_log *log)
     if (!pyro_serve_log_stat(log, stamps))
         return true; /* gone since */
     const struct serve_log *before = pyro_serve_list_at(state->look->before, log->path);
-    if (before && pyro_serve_log_same(before, log, stamps))
+    if (before && pyro_serve_log_same(before, log, stamps) && before->named_by_store == named &&
+        (!named || pyro_serve_accept_named(state->look->stores, state->look->store_count, before)))
         return keep(state, before);
     struct job *job = pyro_vec_push(&state->jobs, NULL);
     if (job)
-        *job = (struct job){.log = log, .stamps = stamps};
+        *job = (struct job){.log = log, .stamps = stamps, .named = named};
     return job != NULL;
 }
 
@@ -136,7 +138,7 @@ static bool take_unreadable(struct state *state, const struct pyro_unreadable *r
     struct serve_log **place = pyro_vec_push(&state->logs, NULL);
     if (!place)
         return false;
-    *place = pyro_serve_log_new(&none, NULL, NULL, row->message);
+    *place = pyro_serve_log_new(&none, NULL, NULL, row->message, NULL);
     return *place != NULL;
 }
 
@@ -144,9 +146,58 @@ static bool take_found(struct state *state, const struct pyro_log_list *found)
 {
     bool ok = !state->failed;
     for (size_t i = 0; ok && i < found->count; i++)
-        ok = take_log(state, &found->logs[i]);
+        ok = take_log(state, &found->logs[i], false);
     for (size_t i = 0; ok && i < found->unreadable_count; i++)
         ok = take_unreadable(state, &found->unreadable[i]);
+    return ok;
+}
+
+/* ---- Stores ---- */
+
+/* A file by itself that has not changed is taken over. */
+static bool is_as_before(void *context, const struct serve_named *named)
+{
+    struct state *state = context;
+    struct serve_stamp stamp;
+    const struct serve_log *before = pyro_serve_list_at(state->look->before, named->run->stored->path);
+    return before && before->named_by_store && before->log.layout == PYRO_LAYOUT_SINGLE &&
+           before->log.part_count == 1 && pyro_serve_is_of(before, named->run) &&
+           pyro_serve_log_stat(&before->log, &stamp) && pyro_stamp_eq(before->stamps[0], stamp) && keep(state, before);
+}
+
+/* Logs that are where stores say, and of the runs that they say; `found` is to be done away with in every case. */
+static bool take_named(struct state *state, struct pyro_log_list *found)
+{
+    const struct serve_look *look = state->look;
+    struct serve_roots roots = {.arena = &state->arena,
+                                .folders = look->folders,
+                                .folder_count = look->folder_count,
+                                .known = is_as_before,
+                                .context = state};
+    bool ok = true;
+    for (size_t i = 0; ok && i < look->store_count; i++)
+        ok = pyro_serve_roots_of(&roots, look->stores[i]);
+    ok = ok && pyro_source_discover(roots.paths.items, roots.paths.count, NULL, found, NULL) == PYRO_OK;
+    for (size_t i = 0; ok && i < found->count; i++)
+        if (pyro_serve_is_named(look->stores, look->store_count, found->logs[i].path))
+            ok = take_log(state, &found->logs[i], true);
+    pyro_vec_done(&roots.paths, NULL);
+    return ok && !state->failed;
+}
+
+/* Last, so that nobody sees a run as only stored while its log is still being looked for. */
+static bool add_runs(struct state *state)
+{
+    bool ok = true;
+    for (size_t i = 0; i < state->look->store_count; i++) {
+        const serve_logs *runs = &state->look->stores[i]->runs;
+        for (size_t j = 0; ok && j < runs->count; j++) {
+            const struct serve_log *run = runs->items[j];
+            ok = keep(state, run);
+            if (pyro_serve_list_at(state->look->before, run->log.path) != run)
+                state->kept--; /* it is new */
+        }
+    }
     return ok;
 }
 
@@ -165,11 +216,11 @@ static struct serve_log *scan(const struct job *job, bool *ret_gone)
     if (result == PYRO_OK)
         result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
     if (result == PYRO_OK)
-        made = pyro_serve_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL);
+        made = pyro_serve_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL, NULL);
     else if (stat(job->log->parts[0].path.ptr, &status) != 0 && errno == ENOENT)
         *ret_gone = true;
     else if (result != PYRO_ERROR_MEMORY)
-        made = pyro_serve_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message));
+        made = pyro_serve_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message), NULL);
     pyro_inputs_close(inputs);
     pyro_arena_done(&arena);
     return made;
@@ -222,12 +273,21 @@ static void identify(struct state *state, struct serve_log *log)
     log->identity = before ? before->identity : ++*state->look->identities;
 }
 
+/* What is where a store says that a run's log is may be anything. */
+static bool is_wanted(const struct state *state, const struct job *job)
+{
+    if (!job->named || !job->made)
+        return !job->named;
+    job->made->named_by_store = true;
+    return !job->made->problem.ptr && pyro_serve_accept_named(state->look->stores, state->look->store_count, job->made);
+}
+
 /* Moves finished jobs from `from` on to the new list. */
 static bool collect(struct state *state, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         struct job *job = &state->jobs.items[i];
-        if (job->gone)
+        if (job->gone || !is_wanted(state, job))
             continue;
         struct serve_log **place = job->made ? pyro_vec_push(&state->logs, NULL) : NULL;
         if (!place)
@@ -290,15 +350,17 @@ static enum pyro_status look_at(struct state *state, struct serve_list **ret, st
 {
     const struct serve_look *look = state->look;
     const struct pyro_known known = {.unchanged = unchanged, .context = state, .untrusted = look->uploads};
-    struct pyro_log_list found;
+    struct pyro_log_list found, named = {0};
     size_t before;
     pyro_serve_list_logs(look->before, &before);
     if (!index_files(state))
         return no_memory(error);
     enum pyro_status status =
         pyro_source_discover_again(look->folders, look->folder_count, &known, NULL, &found, error);
-    bool ok = status != PYRO_OK || (take_found(state, &found) && scan_all(state));
+    bool ok = status != PYRO_OK ||
+              (take_found(state, &found) && take_named(state, &named) && scan_all(state) && add_runs(state));
     pyro_log_list_done(&found);
+    pyro_log_list_done(&named);
     PYRO_TRY(status);
     if (!ok)
         return no_memory(error);

@@ -171,7 +171,7 @@ static enum pyro_status open_log(struct serve_catalog *catalog, enum serve_kind 
 static bool is_gone(const struct serve_log *log)
 {
     struct stat status;
-    return stat(log->log.parts[0].path.ptr, &status) != 0 && errno == ENOENT;
+    return log->log.part_count && stat(log->log.parts[0].path.ptr, &status) != 0 && errno == ENOENT;
 }
 
 enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enum serve_kind kind, struct pyro_slice id,
@@ -183,7 +183,8 @@ enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enu
     for (bool again = false;; again = true) {
         pthread_mutex_lock(&catalog->mutex);
         const struct serve_log *log = find_log(catalog, id, attempt);
-        status = log ? open_log(catalog, kind, log, ret, error) : PYRO_OK;
+        bool there = log && (!log->stored || kind == SERVE_KIND_DIAGNOSIS);
+        status = there ? open_log(catalog, kind, log, ret, error) : PYRO_OK;
         pthread_mutex_unlock(&catalog->mutex);
         bool gone = log && status == PYRO_ERROR_INPUT && is_gone(log);
         pyro_serve_log_release(log);

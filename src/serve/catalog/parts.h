@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "serve/catalog.h"
 #include "source/source.h"
@@ -24,16 +25,20 @@ bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b);
 struct serve_log {
     atomic_int references;
     uint64_t identity;          /* stays when the log grows or is renamed; 0: not given yet */
-    struct pyro_log log;        /* no parts: no log was found there, as `problem` says */
+    struct pyro_log log;        /* no parts: no log was found there, as `problem` says, or it is only stored */
     struct serve_stamp *stamps; /* of its parts */
     struct pyro_attempt attempt;
     struct pyro_slice problem; /* why it is not listed; null: it is */
     bool uploaded;
+    bool named_by_store;               /* found where a store says that the log of one of its runs is */
+    const struct serve_stored *stored; /* NULL: it is a log */
 };
 
-/* Copies everything. `attempt` NULL: there is a problem. NULL: no memory. */
+/* Copies everything, but for the store's URL. `attempt` NULL: there is a problem. `stored`: NULL for logs. NULL: no
+ * memory. */
 struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct serve_stamp *stamps,
-                                     const struct pyro_attempt *attempt, struct pyro_slice problem);
+                                     const struct pyro_attempt *attempt, struct pyro_slice problem,
+                                     const struct serve_stored *stored);
 struct serve_log *pyro_serve_log_retain(const struct serve_log *log);
 void pyro_serve_log_release(const struct serve_log *log);
 /* Whether both were found with the same files, none of which has changed. */
@@ -60,12 +65,61 @@ struct serve_log *const *pyro_serve_list_logs(const struct serve_list *list, siz
 struct serve_log *pyro_serve_list_at(const struct serve_list *list, struct pyro_slice path);
 const struct serve_log *pyro_serve_list_log_of(const struct serve_list *list, const struct pyro_attempt *attempt);
 
+/* ---- stores.c: the runs that a store has; one thread at a time ---- */
+
+/* A log that a store names. */
+struct serve_named {
+    const struct serve_log *run; /* of `runs` */
+    bool refused;                /* what is there is not this run's log, and so not read again until it changes */
+    struct serve_stamp root;     /* of the file or folder there when that was found */
+};
+
+struct serve_store {
+    char *url;
+    pyro_store *store;                  /* NULL: it could not be opened lately */
+    struct serve_stamp stamp;           /* of its file */
+    int64_t state;                      /* when `runs` were read */
+    serve_logs runs;                    /* by path: as if no log were there */
+    PYRO_VEC(struct serve_named) named; /* those whose path is one of this machine, by that path */
+};
+/* The store must be there. */
+enum pyro_status pyro_serve_store_open(const char *url, struct serve_store **ret, struct pyro_error *error);
+void pyro_serve_store_close(struct serve_store *store);
+/* Reads its runs where they have changed. While it cannot be read they stay as they were. */
+void pyro_serve_store_update(struct serve_store *store, uint64_t *identities);
+/* The report of a run that is only stored, as it is now. */
+enum pyro_status pyro_serve_stored_report(const struct serve_log *log, struct pyro_strbuf *out,
+                                          struct pyro_error *error);
+
+/* ---- look_stores.c: logs that stores name ---- */
+
+/* What to discover so that the logs that stores name are found. Left out are logs that are found in `folders` anyway,
+ * and those that `known` says are as they were. */
+struct serve_roots {
+    struct pyro_arena *arena; /* of the paths */
+    const char *const *folders;
+    size_t folder_count;
+    bool (*known)(void *context, const struct serve_named *named);
+    void *context;
+    PYRO_VEC(const char *) paths;
+};
+/* Adds those of one store. False: no memory. */
+bool pyro_serve_roots_of(struct serve_roots *roots, struct serve_store *store);
+/* Whether the log is of the same attempt as the run. */
+bool pyro_serve_is_of(const struct serve_log *log, const struct serve_log *run);
+/* Whether some run's log is at that path. */
+bool pyro_serve_is_named(struct serve_store *const *stores, size_t count, struct pyro_slice path);
+/* Whether the log, which was read, is that of a run whose log is said to be there. */
+bool pyro_serve_accept_named(struct serve_store *const *stores, size_t count, const struct serve_log *log);
+
 /* ---- look.c: from folders to a list ---- */
 
 struct serve_look {
     const char *const *folders;
     size_t folder_count;
     const char *uploads; /* one of the folders, or NULL */
+    struct serve_store *const *stores;
+    size_t store_count;
     unsigned threads;
     const struct serve_list *before;                         /* what was found last time */
     bool (*stopping)(void *context);                         /* asked often; true ends the look early */
@@ -139,6 +193,7 @@ struct serve_slot {
 struct serve_catalog {
     struct serve_catalog_options options; /* texts are the catalog's */
     char **folders;
+    PYRO_VEC(struct serve_store *) stores; /* of the looking thread */
     pthread_t looker;
     bool looking; /* the thread was started */
     atomic_bool stop;
@@ -159,7 +214,7 @@ struct serve_catalog {
     struct serve_catalog_usage usage;
 };
 
-/* The open thing of that kind of the attempt, retained. */
+/* The open thing of that kind of the attempt, retained. Of what is only stored there are no histories. */
 enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enum serve_kind kind, struct pyro_slice id,
                                               struct pyro_slice attempt, void **ret, struct pyro_error *error);
 /* Forgets what is open of logs that are no longer there. Under the mutex. */

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "serve/http/listen.h"
+#include "store/store.h"
 
 /* How long answers that have begun may take once the server is to stop. */
 enum { STOP_SECONDS = 10, CONNECTIONS = 4096, UPDATE_MS = 10000, UPLOADS = 10000 };
@@ -64,8 +65,8 @@ static enum pyro_status check_folders(const char *const *folders, size_t count, 
     for (size_t i = 0; i < count; i++) {
         if (!folders[i])
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): folder %zu is NULL", i);
-        if (stat(folders[i], &status) == 0)
-            continue;
+        if (pyro_store_is_url(folders[i]) || stat(folders[i], &status) == 0)
+            continue; /* stores are opened below */
         pyro_error_set(error, PYRO_ERROR_INPUT, "%s: check the path", strerror(errno));
         pyro_error_at(error, folders[i], UINT64_MAX);
         return PYRO_ERROR_INPUT;

@@ -5,6 +5,7 @@
 
 #include "report/humanize.h"
 #include "serve/mcp/mcp.h"
+#include "serve/stored.h"
 
 static int append(void *context, const void *data, size_t len)
 {
@@ -46,11 +47,11 @@ static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum py
 
 json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened)
 {
-    struct pyro_strbuf document;
     struct pyro_error error = {0};
-    struct pyro_writer writer = open_document(&document);
-    enum pyro_status status = pyro_report_write(opened->diagnosis, PYRO_FORMAT_JSON, NULL, &writer, &error);
-    return take(call, &document, status, &error);
+    json_t *tree = pyro_stored_tree(opened, &error);
+    if (!tree)
+        pyro_mcp_fail(call, "%s", error.message);
+    return tree;
 }
 
 json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)

@@ -61,7 +61,7 @@ static const struct serve_app *find(struct mcp_call *call, const struct serve_li
     return app;
 }
 
-const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name)
+static const struct serve_diagnosis *open_run(struct mcp_call *call, const char *name, bool whole)
 {
     const struct serve_list *list = pyro_mcp_list(call->mcp);
     const struct serve_diagnosis *opened = NULL;
@@ -71,13 +71,25 @@ const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *n
     enum pyro_status status = PYRO_OK;
     if (!list)
         pyro_mcp_fail(call, "no memory left: try again later");
-    if (app)
-        status =
-            pyro_serve_catalog_diagnosis(call->mcp->catalog, app->id, pick(app, attempt)->attempt_id, &opened, &error);
+    if (app) {
+        struct pyro_slice id = pick(app, attempt)->attempt_id;
+        status = whole ? pyro_serve_catalog_diagnosis(call->mcp->catalog, app->id, id, &opened, &error)
+                       : pyro_serve_catalog_report(call->mcp->catalog, app->id, id, &opened, &error);
+    }
     if (status != PYRO_OK)
         pyro_mcp_fail(call, "%s", error.message);
     else if (app && !opened)
         pyro_mcp_fail(call, "the log of this application is gone");
     pyro_mcp_release_list(call->mcp, list);
     return opened;
+}
+
+const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name)
+{
+    return open_run(call, name, true);
+}
+
+const struct serve_diagnosis *pyro_mcp_open_report(struct mcp_call *call, const char *name)
+{
+    return open_run(call, name, false);
 }

@@ -92,6 +92,9 @@ void pyro_mcp_release_list(const struct pyro_mcp *mcp, const struct serve_list *
  * it failed. */
 const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name);
 
+/* The same, with the report alone where that is all there is: for pyro_mcp_report() and nothing else. */
+const struct serve_diagnosis *pyro_mcp_open_report(struct mcp_call *call, const char *name);
+
 /* Documents as trees, new references; NULL: it failed. */
 json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened);
 /* Writes to the answer itself; refuses more than it may ever have. */

@@ -1,5 +1,6 @@
 /* compare: two runs, and what their difference is put down to. */
 #include "serve/mcp/mcp.h"
+#include "serve/stored.h"
 
 enum { WIDTH = 120 };
 
@@ -17,12 +18,67 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *before, c
     pyro_comparison_free(comparison);
 }
 
+static int append(void *context, const void *data, size_t len)
+{
+    struct pyro_strbuf *text = context;
+    pyro_strbuf_add(text, data, len);
+    return text->failed;
+}
+
+static void write_findings(struct mcp_call *call, const json_t *document, const char *kind)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(json_object_get(document, "findings"), kind), i, one)
+        pyro_mcp_line(call, "%s: %s [%s]", kind, pyro_mcp_text_of(one, "id"),
+                      pyro_mcp_has(one, "severity_after") ? pyro_mcp_text_of(one, "severity_after")
+                                                          : pyro_mcp_text_of(one, "severity_before"));
+}
+
+static void write_document(struct mcp_call *call, const json_t *document)
+{
+    struct mcp_words words = {0};
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(document, "explanation"), i, one)
+        pyro_mcp_line(call, "%s", json_string_value(one));
+    json_array_foreach(json_object_get(document, "caveats"), i, one) pyro_mcp_line(call, "%s", json_string_value(one));
+    pyro_mcp_line(call, "Wall time, before and after:");
+    json_array_foreach(json_object_get(json_object_get(document, "wall"), "parts"), i, one) pyro_mcp_line(
+        call, "  %s: %s, %s", pyro_mcp_text_of(one, "name"), pyro_mcp_ms(&words, pyro_mcp_int_of(one, "before_ms")),
+        pyro_mcp_ms(&words, pyro_mcp_int_of(one, "after_ms")));
+    write_findings(call, document, "appeared");
+    write_findings(call, document, "vanished");
+    write_findings(call, document, "changed");
+}
+
+/* Of one of them only the report is there. */
+static void write_stored(struct mcp_call *call, const struct serve_diagnosis *before,
+                         const struct serve_diagnosis *after)
+{
+    struct pyro_strbuf text;
+    struct pyro_error error = {0};
+    pyro_strbuf_init(&text, NULL);
+    const struct pyro_writer writer = {append, &text};
+    json_t *document = NULL;
+    if (pyro_stored_write_comparison(before, after, &writer, &error) == PYRO_OK)
+        document = json_loadb(text.data, text.len, 0, NULL);
+    if (document)
+        write_document(call, document);
+    else
+        pyro_mcp_fail(call, "%s", error.message[0] ? error.message : "no memory left");
+    json_decref(document);
+    pyro_strbuf_done(&text);
+}
+
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *before = pyro_mcp_open(call, "before");
-    const struct serve_diagnosis *after = before ? pyro_mcp_open(call, "after") : NULL;
-    if (after)
+    const struct serve_diagnosis *before = pyro_mcp_open_report(call, "before");
+    const struct serve_diagnosis *after = before ? pyro_mcp_open_report(call, "after") : NULL;
+    if (after && before->app && after->app)
         write(call, before, after);
+    else if (after)
+        write_stored(call, before, after);
     pyro_serve_diagnosis_release(before);
     pyro_serve_diagnosis_release(after);
 }

@@ -140,7 +140,7 @@ static void explain(struct mcp_call *call, const json_t *report)
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct serve_diagnosis *opened = pyro_mcp_open_report(call, "app");
     json_t *report = opened ? pyro_mcp_report(call, opened) : NULL;
     if (report)
         explain(call, report);

@@ -197,6 +197,21 @@ static struct archive_stream *open_archive(void)
 
 /* ---- The request ---- */
 
+static bool is_asked_for(const struct spark_request *request, const struct pyro_attempt *attempt)
+{
+    return !request->attempt_id.ptr ||
+           (attempt->attempt_id.ptr && pyro_slice_eq(attempt->attempt_id, request->attempt_id));
+}
+
+/* Of runs that are only stored there is none. */
+static bool has_files(struct spark_request *request, const struct serve_list *list, const struct serve_app *app)
+{
+    for (size_t i = 0; i < app->attempt_count; i++)
+        if (is_asked_for(request, &app->attempts[i]) && pyro_serve_list_files(list, &app->attempts[i])->part_count)
+            return true;
+    return false;
+}
+
 /* Whether Spark would find the attempt; without an id, an application whose attempts have ids must have number 1. */
 static bool is_there(struct spark_request *request, const struct serve_app *app)
 {
@@ -215,15 +230,14 @@ void pyro_spark_logs(struct spark_request *request)
 {
     const struct serve_list *list = pyro_serve_list(request->http);
     const struct serve_app *app = pyro_serve_list_find(list, request->app_id);
-    if (!is_there(request, app)) {
+    if (!is_there(request, app) || !has_files(request, list, app)) {
         pyro_spark_no_such_app(request);
         return;
     }
     struct archive_stream *stream = open_archive();
     bool ok = stream != NULL;
     for (size_t i = 0; ok && i < app->attempt_count; i++)
-        if (!request->attempt_id.ptr ||
-            (app->attempts[i].attempt_id.ptr && pyro_slice_eq(app->attempts[i].attempt_id, request->attempt_id)))
+        if (is_asked_for(request, &app->attempts[i]))
             ok = add_log(stream, pyro_serve_list_files(list, &app->attempts[i]));
     if (!ok) {
         if (stream)

@@ -17,11 +17,10 @@ static struct serve_catalog *open_catalog(const struct kit_folder *folder)
     return catalog;
 }
 
-static bool sees_all(void *context, uint64_t identity, const struct pyro_log *files, const struct pyro_attempt *attempt)
+static bool sees_all(void *context, const struct serve_seen *seen)
 {
     (void)context;
-    (void)identity;
-    return files && attempt;
+    return seen->identity != 0;
 }
 
 /* Who may see a part of the list only, for which there was no memory, sees nothing, however often it is asked for. */

@@ -211,6 +211,8 @@ export interface Applications {
             spark_version: Null<string>;
             log: Null<string>;
             log_bytes: Null<number>;
+            /** Only the report that a store keeps is there. */
+            stored?: boolean;
         }[];
         past_runs_ms: number[];
     }[];

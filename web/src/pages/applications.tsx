@@ -77,7 +77,19 @@ const COLUMNS: ListColumn[] = [
     { name: "Duration", sort: "duration", number: true, cell: (row) => duration(row.attempt.duration_ms) },
     { name: "Past runs", cell: (row) => <Sparkline values={row.past} /> },
     { name: "Spark", sort: "version", cell: (row) => row.attempt.spark_version ?? "-" },
-    { name: "Log", sort: "bytes", number: true, cell: (row) => bytes(row.attempt.log_bytes) },
+    {
+        name: "Log",
+        sort: "bytes",
+        number: true,
+        cell: (row) =>
+            row.attempt.stored ? (
+                <span title="The log is gone or cannot be read: only its overview and findings are there">
+                    report only
+                </span>
+            ) : (
+                bytes(row.attempt.log_bytes)
+            ),
+    },
 ];
 
 /** Columns for the table, which sorts by those that have a value. */

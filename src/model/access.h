@@ -1,0 +1,15 @@
+/* Who may see an application. */
+#ifndef PYRO_MODEL_ACCESS_H
+#define PYRO_MODEL_ACCESS_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+/* As the application's properties say; texts are lists written a,b, or null. */
+struct pyro_access_lists {
+    bool enabled; /* spark.acls.enable, or spark.ui.acls.enable */
+    struct pyro_slice users, groups, admins, admin_groups;
+};
+
+#endif

@@ -1,0 +1,207 @@
+/* The runs that stores have, as logs without files. */
+#include <stdlib.h>
+
+#include "serve/catalog/parts.h"
+#include "store/store.h"
+
+enum pyro_status pyro_serve_store_open(const char *url, struct serve_store **ret, struct pyro_error *error)
+{
+    struct serve_store *store = pyro_allocate(NULL, sizeof(*store));
+    if (!store)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    *store = (struct serve_store){.url = strdup(url), .state = -1};
+    enum pyro_status status = store->url ? pyro_store_open_to_read(url, &store->store, error)
+                                         : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    if (status != PYRO_OK) {
+        free(store->url);
+        pyro_release(NULL, store);
+        return status;
+    }
+    struct stat file;
+    if (stat(pyro_store_place(url), &file) == 0)
+        store->stamp = pyro_stamp_of(&file);
+    *ret = store;
+    return PYRO_OK;
+}
+
+void pyro_serve_store_close(struct serve_store *store)
+{
+    if (!store)
+        return;
+    pyro_store_close(store->store);
+    pyro_serve_logs_done(&store->runs);
+    pyro_vec_done(&store->named, NULL);
+    free(store->url);
+    pyro_release(NULL, store);
+}
+
+/* ---- Reading ---- */
+
+struct reading {
+    const struct serve_store *store;
+    serve_logs runs;
+    uint64_t *identities;
+    struct pyro_arena arena;
+    bool failed; /* no memory */
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct serve_log *const *x = a, *const *y = b;
+    return pyro_slice_compare((*x)->log.path, (*y)->log.path);
+}
+
+static struct serve_log *run_at(const serve_logs *runs, struct pyro_slice path)
+{
+    struct serve_log wanted = {.log.path = path}, *key = &wanted;
+    struct serve_log **found =
+        runs->count ? bsearch(&key, runs->items, runs->count, sizeof(*runs->items), compare_paths) : NULL;
+    return found ? *found : NULL;
+}
+
+static bool same_text(struct pyro_slice a, struct pyro_slice b)
+{
+    return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || pyro_slice_eq(a, b));
+}
+
+static bool same_access(const struct serve_stored *a, const struct serve_stored *b)
+{
+    return a->knows_access == b->knows_access && a->access.enabled == b->access.enabled &&
+           same_text(a->access.users, b->access.users) && same_text(a->access.groups, b->access.groups) &&
+           same_text(a->access.admins, b->access.admins) && same_text(a->access.admin_groups, b->access.admin_groups);
+}
+
+static bool same_run(const struct serve_log *log, const struct pyro_attempt *attempt, const struct serve_stored *stored)
+{
+    return log->stored->recorded_ms == stored->recorded_ms && same_text(log->stored->path, stored->path) &&
+           same_access(log->stored, stored) && log->attempt.completed == attempt->completed &&
+           log->attempt.start_ms == attempt->start_ms && log->attempt.end_ms == attempt->end_ms &&
+           same_text(log->attempt.name, attempt->name) && same_text(log->attempt.user, attempt->user) &&
+           same_text(log->attempt.version, attempt->version);
+}
+
+static struct pyro_slice or_empty(struct pyro_slice text)
+{
+    return text.ptr ? text : PYRO_SLICE_LITERAL("");
+}
+
+static struct pyro_attempt attempt_of(const struct pyro_stored_run *run)
+{
+    bool ended = run->status.ptr && (pyro_slice_is(run->status, "completed") || pyro_slice_is(run->status, "failed"));
+    bool completed = ended && run->end_ms != PYRO_NONE && run->start_ms != PYRO_NONE;
+    return (struct pyro_attempt){.app_id = or_empty(run->app_id),
+                                 .attempt_id = run->attempt.len ? run->attempt : PYRO_SLICE_NULL,
+                                 .name = or_empty(run->name),
+                                 .user = or_empty(run->user),
+                                 .version = or_empty(run->spark_version),
+                                 .start_ms = run->start_ms != PYRO_NONE ? run->start_ms : 0,
+                                 .end_ms = completed ? run->end_ms : -1,
+                                 .modified_ms = run->recorded_ms,
+                                 .completed = completed};
+}
+
+static struct serve_log *make_run(struct reading *reading, const struct pyro_stored_run *run)
+{
+    pyro_arena_reset(&reading->arena);
+    const struct pyro_log none = {
+        .path = pyro_arena_printf(&reading->arena, "%s!%.*s/%.*s", reading->store->url, (int)run->app_id.len,
+                                  run->app_id.ptr ? run->app_id.ptr : "", (int)run->attempt.len,
+                                  run->attempt.ptr ? run->attempt.ptr : "")};
+    const struct pyro_attempt attempt = attempt_of(run);
+    const struct serve_stored stored = {
+        reading->store->url, run->path.len && !memchr(run->path.ptr, '\0', run->path.len) ? run->path : PYRO_SLICE_NULL,
+        run->recorded_ms, run->knows_access, run->access};
+    if (!none.path.ptr)
+        return NULL;
+    struct serve_log *before = run_at(&reading->store->runs, none.path);
+    if (before && same_run(before, &attempt, &stored))
+        return pyro_serve_log_retain(before);
+    struct serve_log *made = pyro_serve_log_new(&none, NULL, &attempt, PYRO_SLICE_NULL, &stored);
+    if (made)
+        made->identity = before ? before->identity : ++*reading->identities;
+    return made;
+}
+
+static int take_run(void *context, const struct pyro_stored_run *run)
+{
+    struct reading *reading = context;
+    struct serve_log *made = make_run(reading, run);
+    struct serve_log **place = made ? pyro_vec_push(&reading->runs, NULL) : NULL;
+    if (place)
+        *place = made;
+    else
+        pyro_serve_log_release(made);
+    reading->failed |= !place;
+    return reading->failed;
+}
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct serve_named *x = a, *y = b;
+    return pyro_slice_compare(x->run->stored->path, y->run->stored->path);
+}
+
+/* Takes over the runs; without memory for the paths, only the reports are there. */
+static void replace_runs(struct serve_store *store, serve_logs *runs)
+{
+    if (runs->count)
+        qsort(runs->items, runs->count, sizeof(*runs->items), compare_paths);
+    pyro_vec_done(&store->named, NULL);
+    for (size_t i = 0; i < runs->count; i++) {
+        struct pyro_slice path = runs->items[i]->stored->path;
+        struct serve_named *named = path.len && path.ptr[0] == '/' ? pyro_vec_push(&store->named, NULL) : NULL;
+        if (named)
+            named->run = runs->items[i];
+    }
+    if (store->named.count)
+        qsort(store->named.items, store->named.count, sizeof(*store->named.items), compare_named);
+    pyro_serve_logs_done(&store->runs);
+    store->runs = *runs;
+}
+
+/* The store's file may have been replaced by another. */
+static bool open_again(struct serve_store *store)
+{
+    struct stat file;
+    struct pyro_error ignored = {0};
+    if (stat(pyro_store_place(store->url), &file) == 0) {
+        struct serve_stamp stamp = pyro_stamp_of(&file);
+        if (stamp.device != store->stamp.device || stamp.inode != store->stamp.inode) {
+            pyro_store_close(store->store);
+            store->store = NULL;
+            store->state = -1;
+        }
+        store->stamp = stamp;
+    }
+    return store->store || pyro_store_open_to_read(store->url, &store->store, &ignored) == PYRO_OK;
+}
+
+void pyro_serve_store_update(struct serve_store *store, uint64_t *identities)
+{
+    struct reading reading = {.store = store, .identities = identities};
+    struct pyro_error ignored = {0};
+    if (!open_again(store))
+        return;
+    int64_t state = pyro_store_state(store->store);
+    if (state == store->state)
+        return;
+    pyro_arena_init(&reading.arena, NULL);
+    enum pyro_status status = pyro_store_each_stored(store->store, take_run, &reading, &ignored);
+    pyro_arena_done(&reading.arena);
+    if (status != PYRO_OK || reading.failed) {
+        pyro_serve_logs_done(&reading.runs);
+        return;
+    }
+    store->state = state;
+    replace_runs(store, &reading.runs);
+}
+
+enum pyro_status pyro_serve_stored_report(const struct serve_log *log, struct pyro_strbuf *out,
+                                          struct pyro_error *error)
+{
+    pyro_store *store = NULL;
+    PYRO_TRY(pyro_store_open_to_read(log->stored->url, &store, error));
+    enum pyro_status status = pyro_store_report(store, log->attempt.app_id, log->attempt.attempt_id, out, error);
+    pyro_store_close(store);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SQLite files of ours: opened, recognised and made in one way, whatever is kept in them. */
+#ifndef PYRO_STORE_DATABASE_H
+#define PYRO_STORE_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a file of one kind is told by, and how it is made. */
+struct pyro_database_kind {
+    int application_id, version;
+    int patience_ms;        /* how long a writer waits for another */
+    const char *schema;     /* of an empty file, in one transaction with its stamp */
+    const char *afterwards; /* done at each opening for writing, in the same transaction; NULL: nothing */
+};
+
+enum pyro_database_state {
+    PYRO_DATABASE_GOOD,
+    PYRO_DATABASE_FOREIGN,       /* SQLite, but another program's */
+    PYRO_DATABASE_OTHER_VERSION, /* of ours */
+    PYRO_DATABASE_DAMAGED,       /* no SQLite file, or a broken one */
+    PYRO_DATABASE_UNUSABLE,      /* missing, locked, not to be read or written: sqlite3_errmsg() says what */
+};
+
+/* Opens the file; where `writes`, makes it when it is missing or empty. *ret, which may be NULL without memory, is to
+ * be closed by sqlite3_close() in every case. *ret_version: what PYRO_DATABASE_OTHER_VERSION found; may be NULL. */
+enum pyro_database_state pyro_database_open(const char *path, const struct pyro_database_kind *kind, bool writes,
+                                            sqlite3 **ret, int64_t *ret_version);
+/* One statement or several without a result. */
+bool pyro_database_run(sqlite3 *db, const char *text);
+/* The number that a query gives; -1: none. */
+int64_t pyro_database_number(sqlite3 *db, const char *text);
+
+#endif
