@@ -299,7 +299,8 @@ static const struct cli_option options[] = {
     {"uploads-free", 0, "SIZE", NULL, "512M",
      "Refuse uploads that would leave less than this of the uploads folder's disk free."},
     {"update-interval", 0, "TIME", NULL, "10s",
-     "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone."},
+     "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone. "
+     "Changes in local folders are seen sooner."},
     {"cache", 0, "DIR", NULL, NULL,
      "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},

@@ -51,6 +51,7 @@ struct serve_catalog_options {
     const char *cache;                    /* the folder for what is kept between starts; NULL: nothing is kept */
     uint64_t memory_bytes;                /* about what open applications may take */
     unsigned update_ms;                   /* how often folders are looked at */
+    bool watch; /* look also when something changes there, where the system tells (watch.h) */
     struct pyro_retained_limits retained; /* what histories forget */
     const char *store; /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
     struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */
@@ -131,10 +132,11 @@ void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis);
 /* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */
 void pyro_serve_catalog_forget_diagnoses(struct serve_catalog *catalog);
 
-/* What is open now. */
+/* What is open now, and how many folders are watched. */
 struct serve_catalog_usage {
     size_t open;
     uint64_t memory_bytes, loads, hits, evictions;
+    size_t watched, unwatched; /* the latter: where only the looks that are taken anyway find what is new */
 };
 struct serve_catalog_usage pyro_serve_catalog_usage(struct serve_catalog *catalog);
 

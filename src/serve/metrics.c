@@ -114,6 +114,11 @@ static void write_catalog(struct serve_request *request)
         unreadable);
     one(out, "pyrometer_list_changes_total", "counter", "Times that the list of applications changed.",
         pyro_serve_list_generation(list));
+    one(out, "pyrometer_watched_folders", "gauge", "Folders in which changes are seen at once.", usage.watched);
+    one(out, "pyrometer_unwatched_folders", "gauge",
+        "Folders in which changes are seen by the next look only: of network file systems, or beyond the watches that "
+        "the system has.",
+        usage.unwatched);
     one(out, "pyrometer_open_applications", "gauge", "Applications that are kept in memory.", usage.open);
     one(out, "pyrometer_open_bytes", "gauge", "Memory that they take.", usage.memory_bytes);
     one(out, "pyrometer_loads_total", "counter", "Logs that were read.", usage.loads);

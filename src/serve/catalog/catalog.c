@@ -230,6 +230,26 @@ static bool copy_options(struct serve_catalog *catalog, const struct serve_catal
     return ok;
 }
 
+static void look_soon(void *context)
+{
+    pyro_serve_catalog_refresh(context);
+}
+
+/* Uploads are looked at when they come. */
+static void start_watching(struct serve_catalog *catalog)
+{
+    size_t count = catalog->options.folder_count;
+    const char *uploads = catalog->options.uploads;
+    if (count && uploads && strcmp(catalog->folders[count - 1], uploads) == 0)
+        count--;
+    const struct serve_watch_options options = {.folders = (const char *const *)catalog->folders,
+                                                .folder_count = count,
+                                                .changed = look_soon,
+                                                .context = catalog};
+    if (count)
+        catalog->watch = pyro_serve_watch_open(&options);
+}
+
 enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *options, struct serve_catalog **ret,
                                          struct pyro_error *error)
 {
@@ -253,6 +273,8 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
         status = open_stores(catalog, options, error);
     if (status == PYRO_OK && options->cache)
         status = pyro_serve_index_open(options->cache, &catalog->index, error);
+    if (status == PYRO_OK && options->watch)
+        start_watching(catalog); /* before the first look, so that nothing is missed between */
     if (status == PYRO_OK && pthread_create(&catalog->looker, NULL, run, catalog) == 0)
         catalog->looking = true;
     else if (status == PYRO_OK)
@@ -279,6 +301,7 @@ void pyro_serve_catalog_close(struct serve_catalog *catalog)
     if (!catalog)
         return;
     pyro_serve_catalog_stop(catalog);
+    pyro_serve_watch_close(catalog->watch);
     if (catalog->looking)
         pthread_join(catalog->looker, NULL);
     pyro_serve_catalog_close_all(catalog);

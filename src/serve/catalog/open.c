@@ -213,5 +213,8 @@ struct serve_catalog_usage pyro_serve_catalog_usage(struct serve_catalog *catalo
     struct serve_catalog_usage usage = catalog->usage;
     usage.open = catalog->open.count;
     pthread_mutex_unlock(&catalog->mutex);
+    struct serve_watch_usage watch = pyro_serve_watch_usage(catalog->watch);
+    usage.watched = watch.watched;
+    usage.unwatched = watch.unwatched;
     return usage;
 }

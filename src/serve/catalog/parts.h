@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "serve/catalog.h"
+#include "serve/catalog/watch.h"
 #include "source/source.h"
 
 /* ---- log.c: one log on disk ---- */
@@ -194,6 +195,7 @@ struct serve_catalog {
     struct serve_catalog_options options; /* texts are the catalog's */
     char **folders;
     PYRO_VEC(struct serve_store *) stores; /* of the looking thread */
+    struct serve_watch *watch; /* NULL: nothing is watched */
     pthread_t looker;
     bool looking; /* the thread was started */
     atomic_bool stop;

@@ -84,6 +84,7 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .cache = options->cache,
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
+        .watch = true,
         .retained = options->retained,
         .store = options->store,
         .load = {.size = sizeof(wanted.load),
