@@ -51,7 +51,7 @@ struct serve_catalog_options {
     const char *cache;                    /* the folder for what is kept between starts; NULL: nothing is kept */
     uint64_t memory_bytes;                /* about what open applications may take */
     unsigned update_ms;                   /* how often folders are looked at */
-    bool watch; /* look also when something changes there, where the system tells (watch.h) */
+    bool watch;                           /* look also when something changes there, where the system tells (watch.h) */
     struct pyro_retained_limits retained; /* what histories forget */
     const char *store; /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
     struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */

@@ -56,8 +56,8 @@ static bool add_root(struct serve_roots *roots, struct serve_named *named, char 
         return true;
     named->root = stamp;
     named->refused = true; /* until it is found to be that run's */
-    const char *const *last = roots->paths.count ? &roots->paths.items[roots->paths.count - 1] : NULL;
-    if (last && strcmp(*last, root) == 0)
+    const char *last = roots->paths.count ? roots->paths.items[roots->paths.count - 1] : NULL;
+    if (last && strcmp(last, root) == 0)
         return true;
     const char **place = pyro_vec_push(&roots->paths, NULL);
     if (place)

@@ -195,7 +195,7 @@ struct serve_catalog {
     struct serve_catalog_options options; /* texts are the catalog's */
     char **folders;
     PYRO_VEC(struct serve_store *) stores; /* of the looking thread */
-    struct serve_watch *watch; /* NULL: nothing is watched */
+    struct serve_watch *watch;             /* NULL: nothing is watched */
     pthread_t looker;
     bool looking; /* the thread was started */
     atomic_bool stop;

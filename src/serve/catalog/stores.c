@@ -178,8 +178,9 @@ static bool open_again(struct serve_store *store)
 
 void pyro_serve_store_update(struct serve_store *store, uint64_t *identities)
 {
-    struct reading reading = {.store = store, .identities = identities};
+    struct reading reading = {.store = store};
     struct pyro_error ignored = {0};
+    reading.identities = identities;
     if (!open_again(store))
         return;
     int64_t state = pyro_store_state(store->store);

@@ -66,8 +66,8 @@ static int64_t now_ns(clockid_t clock)
 /* Changes that other machines make are not told. */
 static bool is_local(const char *path)
 {
-    static const uint32_t remote[] = {0x6969 /* NFS */,     0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */,
-                                      0x517b /* SMB */,     0x65735546 /* FUSE */, 0x01021997 /* 9p */,
+    static const uint32_t remote[] = {0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
+                                      0x517b /* SMB */,      0x65735546 /* FUSE */,   0x01021997 /* 9p */,
                                       0x00c36400 /* Ceph */, 0x0bd00bd0 /* Lustre */, 0x5346414f /* AFS */};
     struct statfs file_system;
     if (statfs(path, &file_system) != 0)
@@ -80,11 +80,11 @@ static bool is_local(const char *path)
 
 static void remove_place(struct serve_watch *watch, size_t i)
 {
-    struct place *place = &watch->places.items[i];
-    if (!place->name)
-        watch->is_watched[place->root] = false;
-    free(place->name);
-    *place = watch->places.items[--watch->places.count];
+    const struct place gone = watch->places.items[i];
+    watch->places.items[i] = watch->places.items[--watch->places.count];
+    if (!gone.name)
+        watch->is_watched[gone.root] = false;
+    free(gone.name);
 }
 
 /* Makes room for one more: the folder that has not changed for longest goes. False: all are roots. */
@@ -197,10 +197,12 @@ static bool add_roots(struct serve_watch *watch)
 
 static void begin_anew(struct serve_watch *watch)
 {
-    while (watch->places.count) {
-        inotify_rm_watch(watch->events, watch->places.items[0].number);
-        remove_place(watch, 0);
+    for (size_t i = 0; i < watch->places.count; i++) {
+        inotify_rm_watch(watch->events, watch->places.items[i].number);
+        free(watch->places.items[i].name);
     }
+    watch->places.count = 0;
+    memset(watch->is_watched, 0, watch->options.folder_count * sizeof(*watch->is_watched));
     watch->left_out = 0;
     add_roots(watch);
 }
@@ -305,6 +307,19 @@ static size_t most_watches(void)
     return most / 4 < WATCHES_MOST ? (size_t)most / 4 : WATCHES_MOST;
 }
 
+static void free_watch(struct serve_watch *watch)
+{
+    if (watch->events >= 0)
+        close(watch->events);
+    if (watch->stop >= 0)
+        close(watch->stop);
+    for (size_t i = 0; i < watch->places.count; i++)
+        free(watch->places.items[i].name);
+    pyro_vec_done(&watch->places, NULL);
+    free(watch->is_watched);
+    pyro_release(NULL, watch);
+}
+
 struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *options)
 {
     struct serve_watch *watch = pyro_allocate(NULL, sizeof(*watch));
@@ -321,15 +336,7 @@ struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *opti
         add_roots(watch);
     if (ok && pthread_create(&watch->thread, NULL, run, watch) == 0)
         return watch;
-    if (watch->events >= 0)
-        close(watch->events);
-    if (watch->stop >= 0)
-        close(watch->stop);
-    while (watch->places.count)
-        remove_place(watch, 0);
-    pyro_vec_done(&watch->places, NULL);
-    free(watch->is_watched);
-    pyro_release(NULL, watch);
+    free_watch(watch);
     return NULL;
 }
 
@@ -339,13 +346,7 @@ void pyro_serve_watch_close(struct serve_watch *watch)
         return;
     eventfd_write(watch->stop, 1);
     pthread_join(watch->thread, NULL);
-    close(watch->events);
-    close(watch->stop);
-    while (watch->places.count)
-        remove_place(watch, 0);
-    pyro_vec_done(&watch->places, NULL);
-    free(watch->is_watched);
-    pyro_release(NULL, watch);
+    free_watch(watch);
 }
 
 struct serve_watch_usage pyro_serve_watch_usage(struct serve_watch *watch)
