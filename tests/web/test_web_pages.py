@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
+from urllib.parse import unquote
 
 import pytest
 
@@ -215,6 +216,32 @@ def test_clicking_a_stage_chooses_it(browser: Any, reports: Dict[str, Tuple[Path
         page.get_by_role("link", name="Open stage 4").click()
         page.wait_for_selector("h1:has-text('Stage 4')")
         assert "more data" in page.inner_text("main")
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_a_finding_and_its_place_on_the_timeline_lead_to_each_other(
+    browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]
+) -> None:
+    path, documents = reports["data_skew"]
+    finding = documents["report"]["findings"][0]
+    watched = Watched(browser)
+    page = watched.page
+    try:
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        page.get_by_role("link", name="show on the timeline").first.click()
+        watched.until("location.hash.includes('/timeline') && location.hash.includes('from=')")
+        watched.settle()
+        assert f"finding={finding['id']}" in unquote(page.url)
+        stage = next(one for one in documents["timeline"]["stages"] if one["id"] == finding["where"]["stage"])
+        label = page.get_attribute(".timeline-scroll", "aria-label") or ""
+        begin = (stage["submitted_ms"] - documents["timeline"]["start_ms"]) // 1000
+        assert "from 0:00.0 to" not in label or begin < 5
+        assert "a finding is about it" in page.inner_text(".legend")
+        page.locator(".picked").get_by_role("link", name=finding["title"]).click()
+        watched.until(f"document.activeElement.id === {finding['id']!r}")
+        assert page.locator("article.finding.wanted").count() == 1
         watched.check()
     finally:
         watched.close()

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Timeline } from "../../web/src/data/types";
+import type { Finding, Timeline } from "../../web/src/data/types";
 import { firstTrack, layoutOf, trackAt } from "../../web/src/timeline/layout";
 import { concurrency, firstAfter, modelOf, packLanes } from "../../web/src/timeline/model";
+import { marksOf, placesOf, spanOf, worst } from "../../web/src/timeline/places";
 import { around, clamp, pan, tickStep, zoom } from "../../web/src/timeline/viewport";
 
 /** Two executors of two cores, three tasks; the third has a slot beyond the cores of its executor. */
@@ -108,4 +109,29 @@ test("zooming keeps the moment under the pointer, and nothing leaves the run", (
     assert.deepEqual(around(0, 1000, 1000), { from: 0, to: 1000 });
     assert.equal(tickStep(60000, 12), 5000);
     assert.equal(tickStep(1e12, 5), 720 * 3600e3);
+});
+
+function finding(where: Partial<Finding["where"]>, severity: Finding["severity"] = "severe", rule = "a-rule"): Finding {
+    const nowhere = { job: null, stage: null, attempt: null, sql: null, executor: null, host: null, call_site: null };
+    return { id: JSON.stringify(where), rule, category: "skew", severity, where: { ...nowhere, ...where } } as Finding;
+}
+
+test("a finding is where its stage, job, executor or the driver's gaps are", () => {
+    const span = (one: Finding) => spanOf(document, placesOf(document, one));
+    assert.deepEqual(span(finding({ stage: 0, job: 0 })), { from: 0, to: 4000 });
+    assert.deepEqual(span(finding({ stage: 1 })), { from: 4000, to: 10000 }); // still running at the end
+    assert.deepEqual(span(finding({ job: 0 })), { from: 0, to: 8000 });
+    assert.deepEqual(span(finding({ executor: "2" })), { from: 0, to: 10000 });
+    assert.deepEqual(span(finding({}, "low", "driver-bound")), { from: 8000, to: 10000 });
+    assert.equal(span(finding({})), null);
+    assert.equal(span(finding({ stage: 9 })), null);
+});
+
+test("what findings are about is marked by the worst of them, folded ones not at all", () => {
+    const folded = { ...finding({ job: 0 }), folded: true };
+    const marks = marksOf(document, [finding({ stage: 1 }, "low"), finding({ stage: 1 }, "critical"), folded]);
+    assert.deepEqual([...marks.stages.keys()], [1]);
+    assert.equal(worst(marks.stages.get(1)!), "critical");
+    assert.equal(marks.jobs.size, 0);
+    assert.equal(marksOf(document, [finding({ host: "h" })]).executors.size, 2);
 });

@@ -1,5 +1,5 @@
 /** One finding: what it costs, how sure that is, why it is so, what to do, and whether it was right. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { appAddress, available, fromDisk } from "../data/documents";
 import { takesFeedback, useServer } from "../data/server";
 import type { Advice, Finding, Report } from "../data/types";
@@ -30,12 +30,6 @@ function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
                 <span>{name}</span>
             ),
         );
-        if (available(`${base}/timeline`))
-            parts.push(
-                <a href={link(["app", place.app, place.attempt, "timeline"], { stage: where.stage })}>
-                    on the timeline
-                </a>,
-            );
     }
     if (where.job !== null) parts.push(<span>Job {where.job}</span>);
     if (where.sql !== null)
@@ -49,6 +43,13 @@ function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
     if (where.executor !== null) parts.push(<span>Executor {where.executor}</span>);
     if (where.host !== null) parts.push(<span>Host {where.host}</span>);
     if (where.call_site) parts.push(<code class="call-site">{where.call_site}</code>);
+    const placed = [where.stage, where.job, where.sql, where.executor, where.host].some((one) => one !== null);
+    if ((placed || finding.category === "driver" || finding.rule === "driver-bound") && available(`${base}/timeline`))
+        parts.push(
+            <a href={link(["app", place.app, place.attempt, "timeline"], { stage: where.stage, finding: finding.id })}>
+                show on the timeline
+            </a>,
+        );
     return (
         <p class="where">
             {parts.map((part, i) => (
@@ -193,9 +194,33 @@ function Feedback({ finding, place }: { finding: Finding; place: Place }) {
     );
 }
 
-export function FindingCard({ finding, report, place }: { finding: Finding; report: Report; place: Place }) {
+export function FindingCard({
+    finding,
+    report,
+    place,
+    wanted = false,
+}: {
+    finding: Finding;
+    report: Report;
+    place: Place;
+    /** The address names it. */
+    wanted?: boolean;
+}) {
+    const card = useRef<HTMLElement>(null);
+    useEffect(() => {
+        if (!wanted) return;
+        // It may stand behind a line that hides what is less important.
+        card.current?.closest("details")?.setAttribute("open", "");
+        card.current?.focus();
+        card.current?.scrollIntoView({ block: "start" });
+    }, [wanted]);
     return (
-        <article class={`finding edge-${finding.severity}`} id={finding.id}>
+        <article
+            ref={card}
+            tabIndex={-1}
+            class={`finding edge-${finding.severity} ${wanted ? "wanted" : ""}`}
+            id={finding.id}
+        >
             <header>
                 <h3>
                     <SeverityBadge severity={finding.severity} /> {finding.title}

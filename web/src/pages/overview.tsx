@@ -57,7 +57,7 @@ function Totals({ report }: { report: Report }) {
     );
 }
 
-function Findings({ report, place }: { report: Report; place: Place }) {
+function Findings({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     if (!report.findings.length)
         return (
             <Empty title="Nothing to change">
@@ -68,7 +68,7 @@ function Findings({ report, place }: { report: Report; place: Place }) {
         <ol class="findings">
             {findings.map((finding) => (
                 <li key={finding.id}>
-                    <FindingCard finding={finding} report={report} place={place} />
+                    <FindingCard finding={finding} report={report} place={place} wanted={finding.id === wanted} />
                 </li>
             ))}
         </ol>
@@ -208,7 +208,7 @@ function stageColumns(place: Place): Column<Report["stages"][number]>[] {
     ];
 }
 
-function View({ report, place }: { report: Report; place: Place }) {
+function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
     const { wall, core } = report.accounting;
     return (
@@ -240,7 +240,7 @@ function View({ report, place }: { report: Report; place: Place }) {
                 </Section>
             </div>
             <Section title="Findings" note={report.findings.length ? "the most saved first" : undefined}>
-                <Findings report={report} place={place} />
+                <Findings report={report} place={place} wanted={wanted} />
             </Section>
             {settings.length > 0 && (
                 <Section
@@ -270,7 +270,7 @@ function View({ report, place }: { report: Report; place: Place }) {
     );
 }
 
-export function Overview({ app, attempt }: AppPageProps) {
+export function Overview({ app, attempt, query }: AppPageProps) {
     const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
     const running = state.status === "ready" && state.data.application.status === "in_progress";
     useChanges(
@@ -282,7 +282,7 @@ export function Overview({ app, attempt }: AppPageProps) {
         <div class="page">
             <h1 class="off-screen">Overview</h1>
             <Loaded state={state} what="report">
-                {(report) => <View report={report} place={{ app, attempt }} />}
+                {(report) => <View report={report} place={{ app, attempt }} wanted={query.get("finding")} />}
             </Loaded>
         </div>
     );

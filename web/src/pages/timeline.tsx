@@ -4,11 +4,11 @@ import { appAddress, available, useDocument } from "../data/documents";
 import type { Report, Timeline as TimelineDocument } from "../data/types";
 import { count, duration, offset, plural } from "../format";
 import { link, replaceQuery } from "../router";
-import { describe, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
+import { describe, findingsAt, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
 import type { Colouring } from "../timeline/draw";
 import { modelOf, type TimelineModel } from "../timeline/model";
 import { around, clamp, type Viewport, zoom } from "../timeline/viewport";
-import { Empty, Loaded, Section, Status } from "../ui/parts";
+import { Empty, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
 import type { AppPageProps } from "./pages";
@@ -17,6 +17,8 @@ function startView(query: URLSearchParams, model: TimelineModel, chosen: Set<num
     const [from, to] = [query.get("from"), query.get("to")];
     if (from !== null && to !== null && Number(to) > Number(from))
         return clamp({ from: Number(from), to: Number(to) }, model.length);
+    const about = model.findings.find(({ finding }) => finding.id === query.get("finding"));
+    if (about) return around(about.from, about.to, model.length);
     const bars = chosen ? model.stages.filter((bar) => chosen.has(bar.index)) : [];
     if (bars.length)
         return around(Math.min(...bars.map((bar) => bar.from)), Math.max(...bars.map((bar) => bar.to)), model.length);
@@ -169,7 +171,10 @@ function View({
     const [view, setView] = useState<Viewport>(() => startView(query, model, chosen));
     const [colouring, setColouring] = useState<Colouring>("stage");
     const [dense, setDense] = useState(model.rows.length > 160);
-    const [picked, setPicked] = useState<Hit | null>(null);
+    const [picked, setPicked] = useState<Hit | null>(() => {
+        const bar = model.findings.find(({ finding }) => finding.id === query.get("finding"));
+        return bar ? { kind: "finding", bar } : null;
+    });
 
     // The address follows once things rest.
     const timer = useRef(0);
@@ -191,6 +196,7 @@ function View({
     );
     const pick = (hit: Hit | null) => {
         setPicked(hit);
+        replaceQuery({ finding: hit?.kind === "finding" ? report?.findings[hit.bar.index]?.id : null });
         if (hit === null) replaceQuery({ stage: null });
         else if (hit.kind === "stage") replaceQuery({ stage: document.stages[hit.bar.index]!.id });
         else if (hit.kind === "finding") replaceQuery({ stage: report?.findings[hit.bar.index]?.where.stage });
@@ -235,6 +241,14 @@ function View({
                                 {meaning}
                             </span>
                         ))}
+                        {model.findings.length > 0 && (
+                            <span>
+                                <span class="finding-mark" aria-hidden="true">
+                                    !
+                                </span>
+                                a finding is about it (gaps: hatched)
+                            </span>
+                        )}
                     </span>
                     <span class="note">
                         Drag to move, Ctrl and wheel to zoom, double-click a bar to fill the view with it.
@@ -296,7 +310,15 @@ function Picked({
                 <a href={link(["app", place.app, place.attempt, "stage", target.id, target.attempt])}>
                     Open stage {target.id}
                 </a>
-            )}
+            )}{" "}
+            {findingsAt(model, hit).map((finding) => (
+                <span key={finding.id} class="nowrap">
+                    <SeverityBadge severity={finding.severity} />{" "}
+                    <a href={link(["app", place.app, place.attempt, "overview"], { finding: finding.id })}>
+                        {finding.title}
+                    </a>{" "}
+                </span>
+            ))}
         </div>
     );
 }

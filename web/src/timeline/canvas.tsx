@@ -1,5 +1,6 @@
 /** The canvas of the timeline: what moves it, what is under the pointer. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Finding } from "../data/types";
 import { duration, offset } from "../format";
 import { useTheme } from "../ui/theme";
 import { useWidth } from "../ui/width";
@@ -41,6 +42,16 @@ function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, tim
     return bar ? { kind, bar } : null;
 }
 
+/** Findings about what is under the pointer; tasks have those of their stage. */
+export function findingsAt({ marks, stage, findings }: TimelineModel, hit: Hit | null): Finding[] {
+    if (!hit) return [];
+    if (hit.kind === "finding")
+        return findings.filter(({ index }) => index === hit.bar.index).map((one) => one.finding);
+    if (hit.kind === "executor") return marks.executors.get(hit.executor) ?? [];
+    if (hit.kind === "job") return marks.jobs.get(hit.bar.index) ?? [];
+    return marks.stages.get(hit.kind === "task" ? stage[hit.task]! : hit.bar.index) ?? [];
+}
+
 /** What is said about it beside the pointer. */
 export function describe(model: TimelineModel, hit: Hit): string[] {
     const { document } = model;
@@ -74,6 +85,11 @@ export function describe(model: TimelineModel, hit: Hit): string[] {
         `${hit.bar.label}: ${duration(hit.bar.to - hit.bar.from)}, from ${offset(hit.bar.from, 100)}`,
         ...(names[hit.kind] ? [names[hit.kind]!.slice(0, 240)] : []),
     ];
+}
+
+function tipOf(model: TimelineModel, hit: Hit): string[] {
+    const about = hit.kind === "finding" ? [] : findingsAt(model, hit);
+    return [...describe(model, hit), ...about.slice(0, 3).map((finding) => `! ${finding.title} (${finding.severity})`)];
 }
 
 /** The canvas in device pixels, its context in CSS pixels. */
@@ -184,7 +200,7 @@ export function TimelineCanvas(props: Props) {
         }
         const hit = hitOf(event);
         const { x, y } = placeOf(event);
-        setTip(hit ? { x: Math.min(x + 14, size.width - 320), y: y + 16, lines: describe(model, hit) } : null);
+        setTip(hit ? { x: Math.min(x + 14, size.width - 320), y: y + 16, lines: tipOf(model, hit) } : null);
     };
     const up = (event: PointerEvent) => {
         const held = drag.current;

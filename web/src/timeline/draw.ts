@@ -1,8 +1,10 @@
 /** Draws what is in view: rows of tasks in as many rectangles as there are pixels, never as many as there are tasks. */
+import type { Finding } from "../data/types";
 import { offset } from "../format";
 import { colour } from "../ui/theme";
 import { AXIS, firstTrack, LABELS, type Layout, type Track } from "./layout";
 import { type Bar, firstAfter, type TimelineModel } from "./model";
+import { worst } from "./places";
 import { tickStep, type Viewport } from "./viewport";
 
 export type Colouring = "stage" | "outcome" | "length";
@@ -129,6 +131,25 @@ function drawRow(scene: Scene, colours: Colours, track: Track, buckets: Buckets,
     if (style) buckets.add(style, from, y, to - from, height);
 }
 
+/** Gaps of the driver that a finding is about: a pattern, so that it is no matter of colour alone. */
+function hatch(context: CanvasRenderingContext2D, colours: Colours, scene: Scene, left: number, right: number): void {
+    const height = scene.height - AXIS;
+    context.save();
+    context.beginPath();
+    context.rect(left, AXIS, right - left, height);
+    context.clip();
+    context.strokeStyle = colours.severity[worst(scene.model.marks.gaps)]!;
+    context.globalAlpha = 0.35;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let x = left - height; x < right; x += 12) {
+        context.moveTo(x, AXIS + height);
+        context.lineTo(x + height, AXIS);
+    }
+    context.stroke();
+    context.restore();
+}
+
 function drawGaps(
     scene: Scene,
     context: CanvasRenderingContext2D,
@@ -140,7 +161,9 @@ function drawGaps(
         if (gap.to < scene.view.from || gap.from > scene.view.to) continue;
         const left = Math.max(LABELS, x(gap.from));
         const right = Math.min(scene.width, x(gap.to));
-        if (right - left >= 0.5) context.fillRect(left, AXIS, right - left, scene.height - AXIS);
+        if (right - left < 0.5) continue;
+        context.fillRect(left, AXIS, right - left, scene.height - AXIS);
+        if (scene.model.marks.gaps.length && right - left > 14) hatch(context, colours, scene, left, right);
     }
 }
 
@@ -193,6 +216,34 @@ function clippedText(context: CanvasRenderingContext2D, text: string, x: number,
     context.fillText(shown === text ? text : `${shown.slice(0, -1)}…`, x, y);
 }
 
+const FLAG = 11;
+
+/** That a finding is about it: a frame in its severity's colour, and an exclamation mark where there is room. */
+function markBox(
+    context: CanvasRenderingContext2D,
+    colours: Colours,
+    findings: Finding[],
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+): void {
+    const shade = colours.severity[worst(findings)]!;
+    context.strokeStyle = colours.surface;
+    context.lineWidth = 4;
+    context.strokeRect(x + 1, y + 1, Math.max(2, width - 2), height - 2);
+    context.strokeStyle = shade;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, y + 1, Math.max(2, width - 2), height - 2);
+    if (width <= 14) return;
+    context.fillStyle = shade;
+    context.fillRect(x, y, FLAG, height);
+    context.fillStyle = colours.surface;
+    context.textAlign = "center";
+    context.fillText("!", x + FLAG / 2, y + height / 2 + 0.5);
+    context.textAlign = "left";
+}
+
 /** Bars of a lane with their names. `paint` says the colour and whether the bar is filled. */
 function drawBars(
     scene: Scene,
@@ -202,9 +253,11 @@ function drawBars(
     track: Track,
     x: (time: number) => number,
     paint: (bar: Bar) => { fill: string; name: string; text: string },
+    findings?: Map<number, Finding[]>,
 ): void {
     const y = track.top - scene.scroll;
     let covered = 0;
+    const marked: (() => void)[] = []; // over all bars: an outline may touch the neighbours
     for (const bar of bars) {
         if (bar.lane !== track.index || bar.to < scene.view.from || bar.from > scene.view.to) continue;
         const left = Math.max(LABELS, x(bar.from));
@@ -212,11 +265,15 @@ function drawBars(
         if (right <= covered) continue;
         covered = right;
         const { fill, name, text } = paint(bar);
+        const about = findings?.get(bar.index);
+        const flag = about && right - left > 14 ? FLAG : 0;
+        if (about) marked.push(() => markBox(context, colours, about, left, y, right - left, track.height - 1));
         context.fillStyle = fill;
         context.fillRect(left, y + 1, right - left, track.height - 3);
         context.fillStyle = text;
-        clippedText(context, name, left + 4, y + track.height / 2, right - left - 8);
+        clippedText(context, name, left + 4 + flag, y + track.height / 2, right - left - 8 - flag);
     }
+    for (const mark of marked) mark();
     context.fillStyle = colours.text;
 }
 
@@ -237,13 +294,15 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
         if (y > scene.height) break;
         if (track.kind === "executor") {
             const executor = model.document.executors[track.index]!;
+            const about = model.marks.executors.get(track.index);
+            if (about) markBox(context, colours, about, 0, y, LABELS - 2, track.height);
             context.fillStyle = colours.text;
             clippedText(
                 context,
                 executor.id === "driver" ? "driver" : `Executor ${executor.id}`,
-                10,
+                about ? 16 : 10,
                 y + track.height / 2,
-                LABELS - 20,
+                LABELS - 26,
             );
             if (layout.rowHeight * (model.rowsOf[track.index + 1]! - model.rowsOf[track.index]!) > 11) {
                 context.fillStyle = colours.soft;
@@ -302,23 +361,41 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
         if (track.kind === "row") drawRow(scene, colours, track, buckets, x);
         else if (track.kind === "executor") drawLifetime(scene, colours, track, buckets, x);
         else if (track.kind === "jobs")
-            drawBars(scene, context, colours, model.jobs, track, x, (bar) => {
-                const job = model.document.jobs[bar.index]!;
-                return {
-                    fill: job.status.startsWith("fail") ? colours.failed : colours.line,
-                    name: `${bar.label}  ${job.name ?? ""}`,
-                    text: job.status.startsWith("fail") ? colours.surface : colours.text,
-                };
-            });
+            drawBars(
+                scene,
+                context,
+                colours,
+                model.jobs,
+                track,
+                x,
+                (bar) => {
+                    const job = model.document.jobs[bar.index]!;
+                    return {
+                        fill: job.status.startsWith("fail") ? colours.failed : colours.line,
+                        name: `${bar.label}  ${job.name ?? ""}`,
+                        text: job.status.startsWith("fail") ? colours.surface : colours.text,
+                    };
+                },
+                model.marks.jobs,
+            );
         else if (track.kind === "stages")
-            drawBars(scene, context, colours, model.stages, track, x, (bar) => {
-                const muted = scene.chosen !== null && !scene.chosen.has(bar.index);
-                return {
-                    fill: stageColour(bar.index),
-                    name: `${bar.label}  ${model.document.stages[bar.index]!.name ?? ""}`,
-                    text: muted ? colours.soft : colours.surface,
-                };
-            });
+            drawBars(
+                scene,
+                context,
+                colours,
+                model.stages,
+                track,
+                x,
+                (bar) => {
+                    const muted = scene.chosen !== null && !scene.chosen.has(bar.index);
+                    return {
+                        fill: stageColour(bar.index),
+                        name: `${bar.label}  ${model.document.stages[bar.index]!.name ?? ""}`,
+                        text: muted ? colours.soft : colours.surface,
+                    };
+                },
+                model.marks.stages,
+            );
         else
             drawBars(scene, context, colours, model.findings, track, x, (bar) => {
                 const finding = model.findings.find((one) => one.index === bar.index)!.finding;

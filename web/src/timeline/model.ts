@@ -1,5 +1,6 @@
 /** A timeline's document as typed columns: tasks by the row they are drawn in, bars of jobs, stages and findings in lanes. */
 import type { Finding, Timeline } from "../data/types";
+import { type Marks, marksOf, placesOf, spanOf } from "./places";
 
 export interface Bar {
     /** Milliseconds since the start of the run. */
@@ -25,6 +26,8 @@ export interface TimelineModel {
     jobs: Bar[];
     stages: Bar[];
     findings: (Bar & { finding: Finding })[];
+    /** What findings are about. */
+    marks: Marks;
     gaps: { from: number; to: number }[];
     rows: TaskRow[];
     /** First row of each executor, and one more. */
@@ -99,20 +102,10 @@ function intoRows(document: Timeline): { rows: TaskRow[]; rowsOf: number[]; orde
     return { rows, rowsOf, order };
 }
 
-function findingBars(document: Timeline, findings: Finding[], stages: Bar[], length: number) {
+function findingBars(document: Timeline, findings: Finding[]) {
     const bars = findings.flatMap((finding, index) => {
-        if (finding.where.stage === null) return [];
-        const spans = stages.filter((bar) => {
-            const stage = document.stages[bar.index]!;
-            return (
-                stage.id === finding.where.stage &&
-                (finding.where.attempt === null || stage.attempt === finding.where.attempt)
-            );
-        });
-        if (!spans.length) return [];
-        const from = Math.min(...spans.map((bar) => bar.from));
-        const to = Math.min(length, Math.max(...spans.map((bar) => bar.to)));
-        return [{ from, to, lane: 0, label: finding.title, index, finding }];
+        const span = spanOf(document, placesOf(document, finding));
+        return span ? [{ ...span, lane: 0, label: finding.title, index, finding }] : [];
     });
     packLanes(bars, 8).forEach((lane, i) => {
         bars[i]!.lane = lane;
@@ -160,7 +153,8 @@ export function modelOf(document: Timeline, findings: Finding[]): TimelineModel 
         length,
         jobs,
         stages,
-        findings: findingBars(document, findings, stages, length),
+        findings: findingBars(document, findings),
+        marks: marksOf(document, findings),
         gaps: document.driver_gaps.map((gap) => ({ from: gap.from_ms - start, to: gap.to_ms - start })),
         rows,
         rowsOf,
