@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { READ_BYTES = 64 * 1024 };
+enum { READ_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
@@ -23,20 +23,27 @@ void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allo
 void pyro_chunk_done(struct pyro_chunk *chunk)
 {
     pyro_batch_done(&chunk->batch);
-    pyro_release(chunk->allocator, chunk->buffer);
-    chunk->buffer = NULL;
+    pyro_release(chunk->allocator, chunk->memory);
+    chunk->memory = chunk->buffer = NULL;
 }
 
 bool pyro_chunk_reserve(struct pyro_chunk *chunk, size_t capacity)
 {
-    if (capacity <= chunk->capacity)
+    if (chunk->buffer && capacity <= chunk->capacity)
         return true;
     if (capacity < chunk->capacity * 2 && chunk->capacity < SIZE_MAX / 4)
         capacity = chunk->capacity * 2;
-    char *buffer = pyro_reallocate(chunk->allocator, chunk->buffer, capacity + PYRO_SCAN_PADDING);
-    if (!buffer)
+    if (capacity > SIZE_MAX - PYRO_SCAN_PADDING - PAGE_BYTES)
         return false;
+    char *memory = pyro_allocate(chunk->allocator, capacity + PYRO_SCAN_PADDING + PAGE_BYTES);
+    if (!memory)
+        return false;
+    char *buffer = memory + (PAGE_BYTES - (uintptr_t)memory % PAGE_BYTES) % PAGE_BYTES;
+    if (chunk->buffer)
+        memcpy(buffer, chunk->buffer, chunk->capacity);
     memset(buffer + capacity, 0, PYRO_SCAN_PADDING);
+    pyro_release(chunk->allocator, chunk->memory);
+    chunk->memory = memory;
     chunk->buffer = buffer;
     chunk->capacity = capacity;
     return true;
@@ -101,19 +108,18 @@ enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_re
     size_t wanted = carry->len > PYRO_CHUNK_BYTES ? carry->len + READ_BYTES : PYRO_CHUNK_BYTES + READ_BYTES;
     if (!pyro_chunk_reserve(chunk, wanted))
         return no_memory(error);
-    size_t len = carry->len, searched = 0;
-    const char *newline = NULL;
+    size_t len = carry->len, searched = 0, lines = 0; /* bytes of whole lines */
     if (len)
         memcpy(chunk->buffer, carry->data, len);
     carry->len = 0;
-    while (!(newline && len >= PYRO_CHUNK_BYTES)) {
-        const char *found = memrchr(chunk->buffer + searched, '\n', len - searched);
+    while (!(lines && len >= PYRO_CHUNK_BYTES)) {
+        const char *found = len > searched ? memrchr(chunk->buffer + searched, '\n', len - searched) : NULL;
         if (found)
-            newline = found;
+            lines = (size_t)(found + 1 - chunk->buffer);
         searched = len;
-        if (newline && len >= PYRO_CHUNK_BYTES)
+        if (lines && len >= PYRO_CHUNK_BYTES)
             break;
-        if (!newline && len > max_record) {
+        if (!lines && len > max_record) {
             chunk->text = chunk->buffer;
             chunk->len = 0;
             chunk->long_record = len;
@@ -122,11 +128,9 @@ enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_re
                 note_damage(chunk, reader);
             return PYRO_OK;
         }
-        size_t newline_at = newline ? (size_t)(newline - chunk->buffer) : 0, got = 0;
+        size_t got = 0;
         if (len == chunk->capacity && !pyro_chunk_reserve(chunk, len + READ_BYTES))
             return no_memory(error);
-        if (newline)
-            newline = chunk->buffer + newline_at;
         PYRO_TRY(pyro_reader_read(reader, chunk->buffer + len, chunk->capacity - len, &got, error));
         if (!got) {
             *ret_end = true;
@@ -135,12 +139,12 @@ enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_re
         len += got;
     }
     chunk->text = chunk->buffer;
-    chunk->len = *ret_end ? len : (size_t)(newline + 1 - chunk->buffer);
+    chunk->len = *ret_end ? len : lines;
     if (*ret_end) {
         note_damage(chunk, reader);
         return PYRO_OK;
     }
-    return carry_set(carry, newline + 1, len - chunk->len) ? PYRO_OK : no_memory(error);
+    return carry_set(carry, chunk->buffer + lines, len - lines) ? PYRO_OK : no_memory(error);
 }
 
 /* Reads [from, to) to the buffer's place `at`; *ret_len is less when the file has become shorter. */
@@ -190,13 +194,17 @@ enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_
     chunk->damage[0] = '\0';
     chunk->text = chunk->buffer;
     chunk->len = 0;
-    /* A line begins behind a newline: look from the byte before. */
-    uint64_t start = from ? from - 1 : 0, want = size - to > READ_BYTES ? to + READ_BYTES : size;
+    /* A line begins behind a newline: look from the byte before. Reading begins with its page, so that every byte comes
+     * to the same place in a page as the file has it: copies that are a few bytes apart take some processors four times
+     * as long. */
+    uint64_t start = from ? (from - 1) / PAGE_BYTES * PAGE_BYTES : 0,
+             want = size - to > READ_BYTES ? to + READ_BYTES : size;
     size_t len = 0, head = (size_t)(to - 1 - start); /* place of the last byte that lets a line begin in the range */
     PYRO_TRY(read_at(chunk, fd, start, want, 0, &len, error));
     size_t begin = 0;
     if (from) {
-        const char *newline = memchr(chunk->buffer, '\n', len < head ? len : head);
+        size_t before = (size_t)(from - 1 - start), searched = len < head ? len : head;
+        const char *newline = before < searched ? memchr(chunk->buffer + before, '\n', searched - before) : NULL;
         if (!newline) {
             chunk->text = chunk->buffer;
             return PYRO_OK; /* no line begins here */

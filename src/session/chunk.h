@@ -11,8 +11,9 @@ enum {
 
 struct pyro_chunk {
     const struct pyro_allocator *allocator;
-    char *buffer;
-    size_t capacity; /* without the scan's padding */
+    char *memory;    /* what the allocator gave, */
+    char *buffer;    /* and the first page that begins in it */
+    size_t capacity; /* of the buffer, without the scan's padding */
     const char *text;
     size_t len;
     uint64_t long_record; /* bytes of a record behind the text that was longer than the limit, and skipped; 0: none */
