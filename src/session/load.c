@@ -172,50 +172,6 @@ static void set_state(struct load *load, struct slot *slot, enum slot_state stat
     pthread_mutex_unlock(&load->mutex);
 }
 
-/* The slot of the next piece once it is free, or NULL: stopped. */
-static struct slot *wait_for_free(struct load *load)
-{
-    pthread_mutex_lock(&load->mutex);
-    struct slot *slot = &load->slots[load->taken % load->slot_count];
-    while (!load->stop && slot->state != SLOT_FREE)
-        pthread_cond_wait(&load->changed, &load->mutex);
-    if (load->stop)
-        slot = NULL;
-    else
-        slot->state = SLOT_BUSY;
-    pthread_mutex_unlock(&load->mutex);
-    return slot;
-}
-
-/* The only thread that reads streams: a decompressor that moved from core to core would leave its window behind. */
-static void *read_pieces(void *context)
-{
-    struct load *load = context;
-    for (struct slot *slot; (slot = wait_for_free(load));) {
-        struct pyro_error error;
-        bool more = false;
-        enum pyro_status status = take_piece(load, &slot->chunk, &slot->piece, &more, &error);
-        if (status != PYRO_OK) {
-            pyro_error_at(&error, load->part < load->log->part_count ? load->log->parts[load->part].path.ptr : "",
-                          UINT64_MAX);
-            fail(load, status, &error);
-            break;
-        }
-        pthread_mutex_lock(&load->mutex);
-        slot->state = more ? SLOT_FILLED : SLOT_FREE;
-        slot->sequence = load->taken;
-        if (more)
-            load->taken++;
-        else
-            load->ended = load->taken;
-        pthread_cond_broadcast(&load->changed);
-        pthread_mutex_unlock(&load->mutex);
-        if (!more)
-            break;
-    }
-    return NULL;
-}
-
 /* The filled slot that is to be applied first, now the caller's to decode; NULL when there is none. Under `mutex`. */
 static struct slot *take_filled(struct load *load)
 {
@@ -242,6 +198,29 @@ static void decode_slot(struct load *load, struct slot *slot)
     set_state(load, slot, SLOT_READY);
 }
 
+/* The slot of the next piece once it is free, or NULL: stopped. Who reads faster than others decode helps them. */
+static struct slot *wait_for_free(struct load *load)
+{
+    pthread_mutex_lock(&load->mutex);
+    struct slot *slot = &load->slots[load->taken % load->slot_count];
+    while (!load->stop && slot->state != SLOT_FREE) {
+        struct slot *filled = take_filled(load);
+        if (!filled) {
+            pthread_cond_wait(&load->changed, &load->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&load->mutex);
+        decode_slot(load, filled);
+        pthread_mutex_lock(&load->mutex);
+    }
+    if (load->stop)
+        slot = NULL;
+    else
+        slot->state = SLOT_BUSY;
+    pthread_mutex_unlock(&load->mutex);
+    return slot;
+}
+
 static void *decode_pieces(void *context)
 {
     struct load *load = context;
@@ -256,6 +235,35 @@ static void *decode_pieces(void *context)
             return NULL;
         decode_slot(load, slot);
     }
+}
+
+/* The only thread that reads streams: a decompressor that moved from core to core would leave its window behind. */
+static void *read_pieces(void *context)
+{
+    struct load *load = context;
+    for (struct slot *slot; (slot = wait_for_free(load));) {
+        struct pyro_error error;
+        bool more = false;
+        enum pyro_status status = take_piece(load, &slot->chunk, &slot->piece, &more, &error);
+        if (status != PYRO_OK) {
+            pyro_error_at(&error, load->part < load->log->part_count ? load->log->parts[load->part].path.ptr : "",
+                          UINT64_MAX);
+            fail(load, status, &error);
+            return NULL;
+        }
+        pthread_mutex_lock(&load->mutex);
+        slot->state = more ? SLOT_FILLED : SLOT_FREE;
+        slot->sequence = load->taken;
+        if (more)
+            load->taken++;
+        else
+            load->ended = load->taken;
+        pthread_cond_broadcast(&load->changed);
+        pthread_mutex_unlock(&load->mutex);
+        if (!more)
+            return decode_pieces(load);
+    }
+    return NULL;
 }
 
 /* ---- Applying, on the calling thread ---- */
@@ -350,18 +358,11 @@ static enum pyro_status run_alone(struct load *load, struct applier *applier, st
     }
 }
 
-/* Decompressing keeps one thread busy, cutting a plain file into ranges does not. */
-static bool starts_with_stream(struct load *load)
-{
-    struct pyro_error ignored; /* reading will meet it again */
-    return load->log->part_count > 0 && open_part(load, &ignored) == PYRO_OK && !load->parts[0].plain;
-}
-
 static enum pyro_status run_threads(struct load *load, unsigned threads, struct applier *applier,
                                     struct pyro_progress_meter *meter, struct pyro_error *error)
 {
     pthread_t reader, decoders[MOST_THREADS];
-    unsigned wanted = threads - 1 - starts_with_stream(load), started = 0;
+    unsigned wanted = threads - 2, started = 0; /* beside the caller and the one that reads */
     if (pthread_create(&reader, NULL, read_pieces, load) != 0)
         return run_alone(load, applier, meter, error);
     while (started < wanted && pthread_create(&decoders[started], NULL, decode_pieces, load) == 0)
