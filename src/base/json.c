@@ -408,6 +408,44 @@ static bool skip_scalar(struct pyro_json *json, char first)
     }
 }
 
+static bool is_in_table(struct pyro_slice name, const struct pyro_json_key *keys, unsigned key_count)
+{
+    for (unsigned i = 0; i < key_count; i++)
+        if (keys[i].len == name.len + 3 && memcmp(keys[i].name + 1, name.ptr, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* Passes over members that the table does not have, as long as they are texts with nothing unusual about their keys. */
+static void skip_texts(struct pyro_json *json, const struct pyro_json_key *keys, unsigned key_count)
+{
+    const char *end = json->end;
+    for (const char *at = json->at; end - at >= 8 && at[0] == ',' && at[1] == '"';) {
+        unsigned key_flags = 0, flags = 0;
+        const char *name = at + 2, *quote = json->scan->string_end(name, end, &key_flags);
+        if (key_flags || end - quote < 4 || quote[0] != '"' || quote[1] != ':' || quote[2] != '"' ||
+            is_in_table((struct pyro_slice){name, (size_t)(quote - name)}, keys, key_count))
+            return;
+        const char *behind = json->scan->string_end(quote + 3, end, &flags);
+        if ((flags & PYRO_SCAN_BAD_ESCAPE) || behind >= end || *behind != '"')
+            return;
+        json->at = at = behind + 1;
+    }
+}
+
+int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
+                         unsigned key_count)
+{
+    for (;;) {
+        if (!object->first && !json->error)
+            skip_texts(json, keys, key_count);
+        int key = pyro_json_next(json, object, keys, key_count);
+        if (key != PYRO_JSON_OTHER)
+            return key;
+        pyro_json_skip(json);
+    }
+}
+
 /* Before an object's value: its key and colon. */
 static bool skip_key(struct pyro_json *json)
 {

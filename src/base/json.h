@@ -101,6 +101,10 @@ static inline int pyro_json_next(struct pyro_json *json, struct pyro_json_object
     return pyro_json_next_any(json, object, keys, key_count);
 }
 
+/* The same, passing over members that are not in the table. */
+int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
+                         unsigned key_count);
+
 /* Enters an array: false on null. Then `while (pyro_json_next_element(json, &first))` with `bool first = true`. */
 bool pyro_json_enter_array(struct pyro_json *json);
 bool pyro_json_next_element(struct pyro_json *json, bool *first);

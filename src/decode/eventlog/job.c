@@ -52,8 +52,8 @@ static void decode_job_properties(struct pyro_json *json, struct pyro_builder *b
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key < 0 || pyro_json_peek(json) != '"')
+    for (int key; (key = pyro_json_next_known(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        if (pyro_json_peek(json) != '"')
             pyro_json_skip(json);
         else if (key == 0)
             pyro_json_take_loose_int(json, &job->sql);

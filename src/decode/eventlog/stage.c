@@ -238,8 +238,8 @@ bool pyro_decode_stage_submitted(struct pyro_json *json, struct pyro_builder *bu
         } else if (key != 2) {
             pyro_json_skip(json);
         } else if (pyro_json_enter_object(json, &properties)) {
-            for (int member; (member = pyro_json_next(json, &properties, property_keys, 1)) != PYRO_JSON_END;) {
-                if (member == 0 && pyro_json_peek(json) == '"')
+            while (pyro_json_next_known(json, &properties, property_keys, 1) != PYRO_JSON_END) {
+                if (pyro_json_peek(json) == '"')
                     pyro_build_text(builder, json, &pool);
                 else
                     pyro_json_skip(json);

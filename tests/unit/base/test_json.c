@@ -261,6 +261,53 @@ static void test_fast_array(void **state)
     assert_true(pyro_json_skip_array_fast(&json));
 }
 
+/* Members that nobody asks for leave no trace, whatever they look like. */
+static void test_known_members(void **state)
+{
+    (void)state;
+    static const struct pyro_json_key wanted[] = {PYRO_JSON_KEY("b"), PYRO_JSON_KEY("spark.scheduler.pool")};
+    static const char *const texts[] = {
+        "{}",
+        "{\"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\":\"y\",\"b\":\"1\",\"d\":\"z\"}",
+        "{\"a\":\"x\",\"a\":\"quote \\\" comma , brace }\",\"spark.scheduler.pool\":\"p\",\"b\":\"1\"}",
+        "{\"a\":\"x\",\"\\u0062\":\"1\",\"long key with more than sixty-four letters, so that it spans blocks\":\"v\"}",
+        "{\"a\":\"x\",\"n\":12,\"o\":{\"b\":\"inner\"},\"l\":[\"b\"],\"b\":null,\"t\":true}",
+        "{ \"a\" : \"x\" , \"c\" : \"y\" , \"b\" : \"1\" }",
+        "{\"a\":\"x\",\"\xc3\xa9\":\"\xc3\xa9\",\"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\":\"bad \\q\",\"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\":\"control \t\",\"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\" \"y\",\"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\":\"y\" \"b\":\"1\"}",
+        "{\"a\":\"x\",\"c\":\"y",
+        "{\"a\":\"x\",\"c\":",
+        "{\"a\":\"x\",\"c",
+        "{\"a\":\"x\",",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        ptrdiff_t places[8];
+        int found[8], count = 0, again = 0;
+        struct pyro_json_object object;
+        struct pyro_json json = reader(texts[i]);
+        assert_true(pyro_json_enter_object(&json, &object));
+        for (int key; (key = pyro_json_next(&json, &object, wanted, 2)) != PYRO_JSON_END; pyro_json_skip(&json))
+            if (key >= 0) {
+                found[count] = key;
+                places[count++] = json.at - copy;
+            }
+        const char *error = json.error;
+        json = reader(texts[i]);
+        assert_true(pyro_json_enter_object(&json, &object));
+        for (int key; (key = pyro_json_next_known(&json, &object, wanted, 2)) != PYRO_JSON_END; pyro_json_skip(&json)) {
+            assert_true(again < count);
+            assert_int_equal(key, found[again]);
+            assert_int_equal(json.at - copy, places[again++]);
+        }
+        assert_int_equal(again, count);
+        assert_ptr_equal(json.error, error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_broken_objects),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_fast_array),
+        cmocka_unit_test(test_known_members),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }
