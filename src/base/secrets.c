@@ -80,10 +80,23 @@ bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, 
            (secrets->own && (matches(secrets, secrets->own, key, 0) || matches(secrets, secrets->own, value, 0)));
 }
 
+/* Whether the text has two letters side by side that every match of text_expression has: of "secret", of "password",
+ * "passwd" and "access", of "token", of "identified", of "://". Most texts have none. */
+static bool may_hold_secret(struct pyro_slice text)
+{
+    unsigned char found = 0;
+    for (size_t i = 1; i < text.len; i++) {
+        unsigned char a = (unsigned char)text.ptr[i - 1] | 0x20, b = (unsigned char)text.ptr[i] | 0x20;
+        found |= (unsigned char)(((a == 'c') & (b == 'r')) | ((a == 's') & (b == 's')) | ((a == 'o') & (b == 'k')) |
+                                 ((a == 'i') & (b == 'f')) | ((a == '/') & (b == '/')));
+    }
+    return found;
+}
+
 struct pyro_slice pyro_secrets_text(struct pyro_secrets *secrets, struct pyro_slice text, struct pyro_strbuf *buffer)
 {
     size_t from = 0, copied = 0;
-    if (text.len == 0)
+    if (text.len == 0 || !may_hold_secret(text))
         return text;
     if (!start(secrets))
         return PYRO_SLICE_LITERAL(PYRO_REDACTED);
