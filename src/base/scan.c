@@ -62,6 +62,12 @@ static inline uint64_t SCAN(equal)(const struct SCAN(block) * block, char byte)
     return mask;
 }
 
+static inline int SCAN(has_any)(const struct SCAN(block) * block, const char *four)
+{
+    return (SCAN(equal)(block, four[0]) | SCAN(equal)(block, four[1]) | SCAN(equal)(block, four[2]) |
+            SCAN(equal)(block, four[3])) != 0;
+}
+
 static inline uint64_t SCAN(below)(const struct SCAN(block) * block, unsigned char byte)
 {
     uint64_t mask = 0;
@@ -121,6 +127,15 @@ SCAN_TARGET static inline uint64_t SCAN(equal)(const struct SCAN(block) * block,
                       _mm_cmpeq_epi8(part[3], x));
 }
 
+SCAN_TARGET static inline int SCAN(has_any)(const struct SCAN(block) * block, const char *four)
+{
+    __m128i found = _mm_setzero_si128();
+    for (int i = 0; i < 4; i++)
+        for (int part = 0; part < 4; part++)
+            found = _mm_or_si128(found, _mm_cmpeq_epi8(block->part[part], _mm_set1_epi8(four[i])));
+    return !_mm_testz_si128(found, found);
+}
+
 SCAN_TARGET static inline uint64_t SCAN(below)(const struct SCAN(block) * block, unsigned char byte)
 {
     __m128i x = _mm_set1_epi8((char)(byte - 1)), mask[4];
@@ -168,6 +183,18 @@ SCAN_TARGET static inline uint64_t SCAN(equal)(const struct SCAN(block) * block,
     return avx2_mask(_mm256_cmpeq_epi8(block->low, x), _mm256_cmpeq_epi8(block->high, x));
 }
 
+SCAN_TARGET static inline int SCAN(has_any)(const struct SCAN(block) * block, const char *four)
+{
+    __m256i low = _mm256_setzero_si256(), high = low;
+    for (int i = 0; i < 4; i++) {
+        __m256i x = _mm256_set1_epi8(four[i]);
+        low = _mm256_or_si256(low, _mm256_cmpeq_epi8(block->low, x));
+        high = _mm256_or_si256(high, _mm256_cmpeq_epi8(block->high, x));
+    }
+    low = _mm256_or_si256(low, high);
+    return !_mm256_testz_si256(low, low);
+}
+
 SCAN_TARGET static inline uint64_t SCAN(below)(const struct SCAN(block) * block, unsigned char byte)
 {
     __m256i x = _mm256_set1_epi8((char)(byte - 1));
@@ -206,6 +233,12 @@ SCAN_TARGET static inline struct SCAN(block) SCAN(load)(const char *p)
 SCAN_TARGET static inline uint64_t SCAN(equal)(const struct SCAN(block) * block, char byte)
 {
     return _mm512_cmpeq_epi8_mask(block->bytes, _mm512_set1_epi8(byte));
+}
+
+SCAN_TARGET static inline int SCAN(has_any)(const struct SCAN(block) * block, const char *four)
+{
+    return (SCAN(equal)(block, four[0]) | SCAN(equal)(block, four[1]) | SCAN(equal)(block, four[2]) |
+            SCAN(equal)(block, four[3])) != 0;
 }
 
 SCAN_TARGET static inline uint64_t SCAN(below)(const struct SCAN(block) * block, unsigned char byte)
@@ -276,6 +309,12 @@ static inline uint64_t SCAN(equal)(const struct SCAN(block) * block, char byte)
     uint8x16_t x = vdupq_n_u8((uint8_t)byte);
     const uint8x16_t *part = block->part;
     return neon_mask(vceqq_u8(part[0], x), vceqq_u8(part[1], x), vceqq_u8(part[2], x), vceqq_u8(part[3], x));
+}
+
+static inline int SCAN(has_any)(const struct SCAN(block) * block, const char *four)
+{
+    return (SCAN(equal)(block, four[0]) | SCAN(equal)(block, four[1]) | SCAN(equal)(block, four[2]) |
+            SCAN(equal)(block, four[3])) != 0;
 }
 
 static inline uint64_t SCAN(below)(const struct SCAN(block) * block, unsigned char byte)

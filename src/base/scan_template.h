@@ -4,6 +4,7 @@
  *     SCAN_TARGET      function attributes that switch the instruction set on
  *     struct SCAN(block), SCAN(load)(p), SCAN(equal)(block, byte), SCAN(below)(block, byte), SCAN(high)(block):
  *                      64 bytes, and bit masks over them (bit i: byte i)
+ *     SCAN(has_any)(block, four): whether any byte is one of these four
  *     SCAN(prefix_xor)(mask): bit i is the parity of bits 0..i
  *
  * Why it is fast: inside an accumulables array brackets are rare, so most blocks cost a load, a few compares and a
@@ -111,6 +112,14 @@ SCAN(array_end_counting)(const char *p, const char *end, struct pyro_scan_words 
     int64_t braces = 0; /* '{' less '}' since the array began */
     for (; p < end; p += 64) {
         struct SCAN(block) block = SCAN(load)(p);
+        if (!words && !escaped && end - p >= 64 && !SCAN(has_any)(&block, "[]\n\\")) {
+            /* Most blocks of accumulables: braces and quotes only. */
+            uint64_t within = SCAN(prefix_xor)(SCAN(equal)(&block, '"')) ^ in_string;
+            in_string = 0 - (within >> 63);
+            braces += __builtin_popcountll(SCAN(equal)(&block, '{') & ~within) -
+                      __builtin_popcountll(SCAN(equal)(&block, '}') & ~within);
+            continue;
+        }
         uint64_t quotes = SCAN(real_quotes)(SCAN(equal)(&block, '"'), SCAN(equal)(&block, '\\'), &escaped);
         uint64_t inside = SCAN(prefix_xor)(quotes) ^ in_string;
         in_string = 0 - (inside >> 63);

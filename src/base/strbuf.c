@@ -70,7 +70,10 @@ void pyro_strbuf_add_slice(struct pyro_strbuf *buffer, struct pyro_slice text)
 
 void pyro_strbuf_add_char(struct pyro_strbuf *buffer, char byte)
 {
-    pyro_strbuf_add(buffer, &byte, 1);
+    if ((buffer->failed || buffer->capacity - buffer->len < 2) && !pyro_strbuf_reserve(buffer, 1))
+        return;
+    buffer->data[buffer->len++] = byte;
+    buffer->data[buffer->len] = '\0';
 }
 
 void pyro_strbuf_add_int(struct pyro_strbuf *buffer, int64_t value)

@@ -121,11 +121,22 @@ static size_t decode_escape(struct sink *sink, const char *p, size_t rest)
     return rest > 1 ? 2 : 1;
 }
 
+/* Whether eight bytes are ASCII without a backslash. */
+static inline bool is_plain_word(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+    uint64_t backslash = word ^ 0x5c5c5c5c5c5c5c5cULL; /* a byte of 0 is one */
+    return (((backslash - 0x0101010101010101ULL) | word) & 0x8080808080808080ULL) == 0;
+}
+
 static void decode(struct sink *sink, struct pyro_slice raw)
 {
     const char *p = raw.ptr, *end = raw.ptr + raw.len;
     while (p < end) {
         const char *start = p;
+        while (end - p >= 8 && is_plain_word(p))
+            p += 8;
         while (p < end && *p != '\\' && (unsigned char)*p < 0x80)
             p++;
         if (p > start)

@@ -210,6 +210,17 @@ static bool json_escape(struct pyro_strbuf *buffer, uint32_t code)
     return true;
 }
 
+/* Whether none of eight bytes needs an escape. */
+static inline bool is_plain_word(const char *p)
+{
+    const uint64_t ones = 0x0101010101010101ULL;
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+    uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\'; /* bytes of 0 are such */
+    uint64_t special = (quote - ones) | (backslash - ones) | (word - ones * 0x20) | (word + ones);
+    return ((special | word) & ones * 0x80) == 0;
+}
+
 void pyro_add_json(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
     if (!text.ptr) {
@@ -220,6 +231,8 @@ void pyro_add_json(struct pyro_strbuf *buffer, struct pyro_slice text)
     const char *end = text.ptr + text.len, *p = text.ptr;
     while (p < end) {
         const char *run = p; /* most text needs no escape: copy whole runs of it */
+        while (end - p >= 8 && is_plain_word(p))
+            p += 8;
         while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7F && *p != '"' && *p != '\\')
             p++;
         pyro_strbuf_add(buffer, run, (size_t)(p - run));
