@@ -288,17 +288,12 @@ static bool is_user_frame(struct pyro_slice frame)
     return frame.len > 0;
 }
 
-struct pyro_slice pyro_build_call_site(struct pyro_builder *builder, struct pyro_slice details,
-                                       struct pyro_slice fallback)
+static struct pyro_slice find_user_frame(struct pyro_builder *builder, struct pyro_slice details)
 {
     pyro_strbuf_clear(&builder->scratch);
-    if (details.ptr)
-        pyro_text_decode(&builder->scratch, details, NULL);
-    if (builder->scratch.failed) {
-        builder->failed = true;
-        return fallback;
-    }
-    struct pyro_slice rest = pyro_strbuf_slice(&builder->scratch);
+    pyro_text_decode(&builder->scratch, details, NULL);
+    builder->failed |= builder->scratch.failed;
+    struct pyro_slice rest = builder->failed ? PYRO_SLICE_NULL : pyro_strbuf_slice(&builder->scratch);
     while (rest.len) {
         const char *newline = memchr(rest.ptr, '\n', rest.len);
         struct pyro_slice frame = {rest.ptr, newline ? (size_t)(newline - rest.ptr) : rest.len};
@@ -307,5 +302,20 @@ struct pyro_slice pyro_build_call_site(struct pyro_builder *builder, struct pyro
         size_t used = frame.len + (newline ? 1 : 0);
         rest = (struct pyro_slice){rest.ptr + used, rest.len - used};
     }
-    return fallback;
+    return PYRO_SLICE_NULL;
+}
+
+struct pyro_slice pyro_build_call_site(struct pyro_builder *builder, struct pyro_slice details,
+                                       struct pyro_slice fallback)
+{
+    if (!details.ptr)
+        return fallback;
+    /* Most stages of an application are submitted from the same few places. */
+    if (!builder->last_details.len || !pyro_slice_eq(pyro_strbuf_slice(&builder->last_details), details)) {
+        builder->last_frame = find_user_frame(builder, details);
+        pyro_strbuf_clear(&builder->last_details);
+        pyro_strbuf_add_slice(&builder->last_details, details);
+        builder->failed |= builder->last_details.failed;
+    }
+    return builder->last_frame.ptr ? builder->last_frame : fallback;
 }

@@ -35,6 +35,7 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
     for (int i = 0; i < PYRO_IDENTITIES; i++)
         pyro_id_set_init(&builder->seen[i], allocator);
     pyro_strbuf_init(&builder->scratch, allocator);
+    pyro_strbuf_init(&builder->last_details, allocator);
     pyro_strbuf_init(&builder->prose, allocator);
     builder->app = pyro_app_new(allocator);
     if (!builder->app || !pyro_vec_reserve(&builder->event_counts, pyro_event_count, allocator)) {
@@ -73,6 +74,7 @@ void pyro_builder_done(struct pyro_builder *builder)
     pyro_vec_done(&builder->cached, builder->allocator);
     pyro_vec_done(&builder->event_counts, builder->allocator);
     pyro_strbuf_done(&builder->scratch);
+    pyro_strbuf_done(&builder->last_details);
     pyro_strbuf_done(&builder->prose);
     pyro_secrets_done(&builder->secrets);
     pyro_app_release(builder->app);

@@ -112,6 +112,8 @@ struct pyro_builder {
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
     struct pyro_strbuf scratch;
+    struct pyro_strbuf last_details; /* the call stack that was read last, as logged, and the user's line in it */
+    struct pyro_slice last_frame;
     struct pyro_secrets secrets;
     struct pyro_strbuf prose; /* without its secrets */
 };

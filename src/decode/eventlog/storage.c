@@ -70,6 +70,25 @@ static struct pyro_slice level_name(struct pyro_builder *builder, const struct l
     return pyro_intern_slice(builder->app->strings, pyro_slice_from(name));
 }
 
+/* The name where the scope looks as Spark writes it, with nothing to decode in it; else a null slice. */
+static struct pyro_slice usual_scope_name(struct pyro_slice raw)
+{
+    static const char head[] = "{\\\"id\\\":\\\"", between[] = "\\\",\\\"name\\\":\\\"", tail[] = "\\\"}";
+    enum { HEAD = sizeof(head) - 1, BETWEEN = sizeof(between) - 1, TAIL = sizeof(tail) - 1 };
+    size_t at = HEAD;
+    if (!pyro_slice_starts_with(raw, head) || !pyro_slice_ends_with(raw, tail))
+        return PYRO_SLICE_NULL;
+    while (at < raw.len && raw.ptr[at] >= '0' && raw.ptr[at] <= '9')
+        at++;
+    if (raw.len - at < BETWEEN + TAIL || memcmp(raw.ptr + at, between, BETWEEN) != 0)
+        return PYRO_SLICE_NULL;
+    struct pyro_slice name = {raw.ptr + at + BETWEEN, raw.len - at - BETWEEN - TAIL};
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == '\\' || (unsigned char)name.ptr[i] >= 0x80)
+            return PYRO_SLICE_NULL;
+    return name;
+}
+
 /* The scope is JSON inside a string: {"id":"3","name":"mapPartitions"}. */
 static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_slice raw, const struct pyro_scan *scan)
 {
@@ -80,6 +99,12 @@ static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_sl
     struct pyro_json_object object;
     if (!raw.ptr)
         return name;
+    name = usual_scope_name(raw);
+    if (name.ptr) {
+        name = pyro_intern_slice(builder->app->strings, name);
+        builder->failed |= !name.ptr;
+        return name;
+    }
     pyro_strbuf_init(&padded, builder->allocator);
     if (pyro_strbuf_reserve(&padded, 3 * raw.len + PYRO_SCAN_PADDING)) { /* a bad byte becomes three */
         pyro_text_decode(&padded, raw, &builder->app->integrity.replaced_characters);
