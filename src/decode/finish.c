@@ -137,6 +137,15 @@ static bool note_plan(struct pyro_builder *builder, struct pyro_app *app, const 
 /* `copy`: the builder needs its plans again. */
 static bool finish_plans(struct pyro_builder *builder, struct pyro_app *app, bool copy)
 {
+    size_t nodes = 0, metrics = 0;
+    for (size_t i = 0; i < builder->plans.count; i++) {
+        nodes += builder->plans.items[i].nodes.count;
+        metrics += builder->plans.items[i].metrics.count;
+    }
+    /* At once: tables that grow step by step are copied time and again, and leave holes behind. */
+    if (!pyro_vec_reserve(&app->sql_nodes, nodes, builder->allocator) ||
+        !pyro_vec_reserve(&app->sql_metrics, metrics, builder->allocator))
+        return false;
     for (size_t i = 0; i < builder->plans.count; i++) {
         struct pyro_plan *plan = &builder->plans.items[i];
         int64_t sql = app->sql.items[i].id;
@@ -147,6 +156,7 @@ static bool finish_plans(struct pyro_builder *builder, struct pyro_app *app, boo
         if (!copy)
             pyro_plan_done(builder, plan);
     }
+    pyro_vec_fit(&app->sql_metrics, builder->allocator);
     return true;
 }
 

@@ -107,10 +107,17 @@ static bool take_op(struct pyro_rule_context *context, struct pyro_scans *ret, c
 
 static double processor_share(const struct pyro_app *app)
 {
+    enum { READ_ROWS = 512 };
+    int64_t ms[READ_ROWS], ns[READ_ROWS];
     double wall = 0, cpu = 0;
-    for (size_t i = 0; i < app->tasks.count; i++) {
-        wall += pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_deserialize_ms, i));
-        cpu += pyro_real(pyro_task_get(&app->tasks, PYRO_TASK_deserialize_cpu_ns, i)) / 1e6;
+    for (size_t first = 0; first < app->tasks.count; first += READ_ROWS) {
+        size_t count = app->tasks.count - first < READ_ROWS ? app->tasks.count - first : READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_deserialize_ms, first, count, ms);
+        pyro_task_read(&app->tasks, PYRO_TASK_deserialize_cpu_ns, first, count, ns);
+        for (size_t i = 0; i < count; i++) {
+            wall += pyro_real(ms[i]);
+            cpu += pyro_real(ns[i]) / 1e6;
+        }
     }
     return wall > 0 && cpu > 0 ? fmin(cpu / wall, 1) : 1;
 }
