@@ -124,6 +124,7 @@ struct pyro_history_resource {
 struct pyro_history_executor {
     struct pyro_slice id, host, host_port;
     bool active, excluded;
+    bool remembered; /* gone, but a stage that was there before still counts its memory; while it is built only */
     int64_t cores, max_tasks, active_tasks, failed_tasks, completed_tasks, tasks;
     int64_t duration_ms, gc_ms, input_bytes, shuffle_read, shuffle_write;
     int64_t rdd_blocks, memory_used, disk_used, max_memory, added_ms, removed_ms;

@@ -157,7 +157,8 @@ struct pyro_slice pyro_serve_parameter(const struct serve_request *request, cons
 bool pyro_serve_parse_number(struct pyro_slice text, int64_t *ret)
 {
     char buffer[32], *end;
-    if (text.len == 0 || text.len >= sizeof(buffer))
+    bool sign = text.len > 0 && (*text.ptr == '+' || *text.ptr == '-');
+    if (text.len <= sign || text.len >= sizeof(buffer) || text.ptr[sign] < '0' || text.ptr[sign] > '9')
         return false;
     memcpy(buffer, text.ptr, text.len);
     buffer[text.len] = '\0';

@@ -1,7 +1,9 @@
 """The answers of `pyrometer serve` against those of Spark's own History Server, for every endpoint and every parameter
 that matters. Run by hand over whole folders of logs:
 
-    python tests/serve/differential.py SPARK_HOME LOG|FOLDER... [--requests N]
+    python tests/serve/differential.py SPARK_HOME LOG|FOLDER... [--requests N] [--every STAGES]
+
+With --every nothing is left out: all queries of differential_paths.py, of so many stages of each application.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
+import differential_paths  # noqa: E402
 from history_server import Answer, HistoryServer, request  # noqa: E402
 
 # The servlet's name in Jetty's error pages ends in a number that each start draws anew.
@@ -185,6 +188,10 @@ def entries(answer: Answer) -> Dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def is_archive(path: str) -> bool:
+    return path.split("?")[0].rstrip("/").endswith("/logs")
+
+
 def compare_logs(wanted: Answer, found: Answer) -> Optional[str]:
     """Zip archives: the same entries, in the same order, with the same bytes."""
     if wanted[0] != 200 or found[0] != 200:
@@ -213,21 +220,33 @@ class Comparison:
         wanted, found = request(self.spark_port, method, target), request(self.port, method, target)
         if method == "OPTIONS":  # describes the resource in WADL, which is left out
             wanted, found = (wanted[0], wanted[1], b""), (found[0], found[1], b"")
-        what = compare_logs(wanted, found) if path.endswith("/logs") else compare(wanted, found, running)
+        what = compare_logs(wanted, found) if is_archive(path) else compare(wanted, found, running)
         self.compared += 1
         if what:
             self.differences.append(Difference(method, path, what))
 
-    def run(self, limit: Optional[int] = None, seed: int = 1) -> None:
-        """All requests; with a limit, that many of each application's, the same ones every time."""
+    def paths(self, base: str, every: int) -> List[str]:
+        paths = list(app_requests(base, self.spark_port))
+        if every:
+            paths += differential_paths.below_app(base, lambda path: get(self.spark_port, path), every)
+        return list(dict.fromkeys(paths))
+
+    def run(self, limit: Optional[int] = None, seed: int = 1, every: int = 0) -> None:
+        """All requests; with a limit, that many of each application's, the same ones every time. `every`: of so many
+        stages what differential_paths.py asks too."""
         apps = get(self.spark_port, "applications")
-        for path in list_requests(apps):
+        listed = list(list_requests(apps))
+        methods = list(other_methods(apps))
+        if every:
+            listed += differential_paths.list_paths(apps)
+            methods += differential_paths.method_paths([base for app in apps for base in app_paths(app)])
+        for path in dict.fromkeys(listed):
             self.ask("GET", path)
-        for method, path in other_methods(apps):
+        for method, path in dict.fromkeys(methods):
             self.ask(method, path)
         for app in apps:
             for base in app_paths(app):
-                paths = list(app_requests(base, self.spark_port))
+                paths = self.paths(base, every)
                 if limit is not None and len(paths) > limit:
                     paths = random.Random(f"{seed}{base}").sample(paths, limit)
                 running = not app["attempts"][0]["completed"]
@@ -258,6 +277,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spark_home", type=Path)
     parser.add_argument("logs", type=Path, nargs="+")
+    parser.add_argument("--every", type=int, default=0, metavar="STAGES", help="leave nothing out, of so many stages")
     parser.add_argument("--requests", type=int, default=None, help="at most so many of each application")
     options = parser.parse_args()
     logs: List[Path] = []
@@ -268,7 +288,7 @@ def main() -> int:
         with HistoryServer(options.spark_home, Path(name)) as spark, Server(Path(name)) as ours:
             print(f"{spark.wait_for(ours.count())} of {ours.count()} logs are listed by Spark", flush=True)
             comparison = Comparison(spark.port, ours.port)
-            comparison.run(options.requests)
+            comparison.run(options.requests, every=options.every)
     for one in comparison.differences:
         print(f"{one.method} {one.path}: {one.what}")
     print(f"{comparison.compared} answers compared, {len(comparison.differences)} differ")

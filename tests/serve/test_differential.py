@@ -23,7 +23,7 @@ SPARK = "3.5.6"
 REQUESTS = int(os.environ.get("PYROMETER_DIFFERENTIAL_REQUESTS") or 30)  # of each application
 CORPUS = (
     "healthy_sql", "healthy_stream", "healthy_cache", "speculation_waste", "executor_churn", "executor_lost",
-    "job_failed_udf", "stage_retries",
+    "job_failed_udf", "stage_retries", "oom_groups",
 )
 LOGS = ("attempts", "blocks", "versions/spark-4.3.0-streaming", "inprogress/zstd-rolling", "codecs/lz4-single")
 
@@ -53,7 +53,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tuple[HistoryServ
 def test_equal_answers(both: Tuple[HistoryServer, Server]) -> None:
     spark, ours = both
     comparison = Comparison(spark.port, ours.port)
-    comparison.run(REQUESTS)
+    comparison.run(REQUESTS, every=2)
     shown = "\n".join(f"{one.method} {one.path}: {one.what}" for one in comparison.differences[:20])
     assert not comparison.differences, f"{len(comparison.differences)} of {comparison.compared} differ\n{shown}"
     assert comparison.compared > 500

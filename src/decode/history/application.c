@@ -104,13 +104,27 @@ void pyro_history_on_resource_profile_added(struct pyro_listener *listener, cons
     ADD_REQUESTS(listener, GET(event, "Task Resource Requests"), &profile->task)
 }
 
+/* An executor that was gone is a new one when it is told of again. */
+static void renew(struct pyro_listener *listener, struct pyro_history_executor *executor, int64_t time_ms)
+{
+    struct pyro_history_executor fresh = {.id = executor->id, .added_ms = time_ms, .active = true};
+    listener->remembered -= executor->remembered;
+    pyro_history_executor_done(executor);
+    *executor = fresh;
+    pyro_retained_executor_added(&listener->retained);
+}
+
 struct pyro_history_executor *pyro_listener_executor(struct pyro_listener *listener, struct pyro_slice id,
                                                      int64_t time_ms)
 {
     struct pyro_history *history = listener->history;
     uint64_t *row = id.ptr ? pyro_map_put(&history->executor_rows, pyro_intern(history->strings, id), NULL) : NULL;
-    if (row && *row)
-        return &history->executors.items[*row - 1];
+    if (row && *row) {
+        struct pyro_history_executor *known = &history->executors.items[*row - 1];
+        if (!known->active)
+            renew(listener, known, time_ms);
+        return known;
+    }
     struct pyro_history_executor *executor = row ? pyro_vec_push(&history->executors, NULL) : NULL;
     history->failed |= id.ptr && !executor;
     if (executor) {
@@ -142,14 +156,6 @@ static void read_resources(struct pyro_listener *listener, const struct pyro_tre
     }
 }
 
-/* It may have been gone. */
-static void revive(struct pyro_listener *listener, struct pyro_history_executor *executor)
-{
-    if (!executor->active)
-        pyro_retained_executor_added(&listener->retained);
-    executor->active = true;
-}
-
 void pyro_history_on_executor_added(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     const struct pyro_tree *info = GET(event, "Executor Info");
@@ -158,7 +164,6 @@ void pyro_history_on_executor_added(struct pyro_listener *listener, const struct
     if (!executor)
         return;
     executor->host = pyro_listener_text(listener, GET(info, "Host"));
-    revive(listener, executor);
     executor->cores = pyro_tree_int(GET(info, "Total Cores"), 0);
     executor->profile = pyro_tree_int(GET(info, "Resource Profile Id"), 0);
     int64_t cpus = task_cpus(listener->history);
@@ -176,16 +181,15 @@ void pyro_history_on_executor_added(struct pyro_listener *listener, const struct
 void pyro_history_on_executor_removed(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history_executor *executor =
-        pyro_listener_find_executor(listener, pyro_listener_text(listener, GET(event, "Executor ID")));
+        pyro_listener_live_executor(listener, pyro_listener_text(listener, GET(event, "Executor ID")));
     if (!executor)
         return;
-    bool was_active = executor->active;
     executor->active = false;
     executor->removed_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
     executor->remove_reason = PROSE(listener, GET(event, "Removed Reason"));
     pyro_listener_lose_blocks(listener, executor);
-    if (was_active)
-        pyro_retained_executor_removed(&listener->retained, executor);
+    pyro_retained_executor_removed(&listener->retained, executor);
+    pyro_listener_remember(listener, executor);
 }
 
 void pyro_history_on_block_manager_added(struct pyro_listener *listener, const struct pyro_tree *event)
@@ -208,7 +212,6 @@ void pyro_history_on_block_manager_added(struct pyro_listener *listener, const s
         executor->off_heap = pyro_tree_int(GET(event, "Maximum Offheap Memory"), 0);
         executor->used_on_heap = executor->used_off_heap = 0;
     }
-    revive(listener, executor);
     executor->max_memory = pyro_tree_int(GET(event, "Maximum Memory"), 0);
 }
 
@@ -231,7 +234,7 @@ void pyro_history_on_process_added(struct pyro_listener *listener, const struct 
 static void set_excluded(struct pyro_listener *listener, const struct pyro_tree *event, bool excluded)
 {
     struct pyro_history_executor *executor =
-        pyro_listener_find_executor(listener, pyro_listener_text(listener, GET(event, "executorId")));
+        pyro_listener_live_executor(listener, pyro_listener_text(listener, GET(event, "executorId")));
     if (executor)
         executor->excluded = excluded;
 }
@@ -292,7 +295,7 @@ void pyro_history_on_executor_excluded_for_stage(struct pyro_listener *listener,
 {
     struct pyro_slice id = pyro_listener_text(listener, GET(event, "executorId"));
     if (id.ptr)
-        exclude_for_stage(listener, event, pyro_listener_find_executor(listener, id), id);
+        exclude_for_stage(listener, event, pyro_listener_live_executor(listener, id), id);
 }
 
 void pyro_history_on_node_excluded_for_stage(struct pyro_listener *listener, const struct pyro_tree *event)

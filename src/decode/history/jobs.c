@@ -25,7 +25,7 @@ static struct pyro_history_stage *enter_stage(struct pyro_listener *listener, in
     stage->id = id;
     stage->attempt = attempt;
     stage->status = PYRO_STAGE_PENDING;
-    stage->live = true;
+    stage->live = true; /* and no stage becomes it again */
     stage->pool = PYRO_SLICE_LITERAL("default");
     return stage;
 }
@@ -227,7 +227,33 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
     pyro_listener_rdds(listener, GET(info, "RDD Info"));
 }
 
-void pyro_history_on_stage_completed(struct pyro_listener *listener, const struct pyro_tree *event)
+/* ---- Executors that are gone ---- */
+
+void pyro_listener_remember(struct pyro_listener *listener, struct pyro_history_executor *executor)
+{
+    const struct pyro_history *history = listener->history;
+    bool remembered = executor->remembered;
+    while (listener->first_live < history->stages.count && !history->stages.items[listener->first_live].live)
+        listener->first_live++;
+    executor->remembered = false;
+    for (size_t i = listener->first_live; i < history->stages.count && !executor->remembered; i++)
+        executor->remembered =
+            history->stages.items[i].live && history->stages.items[i].submitted_ms < executor->removed_ms;
+    listener->remembered += (size_t)executor->remembered - (size_t)remembered;
+}
+
+static void forget_executors(struct pyro_listener *listener)
+{
+    struct pyro_history *history = listener->history;
+    for (size_t i = 0, left = listener->remembered; i < history->executors.count && left > 0; i++) {
+        if (history->executors.items[i].remembered) {
+            left--;
+            pyro_listener_remember(listener, &history->executors.items[i]);
+        }
+    }
+}
+
+static void complete_stage(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     struct pyro_history *history = listener->history;
     struct pyro_history_stage *stage = live_stage(listener, GET(event, "Stage Info"));
@@ -251,7 +277,7 @@ void pyro_history_on_stage_completed(struct pyro_listener *listener, const struc
     }
     for (size_t i = 0; i < stage->shares.count; i++) {
         struct pyro_history_executor *executor =
-            stage->shares.items[i].excluded ? pyro_listener_find_executor(listener, stage->shares.items[i].executor)
+            stage->shares.items[i].excluded ? pyro_listener_live_executor(listener, stage->shares.items[i].executor)
                                             : NULL;
         for (size_t k = 0; executor && k < executor->excluded_stages.count; k++)
             if (executor->excluded_stages.items[k] == stage->id)
@@ -260,4 +286,10 @@ void pyro_history_on_stage_completed(struct pyro_listener *listener, const struc
     }
     stage->live = stage->active > 0;
     pyro_retained_stage(&listener->retained, (size_t)(stage - history->stages.items), !stage->live);
+}
+
+void pyro_history_on_stage_completed(struct pyro_listener *listener, const struct pyro_tree *event)
+{
+    complete_stage(listener, event);
+    forget_executors(listener);
 }

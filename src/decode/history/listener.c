@@ -153,6 +153,12 @@ struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *
     return id.ptr ? pyro_history_executor(listener->history, pyro_listener_number(listener, id)) : NULL;
 }
 
+struct pyro_history_executor *pyro_listener_live_executor(struct pyro_listener *listener, struct pyro_slice id)
+{
+    struct pyro_history_executor *executor = pyro_listener_find_executor(listener, id);
+    return executor && executor->active ? executor : NULL;
+}
+
 void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count)
 {
     listener->history->failed |= pyro_id_set_add(set, id) < 0;
@@ -235,7 +241,7 @@ void pyro_listener_peaks(struct pyro_history_peaks *peaks, const int64_t *values
     for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
         if (values[i] > peaks->values[i])
             peaks->values[i] = values[i];
-    peaks->set = true;
+    peaks->set |= values[0] >= 0; /* -1 stands for an executor that told nothing */
 }
 
 void pyro_listener_count(struct pyro_listener *listener, pyro_history_counts *counts, struct pyro_slice reason)

@@ -31,6 +31,8 @@ struct pyro_listener {
     struct pyro_value_map numbers;               /* task id -> number */
     PYRO_VEC(uint32_t) free_places;              /* rows of `running` that no task is in */
     size_t last_stage;                           /* where the last task belonged */
+    size_t first_live;                           /* no stage before it is live */
+    size_t remembered;                           /* executors that are */
 };
 
 /* `limits`: what is forgotten; NULL: nothing. False: no memory. */
@@ -71,6 +73,10 @@ struct pyro_history_share *pyro_listener_share(struct pyro_listener *listener, s
 /* Number of a text, or UINT32_MAX when it is null or there is no memory. */
 uint32_t pyro_listener_number(struct pyro_listener *listener, struct pyro_slice text);
 struct pyro_history_executor *pyro_listener_find_executor(struct pyro_listener *listener, struct pyro_slice id);
+/* The same, NULL when it is gone: events about it count no longer. */
+struct pyro_history_executor *pyro_listener_live_executor(struct pyro_listener *listener, struct pyro_slice id);
+/* Whether a stage that is not over was there before the executor went. */
+void pyro_listener_remember(struct pyro_listener *listener, struct pyro_history_executor *executor);
 /* Adds to a set; *count follows it. */
 void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, int64_t id, int64_t *count);
 /* RDDs that a stage reads and that are to be kept. */

@@ -85,7 +85,7 @@ void pyro_listener_task_start(struct pyro_listener *listener, const int64_t *row
         pyro_retained_task_start(&listener->retained, (size_t)(stage - history->stages.items));
     }
     struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
-    if (executor) {
+    if (executor && executor->active) {
         executor->active_tasks++;
         executor->tasks++;
     }
@@ -359,9 +359,10 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
     if (stage && !stage->live)
         retain_stage(listener, stage);
     struct pyro_history_executor *executor = pyro_history_executor(history, row_executor(row));
-    if (executor)
-        count_in_executor(executor, end->peaks, pyro_slice_is(name, "Resubmitted"), &outcome);
-    if (executor && executor->active && executor->active_tasks == 0)
+    if (!executor || !executor->active)
+        return;
+    count_in_executor(executor, end->peaks, pyro_slice_is(name, "Resubmitted"), &outcome);
+    if (executor->active_tasks == 0)
         pyro_retained_executor(&listener->retained, executor);
 }
 
@@ -369,7 +370,7 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
 
 static bool exceeds(const struct pyro_history_peaks *peaks, const int64_t *values)
 {
-    bool ret = !peaks->set;
+    bool ret = !peaks->set && values[0] >= 0;
     for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)
         ret = ret || values[i] > peaks->values[i];
     return ret;
@@ -384,7 +385,7 @@ static void raise_peaks(struct pyro_listener *listener, const struct pyro_tree *
     struct pyro_history_stage *stage = event_stage(listener, event);
     if (executor && executor->active && exceeds(&executor->peaks, memory))
         pyro_retained_executor(&listener->retained, executor);
-    if (executor)
+    if (executor && (executor->active || executor->remembered))
         pyro_listener_peaks(&executor->peaks, memory);
     struct pyro_history_share *share =
         stage && id.ptr ? pyro_listener_share(listener, stage, pyro_listener_number(listener, id)) : NULL;

@@ -58,15 +58,19 @@ static bool take_char(struct cursor *text, char wanted)
     return there;
 }
 
-/* Digits, as Java's SimpleDateFormat takes them: as many as there are, blanks before them allowed. */
+/* A number, as Java's SimpleDateFormat takes it: of as many digits as there are, blanks and a minus before them
+ * allowed. */
 static bool take_number(struct cursor *text, int *ret)
 {
     const char *begin;
     *ret = 0;
     while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
         text->at++;
+    bool minus = text->end - text->at > 1 && *text->at == '-' && text->at[1] >= '0' && text->at[1] <= '9';
+    text->at += minus;
     for (begin = text->at; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
         *ret = *ret < 100000000 ? *ret * 10 + (*text->at - '0') : *ret;
+    *ret = minus ? -*ret : *ret;
     return text->at > begin;
 }
 
@@ -99,7 +103,7 @@ static bool parse_date(struct pyro_slice given, int64_t *ret_ms)
     struct cursor text = {given.ptr, given.ptr + given.len};
     int year, month, day, hour, minute, second, ms, zone;
     if (!take_number(&text, &year) || !take_char(&text, '-') || !take_number(&text, &month) || !take_char(&text, '-') ||
-        !take_number(&text, &day) || year > 1000000)
+        !take_number(&text, &day))
         return false;
     struct tm parts = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
     *ret_ms = (int64_t)timegm(&parts) * 1000;

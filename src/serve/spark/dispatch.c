@@ -27,6 +27,11 @@ bool pyro_spark_flag(const struct spark_request *request, const char *name)
     return same_word(pyro_serve_parameter(request->http, name), "true");
 }
 
+bool pyro_spark_flag_or(const struct spark_request *request, const char *name, bool fallback)
+{
+    return pyro_serve_parameter(request->http, name).len ? pyro_spark_flag(request, name) : fallback;
+}
+
 bool pyro_spark_number(struct spark_request *request, const char *name, int64_t fallback, int64_t *ret)
 {
     struct pyro_slice text = pyro_serve_parameter(request->http, name);
@@ -44,6 +49,10 @@ bool pyro_spark_choices(struct spark_request *request, const char *parameter, co
     struct pyro_slice value;
     for (size_t i = 0; (value = pyro_serve_parameter_at(request->http, parameter, i)).ptr; i++) {
         size_t found = 0;
+        if (value.len == 0) {
+            *ret |= SPARK_NULL_CHOICE;
+            continue;
+        }
         while (found < count && !same_word(value, names[found]))
             found++;
         if (found == count) {
@@ -57,13 +66,15 @@ bool pyro_spark_choices(struct spark_request *request, const char *parameter, co
     return true;
 }
 
+/* As Java orders them: what is no number comes last. */
 static int compare_reals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return isnan(x) || isnan(y) ? (isnan(x) != 0) - (isnan(y) != 0) : (x > y) - (x < y);
 }
 
-/* A number as Java reads it: blanks around it and a suffix of its type are allowed. */
+/* A number as Java reads it: blanks around it and a suffix of its type are allowed, "NaN" and "Infinity" are numbers.
+ */
 static bool parse_real(struct pyro_slice text, double *ret)
 {
     char word[64], *end;
@@ -71,14 +82,20 @@ static bool parse_real(struct pyro_slice text, double *ret)
         text = (struct pyro_slice){text.ptr + 1, text.len - 1};
     while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ')
         text.len--;
-    if (text.len > 1 && strchr("fFdD", text.ptr[text.len - 1]))
-        text.len--;
     if (text.len == 0 || text.len >= sizeof(word))
         return false;
     memcpy(word, text.ptr, text.len);
     word[text.len] = '\0';
+    const char *unsigned_word = word + (*word == '+' || *word == '-');
+    bool named = strcmp(unsigned_word, "NaN") == 0 || strcmp(unsigned_word, "Infinity") == 0;
+    bool hex = unsigned_word[0] == '0' && (unsigned_word[1] | 32) == 'x';
+    if (!named && ((*unsigned_word != '.' && (*unsigned_word < '0' || *unsigned_word > '9')) ||
+                   (hex && !strpbrk(unsigned_word, "pP"))))
+        return false;
+    if (!named && text.len > 1 && strchr("fFdD", word[text.len - 1]))
+        word[text.len - 1] = '\0';
     *ret = strtod(word, &end);
-    return !*end && isfinite(*ret);
+    return end > word && !*end;
 }
 
 bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, double *quantiles, size_t *ret_count)
@@ -90,9 +107,13 @@ bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, d
     while (some && text.len && text.ptr[text.len - 1] == ',') /* nothing behind the last comma is no word */
         text.len--;
     *ret_count = 0;
-    for (bool more = text.len || !some; more && *ret_count < SPARK_QUANTILES;) {
+    for (bool more = text.len || !some; more;) {
         const char *comma = text.len ? memchr(text.ptr, ',', text.len) : NULL;
         size_t len = comma ? (size_t)(comma - text.ptr) : text.len;
+        if (*ret_count == SPARK_QUANTILES) {
+            pyro_spark_error(request, 400, "parameter \"quantiles\" has more than %d of them", SPARK_QUANTILES);
+            return false;
+        }
         if (!parse_real((struct pyro_slice){text.ptr, len}, &quantiles[*ret_count])) {
             pyro_spark_error(request, 400, "Bad value for parameter \"quantiles\".  Expected a double, got \"%.*s\"",
                              (int)(len < 200 ? len : 200), text.ptr);
@@ -104,6 +125,15 @@ bool pyro_spark_quantiles(struct spark_request *request, const char *fallback, d
     }
     qsort(quantiles, *ret_count, sizeof(*quantiles), compare_reals);
     return true;
+}
+
+int64_t pyro_spark_place(double quantile, size_t count)
+{
+    double share = quantile * (double)count;
+    int64_t last = (int64_t)count - 1;
+    if (isnan(share))
+        return 0;
+    return share >= (double)last ? last : share < -9e18 ? INT64_MIN : (int64_t)share;
 }
 
 /* ---- Routes ---- */
@@ -232,7 +262,8 @@ static bool answer_below_app(struct spark_request *request, const struct pyro_sl
     return true;
 }
 
-/* The segments of a path; one slash at its end counts for nothing, empty segments are none of Spark's. */
+/* The segments of a path, without what follows a semicolon in them; one slash at its end counts for nothing, empty
+ * segments are none of Spark's. */
 static bool split(struct pyro_slice path, struct pyro_slice *segments, size_t *ret_count)
 {
     struct pyro_slice rest = path;
@@ -242,7 +273,23 @@ static bool split(struct pyro_slice path, struct pyro_slice *segments, size_t *r
     size_t slashes = 0;
     for (size_t i = 0; i < rest.len; i++)
         slashes += rest.ptr[i] == '/';
-    return *ret_count != SIZE_MAX && *ret_count == slashes + 1;
+    bool whole = *ret_count != SIZE_MAX && *ret_count == slashes + 1;
+    for (size_t i = 0; *ret_count != SIZE_MAX && i < *ret_count; i++) {
+        const char *semicolon = memchr(segments[i].ptr, ';', segments[i].len);
+        segments[i].len = semicolon ? (size_t)(semicolon - segments[i].ptr) : segments[i].len;
+        whole &= segments[i].len > 0;
+    }
+    return whole;
+}
+
+/* A path with empty segments: below an application it is as any other that is not there. */
+static void refuse_path(struct spark_request *request, const struct pyro_slice *segments, size_t count)
+{
+    bool below = count != SIZE_MAX && count > 2 && pyro_slice_is(segments[0], "applications");
+    if (!below || is_closed(segments[2]) || (count > 3 && is_closed(segments[3])))
+        pyro_spark_fault(request, 404);
+    else
+        pyro_spark_no_such_path(request);
 }
 
 /* Whether there was memory for what this user may see. Asked only where that is not everything: else an application is
@@ -260,7 +307,7 @@ static void dispatch(struct spark_request *request)
     struct pyro_slice segments[SERVE_SEGMENTS];
     size_t count, row;
     if (!split(request->http->path, segments, &count)) {
-        pyro_spark_fault(request, 404);
+        refuse_path(request, segments, count);
         return;
     }
     if (pyro_slice_is(segments[0], "applications") && !has_list(request))

@@ -112,7 +112,7 @@ void pyro_spark_environment(struct spark_request *request)
     struct spark_json *json = &request->json;
     bool ok = true;
     if (!history->has_environment) {
-        pyro_spark_error(request, 404, "No application environment info found");
+        pyro_spark_no_such_app(request);
         return;
     }
     pyro_spark_open_object(json);

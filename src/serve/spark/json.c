@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 void pyro_spark_word(struct spark_json *json, const char *word)
@@ -242,29 +243,58 @@ void pyro_spark_put_ints(struct spark_json *json, const struct spark_name *names
     pyro_spark_wrote(json, at);
 }
 
+/* The fewest digits that give the same number again, without zeros at their end; the first one counts 10^exponent,
+ * which is returned. */
+static int shortest(double value, char digits[40])
+{
+    char text[40], *at;
+    int exponent = 0;
+    if (value == floor(value) && value < 1e15) {
+        exponent = snprintf(digits, 40, "%.0f", value) - 1;
+    } else {
+        for (int more = 0; more <= 16; more++) {
+            double again = snprintf(text, sizeof(text), "%.*e", more, value) > 0 ? strtod(text, &at) : 0;
+            if (again >= value && again <= value)
+                break;
+        }
+        size_t len = 0;
+        for (at = text; *at && *at != 'e'; at++)
+            if (*at != '.')
+                digits[len++] = *at;
+        digits[len] = '\0';
+        exponent = (int)strtol(at + 1, NULL, 10);
+    }
+    for (size_t len = strlen(digits); len > 1 && digits[len - 1] == '0'; len--)
+        digits[len - 1] = '\0';
+    return exponent;
+}
+
+/* As Java's Double.toString() writes it. */
 void pyro_spark_real(struct spark_json *json, double value)
 {
-    char text[40];
     if (!isfinite(value)) {
-        pyro_spark_word(json, "\"NaN\"");
+        pyro_spark_word(json, isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
         return;
     }
-    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
+    if (value == floor(value) && fabs(value) < 1e7) {
+        if (value == 0 && signbit(value))
+            add(json, "-", 1);
         pyro_spark_integer(json, (int64_t)value);
         add(json, ".0", 2);
         return;
     }
-    if (value == 0) {
-        pyro_spark_word(json, "-0.0");
-        return;
+    char digits[40];
+    int exponent = shortest(value < 0 ? -value : value, digits), count = (int)strlen(digits);
+    pyro_strbuf_add_text(json->out, value < 0 ? "-" : "");
+    if (exponent < -3 || exponent >= 7) {
+        pyro_strbuf_printf(json->out, "%c.%sE%d", digits[0], count > 1 ? digits + 1 : "0", exponent);
+    } else if (exponent < 0) {
+        pyro_strbuf_printf(json->out, "0.%.*s%s", -exponent - 1, "00", digits);
+    } else {
+        int whole = exponent + 1;
+        pyro_strbuf_printf(json->out, "%.*s%.*s.%s", whole, digits, whole > count ? whole - count : 0, "000000",
+                           whole < count ? digits + whole : "0");
     }
-    for (int digits = 1; digits <= 17; digits++) { /* the fewest that give the same number again */
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        double again;
-        if (sscanf(text, "%lf", &again) == 1 && again >= value && again <= value)
-            break;
-    }
-    pyro_strbuf_add_text(json->out, text);
 }
 
 /* ---- Dates ---- */

@@ -14,7 +14,7 @@ struct spark_select_room {
     uint8_t *groups; /* all 0 between selections */
 };
 
-enum { SPARK_SELECT_RANKS = 64 };
+enum { SPARK_SELECT_RANKS = 128 };
 
 /* picked[i] is what would stand at ranks[i] if the values were sorted; ranks are below `count`, do not fall, and are at
  * most SPARK_SELECT_RANKS. Takes a time that grows with `count` only. Reorders the values. False: no memory. */

@@ -130,11 +130,6 @@ struct wish {
     bool details, plan;
 };
 
-static bool read_flag(const struct spark_request *request, const char *name)
-{
-    return !pyro_serve_parameter(request->http, name).ptr || pyro_spark_flag(request, name);
-}
-
 /* False: no memory. */
 static bool write_execution(struct spark_json *json, const struct pyro_history *history,
                             const struct pyro_history_sql *sql, const struct wish *wish)
@@ -204,7 +199,8 @@ static void close_executions(void *context)
 void pyro_spark_sql_executions(struct spark_request *request)
 {
     const struct pyro_history *history = request->history;
-    const struct wish wish = {read_flag(request, "details"), read_flag(request, "planDescription")};
+    const struct wish wish = {pyro_spark_flag_or(request, "details", true),
+                              pyro_spark_flag_or(request, "planDescription", true)};
     int64_t offset, length;
     if (!pyro_spark_number(request, "offset", 0, &offset) || !pyro_spark_number(request, "length", 20, &length))
         return;
@@ -238,7 +234,8 @@ void pyro_spark_sql_executions(struct spark_request *request)
 
 void pyro_spark_sql_execution(struct spark_request *request)
 {
-    const struct wish wish = {read_flag(request, "details"), read_flag(request, "planDescription")};
+    const struct wish wish = {pyro_spark_flag_or(request, "details", true),
+                              pyro_spark_flag_or(request, "planDescription", true)};
     int64_t id = pyro_spark_id(request->arguments[0]);
     const struct pyro_history_sql *sql = pyro_history_sql(request->history, id);
     if (!sql || sql->dropped)

@@ -1,6 +1,8 @@
 /* One stage attempt: its members, its tasks, its executors, and summaries over both. */
 #include "serve/spark/stage.h"
 
+#include <math.h>
+
 #include "serve/spark/sort.h"
 
 const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING",
@@ -55,21 +57,26 @@ void pyro_spark_counts_object(struct spark_json *json, const char *key, const py
 
 /* ---- Metrics ---- */
 
-static void write_metrics(struct spark_json *json, const int64_t *metrics, bool push_enabled, int64_t mergers)
+static void write_metrics(struct spark_json *json, const int64_t *metrics)
 {
     static const struct spark_name names[] = {
 #define HISTORY_METRIC(name, column, stage) SPARK_NAME(#stage),
 #include "model/history_metrics.def"
 #undef HISTORY_METRIC
     };
-    enum { READ = PYRO_HISTORY_shuffleRecordsRead, WRITE = PYRO_HISTORY_shuffleBytesWritten };
+    enum {
+        READ = PYRO_HISTORY_shuffleRecordsRead,
+        LATER = PYRO_HISTORY_remoteReqsDuration, /* than in tasks */
+        PUSH = PYRO_HISTORY_corruptMergedBlockChunks,
+        REQUESTS = PYRO_HISTORY_remoteMergedReqsDuration
+    };
     pyro_spark_put_ints(json, names, metrics, READ);
     pyro_spark_put_int(json, "shuffleReadBytes",
                        metrics[PYRO_HISTORY_localBytesRead] + metrics[PYRO_HISTORY_remoteBytesRead]);
-    pyro_spark_put_ints(json, names + READ, metrics + READ, WRITE - READ);
-    pyro_spark_put_bool(json, "isShufflePushEnabled", push_enabled);
-    pyro_spark_put_int(json, "shuffleMergersCount", mergers);
-    pyro_spark_put_ints(json, names + WRITE, metrics + WRITE, PYRO_HISTORY_METRICS - WRITE);
+    pyro_spark_put_ints(json, names + READ, metrics + READ, 1);
+    pyro_spark_put_ints(json, names + PUSH, metrics + PUSH, REQUESTS - PUSH);
+    pyro_spark_put_ints(json, names + LATER, metrics + LATER, 1);
+    pyro_spark_put_ints(json, names + REQUESTS, metrics + REQUESTS, PYRO_HISTORY_METRICS - REQUESTS);
 }
 
 /* ---- Executors of a stage ---- */
@@ -137,7 +144,8 @@ static void write_shares(struct spark_json *json, const struct pyro_history_stag
     pyro_spark_close_object(json);
 }
 
-/* Spark's quantiles over executors: of the sorted values, the one at the share of their number. False: no memory. */
+/* Spark's quantiles over executors: of the sorted values, the one at the share of their number, taken in 32 bits.
+ * False: no memory. */
 static bool write_quantiles(struct spark_json *json, const struct spark_name *name, int64_t *values, size_t count,
                             const struct spark_stage_wish *wish)
 {
@@ -146,13 +154,21 @@ static bool write_quantiles(struct spark_json *json, const struct spark_name *na
     pyro_spark_name(json, name);
     pyro_spark_open_array(json);
     for (size_t q = 0; q < wish->quantile_count; q++) {
-        double place = wish->quantiles[q] * (double)count;
-        size_t index = place < 0 ? 0 : place >= (double)count ? count - 1 : (size_t)place;
+        uint32_t place = (uint32_t)pyro_spark_place(wish->quantiles[q], count);
         pyro_spark_element(json);
-        pyro_spark_real(json, (double)values[index]);
+        pyro_spark_real(json, place < count ? (double)values[place] : NAN);
     }
     pyro_spark_close_array(json);
     return true;
+}
+
+bool pyro_spark_stage_refused(const struct pyro_history_stage *stage, const struct spark_stage_wish *wish)
+{
+    size_t count = wish->summaries ? stage->shares.count : 0;
+    for (size_t q = 0; count && q < wish->quantile_count; q++)
+        if ((uint32_t)pyro_spark_place(wish->quantiles[q], count) > INT32_MAX)
+            return true;
+    return false;
 }
 
 static bool write_share_distributions(struct spark_json *json, const struct pyro_history_stage *stage,
@@ -252,7 +268,7 @@ static void write_head(struct spark_json *json, const struct pyro_history_stage 
     pyro_spark_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
     pyro_spark_put_time(json, "completionTime", stage->completed_ms);
     pyro_spark_put_text(json, "failureReason", stage->failure);
-    write_metrics(json, stage->metrics, stage->push_enabled, stage->mergers);
+    write_metrics(json, stage->metrics);
     pyro_spark_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
     pyro_spark_put_text(json, "description", stage->description);
     pyro_spark_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
@@ -281,6 +297,8 @@ static bool write_tail(struct spark_json *json, const struct pyro_history_stage 
     if (wish->summaries)
         ok = pyro_spark_write_task_distributions(json, &wish->numbers, stage) &&
              write_share_distributions(json, stage, wish);
+    pyro_spark_put_bool(json, "isShufflePushEnabled", stage->push_enabled);
+    pyro_spark_put_int(json, "shuffleMergersCount", stage->mergers);
     pyro_spark_close_object(json);
     return ok;
 }

@@ -24,6 +24,9 @@ struct spark_stage_text {
     size_t task; /* the next one */
 };
 
+/* Whether a quantile lies before the stage's first executor, where Spark fails. */
+bool pyro_spark_stage_refused(const struct pyro_history_stage *stage, const struct spark_stage_wish *wish);
+
 void pyro_spark_stage_begin(struct spark_stage_text *text, const struct pyro_history *history,
                             const struct pyro_history_stage *stage, struct spark_stage_wish *wish);
 /* Writes the next piece; false: that was the last one. */

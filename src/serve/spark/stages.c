@@ -9,10 +9,15 @@
 static bool read_wish(struct spark_request *request, struct spark_stage_wish *wish, bool details)
 {
     *wish = (struct spark_stage_wish){0};
-    wish->details = pyro_serve_parameter(request->http, "details").ptr ? pyro_spark_flag(request, "details") : details;
+    wish->details = pyro_spark_flag_or(request, "details", details);
     wish->summaries = pyro_spark_flag(request, "withSummaries");
-    return pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wish->tasks) &&
-           pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count);
+    if (!pyro_spark_choices(request, "taskStatus", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wish->tasks) ||
+        !pyro_spark_quantiles(request, "0.0,0.25,0.5,0.75,1.0", wish->quantiles, &wish->quantile_count))
+        return false;
+    if (!wish->details || wish->tasks == UINT32_MAX || !(wish->tasks & SPARK_NULL_CHOICE))
+        return true;
+    pyro_spark_fault(request, 500);
+    return false;
 }
 
 /* Whether the stage has tasks of the statuses that were asked for; lists with details show no others. */
@@ -95,6 +100,13 @@ static bool next_piece(void *context, struct spark_json *json)
 static void answer(struct spark_request *request, uint32_t *rows, size_t count, bool list,
                    const struct spark_stage_wish *wish)
 {
+    for (size_t i = 0; rows && i < count; i++) {
+        if (pyro_spark_stage_refused(&request->history->stages.items[rows[i]], wish)) {
+            pyro_release(NULL, rows);
+            pyro_spark_fault(request, 500);
+            return;
+        }
+    }
     struct stages *stages = pyro_allocate(NULL, sizeof(*stages));
     if (!stages || !rows) {
         pyro_release(NULL, stages);

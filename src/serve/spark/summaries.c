@@ -115,13 +115,13 @@ struct places {
 static struct places find_places(const struct spark_summaries *summaries, size_t succeeded, size_t count)
 {
     struct places places = {.first = 0};
-    int64_t place = -1, limit = (int64_t)succeeded - 1;
+    int64_t place = -1;
     size_t next = 0, rank = 0;
     for (size_t q = 0; q < summaries->quantile_count; q++) {
-        double share = summaries->quantiles[q] * (double)succeeded;
-        int64_t wanted = share >= (double)limit ? limit : share < -1e15 ? -1000000000000000 : (int64_t)share;
+        int64_t wanted = pyro_spark_place(summaries->quantiles[q], succeeded);
         if (wanted != place) {
-            next += wanted - place > 1 ? (size_t)(wanted - place - 1) : 0;
+            int64_t skipped = (int64_t)((uint64_t)wanted - (uint64_t)place - 1); /* which wraps, as there */
+            next += skipped > 0 ? (size_t)skipped : 0;
             place = wanted;
             rank = next++;
         }

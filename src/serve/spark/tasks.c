@@ -46,6 +46,32 @@ static const struct spark_name metric_names[] = {
 #undef HISTORY_METRIC
 };
 
+/* What Spark 3.5 shows of a task that failed or was killed: it mixes these up when it marks them as not to be summed
+ * (SPARK-54505). All others stand under their own names. */
+static const struct {
+    int shown, of;
+} mixed[] = {
+    {PYRO_HISTORY_bytesWritten, PYRO_HISTORY_corruptMergedBlockChunks},
+    {PYRO_HISTORY_recordsWritten, PYRO_HISTORY_mergedFetchFallbackCount},
+    {PYRO_HISTORY_remoteBlocksFetched, PYRO_HISTORY_remoteMergedBlocksFetched},
+    {PYRO_HISTORY_localBlocksFetched, PYRO_HISTORY_localMergedBlocksFetched},
+    {PYRO_HISTORY_fetchWaitTime, PYRO_HISTORY_remoteMergedChunksFetched},
+    {PYRO_HISTORY_remoteBytesRead, PYRO_HISTORY_localMergedChunksFetched},
+    {PYRO_HISTORY_remoteBytesReadToDisk, PYRO_HISTORY_remoteMergedBytesRead},
+    {PYRO_HISTORY_localBytesRead, PYRO_HISTORY_localMergedBytesRead},
+    {PYRO_HISTORY_shuffleRecordsRead, PYRO_HISTORY_remoteReqsDuration},
+    {PYRO_HISTORY_corruptMergedBlockChunks, PYRO_HISTORY_remoteMergedReqsDuration},
+    {PYRO_HISTORY_mergedFetchFallbackCount, PYRO_HISTORY_bytesWritten},
+    {PYRO_HISTORY_remoteMergedBlocksFetched, PYRO_HISTORY_recordsWritten},
+    {PYRO_HISTORY_localMergedBlocksFetched, PYRO_HISTORY_remoteBlocksFetched},
+    {PYRO_HISTORY_remoteMergedChunksFetched, PYRO_HISTORY_localBlocksFetched},
+    {PYRO_HISTORY_localMergedChunksFetched, PYRO_HISTORY_fetchWaitTime},
+    {PYRO_HISTORY_remoteMergedBytesRead, PYRO_HISTORY_remoteBytesRead},
+    {PYRO_HISTORY_localMergedBytesRead, PYRO_HISTORY_remoteBytesReadToDisk},
+    {PYRO_HISTORY_remoteReqsDuration, PYRO_HISTORY_localBytesRead},
+    {PYRO_HISTORY_remoteMergedReqsDuration, PYRO_HISTORY_shuffleRecordsRead},
+};
+
 /* Those from `first` to `last`. */
 static void put_metrics(struct spark_json *json, const struct pyro_history_task *task, int first, int last)
 {
@@ -60,6 +86,13 @@ static void open_member(struct spark_json *json, const char *key)
 
 static void write_task_metrics(struct spark_json *json, const struct pyro_history_task *task)
 {
+    struct pyro_history_task mixed_up;
+    if (task->status != PYRO_HTASK_SUCCESS) {
+        mixed_up = *task;
+        for (size_t i = 0; i < sizeof(mixed) / sizeof(*mixed); i++)
+            mixed_up.metrics[mixed[i].shown] = task->metrics[mixed[i].of];
+        task = &mixed_up;
+    }
     open_member(json, "taskMetrics");
     put_metrics(json, task, 0, PYRO_HISTORY_peakExecutionMemory);
     open_member(json, "inputMetrics");
@@ -205,7 +238,8 @@ void pyro_spark_task_list(struct spark_request *request)
         !pyro_spark_choices(request, "sortBy", orders, 5, &order) ||
         !pyro_spark_choices(request, "status", pyro_spark_task_statuses, SPARK_TASK_STATUSES, &wanted))
         return;
-    if (length <= 0 && wanted == UINT32_MAX) {
+    bool none = wanted != UINT32_MAX && wanted & SPARK_NULL_CHOICE;
+    if (none || (length <= 0 && wanted == UINT32_MAX)) {
         pyro_spark_fault(request, 500);
         return;
     }
@@ -213,7 +247,8 @@ void pyro_spark_task_list(struct spark_request *request)
                                                                 pyro_serve_id(request->arguments[1]));
     uint32_t first = (uint32_t)__builtin_ctz(order);
     bool descending = first == DESCENDING || first == DESCENDING_TOO;
-    uint32_t *numbers = stage ? sorted_tasks(request->history, stage, first != BY_ID) : NULL;
+    bool by_run_time = first != BY_ID && order != SPARK_NULL_CHOICE;
+    uint32_t *numbers = stage ? sorted_tasks(request->history, stage, by_run_time) : NULL;
     if (stage && !numbers) {
         pyro_spark_error(request, 500, "no memory left");
         return;

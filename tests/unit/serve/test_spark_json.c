@@ -1,4 +1,5 @@
 /* The layout that Jackson's printer gives Spark's answers. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -247,9 +248,27 @@ static void reals(void **state)
     static const struct {
         double value;
         const char *text;
-    } rows[] = {{0, "0.0"},     {1835, "1835.0"}, {0.05, "0.05"},
-                {-2.5, "-2.5"}, {NAN, "\"NaN\""}, {1.0 / 3, "0.3333333333333333"},
-                {-0.0, "-0.0"}, {-7, "-7.0"},     {999999999999999, "999999999999999.0"}};
+    } rows[] = {
+        {0, "0.0"},
+        {1835, "1835.0"},
+        {0.05, "0.05"},
+        {-2.5, "-2.5"},
+        {NAN, "\"NaN\""},
+        {INFINITY, "\"Infinity\""},
+        {-INFINITY, "\"-Infinity\""},
+        {1.0 / 3, "0.3333333333333333"},
+        {-0.0, "-0.0"},
+        {-7, "-7.0"},
+        {9999999, "9999999.0"},
+        {10000000, "1.0E7"},
+        {-12345678.5, "-1.23456785E7"},
+        {999999999999999, "9.99999999999999E14"},
+        {1e22, "1.0E22"},
+        {123456.75, "123456.75"},
+        {0.001, "0.001"},
+        {0.00099, "9.9E-4"},
+        {DBL_MAX, "1.7976931348623157E308"},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct pyro_strbuf out;
