@@ -1,14 +1,15 @@
 /** Where the time went, and what to change. */
 import { StackedBar } from "../charts/stacked";
-import { appAddress, available, useDocument } from "../data/documents";
+import { appAddress, useDocument } from "../data/documents";
 import { useChanges } from "../data/events";
-import type { Finding, Report } from "../data/types";
+import type { Finding, Report, StageRow } from "../data/types";
 import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
 import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import { FindingCard, type Place } from "./finding";
 import type { AppPageProps } from "./pages";
+import { medianColumn, slowestColumn, stageColumn, tasksColumn, taskTimeColumn, whereColumn } from "./stage_columns";
 
 function verdictOf(report: Report): string {
     const serious = report.findings.filter((finding) => finding.severity !== "low");
@@ -134,77 +135,35 @@ function Bounds({ report }: { report: Report }) {
     );
 }
 
-function stageColumns(place: Place): Column<Report["stages"][number]>[] {
-    const base = appAddress(place.app, place.attempt);
+/** A column of bytes, empty where there are none. */
+function bytesColumn(name: string, value: (row: StageRow) => number): Column<StageRow> {
+    return { name, number: true, value, cell: (row) => (value(row) ? bytes(value(row)) : "") };
+}
+
+function stageColumns(place: Place): Column<StageRow>[] {
     return [
-        {
-            name: "Stage",
-            value: (row) => row.id,
-            cell: (row) => {
-                const name = `${row.id}${row.attempt ? `.${row.attempt}` : ""}`;
-                return available(`${base}/stages/${row.id}/${row.attempt}`) ? (
-                    <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>{name}</a>
-                ) : (
-                    name
-                );
-            },
-        },
-        {
-            name: "Where",
-            value: (row) => row.name,
-            class: "clip",
-            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
-        },
+        stageColumn(place),
+        whereColumn,
         {
             name: "Took",
             number: true,
             value: (row) => (row.completed_ms ?? 0) - (row.submitted_ms ?? 0),
             cell: (row) => (row.completed_ms && row.submitted_ms ? duration(row.completed_ms - row.submitted_ms) : "-"),
         },
-        { name: "Task time", number: true, value: (row) => row.task_ms, cell: (row) => duration(row.task_ms) },
-        { name: "Tasks", number: true, value: (row) => row.tasks, cell: (row) => count(row.tasks) },
+        taskTimeColumn,
+        tasksColumn,
         {
             name: "Failed",
             number: true,
             value: (row) => row.failed_tasks,
             cell: (row) => (row.failed_tasks ? count(row.failed_tasks) : ""),
         },
-        {
-            name: "Median",
-            number: true,
-            value: (row) => row.duration_ms.median,
-            cell: (row) => duration(row.duration_ms.median),
-        },
-        {
-            name: "Slowest",
-            number: true,
-            value: (row) => row.duration_ms.max,
-            cell: (row) => duration(row.duration_ms.max),
-        },
-        {
-            name: "Input",
-            number: true,
-            value: (row) => row.input_bytes,
-            cell: (row) => (row.input_bytes ? bytes(row.input_bytes) : ""),
-        },
-        {
-            name: "Shuffle in",
-            number: true,
-            value: (row) => row.shuffle_read_bytes,
-            cell: (row) => (row.shuffle_read_bytes ? bytes(row.shuffle_read_bytes) : ""),
-        },
-        {
-            name: "Shuffle out",
-            number: true,
-            value: (row) => row.shuffle_write_bytes,
-            cell: (row) => (row.shuffle_write_bytes ? bytes(row.shuffle_write_bytes) : ""),
-        },
-        {
-            name: "Spilled",
-            number: true,
-            value: (row) => row.disk_spill_bytes,
-            cell: (row) => (row.disk_spill_bytes ? bytes(row.disk_spill_bytes) : ""),
-        },
+        medianColumn,
+        slowestColumn,
+        bytesColumn("Input", (row) => row.input_bytes),
+        bytesColumn("Shuffle in", (row) => row.shuffle_read_bytes),
+        bytesColumn("Shuffle out", (row) => row.shuffle_write_bytes),
+        bytesColumn("Spilled", (row) => row.disk_spill_bytes),
     ];
 }
 

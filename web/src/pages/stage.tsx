@@ -13,6 +13,7 @@ import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
 import { FindingCard, type Place } from "./finding";
 import type { AppPageProps } from "./pages";
+import { medianColumn, slowestColumn, stageColumn, tasksColumn, taskTimeColumn, whereColumn } from "./stage_columns";
 
 const CAUSES: Record<string, string> = {
     data: "more data",
@@ -520,46 +521,13 @@ function StageList({ report, place }: { report: Report; place: Place }) {
                     rows={report.stages}
                     initial={{ column: 4, descending: true }}
                     columns={[
-                        {
-                            name: "Stage",
-                            value: (row) => row.id,
-                            cell: (row) => {
-                                const name = `${row.id}${row.attempt ? `.${row.attempt}` : ""}`;
-                                return available(`${base}/stages/${row.id}/${row.attempt}`) ? (
-                                    <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>
-                                        {name}
-                                    </a>
-                                ) : (
-                                    name
-                                );
-                            },
-                        },
-                        {
-                            name: "Where",
-                            class: "clip",
-                            value: (row) => row.name,
-                            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
-                        },
+                        stageColumn(place),
+                        whereColumn,
                         { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
-                        { name: "Tasks", number: true, value: (row) => row.tasks, cell: (row) => count(row.tasks) },
-                        {
-                            name: "Task time",
-                            number: true,
-                            value: (row) => row.task_ms,
-                            cell: (row) => duration(row.task_ms),
-                        },
-                        {
-                            name: "Median",
-                            number: true,
-                            value: (row) => row.duration_ms.median,
-                            cell: (row) => duration(row.duration_ms.median),
-                        },
-                        {
-                            name: "Slowest",
-                            number: true,
-                            value: (row) => row.duration_ms.max,
-                            cell: (row) => duration(row.duration_ms.max),
-                        },
+                        tasksColumn,
+                        taskTimeColumn,
+                        medianColumn,
+                        slowestColumn,
                         {
                             name: "Skew",
                             number: true,
