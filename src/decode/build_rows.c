@@ -30,11 +30,12 @@ bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struc
     return !builder->failed;
 }
 
-struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text)
+static struct pyro_slice without_secrets(struct pyro_builder *builder, struct pyro_slice text, bool plan)
 {
     if (!text.ptr)
         return text;
-    struct pyro_slice shown = pyro_secrets_text(&builder->secrets, text, &builder->prose);
+    struct pyro_slice shown = plan ? pyro_secrets_plan(&builder->secrets, text, &builder->prose)
+                                   : pyro_secrets_text(&builder->secrets, text, &builder->prose);
     builder->failed |= builder->prose.failed;
     if (shown.ptr == text.ptr)
         return text;
@@ -43,14 +44,29 @@ struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struc
     return kept;
 }
 
-bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text)
+{
+    return without_secrets(builder, text, false);
+}
+
+static bool build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text, bool plan)
 {
     struct pyro_slice found = PYRO_SLICE_NULL;
     if (!pyro_build_text(builder, json, &found))
         return false;
     if (found.ptr)
-        *text = pyro_build_without_secrets(builder, found);
+        *text = without_secrets(builder, found, plan);
     return !builder->failed;
+}
+
+bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+{
+    return build_prose(builder, json, text, false);
+}
+
+bool pyro_build_plan_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+{
+    return build_prose(builder, json, text, true);
 }
 
 struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number)

@@ -152,6 +152,8 @@ bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struc
 /* The text of a JSON string's raw contents. */
 /* The same of what people and programs wrote, without the secrets in it. */
 bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+/* Of plans and statements. */
+bool pyro_build_plan_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
 /* The text without its secrets, kept. */
 struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text);
 struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_slice raw);

@@ -322,9 +322,6 @@ static void sort_rows(void *rows, size_t count, size_t size, int (*compare)(cons
 static void redact_properties(struct pyro_builder *builder, struct pyro_app *app)
 {
     static const char *const kinds[] = {"spark", "hadoop", "system", "metrics"};
-    struct pyro_slice expression = find_property(app, "spark.redaction.regex");
-    if (!pyro_slice_is(expression, PYRO_REDACTED)) /* was it looked at before? */
-        pyro_secrets_add(&builder->secrets, expression);
     for (size_t i = 0; i < app->properties.count; i++) {
         struct pyro_property *property = &app->properties.items[i];
         bool shown = true;

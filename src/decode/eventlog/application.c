@@ -95,6 +95,8 @@ static void decode_properties(struct pyro_json *json, struct pyro_builder *build
             pyro_build_text(builder, json, &value);
         else
             pyro_json_skip(json);
+        if (!json->error && strcmp(kind, "spark") == 0)
+            pyro_secrets_configure(&builder->secrets, name, value);
         if (!json->error)
             pyro_build_property(builder, kind, name, value);
     }

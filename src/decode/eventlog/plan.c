@@ -140,7 +140,7 @@ static void cut_text(struct pyro_builder *builder, size_t begin, size_t limit)
 static uint32_t keep_prose(struct pyro_builder *builder)
 {
     struct pyro_slice text =
-        pyro_secrets_text(&builder->secrets, pyro_strbuf_slice(&builder->scratch), &builder->prose);
+        pyro_secrets_plan(&builder->secrets, pyro_strbuf_slice(&builder->scratch), &builder->prose);
     builder->failed |= builder->prose.failed;
     return keep_text(builder, text);
 }

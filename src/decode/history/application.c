@@ -29,15 +29,15 @@ static const char *const section_names[PYRO_SECTIONS] = {
     [PYRO_SECTION_METRICS] = "Metrics Properties", [PYRO_SECTION_CLASSPATH] = "Classpath Entries",
 };
 
-/* As Spark's server does, and by the expression that the application was run with. */
+/* As Spark's server does, and by the expressions that the application was run with. */
 static void redact(struct pyro_listener *listener)
 {
     static const enum pyro_history_section sections[] = {PYRO_SECTION_SPARK, PYRO_SECTION_HADOOP, PYRO_SECTION_SYSTEM,
                                                          PYRO_SECTION_METRICS};
     pyro_history_pairs *all = listener->history->sections;
     for (size_t i = 0; i < all[PYRO_SECTION_SPARK].count; i++)
-        if (pyro_slice_is(all[PYRO_SECTION_SPARK].items[i].key, "spark.redaction.regex"))
-            pyro_secrets_add(&listener->secrets, all[PYRO_SECTION_SPARK].items[i].value);
+        pyro_secrets_configure(&listener->secrets, all[PYRO_SECTION_SPARK].items[i].key,
+                               all[PYRO_SECTION_SPARK].items[i].value);
     for (size_t k = 0; k < sizeof(sections) / sizeof(*sections); k++) {
         for (size_t i = 0; i < all[sections[k]].count; i++) {
             struct pyro_history_pair *pair = &all[sections[k]].items[i];

@@ -178,16 +178,27 @@ struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro
     return kept;
 }
 
-struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw)
+static struct pyro_slice keep_prose(struct pyro_listener *listener, struct pyro_slice raw, bool plan)
 {
     struct pyro_slice text = pyro_listener_keep(listener, raw);
     if (!text.ptr)
         return text;
-    struct pyro_slice shown = pyro_secrets_text(&listener->secrets, text, &listener->scratch);
+    struct pyro_slice shown = plan ? pyro_secrets_plan(&listener->secrets, text, &listener->scratch)
+                                   : pyro_secrets_text(&listener->secrets, text, &listener->scratch);
     if (shown.ptr != text.ptr)
         text = pyro_intern_slice(listener->history->strings, shown);
     listener->history->failed |= !text.ptr || listener->scratch.failed;
     return text;
+}
+
+struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw)
+{
+    return keep_prose(listener, raw, false);
+}
+
+struct pyro_slice pyro_listener_plan(struct pyro_listener *listener, struct pyro_slice raw)
+{
+    return keep_prose(listener, raw, true);
 }
 
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node)

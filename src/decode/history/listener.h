@@ -61,6 +61,8 @@ struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struc
 struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw);
 /* The same of what people and programs wrote, without the secrets in it. */
 struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw);
+/* Of plans and statements. */
+struct pyro_slice pyro_listener_plan(struct pyro_listener *listener, struct pyro_slice raw);
 #define PROSE(listener, node) pyro_listener_prose(listener, (node) ? (node)->text : PYRO_SLICE_NULL)
 void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, pyro_history_pairs *pairs);
 void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyro_tree *array,

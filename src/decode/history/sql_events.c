@@ -89,8 +89,8 @@ static void on_start(struct pyro_listener *listener, const struct event *event)
     if (row == SIZE_MAX)
         return;
     struct pyro_history_sql *execution = &sql->history->sql.items[row];
-    execution->description = pyro_listener_prose(listener, event->description);
-    execution->plan = pyro_listener_prose(listener, event->plan_text);
+    execution->description = pyro_listener_plan(listener, event->description);
+    execution->plan = pyro_listener_plan(listener, event->plan_text);
     execution->submitted_ms = event->time_ms;
 }
 
@@ -99,7 +99,7 @@ static void on_adaptive_plan(struct pyro_listener *listener, const struct event 
     struct pyro_sql_follower *sql = &listener->sql;
     size_t row = take_plan(sql, event);
     if (row != SIZE_MAX)
-        sql->history->sql.items[row].plan = pyro_listener_prose(listener, event->plan_text);
+        sql->history->sql.items[row].plan = pyro_listener_plan(listener, event->plan_text);
 }
 
 static void on_adaptive_metrics(struct pyro_listener *listener, const struct event *event)

@@ -1,6 +1,5 @@
 /* environment */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "serve/spark/api.h"
 
@@ -17,31 +16,8 @@ static int by_key(const void *a, const void *b)
     return pyro_slice_compare(((const struct pyro_history_pair *)a)->key, ((const struct pyro_history_pair *)b)->key);
 }
 
-/* What Spark takes for a secret unless it is told otherwise: (?i)secret|password|token|access[.]?key */
-static bool tells_secret(struct pyro_slice text)
-{
-    static const char *const words[] = {"secret", "password", "token", "accesskey", "access.key"};
-    for (size_t i = 0; i < text.len; i++) {
-        char first = (char)(text.ptr[i] | 0x20); /* the small letter, where it is one */
-        if (first != 's' && first != 'p' && first != 't' && first != 'a')
-            continue;
-        for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
-            size_t len = strlen(words[w]);
-            if (words[w][0] == first && len <= text.len - i && words[w][1] == (text.ptr[i + 1] | 0x20) &&
-                strncasecmp(text.ptr + i, words[w], len) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool is_secret(const struct pyro_history_pair *pair)
-{
-    return tells_secret(pair->key) || tells_secret(pair->value);
-}
-
 /* Names and values as pairs, sorted by name. False: no memory. */
-static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs, bool redact)
+static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
 {
     struct pyro_history_pair *sorted = pyro_allocate(NULL, (pairs->count + 1) * sizeof(*sorted));
     if (!sorted)
@@ -57,8 +33,7 @@ static bool write_section(struct spark_json *json, const char *key, const pyro_h
         pyro_spark_element(json);
         pyro_spark_text(json, sorted[i].key);
         pyro_spark_element(json);
-        pyro_spark_text(json,
-                        redact && is_secret(&sorted[i]) ? PYRO_SLICE_LITERAL("*********(redacted)") : sorted[i].value);
+        pyro_spark_text(json, sorted[i].value); /* secrets were replaced when the log was read */
         pyro_spark_close_array(json);
     }
     pyro_spark_close_array(json);
@@ -123,8 +98,7 @@ void pyro_spark_environment(struct spark_request *request)
     pyro_spark_put_text(json, "scalaVersion", find_value(jvm, "Scala Version"));
     pyro_spark_close_object(json);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section],
-                                 rows[i].section != PYRO_SECTION_CLASSPATH);
+        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section]);
     pyro_spark_key(json, "resourceProfiles");
     pyro_spark_open_array(json);
     for (size_t i = 0; i < history->profiles.count; i++) {
