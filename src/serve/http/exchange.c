@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "serve/http/framing.h"
 #include "serve/http/server.h"
 
 /* What is read and dropped of a body that is too long, so that the client reads why instead of finding itself cut. */
@@ -215,6 +216,11 @@ static enum MHD_Result proceed(struct exchange *exchange)
 
 static enum MHD_Result begin(struct exchange *exchange, const char *method)
 {
+    if (!pyro_http_is_framed(exchange->connection)) {
+        pyro_serve_plain(&exchange->request, 400, "the headers do not say in one way how long the body is");
+        pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_CONNECTION, PYRO_SLICE_LITERAL("close"));
+        return pyro_http_respond(exchange);
+    }
     switch (check(exchange, method)) {
     case ACCESS_GRANTED:
         return proceed(exchange);
