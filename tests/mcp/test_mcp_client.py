@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import tempfile
+import urllib.request
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, AsyncIterator, Awaitable, Callable, Iterator
@@ -234,6 +235,28 @@ def test_over_http(server: Server, call: Callable[..., str]) -> None:
 
     result = asyncio.run(asyncio.wait_for(whole(), 60))
     assert result.content[0].text == call("diagnose", app="data_skew")
+
+
+def test_over_http_the_servers_prices_count(folder: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "prices.yaml"
+    sheet.write_text(
+        "schema: pyrometer.prices/1\ncurrency: CHF\nsource: agreed\ndated: 2026-01-01\nprices:\n  - {service: cluster, unit: core-hour, price: 3.6}\n"
+    )
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "cost", "arguments": {"app": "data_skew"}},
+    }
+    with Server(folder, "--prices", str(sheet)) as priced:
+        request = urllib.request.Request(
+            f"http://{priced.host}:{priced.port}/mcp",
+            data=json.dumps(message).encode(),
+            headers={"Content-Type": "application/json", "Accept": "application/json, text/event-stream"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            text = json.load(response)["result"]["content"][0]["text"]
+    assert "CHF" in text
 
 
 RAW = [

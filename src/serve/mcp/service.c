@@ -1,10 +1,11 @@
 /* /mcp: the streamable HTTP transport, without sessions and without streams of the server's own: each POST is answered
  * by one JSON document. */
 #include "serve/mcp/mcp.h"
+#include "serve/shared.h"
 
 void pyro_serve_mcp(struct serve_request *request)
 {
-    struct pyro_mcp mcp = {.catalog = request->catalog, .request = request};
+    struct pyro_mcp mcp = {.catalog = request->catalog, .request = request, .prices = request->shared->prices};
     if (request->path.len) {
         pyro_serve_plain(request, 404, "HTTP 404 Not Found");
         return;
