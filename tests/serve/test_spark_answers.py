@@ -177,6 +177,8 @@ def test_numbers_are_written_as_java_does(server: Server) -> None:
 
 @pytest.mark.parametrize("date, status", [
     ("-2015-01-01", 200), ("292278995-01-01", 200), ("2015--1-01", 200), ("2015-%2B1-01", 400), ("x", 400), ("99999-01-01", 200),
+    ("999999999-999999999-999999999", 200), ("2015-01-01T999999999:999999999:999999999.999999999GMT", 200),
+    ("2015-01-01T00:00:00.000GMT+999999999:00", 200), ("292278994-08-17T07:12:56.000GMT", 200),
 ])
 def test_dates(server: Server, date: str, status: int) -> None:
     assert server.get(f"applications?minDate={date}")[0] == status

@@ -93,8 +93,16 @@ static bool take_zone(struct cursor *text, int *ret_minutes)
     } else if (!take_char(text, ':') || !take_number(text, &minutes)) {
         return named;
     }
+    if (hours < 0 || hours >= 24 || minutes < 0 || minutes >= 60)
+        return false;
     *ret_minutes = sign * (hours * 60 + minutes);
-    return hours < 24 && minutes < 60;
+    return true;
+}
+
+/* Sums of times beyond 64 bits wrap, as Java's do. */
+static int64_t wrap(int64_t ms, int64_t count, int64_t each_ms)
+{
+    return (int64_t)((uint64_t)ms + (uint64_t)count * (uint64_t)each_ms);
 }
 
 /* "2015-02-03T16:42:40.000GMT", else "2015-02-03" and whatever follows. Days beyond a month's end run into the next. */
@@ -106,12 +114,12 @@ static bool parse_date(struct pyro_slice given, int64_t *ret_ms)
         !take_number(&text, &day))
         return false;
     struct tm parts = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
-    *ret_ms = (int64_t)timegm(&parts) * 1000;
+    *ret_ms = wrap(0, (int64_t)timegm(&parts), 1000);
     bool whole = take_char(&text, 'T') && take_number(&text, &hour) && take_char(&text, ':') &&
                  take_number(&text, &minute) && take_char(&text, ':') && take_number(&text, &second) &&
                  take_char(&text, '.') && take_number(&text, &ms) && take_zone(&text, &zone);
     if (whole)
-        *ret_ms += (((int64_t)hour * 60 + minute - zone) * 60 + second) * 1000 + ms;
+        *ret_ms = wrap(wrap(*ret_ms, ms, 1), ((int64_t)hour * 60 + minute - zone) * 60 + second, 1000);
     return true;
 }
 
