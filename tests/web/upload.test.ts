@@ -5,7 +5,8 @@ import { explain, refusal } from "../../web/src/upload/send";
 import { crc32, zipOf } from "../../web/src/upload/zip";
 
 const named = (name: string, text = "x"): Named => ({ name, file: new Blob([text]) as File });
-const told = (names: string[]) => unitsOf(names.map((name) => named(name))).map(({ title, files }) => [title, files.length]);
+const told = (names: string[]) =>
+    unitsOf(names.map((name) => named(name))).map(({ title, files }) => [title, files.length]);
 
 test("checksums are those of zip, however the bytes are cut", () => {
     const bytes = new TextEncoder().encode("123456789");
