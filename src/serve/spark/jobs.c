@@ -44,22 +44,10 @@ static void write_job(struct spark_json *json, const struct pyro_history_job *jo
     pyro_spark_close_object(json);
 }
 
-/* Rows by id; NULL: no memory. */
-static uint32_t *sorted_jobs(const struct pyro_history *history)
+static bool job_id(const void *context, size_t row, int64_t *ret)
 {
-    size_t count = history->jobs.count;
-    int64_t *keys = pyro_allocate(NULL, (count + 1) * sizeof(*keys));
-    uint32_t *rows = pyro_allocate(NULL, (count + 1) * sizeof(*rows));
-    for (size_t i = 0; keys && rows && i < count; i++) {
-        keys[i] = history->jobs.items[i].id;
-        rows[i] = (uint32_t)i;
-    }
-    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
-    pyro_release(NULL, keys);
-    if (ok)
-        return rows;
-    pyro_release(NULL, rows);
-    return NULL;
+    *ret = ((const struct pyro_history *)context)->jobs.items[row].id;
+    return true;
 }
 
 /* Backwards. */
@@ -98,7 +86,8 @@ void pyro_spark_jobs(struct spark_request *request)
     uint32_t wanted;
     if (!pyro_spark_choices(request, "status", statuses, sizeof(statuses) / sizeof(*statuses), &wanted))
         return;
-    uint32_t *rows = sorted_jobs(history);
+    size_t count;
+    uint32_t *rows = pyro_spark_sort_rows(history->jobs.count, job_id, history, &count);
     if (!rows) {
         pyro_spark_error(request, 500, "no memory left");
         return;
@@ -109,7 +98,7 @@ void pyro_spark_jobs(struct spark_request *request)
         pyro_spark_error(request, 500, "no memory left");
         return;
     }
-    *list = (struct job_list){history, rows, history->jobs.count, wanted};
+    *list = (struct job_list){history, rows, count, wanted};
     pyro_spark_open_array(&request->json);
     pyro_spark_answer_pieces(request, &(const struct spark_pieces){next_job, close_jobs, list});
 }

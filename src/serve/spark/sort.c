@@ -84,3 +84,20 @@ bool pyro_spark_sort(int64_t *values, uint32_t *beside, size_t count)
     pyro_release(NULL, room);
     return true;
 }
+
+uint32_t *pyro_spark_sort_rows(size_t count, spark_row_key *key_of, const void *context, size_t *ret_count)
+{
+    int64_t *keys = pyro_allocate(NULL, (count + 1) * sizeof(*keys));
+    uint32_t *rows = pyro_allocate(NULL, (count + 1) * sizeof(*rows));
+    *ret_count = 0;
+    for (size_t i = 0; keys && rows && i < count; i++)
+        if (key_of(context, i, &keys[*ret_count]))
+            rows[(*ret_count)++] = (uint32_t)i;
+    bool ok = keys && rows && pyro_spark_sort(keys, rows, *ret_count);
+    pyro_release(NULL, keys);
+    if (ok)
+        return rows;
+    pyro_release(NULL, rows);
+    *ret_count = 0;
+    return NULL;
+}

@@ -148,25 +148,12 @@ static bool write_execution(struct spark_json *json, const struct pyro_history *
     return ok;
 }
 
-/* Rows of all that are shown, by id; NULL: no memory. */
-static uint32_t *sorted_executions(const struct pyro_history *history, size_t *ret_count)
+/* Of all that are shown. */
+static bool execution_id(const void *context, size_t row, int64_t *ret)
 {
-    size_t count = 0;
-    int64_t *keys = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*keys));
-    uint32_t *rows = pyro_allocate(NULL, (history->sql.count + 1) * sizeof(*rows));
-    for (size_t i = 0; keys && rows && i < history->sql.count; i++) {
-        if (history->sql.items[i].dropped)
-            continue;
-        keys[count] = history->sql.items[i].id;
-        rows[count++] = (uint32_t)i;
-    }
-    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
-    pyro_release(NULL, keys);
-    *ret_count = count;
-    if (ok)
-        return rows;
-    pyro_release(NULL, rows);
-    return NULL;
+    const struct pyro_history_sql *sql = &((const struct pyro_history *)context)->sql.items[row];
+    *ret = sql->id;
+    return !sql->dropped;
 }
 
 struct execution_list {
@@ -209,7 +196,7 @@ void pyro_spark_sql_executions(struct spark_request *request)
         return;
     }
     size_t count;
-    uint32_t *rows = sorted_executions(history, &count);
+    uint32_t *rows = pyro_spark_sort_rows(history->sql.count, execution_id, history, &count);
     struct execution_list *list = pyro_allocate(NULL, sizeof(*list));
     if (!rows || !list) {
         pyro_release(NULL, rows);

@@ -29,18 +29,19 @@ void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_
     pyro_spark_close_array(json);
 }
 
-void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks)
-{
-    static const struct spark_name names[] = {
+static const struct spark_name peak_names[] = {
 #define HISTORY_PEAK(name) SPARK_NAME(#name),
 #include "model/history_peaks.def"
 #undef HISTORY_PEAK
-    };
+};
+
+void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks)
+{
     if (!peaks->set)
         return;
     pyro_spark_key(json, key);
     pyro_spark_open_object(json);
-    pyro_spark_put_ints(json, names, peaks->values, PYRO_HISTORY_PEAKS);
+    pyro_spark_put_ints(json, peak_names, peaks->values, PYRO_HISTORY_PEAKS);
     pyro_spark_close_object(json);
 }
 
@@ -174,11 +175,6 @@ bool pyro_spark_stage_refused(const struct pyro_history_stage *stage, const stru
 static bool write_share_distributions(struct spark_json *json, const struct pyro_history_stage *stage,
                                       struct spark_stage_wish *wish)
 {
-    static const struct spark_name peak_names[] = {
-#define HISTORY_PEAK(name) SPARK_NAME(#name),
-#include "model/history_peaks.def"
-#undef HISTORY_PEAK
-    };
     size_t count = stage->shares.count;
     bool ok = true;
     if (count == 0)

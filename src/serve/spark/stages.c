@@ -34,27 +34,23 @@ static bool has_tasks(const struct pyro_history_stage *stage, const struct spark
     return false;
 }
 
-/* Rows of the stage's attempts, or of all (`id` < 0), by id and attempt; NULL: no memory. */
-static uint32_t *sorted_stages(const struct pyro_history *history, int64_t id, size_t *ret_count)
+/* By id and attempt, both of which have 31 bits. */
+static bool stage_key(const void *context, size_t row, int64_t *ret)
 {
-    size_t count = 0;
-    int64_t *keys = pyro_allocate(NULL, (history->stages.count + 1) * sizeof(*keys));
-    uint32_t *rows = pyro_allocate(NULL, (history->stages.count + 1) * sizeof(*rows));
-    for (size_t i = 0; keys && rows && i < history->stages.count; i++) {
-        const struct pyro_history_stage *stage = &history->stages.items[i];
-        if (id >= 0 && stage->id != id)
-            continue;
-        keys[count] = (int64_t)((uint64_t)stage->id << 32 | (uint64_t)stage->attempt); /* both have 31 bits */
-        rows[count++] = (uint32_t)i;
-    }
-    bool ok = keys && rows && pyro_spark_sort(keys, rows, count);
-    pyro_release(NULL, keys);
-    if (!ok) {
-        pyro_release(NULL, rows);
-        return NULL;
-    }
-    *ret_count = count;
-    return rows;
+    const struct pyro_history_stage *stage = &((const struct pyro_history *)context)->stages.items[row];
+    *ret = (int64_t)((uint64_t)stage->id << 32 | (uint64_t)stage->attempt);
+    return true;
+}
+
+struct attempts {
+    const struct pyro_history *history;
+    int64_t stage;
+};
+
+static bool attempt_key(const void *context, size_t row, int64_t *ret)
+{
+    const struct attempts *attempts = context;
+    return attempts->history->stages.items[row].id == attempts->stage && stage_key(attempts->history, row, ret);
 }
 
 /* ---- Lists of them, or one alone ---- */
@@ -130,7 +126,7 @@ void pyro_spark_stages(struct spark_request *request)
     if (!pyro_spark_choices(request, "status", pyro_spark_stage_statuses, SPARK_STAGE_STATUSES, &wanted) ||
         !read_wish(request, &wish, false))
         return;
-    uint32_t *rows = sorted_stages(request->history, -1, &count);
+    uint32_t *rows = pyro_spark_sort_rows(request->history->stages.count, stage_key, request->history, &count);
     for (size_t i = 0; i < count / 2; i++) {
         uint32_t row = rows[i];
         rows[i] = rows[count - 1 - i];
@@ -152,7 +148,8 @@ void pyro_spark_stage(struct spark_request *request)
     int64_t id = pyro_serve_id(request->arguments[0]);
     if (!read_wish(request, &wish, true))
         return;
-    uint32_t *rows = sorted_stages(request->history, id, &count);
+    const struct attempts attempts = {request->history, id};
+    uint32_t *rows = pyro_spark_sort_rows(request->history->stages.count, attempt_key, &attempts, &count);
     if (rows && count == 0) {
         pyro_release(NULL, rows);
         pyro_spark_error(request, 404, "unknown stage: %lld", (long long)id);
