@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,22 +90,23 @@ static size_t count_lines(const char *text)
     return count < TOKENS_LIMIT ? count : TOKENS_LIMIT;
 }
 
-static enum pyro_status read_text(const char *path, char **ret, struct stat *ret_found, struct pyro_error *error)
+static enum pyro_status read_text(const char *path, char **ret, struct pyro_error *error)
 {
+    struct stat found;
     FILE *file = fopen(path, "re");
     if (!file)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: %s: make it with --add-token", path, strerror(errno));
     char *text = NULL;
     enum pyro_status status = PYRO_OK;
-    if (fstat(fileno(file), ret_found) != 0 || !S_ISREG(ret_found->st_mode) || ret_found->st_size > FILE_BYTES)
+    if (fstat(fileno(file), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size > FILE_BYTES)
         status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: no file of tokens, or too large", path);
-    else if (ret_found->st_mode & (S_IWGRP | S_IWOTH))
+    else if (found.st_mode & (S_IWGRP | S_IWOTH))
         status = pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                                 "%s: others may write it, and so let themselves in: chmod 600 it", path);
-    else if (!(text = pyro_allocate(NULL, (size_t)ret_found->st_size + 1)))
+    else if (!(text = pyro_allocate(NULL, (size_t)found.st_size + 1)))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status == PYRO_OK) {
-        text[fread(text, 1, (size_t)ret_found->st_size, file)] = '\0';
+        text[fread(text, 1, (size_t)found.st_size, file)] = '\0';
         *ret = text;
     }
     fclose(file);
@@ -127,8 +129,7 @@ static void keep_seen(struct token *now, const struct tokens *before)
 static enum pyro_status load(struct tokens *tokens, struct pyro_error *error)
 {
     char *text = NULL;
-    struct stat found;
-    PYRO_TRY(read_text(tokens->path, &text, &found, error));
+    PYRO_TRY(read_text(tokens->path, &text, error));
     size_t lines = count_lines(text), count = 0;
     struct token *all = pyro_allocate(NULL, lines * sizeof(*all));
     enum pyro_status status = all ? parse(text, tokens->path, all, lines, &count, error)
@@ -173,19 +174,11 @@ void pyro_tokens_close(struct tokens *tokens)
     sodium_memzero(tokens->key, sizeof(tokens->key));
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_size == b->st_size && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
 /* Under the lock. */
 static void look(struct tokens *tokens, bool now)
 {
-    struct stat found = {0};
-    if (stat(tokens->path, &found) != 0)
-        found = (struct stat){0};
-    if (!now && is_same(&found, &tokens->looked))
+    struct serve_stamp found = pyro_stamp_at(tokens->path);
+    if (!now && pyro_stamp_eq(found, tokens->looked))
         return;
     tokens->looked = found;
     tokens->outcome = load(tokens, &tokens->failure);
@@ -322,7 +315,6 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
     struct token token = {.role = find_role(role)};
     unsigned char secret[SECRET_BYTES];
     char text[sodium_base64_ENCODED_LEN(SECRET_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
-    struct stat found;
     char *before = NULL;
     pyro_error_clear(error);
     if (!path || !name || token.role == SERVE_ROLE_NONE)
@@ -336,7 +328,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
     if (sodium_init() < 0)
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no randomness here");
     if (access(path, F_OK) == 0)
-        PYRO_TRY(read_text(path, &before, &found, error));
+        PYRO_TRY(read_text(path, &before, error));
     snprintf(token.name, sizeof(token.name), "%s", name);
     snprintf(token.groups, sizeof(token.groups), "%s", groups ? groups : "");
     randombytes_buf(secret, sizeof(secret));

@@ -3,21 +3,6 @@
 
 #include "serve/catalog/parts.h"
 
-struct serve_stamp pyro_stamp_of(const struct stat *status)
-{
-    return (struct serve_stamp){
-        .device = (uint64_t)status->st_dev,
-        .inode = (uint64_t)status->st_ino,
-        .bytes = (uint64_t)status->st_size,
-        .modified_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
-    };
-}
-
-bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b)
-{
-    return a.device == b.device && a.inode == b.inode && a.bytes == b.bytes && a.modified_ns == b.modified_ns;
-}
-
 bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps)
 {
     struct stat status;

@@ -10,17 +10,10 @@
 #include "base/vec.h"
 #include "serve/catalog.h"
 #include "serve/catalog/watch.h"
+#include "serve/stamp.h"
 #include "source/source.h"
 
 /* ---- log.c: one log on disk ---- */
-
-/* A file as it was found. Equal stamps stand for equal contents. */
-struct serve_stamp {
-    uint64_t device, inode, bytes;
-    int64_t modified_ns;
-};
-struct serve_stamp pyro_stamp_of(const struct stat *status);
-bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b);
 
 /* Immutable but for the count and, until it is listed, its identity. One block of memory. */
 struct serve_log {

@@ -143,28 +143,19 @@ static enum pyro_status read_again(struct certificate *certificate, struct pyro_
     return PYRO_OK;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_as(const struct serve_stamp *found, const struct serve_stamp *before)
 {
-    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_size == b->st_size && a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-static void look(const struct certificate *certificate, struct stat *found)
-{
-    for (int i = 0; i < 2; i++)
-        if (stat(certificate->paths[i], &found[i]) != 0)
-            found[i] = (struct stat){0};
+    return pyro_stamp_eq(found[0], before[0]) && pyro_stamp_eq(found[1], before[1]);
 }
 
 enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now, struct pyro_error *error)
 {
-    struct stat found[2];
     if (!certificate->paths[0])
         return PYRO_OK;
-    look(certificate, found);
+    const struct serve_stamp found[2] = {pyro_stamp_at(certificate->paths[0]), pyro_stamp_at(certificate->paths[1])};
     /* The two are changed one after the other. */
-    bool settled = is_same(&found[0], &certificate->looked[0]) && is_same(&found[1], &certificate->looked[1]);
-    bool known = is_same(&found[0], &certificate->accepted[0]) && is_same(&found[1], &certificate->accepted[1]);
+    bool settled = is_as(found, certificate->looked);
+    bool known = is_as(found, certificate->accepted);
     memcpy(certificate->looked, found, sizeof(found));
     if (!now && (known || !settled))
         return PYRO_OK;

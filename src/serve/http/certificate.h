@@ -5,10 +5,10 @@
 #include <gnutls/abstract.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "serve/stamp.h"
 
 /* One reading of both files. */
 struct certificate_pair {
@@ -20,10 +20,10 @@ struct certificate_pair {
 };
 
 struct certificate {
-    char *paths[2];          /* the chain, its key; NULL: no TLS */
-    struct stat looked[2];   /* at the last look */
-    struct stat accepted[2]; /* when they were read last, whatever came of it */
-    pthread_mutex_t mutex;   /* guards what follows */
+    char *paths[2];                 /* the chain, its key; NULL: no TLS */
+    struct serve_stamp looked[2];   /* at the last look */
+    struct serve_stamp accepted[2]; /* when they were read last, whatever came of it */
+    pthread_mutex_t mutex;          /* guards what follows */
     struct certificate_pair *pair;
 };
 
