@@ -105,3 +105,15 @@ void pyro_strbuf_printf(struct pyro_strbuf *buffer, const char *format, ...)
     }
     va_end(again);
 }
+
+static int append(void *context, const void *data, size_t len)
+{
+    struct pyro_strbuf *buffer = context;
+    pyro_strbuf_add(buffer, data, len);
+    return buffer->failed;
+}
+
+struct pyro_writer pyro_strbuf_writer(struct pyro_strbuf *buffer)
+{
+    return (struct pyro_writer){append, buffer};
+}

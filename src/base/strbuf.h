@@ -32,4 +32,7 @@ static inline struct pyro_slice pyro_strbuf_slice(const struct pyro_strbuf *buff
     return (struct pyro_slice){buffer->data ? buffer->data : "", buffer->len};
 }
 
+/* Writes to the buffer, which must outlive the writer. */
+struct pyro_writer pyro_strbuf_writer(struct pyro_strbuf *buffer);
+
 #endif

@@ -8,13 +8,6 @@ enum { DEPTH = 40 }; /* of values that are written again; the writer's own limit
 
 /* ---- Reading ---- */
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *text = context;
-    pyro_strbuf_add(text, data, len);
-    return text->failed;
-}
-
 enum pyro_status pyro_stored_write_report(const struct serve_diagnosis *opened, const struct pyro_writer *writer,
                                           struct pyro_error *error)
 {
@@ -31,7 +24,7 @@ json_t *pyro_stored_tree(const struct serve_diagnosis *opened, struct pyro_error
     json_error_t why = {0};
     json_t *tree = NULL;
     pyro_strbuf_init(&text, NULL);
-    const struct pyro_writer writer = {append, &text};
+    const struct pyro_writer writer = pyro_strbuf_writer(&text);
     if (pyro_stored_write_report(opened, &writer, error) == PYRO_OK) {
         tree = json_loadb(text.data, text.len, 0, &why);
         if (!json_is_object(tree)) {
@@ -54,6 +47,20 @@ static int64_t int_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_integer(value) ? json_integer_value(value) : PYRO_NONE;
+}
+
+/* The first object of an array whose member is that text; NULL: there is none. */
+static const json_t *find_by(const json_t *objects, const char *key, struct pyro_slice wanted)
+{
+    size_t i;
+    json_t *object;
+    json_array_foreach(objects, i, object)
+    {
+        struct pyro_slice text = text_of(json_object_get(object, key));
+        if (text.ptr && pyro_slice_eq(text, wanted))
+            return object;
+    }
+    return NULL;
 }
 
 /* ---- Writing ---- */
@@ -113,15 +120,7 @@ static void write_member(struct pyro_json *json, const json_t *object, const cha
 
 static const json_t *find_finding(const json_t *report, struct pyro_slice id)
 {
-    size_t i;
-    json_t *finding;
-    json_array_foreach(json_object_get(report, "findings"), i, finding)
-    {
-        struct pyro_slice one = text_of(json_object_get(finding, "id"));
-        if (one.ptr && pyro_slice_eq(one, id))
-            return finding;
-    }
-    return NULL;
+    return find_by(json_object_get(report, "findings"), "id", id);
 }
 
 enum pyro_status pyro_stored_write_finding(const struct serve_diagnosis *opened, const char *id,
@@ -216,30 +215,15 @@ static void write_explanation(struct pyro_json *json, struct sides sides, int64_
     pyro_json_end(json, ']');
 }
 
-static int64_t part_of(const json_t *account, struct pyro_slice name)
+static const json_t *find_part(const json_t *account, struct pyro_slice name)
 {
-    size_t i;
-    json_t *part;
-    json_array_foreach(json_object_get(account, "parts"), i, part)
-    {
-        struct pyro_slice one = text_of(json_object_get(part, "name"));
-        if (one.ptr && pyro_slice_eq(one, name))
-            return int_of(part, "ms") == PYRO_NONE ? 0 : int_of(part, "ms");
-    }
-    return 0;
+    return find_by(json_object_get(account, "parts"), "name", name);
 }
 
-static bool has_part(const json_t *account, struct pyro_slice name)
+static int64_t part_of(const json_t *account, struct pyro_slice name)
 {
-    size_t i;
-    json_t *part;
-    json_array_foreach(json_object_get(account, "parts"), i, part)
-    {
-        struct pyro_slice one = text_of(json_object_get(part, "name"));
-        if (one.ptr && pyro_slice_eq(one, name))
-            return true;
-    }
-    return false;
+    int64_t ms = int_of(find_part(account, name), "ms");
+    return ms == PYRO_NONE ? 0 : ms;
 }
 
 static void write_part(struct pyro_json *json, struct sides account, struct pyro_slice name)
@@ -273,7 +257,7 @@ static void write_account(struct pyro_json *json, struct sides sides, const char
     json_array_foreach(json_object_get(account.before, "parts"), i, part)
     {
         struct pyro_slice name = text_of(json_object_get(part, "name"));
-        if (name.ptr && !has_part(account.after, name)) /* of another version */
+        if (name.ptr && !find_part(account.after, name)) /* of another version */
             write_part(json, account, name);
     }
     pyro_json_end(json, ']');

@@ -5,13 +5,6 @@
 #include "base/memory.h"
 #include "store/store.h"
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *text = context;
-    pyro_strbuf_add(text, data, len);
-    return text->failed;
-}
-
 int64_t pyro_store_now_ms(void)
 {
     struct timespec now;
@@ -53,7 +46,7 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     free(absolute);
     if (!ret->path.ptr)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for what a store keeps of a run");
-    struct pyro_writer writer = {append, &ret->text};
+    struct pyro_writer writer = pyro_strbuf_writer(&ret->text);
     PYRO_TRY(pyro_report_write(diagnosis, PYRO_FORMAT_JSON, NULL, &writer, error));
     ret->report = pyro_strbuf_slice(&ret->text);
     if (!pyro_run_aggregate(ret))

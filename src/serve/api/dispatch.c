@@ -144,16 +144,9 @@ bool pyro_api_choice(struct api_request *request, const char *name, const char *
 
 /* ---- Documents ---- */
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *out = context;
-    pyro_strbuf_add(out, data, len);
-    return out->failed;
-}
-
 void pyro_api_begin(struct api_request *request, struct api_document *document, const char *schema)
 {
-    document->writer = (struct pyro_writer){append, request->http->out};
+    document->writer = pyro_strbuf_writer(request->http->out);
     pyro_output_init(&document->output, &document->writer, NULL);
     pyro_json_init(&document->json, &document->output);
     pyro_json_begin(&document->json, NULL, '{');

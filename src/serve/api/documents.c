@@ -74,16 +74,9 @@ void pyro_api_view(struct api_request *request)
 
 /* ---- Rules ---- */
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *out = context;
-    pyro_strbuf_add(out, data, len);
-    return out->failed;
-}
-
 static void answer_rules(struct api_request *request, const char *id)
 {
-    struct pyro_writer writer = {append, request->http->out};
+    struct pyro_writer writer = pyro_strbuf_writer(request->http->out);
     struct pyro_error error;
     enum pyro_status status = pyro_rules_write(id, &writer, &error);
     if (status != PYRO_OK)

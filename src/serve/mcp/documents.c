@@ -7,17 +7,10 @@
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *document = context;
-    pyro_strbuf_add(document, data, len);
-    return document->failed;
-}
-
 static struct pyro_writer open_document(struct pyro_strbuf *document)
 {
     pyro_strbuf_init(document, NULL);
-    return (struct pyro_writer){append, document};
+    return pyro_strbuf_writer(document);
 }
 
 static int append_line(void *context, const void *data, size_t len)

@@ -18,13 +18,6 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *before, c
     pyro_comparison_free(comparison);
 }
 
-static int append(void *context, const void *data, size_t len)
-{
-    struct pyro_strbuf *text = context;
-    pyro_strbuf_add(text, data, len);
-    return text->failed;
-}
-
 static void write_findings(struct mcp_call *call, const json_t *document, const char *kind)
 {
     size_t i;
@@ -59,7 +52,7 @@ static void write_stored(struct mcp_call *call, const struct serve_diagnosis *be
     struct pyro_strbuf text;
     struct pyro_error error = {0};
     pyro_strbuf_init(&text, NULL);
-    const struct pyro_writer writer = {append, &text};
+    const struct pyro_writer writer = pyro_strbuf_writer(&text);
     json_t *document = NULL;
     if (pyro_stored_write_comparison(before, after, &writer, &error) == PYRO_OK)
         document = json_loadb(text.data, text.len, 0, NULL);
