@@ -12,4 +12,9 @@ struct pyro_access_lists {
     struct pyro_slice users, groups, admins, admin_groups;
 };
 
+/* The value of a property of Spark's, or a null slice. */
+typedef struct pyro_slice pyro_access_property(const void *context, const char *key);
+/* The texts are those that `property` gave. */
+struct pyro_access_lists pyro_access_read(pyro_access_property *property, const void *context);
+
 #endif

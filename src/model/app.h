@@ -186,6 +186,8 @@ int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64
 int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
 /* A time in ms: "3s", "500ms", "2min", or a number of `unit` ms without suffix. */
 int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
+/* What a property's value says, as Spark reads it: any case, blanks around it. */
+bool pyro_property_bool(struct pyro_slice value, bool fallback);
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
 
 /* Makes finding rows by id fast, for as long as none is added; false when there is no memory. */

@@ -136,12 +136,17 @@ int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int6
     return negative ? -value : value;
 }
 
-bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback)
+bool pyro_property_bool(struct pyro_slice value, bool fallback)
 {
-    struct pyro_slice text = trim(pyro_app_property(app, key));
+    struct pyro_slice text = trim(value);
     if (same_letters(text, "true"))
         return true;
     if (same_letters(text, "false"))
         return false;
     return fallback;
+}
+
+bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback)
+{
+    return pyro_property_bool(pyro_app_property(app, key), fallback);
 }

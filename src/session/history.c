@@ -119,17 +119,23 @@ struct scan {
     bool started, ended, stop_when_started, failed;
 };
 
-static struct pyro_slice keep(struct scan *scan, const struct pyro_tree *node)
+/* As it stands in the log. */
+static struct pyro_slice keep_raw(struct scan *scan, struct pyro_slice raw)
 {
     struct pyro_strbuf text;
-    if (!node)
+    if (!raw.ptr)
         return PYRO_SLICE_NULL;
     pyro_strbuf_init(&text, NULL);
-    pyro_text_decode(&text, node->text, NULL);
+    pyro_text_decode(&text, raw, NULL);
     struct pyro_slice kept = pyro_arena_copy(scan->texts, pyro_strbuf_slice(&text));
     scan->failed |= text.failed || !kept.ptr;
     pyro_strbuf_done(&text);
     return kept;
+}
+
+static struct pyro_slice keep(struct scan *scan, const struct pyro_tree *node)
+{
+    return node ? keep_raw(scan, node->text.ptr ? node->text : PYRO_SLICE_LITERAL("")) : PYRO_SLICE_NULL;
 }
 
 static bool has_event(struct pyro_slice line, const char *event)
@@ -242,6 +248,12 @@ struct access_scan {
     size_t lines;
 };
 
+static struct pyro_slice property_of(const void *properties, const char *key)
+{
+    const struct pyro_tree *value = pyro_tree_get(properties, key);
+    return value ? value->text : PYRO_SLICE_NULL;
+}
+
 static bool scan_access(void *context, struct pyro_slice line)
 {
     enum { LINES = 10000 }; /* the environment is among the first events */
@@ -250,14 +262,11 @@ static bool scan_access(void *context, struct pyro_slice line)
         return ++scan->lines < LINES;
     const struct pyro_tree *event = pyro_tree_parse(&scan->texts.line, line);
     const struct pyro_tree *spark = event ? pyro_tree_get(event, "Spark Properties") : NULL;
-    const struct pyro_tree *enabled = pyro_tree_get(spark, "spark.acls.enable");
-    if (!enabled)
-        enabled = pyro_tree_get(spark, "spark.ui.acls.enable");
-    scan->lists->enabled = enabled && pyro_tree_is(enabled, "true");
-    scan->lists->users = keep(&scan->texts, pyro_tree_get(spark, "spark.ui.view.acls"));
-    scan->lists->groups = keep(&scan->texts, pyro_tree_get(spark, "spark.ui.view.acls.groups"));
-    scan->lists->admins = keep(&scan->texts, pyro_tree_get(spark, "spark.admin.acls"));
-    scan->lists->admin_groups = keep(&scan->texts, pyro_tree_get(spark, "spark.admin.acls.groups"));
+    *scan->lists = pyro_access_read(property_of, spark);
+    scan->lists->users = keep_raw(&scan->texts, scan->lists->users);
+    scan->lists->groups = keep_raw(&scan->texts, scan->lists->groups);
+    scan->lists->admins = keep_raw(&scan->texts, scan->lists->admins);
+    scan->lists->admin_groups = keep_raw(&scan->texts, scan->lists->admin_groups);
     return false;
 }
 

@@ -12,14 +12,9 @@ int64_t pyro_store_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct pyro_access_lists access_of(const struct pyro_app *app)
+static struct pyro_slice property_of(const void *app, const char *key)
 {
-    bool older = pyro_app_property_bool(app, "spark.ui.acls.enable", false);
-    return (struct pyro_access_lists){.enabled = pyro_app_property_bool(app, "spark.acls.enable", older),
-                                      .users = pyro_app_property(app, "spark.ui.view.acls"),
-                                      .groups = pyro_app_property(app, "spark.ui.view.acls.groups"),
-                                      .admins = pyro_app_property(app, "spark.admin.acls"),
-                                      .admin_groups = pyro_app_property(app, "spark.admin.acls.groups")};
+    return pyro_app_property(app, key);
 }
 
 enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
@@ -35,7 +30,7 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     /* Without an identity the log's own name must do. */
     ret->app_id = app->application.id.len > 0 ? app->application.id : app->path;
     ret->attempt = app->application.attempt;
-    ret->access = access_of(app);
+    ret->access = pyro_access_read(property_of, app);
     if (!ret->app_id.ptr)
         ret->app_id = PYRO_SLICE_LITERAL("");
     if (!ret->attempt.ptr)
