@@ -28,8 +28,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 
 import logfiles  # noqa: E402
+import oracle  # noqa: E402
+from application import Application, read_application  # noqa: E402
 
 SPARK_TESTS_ARTIFACT = "org.apache.spark:spark-core_2.12:3.5.6:jar:tests"
+pytest_plugins = ["servers.shared"]  # fixtures: History Servers of the whole suite
 NOT_LOGS = {".md", ".tsv", ".txt", ".py", ".json", ".sh"}
 TIME_LIMIT_S = 20.0
 
@@ -93,8 +96,15 @@ def spawner() -> Spawner:
     return Spawner()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", type=int, default=1, metavar="N", help="of what is checked for each log, every N-th log")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: left out of ./dev check and of the sanitizers' run")
+    config.addinivalue_line("markers", "slow: real Spark or minutes of work; left out of ./dev check and under sanitizers")
+    config.addinivalue_line("markers", "server: starts a server or a browser; left out of ./dev check")
+    config.addinivalue_line("markers", "every_log: repeats a check for each log at hand; ./dev check takes a sample")
+    config.addinivalue_line("markers", "sanitize: run once more under the sanitizers, since it may break memory")
 
 
 def pytest_unconfigure() -> None:
@@ -120,6 +130,31 @@ def run_command(arguments: Sequence[str], stdin: Optional[Any] = None, limit_s: 
 
 def binary_path() -> Path:
     return Path(os.environ.get("PYROMETER_BINARY") or ROOT / "build" / "pyrometer")
+
+
+@lru_cache(maxsize=64)
+def run_on_log(log: Path, verb: str = "diagnose", form: str = "json", threads: int = 0) -> Run:
+    """The command on a log that no test changes, run once for all tests of a group (see pytest_collection_modifyitems)."""
+    words = ["--threads", str(threads)] if threads else []
+    return run_command([str(binary_path()), verb, "--format", form, *words, str(log)])
+
+
+@lru_cache(maxsize=8)
+def applications_of(log: Path) -> List[Application]:
+    """A log that no test changes as the oracle reads it, one application for each log at the path."""
+    return [read_application(one) for one in logfiles.find_logs(log)]
+
+
+@lru_cache(maxsize=8)
+def oracle_reports_of(log: Path) -> List[Dict[str, Any]]:
+    return [oracle.report(application) for application in applications_of(log)]
+
+
+@lru_cache(maxsize=8)
+def lines_of(log: Path) -> Tuple[bytes, ...]:
+    """The lines of a log that is one application."""
+    (one,) = logfiles.find_logs(log)
+    return tuple(line for part in one.parts for line in logfiles.plain_bytes(part)[0].splitlines())
 
 
 @pytest.fixture(scope="session")
@@ -188,13 +223,28 @@ def log_paths(root: Path) -> List[Path]:
     return [path for name in names for path in log_paths(root / name)]
 
 
+def of_log(name: str) -> pytest.MarkDecorator:
+    """Tests of one log run on one worker, so that they share what the command and the oracle say of it."""
+    return pytest.mark.xdist_group(f"log {name}")
+
+
+def corpus_logs(names: Optional[Sequence[str]] = None) -> List[Any]:
+    """Parameters of a test that runs once for each log of the corpus, or for those named."""
+    found = {path.stem: path for path in sorted((ROOT / "corpus" / "logs").glob("*.zst"))}
+    return [
+        pytest.param(found[name], id=name, marks=[of_log(f"corpus/{name}.zst"), pytest.mark.every_log])
+        for name in (found if names is None else names)
+    ]
+
+
 def all_logs() -> List[Any]:
     """Parameters of a test that runs once for each log; absent sources become one skipped test each."""
     parameters: List[Any] = []
 
     def add(prefix: str, root: Path) -> None:
         for path in log_paths(root):
-            parameters.append(pytest.param(path, id=f"{prefix}/{path.relative_to(root)}"))
+            name = f"{prefix}/{path.relative_to(root)}"
+            parameters.append(pytest.param(path, id=name, marks=[of_log(name), pytest.mark.every_log]))
 
     def absent(name: str, reason: str) -> None:
         parameters.append(pytest.param(None, id=name, marks=pytest.mark.skip(reason=reason)))
@@ -218,6 +268,69 @@ def all_logs() -> List[Any]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "log_path" in metafunc.fixturenames:
         metafunc.parametrize("log_path", all_logs())
+
+
+# What may break memory: the command's own paths. What checks documents, formulas and the oracle says nothing about it.
+EVERY_FORMAT = "e2e/test_formats.py"
+SANITIZED = ("cli/", "mcp/", "serve/", "remote/", "e2e/test_hostile.py", "e2e/test_tables.py", "e2e/test_zip_members.py")
+SERVERS = ("mcp/", "remote/", "serve/", "web/")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist adds the group to the name
+def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
+    """Marks by folder, and a group for each test: those of a log, or else of its file, which share servers and folders.
+
+    Groups that take long come first, so that at the end no worker waits for another.
+    """
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(path))
+        if path.startswith(SERVERS):
+            item.add_marker(pytest.mark.server)
+        if path == EVERY_FORMAT or path.startswith(SANITIZED) and not marked(item, "slow", "every_log"):
+            item.add_marker(pytest.mark.sanitize)
+
+    def rank(item: pytest.Item) -> int:
+        return 0 if marked(item, "slow") else 2 if marked(item, "every_log") else 1
+
+    ranks: Dict[str, int] = {}
+    first: Dict[str, int] = {}
+    for at, item in enumerate(items):
+        group = group_of(item)
+        ranks[group] = min(ranks.get(group, 2), rank(item))
+        first.setdefault(group, at)
+    items.sort(key=lambda item: (ranks[group_of(item)], first[group_of(item)]))
+    leave_out(config, items)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Without their groups tests would pass all the same, but every worker would start every server."""
+    if getattr(session.config.option, "loadgroup", False):
+        lost = [item.nodeid for item in session.items if not item.nodeid.endswith(f"@{group_of(item)}")]
+        if lost:
+            raise pytest.UsageError(f"pytest-xdist does not see the group of {lost[0]}: see tests/requirements.txt")
+
+
+def leave_out(config: pytest.Config, items: List[pytest.Item]) -> None:
+    """With --sample N, of the checks that are repeated for each log those of every N-th log only."""
+    every = config.getoption("--sample")
+    repeated = [item for item in items if marked(item, "every_log")]
+    kept = set(sorted({group_of(item) for item in repeated})[::every])
+    out = [item for item in repeated if group_of(item) not in kept]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in set(out)]
+
+
+def marked(item: pytest.Item, *names: str) -> bool:
+    return any(item.get_closest_marker(name) is not None for name in names)
+
+
+def group_of(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    assert marker is not None
+    return str(marker.args[0])
 
 
 @pytest.fixture(scope="session")

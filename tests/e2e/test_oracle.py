@@ -14,6 +14,7 @@ import pytest
 from accounts import Accounts, quantile, split_task
 from application import Application, read_application
 from comparison import differences
+from conftest import oracle_reports_of, run_on_log
 
 
 def read(path: Path) -> Application:
@@ -27,11 +28,9 @@ def has_known_event(report: Dict[str, Any]) -> bool:
 # ---- the command against the oracle -----------------------------------------------------------------------------
 
 
-def test_report_agrees_with_oracle(diagnose: Any, log_path: Path) -> None:
-    logs = logfiles.find_logs(log_path)
-    expected = [oracle.report_of(log) for log in logs]
-    expected = [report for report in expected if has_known_event(report)]
-    run = diagnose(log_path)
+def test_report_agrees_with_oracle(log_path: Path) -> None:
+    expected = [report for report in oracle_reports_of(log_path) if has_known_event(report)]
+    run = run_on_log(log_path)
     if not expected:
         assert run.exit == 3, run.explain()
         assert run.err.count(b"\n") == 1, run.explain()
@@ -48,8 +47,7 @@ def test_report_agrees_with_oracle(diagnose: Any, log_path: Path) -> None:
 
 
 def test_oracle_parts_add_up(log_path: Path) -> None:
-    for log in logfiles.find_logs(log_path):
-        report = oracle.report_of(log)
+    for report in oracle_reports_of(log_path):
         for account in report["accounting"].values():
             if "parts" in account:
                 assert sum(part["ms"] for part in account["parts"]) == account["total_ms"]

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from conftest import run_command
+from conftest import corpus_logs, lines_of, run_command, run_on_log
 from plans import Plans
 
-ROOT = Path(__file__).resolve().parents[2]
-LOGS = sorted((ROOT / "corpus" / "logs").glob("*.zst"))
 FRAMES = ("codegen", "adaptive", "query-stage", "aqe-reader")
 
 
-def lines_of(path: Path) -> List[bytes]:
-    return subprocess.run(["zstd", "-dc", str(path)], check=True, capture_output=True).stdout.splitlines()
-
-
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_operators_agree_with_the_log(diagnose: Any, path: Path) -> None:
-    plans = Plans(lines_of(path))
+@pytest.mark.parametrize("path", corpus_logs())
+def test_operators_agree_with_the_log(path: Path) -> None:
+    plans = Plans(list(lines_of(path)))
     seen = 0
-    for execution in diagnose(path).json["sql"]:
+    for execution in run_on_log(path).json["sql"]:
         if not execution["operators"]:
             continue
         sql = execution["id"]
@@ -65,10 +58,9 @@ FRAME_NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", ["data_skew", "aqe_off", "disk_spill"])
-def test_metrics_of_single_tasks(binary: str, name: str) -> None:
+@pytest.mark.parametrize("path", corpus_logs(["data_skew", "aqe_off", "disk_spill"]))
+def test_metrics_of_single_tasks(binary: str, path: Path) -> None:
     """How many tasks added to a metric, and the least, median and most of it, from the tasks' own lines."""
-    path = ROOT / "corpus" / "logs" / f"{name}.zst"
     added: Dict[int, List[int]] = {}
     for line in lines_of(path):
         if b'"SparkListenerTaskEnd"' not in line:

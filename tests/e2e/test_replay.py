@@ -6,12 +6,11 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
-import logfiles
 import pytest
+from conftest import ROOT, corpus_logs, lines_of, run_on_log
 
-ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "corpus" / "logs"
 ERROR_MAX = 0.02
 # Executors that die of a full heap, whose tasks' records are not whole.
@@ -35,8 +34,8 @@ def reports_of(run: Any) -> List[Dict[str, Any]]:
     return run.json["reports"] if "reports" in run.json else [run.json]
 
 
-def test_unchanged_replay_takes_as_long_as_the_run(diagnose: Any, log_path: Path) -> None:
-    run = diagnose(log_path)
+def test_unchanged_replay_takes_as_long_as_the_run(log_path: Path) -> None:
+    run = run_on_log(log_path)
     if run.exit == 3:
         return
     for report in reports_of(run):
@@ -51,12 +50,12 @@ def test_unchanged_replay_takes_as_long_as_the_run(diagnose: Any, log_path: Path
         assert replay["worst_job_ms"] <= max(0.1 * replay["measured_ms"], 100), replay
 
 
-def shifted(plain: bytes, seed: int) -> Tuple[bytes, int]:
+def shifted(plain: Sequence[bytes], seed: int) -> Tuple[bytes, int]:
     """The log with every task moved by its own random time, its duration kept."""
     chance = random.Random(seed)
     moves: Dict[int, int] = {}
     lines = []
-    for line in plain.splitlines():
+    for line in plain:
         record = json.loads(line)
         info = record.get("Task Info")
         if isinstance(info, dict) and record["Event"] in ("SparkListenerTaskStart", "SparkListenerTaskEnd"):
@@ -69,25 +68,21 @@ def shifted(plain: bytes, seed: int) -> Tuple[bytes, int]:
     return b"\n".join(lines) + b"\n", len(moves)
 
 
-@pytest.mark.parametrize("name", SHIFTED)
-def test_no_launch_time_enters(diagnose: Any, tmp_path: Path, name: str) -> None:
-    log = logfiles.find_logs(LOGS / f"{name}.zst")[0]
-    plain = b"".join(logfiles.plain_bytes(part)[0] for part in log.parts)
-    path = tmp_path / name
-    text, tasks = shifted(plain, 7)
+@pytest.mark.parametrize("path", corpus_logs(SHIFTED))
+def test_no_launch_time_enters(diagnose: Any, tmp_path: Path, path: Path) -> None:
+    text, tasks = shifted(lines_of(path), 7)
     assert tasks > 20
-    path.write_bytes(text)
-    was, now = diagnose(LOGS / f"{name}.zst").json, diagnose(path).json
+    moved = tmp_path / path.stem
+    moved.write_bytes(text)
+    was, now = run_on_log(path).json, diagnose(moved).json
     assert was["accounting"]["wall"]["parts"] != now["accounting"]["wall"]["parts"], "nothing was shifted"
     assert was["replay"] == now["replay"]
 
 
 def test_executors_that_never_come_do_not_hang(diagnose: Any, tmp_path: Path) -> None:
     """Without executors, and with executors of no cores, a replay ends."""
-    log = logfiles.find_logs(LOGS / "healthy_rdd.zst")[0]
-    plain = b"".join(logfiles.plain_bytes(part)[0] for part in log.parts)
     none, empty = [], []
-    for line in plain.splitlines():
+    for line in lines_of(LOGS / "healthy_rdd.zst"):
         record = json.loads(line)
         if record["Event"] == "SparkListenerExecutorAdded":
             record["Executor Info"]["Total Cores"] = 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
+from conftest import ROOT, of_log, run_on_log
 
-ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "corpus"
 MANIFEST = CORPUS / "manifest.json"
 
@@ -21,15 +19,17 @@ def entries() -> List[Any]:
         return [pytest.param(None, id="corpus", marks=pytest.mark.skip(reason="corpus/manifest.json is missing"))]
     content = json.loads(MANIFEST.read_text(encoding="utf-8"))
     logs = content["logs"] if isinstance(content, dict) else content
-    return [pytest.param(entry, id=Path(entry["file"]).stem) for entry in logs]
+    return [
+        pytest.param(entry, id=Path(entry["file"]).stem, marks=[of_log(f"corpus/{Path(entry['file']).name}"), pytest.mark.every_log])
+        for entry in logs
+    ]
 
 
-def findings_of(log: Path) -> List[Dict[str, Any]]:
-    """The findings that the command reports for one log."""
-    command = os.environ.get("PYROMETER_BINARY") or str(ROOT / "build" / "pyrometer")
-    done = subprocess.run([command, "diagnose", "--format", "json", str(log)], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)["findings"]
+def findings_of(entry: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """The findings that the command reports for a log of the manifest."""
+    run = run_on_log(CORPUS / entry["file"])
+    assert run.exit == 0, run.explain()
+    return run.json["findings"]
 
 
 def describe(findings: List[Dict[str, Any]]) -> str:
@@ -38,7 +38,7 @@ def describe(findings: List[Dict[str, Any]]) -> str:
 
 @pytest.mark.parametrize("entry", entries())
 def test_corpus(entry: Dict[str, Any]) -> None:
-    findings = findings_of(CORPUS / entry["file"])
+    findings = findings_of(entry)
     serious = {one["rule"] for one in findings if one["severity"] != "low"}
     missed = set(entry["expected"]) - serious
     assert not missed, f"missed {sorted(missed)}\n{describe(findings)}"
@@ -52,7 +52,7 @@ def test_corpus(entry: Dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", entries())
 def test_findings_are_whole(entry: Dict[str, Any]) -> None:
-    findings = findings_of(CORPUS / entry["file"])
+    findings = findings_of(entry)
     assert len({one["id"] for one in findings}) == len(findings)
     expected = [one["saves"]["wall_ms"]["expected"] for one in findings]
     assert expected == sorted(expected, reverse=True)

@@ -4,13 +4,12 @@ and runs on other executors take the same time, job by job."""
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import pytest
 import simulator
-from conftest import run_command
+from conftest import corpus_logs, lines_of, run_command
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "corpus" / "logs"
@@ -36,11 +35,6 @@ def names() -> List[str]:
     return sorted(path.stem for path in LOGS.glob("*.zst") if path.stem not in LEFT_OUT)
 
 
-@lru_cache(maxsize=None)
-def lines_of(name: str) -> Tuple[bytes, ...]:
-    return tuple(simulator.lines_of(LOGS / f"{name}.zst"))
-
-
 def near(one: float, other: float) -> bool:
     return abs(one - other) <= max(TOLERANCE_MS, TOLERANCE_SHARE * max(one, other))
 
@@ -60,20 +54,20 @@ def whatif(binary: str, path: Path, *words: str) -> Dict[str, Any]:
     return dict(scenario)
 
 
-@pytest.mark.parametrize("name", names())
-def test_unchanged_runs(binary: str, name: str) -> None:
+@pytest.mark.parametrize("path", corpus_logs(names()))
+def test_unchanged_runs(binary: str, path: Path) -> None:
     try:
-        done = simulator.replay(list(lines_of(name)))
+        done = simulator.replay(list(lines_of(path)))
     except ValueError as error:
         pytest.skip(str(error))
-    same(done, whatif(binary, LOGS / f"{name}.zst"))
+    same(done, whatif(binary, path))
 
 
 @pytest.mark.parametrize(("executors", "cores"), CLUSTERS)
-@pytest.mark.parametrize("name", EDITED)
-def test_other_executors(binary: str, name: str, executors: int, cores: int) -> None:
+@pytest.mark.parametrize("path", corpus_logs(EDITED))
+def test_other_executors(binary: str, path: Path, executors: int, cores: int) -> None:
     words = ["--executors", str(executors), "--cores", str(cores), *ALONE]
-    same(simulator.replay(list(lines_of(name)), (executors, cores)), whatif(binary, LOGS / f"{name}.zst", *words))
+    same(simulator.replay(list(lines_of(path)), (executors, cores)), whatif(binary, path, *words))
 
 
 def slower(lines: Tuple[bytes, ...], factor: float) -> List[bytes]:
@@ -90,19 +84,19 @@ def slower(lines: Tuple[bytes, ...], factor: float) -> List[bytes]:
 
 
 @pytest.mark.parametrize("factor", [0.25, 4])
-@pytest.mark.parametrize("name", EDITED)
-def test_other_tasks(binary: str, tmp_path: Path, name: str, factor: float) -> None:
-    lines = slower(lines_of(name), factor)
-    path = tmp_path / name
-    path.write_bytes(b"\n".join(lines) + b"\n")
+@pytest.mark.parametrize("path", corpus_logs(EDITED))
+def test_other_tasks(binary: str, tmp_path: Path, path: Path, factor: float) -> None:
+    lines = slower(lines_of(path), factor)
+    edited = tmp_path / path.stem
+    edited.write_bytes(b"\n".join(lines) + b"\n")
     done = simulator.replay(lines)
-    same(done, whatif(binary, path))
+    same(done, whatif(binary, edited))
     if factor > 1:
-        assert not near(done.wall, simulator.replay(list(lines_of(name))).wall), "the edit changes nothing"
+        assert not near(done.wall, simulator.replay(list(lines_of(path))).wall), "the edit changes nothing"
 
 
 def test_the_comparison_tells_a_difference(binary: str) -> None:
     """One slot less in the oracle alone is noticed."""
-    done = simulator.replay(list(lines_of("healthy_etl")), (1, 3))
+    done = simulator.replay(list(lines_of(LOGS / "healthy_etl.zst")), (1, 3))
     with pytest.raises(AssertionError):
         same(done, whatif(binary, LOGS / "healthy_etl.zst", "--executors", "1", "--cores", "4", *ALONE))

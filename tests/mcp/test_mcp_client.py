@@ -17,7 +17,7 @@ import pytest
 import conftest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "serve"))
-from server import Server  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
 
 mcp = pytest.importorskip("mcp", reason="the protocol's client needs Python 3.10")
 from mcp import ClientSession, StdioServerParameters  # noqa: E402

@@ -7,6 +7,7 @@ paths, working directories and user names end up inside the log.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
@@ -30,16 +31,18 @@ def absolute_path(text: str) -> Path:
 
 
 def make_venv(cache: Path, version: str, extra: Sequence[str] = ()) -> Path:
-    """Return the folder of a virtual environment with that pyspark in it."""
+    """Return the folder of a virtual environment with that pyspark in it; of several processes, one makes it."""
     venv = cache / f"pyrometer-venv-{version}"
     python = venv / "bin" / "python"
-    if not python.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    if not list(venv.glob("lib/python3*/site-packages/pyspark/bin/spark-submit")):
-        pip_install(venv, [f"pyspark=={version}"])
-    if extra:
-        pip_install(venv, extra)
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / f"pyrometer-venv-{version}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+        if not list(venv.glob("lib/python3*/site-packages/pyspark/bin/spark-submit")):
+            pip_install(venv, [f"pyspark=={version}"])
+        if extra:
+            pip_install(venv, extra)
     return venv
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import socket
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 import conftest
 import pytest
-import spark_servers
-import zstandard
+from conftest import run_on_log
+from servers import spark
+from servers.shared import ON_SPARK_3, History, home_or_skip
+from servers.spark import HistoryServer
 
-pytestmark = pytest.mark.slow
+pytestmark = ON_SPARK_3
 
-CORPUS = conftest.ROOT / "corpus" / "logs"
+ATTEMPT = "attempts/application_1795242757850_0001_"
 # Each has what the others lack: plans, failures, lost executors, cached tables, streams, RDDs only.
 LOGS = ("data_skew", "disk_spill", "job_failed_udf", "executor_lost", "cached_tables", "stream_overrun", "healthy_rdd")
 TWICE_ENDED = {"executor_lost"}  # tasks that were lost with their executor end twice in a log
@@ -31,7 +33,7 @@ LOG_ONLY = {
 
 
 class Served(NamedTuple):
-    server: spark_servers.Server
+    server: HistoryServer
     logs: Dict[str, Path]
     diagnoses: Dict[str, Any]  # of the files
 
@@ -70,41 +72,12 @@ def stages_of(report: Any) -> List[Any]:
 
 
 @pytest.fixture(scope="module")
-def spark() -> Path:
-    venv, reason = spark_servers.spark_venv()
-    if venv is None:
-        pytest.skip(reason)
-    return venv
+def served(spark_3: History) -> Served:
+    diagnoses = {name: run_on_log(path) for name, path in spark_3.logs.items()}
+    return Served(spark_3.server, spark_3.logs, {name: diagnosis.json for name, diagnosis in diagnoses.items()})
 
 
-@pytest.fixture(scope="module")
-def served(spark: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    work = tmp_path_factory.mktemp("history")
-    folder = work / "events"
-    folder.mkdir()
-    logs = {}
-    for name in LOGS:
-        logs[name] = folder / name
-        with open(CORPUS / f"{name}.zst", "rb") as packed, open(logs[name], "wb") as plain:
-            zstandard.ZstdDecompressor().copy_stream(packed, plain)
-    rolling = conftest.ROOT / "tests" / "logs" / "codecs" / "lz4-rolling"
-    (folder / "rolling").symlink_to(rolling)
-    for inner in rolling.iterdir():
-        os.symlink(inner, folder / inner.name)
-        logs["rolling"] = inner
-    (folder / "rolling").unlink()
-    attempts = conftest.ROOT / "tests" / "logs" / "attempts"
-    for log in sorted(attempts.iterdir()):
-        if log.is_file() and log.name.startswith("application_"):
-            os.symlink(log, folder / log.name)
-            logs[f"attempt_{log.name[-1]}"] = log
-    diagnoses = {name: diagnose(str(path)) for name, path in logs.items()}
-    applications = {report["application"]["id"] for report in diagnoses.values()}
-    with spark_servers.history_server(spark, folder, work, len(applications)) as server:
-        yield Served(server, logs, diagnoses)
-
-
-@pytest.mark.parametrize("name", [*LOGS, "rolling"])
+@pytest.mark.parametrize("name", [*LOGS, "codecs/lz4-rolling"])
 def test_the_log_of_a_server_is_the_file(served: Served, name: str) -> None:
     report = diagnose(served.page(name, "/jobs/"))
     assert report["integrity"]["source"] == {"kind": "log", "url": served.page(name, "/jobs/")}
@@ -114,11 +87,11 @@ def test_the_log_of_a_server_is_the_file(served: Served, name: str) -> None:
 def test_attempts(served: Served) -> None:
     ends = {}
     for number in "12":
-        expected = served.diagnoses[f"attempt_{number}"]
-        report = diagnose(served.page(f"attempt_{number}", f"/{number}/stages/stage/?id=0&attempt=0"))
+        expected = served.diagnoses[ATTEMPT + number]
+        report = diagnose(served.page(ATTEMPT + number, f"/{number}/stages/stage/?id=0&attempt=0"))
         assert without_source(report) == without_source(expected)
         ends[number] = report["application"]["end_ms"]
-    newest = diagnose(served.page("attempt_1"))
+    newest = diagnose(served.page(ATTEMPT + "1"))
     assert newest["application"]["end_ms"] == ends["2"]
     assert newest["application"]["attempt"] == "2"
 
@@ -194,17 +167,20 @@ def test_no_such_application(served: Served) -> None:
 
 
 def test_no_server() -> None:
-    url = f"http://127.0.0.1:{spark_servers.free_port()}/history/app-1"
-    done = run("diagnose", url)
+    with socket.socket() as unheard:  # bound, but it does not listen
+        unheard.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unheard.getsockname()[1]}/history/app-1"
+        done = run("diagnose", url)
     assert done.exit == 3
     assert url.encode() in done.err and b"cannot connect" in done.err
 
 
-def test_a_running_application(spark: Path, tmp_path: Path) -> None:
+def test_a_running_application(tmp_path: Path) -> None:
+    home_or_skip()
     events = tmp_path / "events"
     events.mkdir()
     script = Path(__file__).with_name("live_job.py")
-    with spark_servers.live_ui(spark, script, events, tmp_path) as ui:
+    with spark.LiveApplication(spark.SPARK_3, script, events, tmp_path) as ui:
         report = diagnose(ui.url)
         job_page = diagnose(ui.url + "/stages/")
         refused = run("diagnose", "--remote", "log", ui.url)

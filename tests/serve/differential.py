@@ -14,7 +14,6 @@ import json
 import os
 import random
 import re
-import shutil
 import sys
 import tempfile
 import urllib.parse
@@ -25,8 +24,11 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
+import conftest  # noqa: E402 -- needs pytest, which the tests have
 import differential_paths  # noqa: E402
-from history_server import Answer, HistoryServer, request  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
+from servers.shared import gather  # noqa: E402
+from servers.spark import Answer, HistoryServer, request  # noqa: E402
 
 # The servlet's name in Jetty's error pages ends in a number that each start draws anew.
 SERVLET = re.compile(rb"(ServletContainer)-[0-9a-f]+")
@@ -210,8 +212,10 @@ def compare_logs(wanted: Answer, found: Answer) -> Optional[str]:
 class Comparison:
     """Asks both servers the same and counts."""
 
-    def __init__(self, spark_port: int, port: int) -> None:
+    def __init__(self, spark_port: int, port: int, left_out: Sequence[str] = ()) -> None:
+        """`left_out`: ids of applications whose own endpoints are not asked for."""
         self.spark_port, self.port = spark_port, port
+        self.left_out = set(left_out)
         self.compared = 0
         self.differences: List[Difference] = []
 
@@ -245,6 +249,8 @@ class Comparison:
         for method, path in dict.fromkeys(methods):
             self.ask(method, path)
         for app in apps:
+            if app["id"] in self.left_out:
+                continue
             for base in app_paths(app):
                 paths = self.paths(base, every)
                 if limit is not None and len(paths) > limit:
@@ -259,21 +265,7 @@ class Comparison:
                     self.ask("GET", f"applications/{quoted}{path}")
 
 
-def gather(folder: Path, logs: Sequence[Path]) -> None:
-    """The logs under names that Spark knows its codecs by."""
-    for log in logs:
-        name = re.sub(r"\.zst$", ".zstd", log.name)
-        target = folder / name
-        if log.is_dir():
-            shutil.copytree(log, target)
-        else:
-            shutil.copy2(log, target)
-
-
 def main() -> int:
-    import conftest  # noqa: PLC0415 -- needs pytest, which the tests have
-    from server import Server  # noqa: PLC0415
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spark_home", type=Path)
     parser.add_argument("logs", type=Path, nargs="+")
@@ -286,7 +278,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pyrometer-differential-") as name:
         gather(Path(name), logs)
         with HistoryServer(options.spark_home, Path(name)) as spark, Server(Path(name)) as ours:
-            print(f"{spark.wait_for(ours.count())} of {ours.count()} logs are listed by Spark", flush=True)
+            print(f"{spark.wait_for_attempts(ours.count())} of {ours.count()} logs are listed by Spark", flush=True)
             comparison = Comparison(spark.port, ours.port)
             comparison.run(options.requests, every=options.every)
     for one in comparison.differences:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 from urllib.parse import quote
 
-import jsonschema
 import pytest
-from server import Server
+import schemas
+from servers.pyrometer import Server
 
 import conftest
 
@@ -64,11 +64,7 @@ class Client:
 def check(document: Any) -> Any:
     """The document follows its schema."""
     name = document["schema"].split(".")[1].replace("/", "-") if "schema" in document else "error-1"
-    schema = json.loads((SCHEMAS / f"pyrometer.{name}.json").read_text(encoding="utf-8"))
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    errors = [f"{list(error.absolute_path)}: {error.message[:200]}" for error in validator.iter_errors(document)]
-    assert not errors, errors[:10]
-    return document
+    return schemas.check(document, f"pyrometer.{name}.json")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

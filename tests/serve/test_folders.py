@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List
 
 import pytest
 import zstandard
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 import pytest
-from server import Server
+from servers import spark
+from servers.pyrometer import Server
+from servers.shared import home_or_skip
 
-import conftest
-
-sys.path.insert(0, str(conftest.ROOT / "tests" / "record"))
-import spark_runs  # noqa: E402
-
-SPARK = "3.5.6"
 STEPS = 3
 LIMIT_S = 120.0
-
-
-def virtual_environment() -> Path:
-    if shutil.which("java") is None:
-        pytest.skip("no java: apt-get install default-jre-headless")
-    cache = Path(os.environ.get("PYROMETER_CACHE") or conftest.ROOT / ".cache")
-    try:
-        return spark_runs.make_venv(cache, SPARK)
-    except (subprocess.CalledProcessError, OSError) as error:
-        pytest.skip(f"pip could not install pyspark {SPARK}: {error}")
 
 
 def wait_for(what: Callable[[], Optional[Any]], why: str, process: "subprocess.Popen[bytes]", output: Path) -> Any:
@@ -47,13 +31,14 @@ def wait_for(what: Callable[[], Optional[Any]], why: str, process: "subprocess.P
 
 @pytest.mark.slow
 def test_a_running_application(tmp_path: Path) -> None:
-    venv = virtual_environment()
+    home_or_skip()
+    venv = spark.venv()
     work, events = tmp_path / "work", tmp_path / "events"
     job = tmp_path / "job" / "stepwise_job.py"
     job.parent.mkdir()
     shutil.copy(Path(__file__).with_name("stepwise_job.py"), job)
-    run = spark_runs.Run("followed", job, conf={"spark.eventLog.rolling.enabled": "true"}, args=[str(STEPS)])
-    process = spark_runs.start(venv, work, run, events)
+    run = spark.spark_runs.Run("followed", job, conf={"spark.eventLog.rolling.enabled": "true"}, args=[str(STEPS)])
+    process = spark.spark_runs.start(venv, work, run, events)
     output = work / "followed.out"
     try:
         with Server(events, "--update-interval", "200ms") as server:

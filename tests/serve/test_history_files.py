@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 import pytest
-from server import Answer, Server
+from servers.pyrometer import Answer, Server
 
 import conftest
 

@@ -9,7 +9,7 @@ from typing import Iterator, Optional, Tuple
 
 import pytest
 
-from server import Server
+from servers.pyrometer import Server
 from test_web import needs_web
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 START_MS = 1700000000000
 APP = "app-20231114000000-0001"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 from test_serve_attacks import lives, raw
 
 INNER = b"GET /api/v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from differential import app_paths, compare, gather, get, request
-from history_server import HistoryServer
-from server import Server
-from test_differential import spark_home
+from differential import app_paths, compare, get
+from servers.pyrometer import Server
+from servers.shared import gather, home_or_skip
+from servers.spark import HistoryServer, request
 
 import conftest
 
@@ -42,14 +42,16 @@ def counts(port: int, base: str) -> List[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("Spark with low limits")
 def test_same_as_spark(tmp_path: Path) -> None:
-    home, folder = spark_home(), gathered(tmp_path)
+    """A server of its own: its limits are settings."""
+    home, folder = home_or_skip(), gathered(tmp_path)
     settings = {key: str(limit) for key, limit in LIMITS.items()}
     fewer = [0] * (len(KINDS) + 1)
     with Server(folder) as server:
         whole = {base: counts(server.port, base) for app in get(server.port, "applications") for base in app_paths(app)}
     with HistoryServer(home, folder, settings) as spark, Server(folder, *options(LIMITS)) as ours:
-        assert spark.wait_for(len(LOGS)) == len(LOGS)
+        assert spark.wait_for_attempts(len(LOGS)) == len(LOGS)
         for app in get(spark.port, "applications"):
             for base in app_paths(app):
                 wanted = counts(spark.port, base)

@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import cramjam
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 
 import cramjam
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

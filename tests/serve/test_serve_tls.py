@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 from test_serve_attacks import LOG, add_token
 
 VERSION = b"GET /api/v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import cramjam
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

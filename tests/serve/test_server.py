@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from server import Answer, Server
+from servers.pyrometer import Answer, Server
 
 import conftest
 

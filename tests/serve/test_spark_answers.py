@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 import pytest
-from server import Server
+from schemas import check
+from servers.pyrometer import Server
 
 import conftest
 
-jsonschema = pytest.importorskip("jsonschema")
 
 LOGS = conftest.ROOT / "corpus" / "logs"
 SCHEMAS = conftest.ROOT / "docs" / "schema"
@@ -103,16 +103,16 @@ def test_only_the_report(logs: Path, tmp_path: Path) -> None:
         # The stored documents.
         report = get(server, f"{OWN}/{before}/-/report")
         assert {**report, "source": 0} == {**run, "source": 0}
-        jsonschema.validate(get(server, OWN), json.loads((SCHEMAS / "pyrometer.applications-1.json").read_text()))
+        check(get(server, OWN), "pyrometer.applications-1.json")
         one = report["findings"][0]
         finding = get(server, f"{OWN}/{before}/-/findings/{one['id'].replace('%', '%25').replace(' ', '%20')}")
         assert finding["finding"] == one and finding["rule"]["id"] == one["rule"]
-        jsonschema.validate(finding, json.loads((SCHEMAS / "pyrometer.finding-1.json").read_text()))
+        check(finding, "pyrometer.finding-1.json")
         assert status_of(server, f"{OWN}/{before}/-/findings/none") == 404
 
         # Two runs, as far as their reports go.
         compared = get(server, f"/pyrometer/v1/compare?before={before}/-&after={after}/-")
-        jsonschema.validate(compared, json.loads((SCHEMAS / "pyrometer.comparison-1.json").read_text()))
+        check(compared, "pyrometer.comparison-1.json")
         whole = pyrometer("compare", str(LOGS / "data_skew.zst"), str(LOGS / "data_skew_repaired.zst"), "--format", "json").json
         for key in ("difference_ms", "wall", "core", "totals"):
             assert compared[key] == whole[key], key

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-from server import Server
+from servers.pyrometer import Server
 
 START_MS = 1700000000000
 APP = "app-20231114000000-0001"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="folders are watched on Linux only")
 

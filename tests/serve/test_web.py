@@ -16,7 +16,7 @@ from typing import Dict, List, Tuple
 import pytest
 
 import conftest
-from server import Server
+from servers.pyrometer import Server
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "corpus" / "logs"

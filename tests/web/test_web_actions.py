@@ -18,7 +18,7 @@ import conftest
 from browser import AXE, LOGS, ROOT, Watched, launched, requires_browser
 
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
-from server import Server  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
 
 pytestmark = [requires_browser, pytest.mark.slow]
 

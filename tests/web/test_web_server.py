@@ -11,7 +11,7 @@ from typing import Any, Iterator
 import pytest
 
 from browser import AXE, LOGS, Watched, launched, requires_browser
-from server import Server  # found by browser
+from servers.pyrometer import Server  # found by browser
 
 pytestmark = [requires_browser, pytest.mark.slow]
 

@@ -1,0 +1,14 @@
+"""Real servers for the tests, each started on a free port of the loopback interface and ended by its own process id.
+
+    servers.process     any server: start, wait until it answers, end
+    servers.pyrometer   `pyrometer serve`
+    servers.spark       Spark's History Server and live applications, from the PyPI package
+
+A server that cannot run here raises `Unavailable` with the reason, which becomes the reason of the skipped test.
+"""
+
+from __future__ import annotations
+
+
+class Unavailable(Exception):
+    """Why a real server cannot be started on this machine."""

@@ -1,0 +1,121 @@
+"""Spark's own servers, from the PyPI package: the History Server over a folder of logs, and applications that run."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Dict, Optional, Tuple
+
+import conftest
+
+from servers import Unavailable
+from servers.process import ServerProcess
+
+sys.path.insert(0, str(conftest.ROOT / "tests" / "record"))
+
+import spark_runs  # noqa: E402
+
+Answer = Tuple[int, Dict[str, str], bytes]
+
+SPARK_3 = "3.5.6"
+SPARK_4 = "4.3.0"
+VERSIONS = (SPARK_3, SPARK_4)
+STARTED = re.compile(r"Bound HistoryServer to 127\.0\.0\.1, and started at http://127\.0\.0\.1:([0-9]+)")
+READY = re.compile(r"^ready (http://127\.0\.0\.1:[0-9]+)$", re.M)
+SETTINGS = {
+    "spark.history.ui.port": "0",
+    "spark.history.fs.update.interval": "3600s",
+    "spark.history.retainedApplications": "2",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@lru_cache(maxsize=None)
+def venv(version: str = SPARK_3) -> Path:
+    """A virtual environment with that pyspark."""
+    if shutil.which("java") is None:
+        raise Unavailable("Spark needs java (as Debian calls it: openjdk-17-jre-headless)")
+    try:
+        return spark_runs.make_venv(conftest.cache_folder().absolute(), version)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"pyspark {version} cannot be installed: {error}") from error
+
+
+def home(version: str = SPARK_3) -> Path:
+    """SPARK_HOME of that version."""
+    return spark_runs.spark_home(venv(version))
+
+
+def request(port: int, method: str, path: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    try:
+        connection.request(method, path)
+        response = connection.getresponse()
+        return response.status, dict(response.headers.items()), response.read()
+    finally:
+        connection.close()
+
+
+class HistoryServer(ServerProcess):
+    """A History Server, which scans its folder once, as it starts."""
+
+    def __init__(self, spark_home: Path, folder: Path, settings: Optional[Dict[str, str]] = None) -> None:
+        self.work = tempfile.TemporaryDirectory(prefix="pyrometer-history-")
+        given = {**SETTINGS, "spark.history.fs.logDirectory": folder.resolve().as_uri(), **(settings or {})}
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(spark_home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
+            "SPARK_PUBLIC_DNS": "127.0.0.1",
+            "SPARK_DAEMON_MEMORY": "2g",
+            "SPARK_HISTORY_OPTS": " ".join(f"-D{key}={value}" for key, value in given.items()),
+        }
+        command = [str(spark_home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
+        super().__init__(command, Path(self.work.name) / "output", cwd=self.work.name, env=environment)
+        started = self.wait_for(lambda: STARTED.search(self.printed()), "the History Server did not start")
+        self.port = int(started.group(1))
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def stop(self, *number: int) -> int:
+        status = super().stop(*number)
+        self.work.cleanup()
+        return status
+
+    def request(self, method: str, path: str) -> Answer:
+        return request(self.port, method, path)
+
+    def count(self) -> int:
+        """How many attempts are listed."""
+        return self.request("GET", "/api/v1/applications")[2].count(b'"completed"')
+
+    def wait_for_attempts(self, count: int, limit_s: float = 120) -> int:
+        """Until it lists that many, or no more of them for ten seconds: some logs it does not read."""
+        seen, changed, deadline = -1, time.monotonic(), time.monotonic() + limit_s
+        while seen < count and time.monotonic() < min(deadline, changed + 10 if seen > 0 else deadline):
+            listed = self.count()
+            if listed != seen:
+                seen, changed = listed, time.monotonic()
+            time.sleep(0.2)
+        return seen
+
+
+class LiveApplication(ServerProcess):
+    """A PySpark script that prints "ready URL-OF-ITS-UI" and ends when its standard input does."""
+
+    def __init__(self, version: str, script: Path, events: Path, work: Path) -> None:
+        python = venv(version)
+        command = [str(python / "bin" / "python"), str(script), str(events)]
+        environment = spark_runs.spark_env(python)
+        super().__init__(command, work / "live.out", env=environment, cwd=work, stdin=subprocess.PIPE)
+        ready = self.wait_for(lambda: READY.search(self.printed()), "the application did not get ready")
+        self.url = ready.group(1)
+
