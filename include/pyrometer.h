@@ -65,6 +65,8 @@ enum pyro_status {
 
 struct pyro_error {
     enum pyro_status code;
+    int lasting;        /* 1: the input's own bytes are why, and it fails again for as long as they are the same; 0:
+                         * what was wanting may be there the next time (memory, descriptors, a store that is locked) */
     uint64_t offset;    /* byte offset in the decompressed input, UINT64_MAX where there is none */
     char path[512];     /* the input concerned (cut where longer), or "" */
     char message[1024]; /* one line: what happened, why, what to do */
@@ -633,7 +635,8 @@ PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size
 typedef struct pyro_store pyro_store;
 
 /* "sqlite:FILE"; a file that does not exist is made. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT: it
- * cannot be opened, or is no store of this library. `options`: allocator only. */
+ * cannot be opened, is damaged, or is no store of this library; such a file stays as it is. PYRO_ERROR_OUTPUT: it
+ * cannot be written to now (it is locked, the disk is full). `options`: allocator only. */
 PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
                                           struct pyro_error *error);
 PYRO_API void pyro_store_close(pyro_store *store);
@@ -686,9 +689,12 @@ PYRO_API enum pyro_status pyro_store_each_feedback(pyro_store *store,
                                                    int (*take)(void *context, const struct pyro_feedback *feedback),
                                                    void *context, struct pyro_error *error);
 /* Changes a diagnosis by what was said before: confidences are calibrated, findings marked false for this application
- * are folded (docs/feedback.md). */
+ * are folded (docs/feedback.md). Where the store cannot be read the diagnosis stays as it was; after PYRO_ERROR_MEMORY
+ * it is of no use. */
 PYRO_API enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis,
                                                     struct pyro_error *error);
+/* Says in the diagnosis' notes, which every report has, that what was said before could not be read. */
+PYRO_API void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis);
 
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,9 @@ enum pyro_status pyro_analyze(struct pyro_app *app, struct pyro_error *error)
     /* Row numbers of tasks, and of stages that jobs and SQL executions refer to, are 32 bits wide. */
     if (app->tasks.count > INT32_MAX / 4 || app->stages.count > INT32_MAX || app->executors.count > INT32_MAX ||
         app->jobs.count > INT32_MAX || app->sql.count > INT32_MAX)
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "the log holds more than %d tasks, stages, jobs or executors",
-                              INT32_MAX / 4);
+        return pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                                      "the log holds more than %d tasks, stages, jobs or executors",
+                                                      INT32_MAX / 4));
     if (!pyro_app_index(app))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for %zu stages", app->stages.count);
     static enum pyro_status (*const steps[])(struct pyro_app *, struct pyro_error *) = {

@@ -35,6 +35,7 @@ void pyro_arena_done(struct pyro_arena *arena)
 
 void pyro_arena_reset(struct pyro_arena *arena)
 {
+    arena->failed = false;
     struct pyro_arena_block *kept = arena->head;
     if (!kept)
         return;
@@ -74,8 +75,10 @@ static void *new_block(struct pyro_arena *arena, size_t size)
 
 void *pyro_arena_alloc(struct pyro_arena *arena, size_t size)
 {
-    if (size > SIZE_MAX / 2)
+    if (size > SIZE_MAX / 2) {
+        arena->failed = true;
         return NULL;
+    }
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (size == 0)
         size = ALIGNMENT;
@@ -85,8 +88,10 @@ void *pyro_arena_alloc(struct pyro_arena *arena, size_t size)
         arena->next += size;
     } else {
         memory = new_block(arena, size);
-        if (!memory)
+        if (!memory) {
+            arena->failed = true;
             return NULL;
+        }
     }
     return memset(memory, 0, size);
 }
@@ -95,7 +100,7 @@ void *pyro_arena_array(struct pyro_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        return NULL;
+        bytes = SIZE_MAX; /* which there is not */
     return pyro_arena_alloc(arena, bytes);
 }
 

@@ -6,6 +6,7 @@
 #define PYRO_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct pyro_arena {
     struct pyro_arena_block *head;
     char *next, *limit;
     size_t reserved; /* bytes taken from the allocator so far */
+    bool failed;     /* something was asked for and there was no memory, since the arena was made or reset: for those
+                      * whose NULL may mean something else too */
 };
 
 void pyro_arena_init(struct pyro_arena *arena, const struct pyro_allocator *allocator);

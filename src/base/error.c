@@ -9,6 +9,7 @@ void pyro_error_clear(struct pyro_error *error)
     if (!error)
         return;
     error->code = PYRO_OK;
+    error->lasting = 0;
     error->offset = UINT64_MAX;
     error->path[0] = '\0';
     error->message[0] = '\0';
@@ -24,6 +25,13 @@ enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code,
     va_start(args, format);
     vsnprintf(error->message, sizeof(error->message), format, args);
     va_end(args);
+    return code;
+}
+
+enum pyro_status pyro_error_lasts(struct pyro_error *error, enum pyro_status code)
+{
+    if (error)
+        error->lasting = 1;
     return code;
 }
 

@@ -37,12 +37,15 @@ static const char *const settings[PYRO_SECRET_SETTINGS] = {
 
 /* ---- Expressions ------------------------------------------------------------------------------------------------- */
 
-static pcre2_code *compile(const char *expression, size_t len, uint32_t flags)
+/* NULL also where the expression is none; for want of memory `secrets->failed` is set: what a log wants hidden must not
+ * be shown since it could not be looked for. */
+static pcre2_code *compile(struct pyro_secrets *secrets, const char *expression, size_t len, uint32_t flags)
 {
     int code;
     size_t at;
     pcre2_code *compiled =
         pcre2_compile((PCRE2_SPTR)expression, len, PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C | flags, &code, &at, NULL);
+    secrets->failed |= !compiled && code == PCRE2_ERROR_HEAP_FAILED;
     if (compiled)
         pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* where it cannot, matching is slower */
     return compiled;
@@ -67,16 +70,16 @@ static bool start(struct pyro_secrets *secrets)
 {
     if (secrets->limits || secrets->failed)
         return !secrets->failed;
-    secrets->names = compile(names, sizeof(names) - 1, 0);
-    secrets->options = compile(options, sizeof(options) - 1, 0);
-    secrets->text = compile(text_expression, sizeof(text_expression) - 1, 0);
-    secrets->pairs = compile(pair_expression, sizeof(pair_expression) - 1, 0);
+    secrets->names = compile(secrets, names, sizeof(names) - 1, 0);
+    secrets->options = compile(secrets, options, sizeof(options) - 1, 0);
+    secrets->text = compile(secrets, text_expression, sizeof(text_expression) - 1, 0);
+    secrets->pairs = compile(secrets, pair_expression, sizeof(pair_expression) - 1, 0);
     secrets->found = pcre2_match_data_create(1, NULL);
     secrets->pair = pcre2_match_data_create(3, NULL);
     secrets->limits = pcre2_match_context_create(NULL);
     pyro_strbuf_init(&secrets->spare, NULL);
-    secrets->failed = !secrets->names || !secrets->options || !secrets->text || !secrets->pairs || !secrets->found ||
-                      !secrets->pair || !secrets->limits;
+    secrets->failed |= !secrets->names || !secrets->options || !secrets->text || !secrets->pairs || !secrets->found ||
+                       !secrets->pair || !secrets->limits;
     if (!secrets->failed) {
         pcre2_set_match_limit(secrets->limits, MATCH_LIMIT);
         pcre2_set_heap_limit(secrets->limits, HEAP_KIB);
@@ -109,7 +112,7 @@ void pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key,
         pyro_slice_is(value, PYRO_REDACTED) || !start(secrets))
         return;
     pcre2_code_free(secrets->own[row]);
-    secrets->own[row] = compile(value.ptr, value.len, PCRE2_AUTO_CALLOUT);
+    secrets->own[row] = compile(secrets, value.ptr, value.len, PCRE2_AUTO_CALLOUT);
 }
 
 /* ---- Matching ---------------------------------------------------------------------------------------------------- */
@@ -125,7 +128,9 @@ static int match(struct pyro_secrets *secrets, const pcre2_code *code, struct py
 {
     pcre2_set_callout(secrets->limits, count_step, secrets);
     secrets->last = from;
-    return pcre2_match(code, (PCRE2_SPTR)text.ptr, text.len, from, 0, found, secrets->limits);
+    int result = pcre2_match(code, (PCRE2_SPTR)text.ptr, text.len, from, 0, found, secrets->limits);
+    secrets->failed |= result == PCRE2_ERROR_NOMEMORY;
+    return result;
 }
 
 /* Also where it cannot be told within the limits. */
@@ -264,8 +269,10 @@ static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice 
 {
     if (text.len == 0)
         return text;
-    if (!start(secrets))
+    if (!start(secrets)) {
+        buffer->failed = true;
         return PYRO_SLICE_LITERAL(PYRO_REDACTED);
+    }
     pyro_strbuf_clear(buffer);
     struct pyro_slice shown = text;
     if (may_hold_secret(text))

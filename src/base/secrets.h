@@ -34,7 +34,8 @@ struct pyro_secrets {
     uint64_t steps; /* that an expression of the log may still take */
     size_t last;    /* where its last step was */
     struct pyro_strbuf spare;
-    bool failed; /* no memory for them: everything that is asked about counts as a secret */
+    bool failed; /* no memory for them: everything that is asked about counts as a secret, and what was made of it is to
+                  * be given up */
 };
 
 void pyro_secrets_done(struct pyro_secrets *secrets);

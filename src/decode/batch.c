@@ -256,5 +256,7 @@ bool pyro_batch_decode(struct pyro_batch *batch, const char *text, size_t len)
             at++; /* the newline */
     }
     batch->bytes += len;
+    /* A record that could not be taken apart for want of memory is no bad one. */
+    batch->failed |= batch->history.arena.failed;
     return !batch->failed;
 }

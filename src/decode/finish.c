@@ -353,7 +353,7 @@ static bool finish_into(struct pyro_builder *builder, const struct pyro_log_fact
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);
     sort_rows(app->failures.items, app->failures.count, sizeof(*app->failures.items), compare_failures);
-    return !builder->failed;
+    return !builder->failed && !builder->secrets.failed;
 }
 
 enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,

@@ -152,7 +152,7 @@ enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, stru
     if (pyro_builder_known_events(&decoder->builder) == 0) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "this is no Spark event log: it holds not one Spark event");
         pyro_error_at(error, decoder->path, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
+        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
     return hand_over(decoder, false, ret, error);
 }

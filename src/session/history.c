@@ -1,4 +1,6 @@
 #include "session/history.h"
+#include <errno.h>
+#include <string.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -153,8 +155,9 @@ static bool scan_line(void *context, struct pyro_slice line)
         return true;
     pyro_arena_reset(&scan->line);
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
+    scan->failed |= scan->line.failed;
     if (!event)
-        return true;
+        return !scan->failed;
     if (end) {
         attempt->end_ms = pyro_tree_int(pyro_tree_get(event, "Timestamp"), -1);
         scan->ended = true;
@@ -229,10 +232,12 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     if (!scan.started) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "no event says that an application started");
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
+        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
     attempt.completed = scan.ended;
-    if (log->part_count && stat(log->parts[log->part_count - 1].path.ptr, &info) == 0)
+    if (log->part_count && stat(log->parts[log->part_count - 1].path.ptr, &info) != 0)
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
+    if (log->part_count)
         attempt.modified_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
     if (!attempt.app_id.ptr) /* before Spark 1.3 */
         attempt.app_id = log->path;
@@ -261,6 +266,7 @@ static bool scan_access(void *context, struct pyro_slice line)
     if (!has_event(line, "SparkListenerEnvironmentUpdate"))
         return ++scan->lines < LINES;
     const struct pyro_tree *event = pyro_tree_parse(&scan->texts.line, line);
+    scan->texts.failed |= scan->texts.line.failed; /* else everybody might see it */
     const struct pyro_tree *spark = event ? pyro_tree_get(event, "Spark Properties") : NULL;
     *scan->lists = pyro_access_read(property_of, spark);
     scan->lists->users = keep_raw(&scan->texts, scan->lists->users);

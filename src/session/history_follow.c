@@ -291,8 +291,12 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         }
     }
     if (same) {
-        *follower = one;
-        return pyro_history_follower_snapshot(one, ret, error);
+        enum pyro_status status = pyro_history_follower_snapshot(one, ret, error);
+        if (status == PYRO_OK)
+            *follower = one;
+        else /* memory may have been wanting for something that is lost to it for good */
+            pyro_history_follower_free(one);
+        return status;
     }
     pyro_history_follower_free(one);
     return pyro_history_load(inputs, index, with_sql, limits, ret, error);

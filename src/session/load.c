@@ -384,9 +384,10 @@ static enum pyro_status prepare(struct load *load, size_t slot_count, uint32_t w
     const struct pyro_scan *scan = pyro_scan_best();
     load->slots = pyro_allocate(allocator, slot_count * sizeof(*load->slots));
     load->parts = pyro_allocate(allocator, load->log->part_count * sizeof(*load->parts));
+    if (load->parts) /* done() looks at them, whatever else is wanting */
+        memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
     if (!load->slots || !load->parts)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
     for (; load->slot_count < slot_count; load->slot_count++) {
         load->slots[load->slot_count].state = SLOT_FREE;
         pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes, wanted);

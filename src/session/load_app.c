@@ -48,7 +48,7 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
                            : "this is no Spark event log: not one of its %llu lines holds a Spark event",
                        (unsigned long long)integrity->lines);
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
+        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }
     const struct pyro_log_facts facts = {
         .in_progress = log->in_progress,

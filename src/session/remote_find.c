@@ -135,7 +135,7 @@ static enum pyro_status add_unreadable(struct finding *finding, const char *url,
     struct pyro_unreadable *row = pyro_vec_push(&finding->unreadable, finding->options->allocator);
     if (!row || !label.ptr || !message.ptr)
         return no_memory(finding);
-    *row = (struct pyro_unreadable){label, message};
+    *row = (struct pyro_unreadable){.path = label, .message = message};
     return PYRO_OK;
 }
 

@@ -67,10 +67,11 @@ static enum pyro_status begin(struct pyro_reader *reader, const struct pyro_log_
     }
     /* Files are recognised as archives when they are listed; this one comes through a pipe, or from another archive. */
     if (reader->head_read >= 4 && memcmp(reader->head, "PK\003\004", 4) == 0)
-        return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              part->member.ptr
-                                  ? "is a zip archive inside an archive: unpack the outer one"
-                                  : "is a zip archive, which cannot be read from a pipe: save it to a file");
+        return pyro_error_lasts(
+            error,
+            pyro_error_set(error, PYRO_ERROR_INPUT,
+                           part->member.ptr ? "is a zip archive inside an archive: unpack the outer one"
+                                            : "is a zip archive, which cannot be read from a pipe: save it to a file"));
     return PYRO_OK;
 }
 
@@ -121,9 +122,10 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
                       : read_stored(reader, buffer, capacity, ret_len, error);
     reader->given += *ret_len;
     if (status == PYRO_OK && reader->given > reader->most_given)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT,
-                                "it decompresses to more than %llu bytes, which no event log of its size does",
-                                (unsigned long long)reader->most_given);
+        status = pyro_error_lasts(
+            error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                  "it decompresses to more than %llu bytes, which no event log of its size does",
+                                  (unsigned long long)reader->most_given));
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

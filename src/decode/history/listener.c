@@ -50,7 +50,8 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
     struct pyro_history *history = listener->history;
     if (listener->with_sql)
         pyro_sql_follower_flush(&listener->sql);
-    if (history->failed || !pyro_retained_apply(&listener->retained, history) || !pyro_history_seal(history))
+    if (history->failed || listener->secrets.failed || !pyro_retained_apply(&listener->retained, history) ||
+        !pyro_history_seal(history))
         return NULL;
     listener->history = NULL;
     return history;
@@ -60,7 +61,8 @@ struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener)
 {
     if (listener->with_sql)
         pyro_sql_follower_show(&listener->sql);
-    struct pyro_history *copy = listener->history->failed ? NULL : pyro_history_snapshot(listener->history);
+    bool failed = listener->history->failed || listener->secrets.failed;
+    struct pyro_history *copy = failed ? NULL : pyro_history_snapshot(listener->history);
     if (copy && !pyro_retained_apply(&listener->retained, copy)) {
         pyro_history_release(copy);
         copy = NULL;
