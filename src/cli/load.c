@@ -99,7 +99,9 @@ int cli_failure(const struct pyro_error *error)
     case PYRO_ERROR_INPUT:
         cli_complain_unreadable(error->path, error->message);
         return CLI_EXIT_INPUT;
-    case PYRO_ERROR_OUTPUT: /* the output's close says why */
+    case PYRO_ERROR_OUTPUT: /* what names no file is our own output, whose close says why */
+        if (error->path[0] != '\0')
+            cli_complain("cannot write %s: %s", error->path, error->message);
         return CLI_EXIT_OUTPUT;
     case PYRO_ERROR_ARGUMENT:
         cli_complain("%s", error->message);

@@ -22,7 +22,8 @@ struct diagnose {
     pyro_prices *prices; /* NULL: none were given */
     enum pyro_format format;
     pyro_inputs *inputs;
-    pyro_store *store;     /* NULL: none was asked for */
+    pyro_store *store;     /* NULL: none was asked for, or it cannot be had now */
+    int stored;            /* CLI_EXIT_OK, or how to exit since something was not kept; that was said */
     pyro_reports *reports; /* NULL until the first report of a document of several */
     struct unreadable *unreadable;
     size_t unreadable_count;
@@ -73,6 +74,51 @@ static bool parse(struct diagnose *state)
     return true;
 }
 
+/* The first time something is not kept; the reports are printed nevertheless. */
+static void not_stored(struct diagnose *state, const struct pyro_error *error)
+{
+    if (state->stored != CLI_EXIT_OK)
+        return;
+    cli_progress_erase(&state->progress);
+    cli_failure(error);
+    state->stored = CLI_EXIT_OUTPUT;
+}
+
+/* What people said of earlier findings, and a row for this run; without memory the diagnosis is of no use. */
+static enum pyro_status use_store(struct diagnose *state, pyro_diagnosis *diagnosis)
+{
+    struct pyro_error error = {0};
+    if (cli_store_url(state->call) == NULL)
+        return PYRO_OK;
+    enum pyro_status status =
+        state->store != NULL ? pyro_store_apply_feedback(state->store, diagnosis, &error) : PYRO_ERROR_INPUT;
+    if (status == PYRO_ERROR_MEMORY) {
+        state->error = error;
+        return status;
+    }
+    if (status != PYRO_OK)
+        pyro_diagnosis_lacks_feedback(diagnosis);
+    if (status != PYRO_OK && state->store != NULL)
+        not_stored(state, &error);
+    else if (status == PYRO_OK &&
+             pyro_store_record(state->store, diagnosis, cli_value(state->call, "name"), &error) != PYRO_OK)
+        not_stored(state, &error);
+    return PYRO_OK;
+}
+
+/* A store that cannot be written to now costs what it would have kept and said, not the reports. Exit status.
+ */
+static int open_store(struct diagnose *state)
+{
+    const char *url = cli_store_url(state->call);
+    if (url == NULL || pyro_store_open(url, NULL, &state->store, &state->error) == PYRO_OK)
+        return CLI_EXIT_OK;
+    if (state->error.code != PYRO_ERROR_OUTPUT)
+        return cli_failure(&state->error);
+    not_stored(state, &state->error);
+    return CLI_EXIT_OK;
+}
+
 /* Loads and diagnoses one input. */
 static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyro_diagnosis **ret)
 {
@@ -85,22 +131,17 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
     struct pyro_options options = {.size = sizeof(options), .config = state->config, .prices = state->prices};
     status = pyro_diagnose(app, &options, ret, &state->error);
     pyro_app_release(app);
-    if (status == PYRO_OK && state->store != NULL) {
-        status = pyro_store_apply_feedback(state->store, *ret, &state->error);
-        if (status == PYRO_OK)
-            status = pyro_store_record(state->store, *ret, cli_value(state->call, "name"), &state->error);
-    }
-    return status;
+    return status == PYRO_OK ? use_store(state, *ret) : status;
 }
 
 /* An input that could not be read is part of the store's history too. */
-static enum pyro_status store_unreadable(struct diagnose *state)
+static void store_unreadable(struct diagnose *state)
 {
-    enum pyro_status status = PYRO_OK;
-    for (size_t i = 0; i < state->unreadable_count && status == PYRO_OK && state->store != NULL; i++)
-        status = pyro_store_record_error(state->store, state->unreadable[i].path, "read", "unreadable",
-                                         state->unreadable[i].reason, NULL, &state->error);
-    return status;
+    struct pyro_error error = {0};
+    for (size_t i = 0; i < state->unreadable_count && state->stored == CLI_EXIT_OK && state->store != NULL; i++)
+        if (pyro_store_record_error(state->store, state->unreadable[i].path, "read", "unreadable",
+                                    state->unreadable[i].reason, NULL, &error) != PYRO_OK)
+            not_stored(state, &error);
 }
 
 static enum pyro_status open_reports(struct diagnose *state)
@@ -176,9 +217,9 @@ static int complain_unreadable(const struct diagnose *state)
 static int diagnose_all(struct diagnose *state)
 {
     const struct cli_call *call = state->call;
-    const char *store = cli_store_url(call);
-    if (store != NULL && pyro_store_open(store, NULL, &state->store, &state->error) != PYRO_OK)
-        return cli_failure(&state->error);
+    int opened = open_store(state);
+    if (opened != CLI_EXIT_OK)
+        return opened;
     cli_progress_start(&state->progress, 0, 1);
     if (pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error) !=
         PYRO_OK)
@@ -192,7 +233,7 @@ static int diagnose_all(struct diagnose *state)
     bool alone = call->argument_count == 1 && found + bad <= 1;
     enum pyro_status status = diagnose_each(state, alone);
     if (status == PYRO_OK)
-        status = store_unreadable(state);
+        store_unreadable(state);
     if (status == PYRO_OK && !alone)
         status = finish_reports(state);
     return status == PYRO_OK ? complain_unreadable(state) : cli_failure(&state->error);
@@ -251,7 +292,9 @@ static int run(const struct cli_call *call)
         free(state.unreadable[i].reason);
     }
     free(state.unreadable);
-    return status == CLI_EXIT_OK ? closed : status;
+    if (status == CLI_EXIT_OK)
+        status = closed;
+    return status == CLI_EXIT_OK ? state.stored : status;
 }
 
 static const struct cli_option options[] = {

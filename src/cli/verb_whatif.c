@@ -49,7 +49,8 @@ static bool check_key(const struct cli_call *call, const char *text)
     return false;
 }
 
-static bool read_question(const struct cli_call *call, struct question *question)
+/* Exit status; what is wrong was said. */
+static int read_question(const struct cli_call *call, struct question *question)
 {
     for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
         const char *value = cli_value(call, named[i]);
@@ -59,7 +60,7 @@ static bool read_question(const struct cli_call *call, struct question *question
         char *text = malloc(len);
         if (text == NULL) {
             cli_complain("no memory left");
-            return false;
+            return CLI_EXIT_OUTPUT;
         }
         snprintf(text, len, "%s=%s", named[i], value);
         question->own[question->own_count++] = text;
@@ -68,17 +69,17 @@ static bool read_question(const struct cli_call *call, struct question *question
     const char *value;
     for (size_t i = 0; (value = cli_repeated_value(call, "set", i)) != NULL; i++) {
         if (!check_key(call, value))
-            return false;
+            return CLI_EXIT_USAGE;
         question->set[question->set_count++] = value;
     }
     for (size_t i = 0; (value = cli_repeated_value(call, "sweep", i)) != NULL; i++) {
         if (!check_key(call, value))
-            return false;
+            return CLI_EXIT_USAGE;
         question->sweep[question->sweep_count++] = value;
     }
     while ((value = cli_repeated_value(call, "without", question->without_count)) != NULL)
         question->without[question->without_count++] = value;
-    return true;
+    return CLI_EXIT_OK;
 }
 
 static bool wants_money(const struct cli_call *call)
@@ -159,9 +160,9 @@ static int run(const struct cli_call *call)
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
-    int status = read_question(call, &question) && read_limits(call, &question)
-                     ? cli_output_open(&output, cli_value(call, "output"))
-                     : CLI_EXIT_USAGE;
+    int status = read_question(call, &question);
+    if (status == CLI_EXIT_OK)
+        status = read_limits(call, &question) ? cli_output_open(&output, cli_value(call, "output")) : CLI_EXIT_USAGE;
     if (status == CLI_EXIT_OK) {
         cli_catch_signals();
         report.color = cli_wants_color(&output, cli_value(call, "color"));

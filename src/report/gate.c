@@ -178,7 +178,7 @@ static void write_sarif(struct pyro_output *output, const struct pyro_gate *gate
     pyro_json_end(&json, ']');
     pyro_json_end(&json, '}');
     pyro_json_end(&json, '}');
-    pyro_sarif_run_details(&json, gate->diagnosis->app, "gate");
+    pyro_sarif_run_details(&json, gate->diagnosis, "gate");
     pyro_json_line(&json);
     pyro_json_begin(&json, "results", '[');
     for (size_t i = 0; i < gate->checks.count; i++)

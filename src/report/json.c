@@ -58,8 +58,9 @@ static void write_events(struct pyro_json *json, const char *key, const struct p
     pyro_release(app->allocator, sorted);
 }
 
-static void write_integrity(struct pyro_json *json, const struct pyro_app *app)
+static void write_integrity(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
 {
+    const struct pyro_app *app = diagnosis->app;
     const struct pyro_integrity *integrity = &app->integrity;
     pyro_json_line(json);
     pyro_json_begin(json, "integrity", '{');
@@ -88,9 +89,10 @@ static void write_integrity(struct pyro_json *json, const struct pyro_app *app)
     pyro_json_count(json, "replaced_characters", integrity->replaced_characters);
     pyro_json_count(json, "missing_parts", integrity->missing_parts);
     pyro_json_begin(json, "notes", '[');
-    for (size_t i = 0; i < integrity->notes.count; i++) {
+    struct pyro_slice note;
+    for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++) {
         pyro_json_line(json);
-        pyro_json_text(json, NULL, integrity->notes.items[i]);
+        pyro_json_text(json, NULL, note);
     }
     pyro_json_end(json, ']');
     pyro_json_end(json, '}');
@@ -207,7 +209,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_line(json);
     pyro_json_string(json, "schema", "pyrometer.report/1");
     write_application(json, app);
-    write_integrity(json, app);
+    write_integrity(json, diagnosis);
     write_totals(json, &app->numbers);
     write_accounts(json, &app->numbers);
     write_memory(json, &app->numbers);

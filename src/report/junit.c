@@ -167,8 +167,9 @@ static void junit_report(struct pyro_output *output, const struct pyro_diagnosis
         pyro_junit_case_end(out);
         pyro_output_flush(output, false);
     }
-    for (size_t i = 0; i < diagnosis->app->integrity.notes.count; i++)
-        pyro_junit_outcome(out, "system-err", NULL, PYRO_SLICE_NULL, diagnosis->app->integrity.notes.items[i]);
+    struct pyro_slice note;
+    for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++)
+        pyro_junit_outcome(out, "system-err", NULL, PYRO_SLICE_NULL, note);
     pyro_junit_suite_end(out);
     if (!many)
         pyro_junit_end(out);

@@ -131,8 +131,10 @@ void pyro_sarif_locations(struct pyro_json *json, const struct pyro_app *app, co
     pyro_strbuf_done(&place);
 }
 
-void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_app *app, const char *verb)
+void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_diagnosis *diagnosis, const char *verb)
 {
+    const struct pyro_app *app = diagnosis->app;
+    struct pyro_slice note;
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, json->output->buffer.allocator);
     pyro_strbuf_printf(&text, "pyrometer/%s/", verb);
@@ -148,11 +150,11 @@ void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_app *app, 
     pyro_json_begin(json, NULL, '{');
     pyro_json_bool(json, "executionSuccessful", true);
     pyro_json_begin(json, "toolExecutionNotifications", '[');
-    for (size_t i = 0; i < app->integrity.notes.count; i++) {
+    for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++) {
         pyro_json_line(json);
         pyro_json_begin(json, NULL, '{');
         pyro_json_string(json, "level", "warning");
-        pyro_sarif_message(json, "message", app->integrity.notes.items[i]);
+        pyro_sarif_message(json, "message", note);
         pyro_json_end(json, '}');
     }
     pyro_json_end(json, ']');
@@ -337,7 +339,7 @@ static void write_run(struct pyro_json *json, const struct pyro_diagnosis *diagn
     pyro_json_line(json);
     pyro_json_begin(json, NULL, '{');
     write_driver(json);
-    pyro_sarif_run_details(json, diagnosis->app, "diagnose");
+    pyro_sarif_run_details(json, diagnosis, "diagnose");
     pyro_json_line(json);
     pyro_json_begin(json, "results", '[');
     for (size_t i = 0; i < diagnosis->finding_count; i++)

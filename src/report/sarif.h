@@ -13,7 +13,7 @@ void pyro_sarif_message(struct pyro_json *json, const char *key, struct pyro_sli
  * NULL. */
 void pyro_sarif_locations(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding);
 /* "automationDetails" and "invocations" of a run: which application, what its log lacks. */
-void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_app *app, const char *verb);
+void pyro_sarif_run_details(struct pyro_json *json, const struct pyro_diagnosis *diagnosis, const char *verb);
 /* A source file and line out of "collect at /jobs/etl.py:31"; false where the call site names none of the user's. */
 bool pyro_sarif_source(struct pyro_slice call_site, struct pyro_slice *file, int64_t *line);
 /* A path as a URI reference: relative as it is, absolute with the scheme "file". */

@@ -212,8 +212,9 @@ static void add_quality(struct pyro_grid *grid, const char *name, uint64_t count
     pyro_grid_next(grid);
 }
 
-static void quality_remarks(struct pyro_section *section, const struct pyro_app *app)
+static void quality_remarks(struct pyro_section *section, const struct pyro_diagnosis *diagnosis)
 {
+    const struct pyro_app *app = diagnosis->app;
     const struct pyro_integrity *integrity = &app->integrity;
     struct pyro_strbuf *remarks = &section->remarks;
     if (integrity->in_progress)
@@ -222,8 +223,9 @@ static void quality_remarks(struct pyro_section *section, const struct pyro_app 
         pyro_strbuf_add_text(remarks, "The end of the log is missing.\n");
     if (integrity->compacted)
         pyro_strbuf_add_text(remarks, "The log was compacted: Spark threw away events of jobs that had ended.\n");
-    for (size_t i = 0; i < integrity->notes.count; i++) {
-        pyro_add_plain(remarks, integrity->notes.items[i]); /* one line each, whatever the log holds */
+    struct pyro_slice note;
+    for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++) {
+        pyro_add_plain(remarks, note); /* one line each, whatever the log holds */
         pyro_strbuf_add_char(remarks, '\n');
     }
     for (size_t i = 0; i < app->rejects.count && i < REJECTS_SHOWN; i++) {
@@ -296,6 +298,6 @@ void pyro_section_quality(struct pyro_section *section, const struct pyro_diagno
     add_quality(grid, "tasks without an end", missing, true);
     add_quality(grid, "missing parts of the log", integrity->missing_parts, true);
     add_quality(grid, "repaired characters", integrity->replaced_characters, true);
-    quality_remarks(section, app);
+    quality_remarks(section, diagnosis);
     replay_remark(section, &diagnosis->replay);
 }

@@ -32,6 +32,20 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
     return PYRO_OK;
 }
 
+void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis)
+{
+    if (diagnosis)
+        diagnosis->note = "the store could not be read: what people said of earlier findings is left out";
+}
+
+struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index)
+{
+    size_t before = diagnosis->app->integrity.notes.count;
+    if (index < before)
+        return diagnosis->app->integrity.notes.items[index];
+    return index == before && diagnosis->note ? pyro_slice_from(diagnosis->note) : PYRO_SLICE_NULL;
+}
+
 void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
 {
     if (!diagnosis)

@@ -184,7 +184,11 @@ struct pyro_diagnosis {
     const struct pyro_profile *profile; /* another tool's eyes, or NULL: see profile.h */
     struct pyro_peer_verdict *peer_verdicts;
     size_t peer_verdict_count;
+    const char *note; /* what is wanting of this diagnosis, as a sentence without a full stop; NULL: nothing */
 };
+/* What is to be said of the log and of this diagnosis beside the findings, in order: the application's notes, then the
+ * diagnosis' own. Null: there is no such note. */
+struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
 
 /* `config` may be NULL. */
 enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,

@@ -1,6 +1,12 @@
 #include "store/database.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE "error code=" /* before the number in what quick_check says */
+
+enum { CHECKED_BYTES = 32 << 20 };
 
 bool pyro_database_run(sqlite3 *db, const char *text)
 {
@@ -17,9 +23,49 @@ int64_t pyro_database_number(sqlite3 *db, const char *text)
     return value;
 }
 
+bool pyro_database_is_damage(int code)
+{
+    return (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT; /* without what extended codes add */
+}
+
 static enum pyro_database_state failure(int code)
 {
-    return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? PYRO_DATABASE_DAMAGED : PYRO_DATABASE_UNUSABLE;
+    return pyro_database_is_damage(code) ? PYRO_DATABASE_DAMAGED : PYRO_DATABASE_UNUSABLE;
+}
+
+/* Writing to a damaged file would spread the damage. A look through a large file takes too long for each opening: there
+ * only what a statement meets is found, which is then undone. */
+static enum pyro_database_state check_pages(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    enum pyro_database_state state = PYRO_DATABASE_GOOD;
+    int64_t pages = pyro_database_number(db, "PRAGMA page_count"), bytes = pyro_database_number(db, "PRAGMA page_size");
+    if (pages < 0 || bytes < 0)
+        return failure(sqlite3_errcode(db));
+    if (pages > CHECKED_BYTES / (bytes ? bytes : 1))
+        return PYRO_DATABASE_GOOD;
+    int code = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code != SQLITE_ROW) {
+        state = failure(code);
+    } else {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
+        const char *failed = text ? strstr(text, CODE) : NULL; /* a page could not be read: what that says is it */
+        if (!text)
+            state = PYRO_DATABASE_UNUSABLE; /* no memory */
+        else if (strcmp(text, "ok") != 0)
+            state = failed ? failure((int)strtol(failed + sizeof(CODE) - 1, NULL, 10)) : PYRO_DATABASE_DAMAGED;
+    }
+    sqlite3_finalize(statement);
+    return state;
+}
+
+/* A number that is not the wanted one may also be none. */
+static enum pyro_database_state unless_failed(sqlite3 *db, enum pyro_database_state state)
+{
+    int code = sqlite3_errcode(db);
+    return code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE ? state : failure(code);
 }
 
 /* What the file is; *ret_empty: nothing yet. */
@@ -33,9 +79,9 @@ static enum pyro_database_state recognise(sqlite3 *db, const struct pyro_databas
     if (tables == 0)
         return PYRO_DATABASE_GOOD;
     if (pyro_database_number(db, "PRAGMA application_id") != kind->application_id)
-        return PYRO_DATABASE_FOREIGN;
+        return unless_failed(db, PYRO_DATABASE_FOREIGN);
     *ret_version = pyro_database_number(db, "PRAGMA user_version");
-    return *ret_version == kind->version ? PYRO_DATABASE_GOOD : PYRO_DATABASE_OTHER_VERSION;
+    return *ret_version == kind->version ? PYRO_DATABASE_GOOD : unless_failed(db, PYRO_DATABASE_OTHER_VERSION);
 }
 
 static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_kind *kind, int64_t *ret_version)
@@ -47,6 +93,8 @@ static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_
     if (code != SQLITE_OK)
         return failure(code);
     enum pyro_database_state state = recognise(db, kind, ret_version, &empty);
+    if (state == PYRO_DATABASE_GOOD && !empty)
+        state = check_pages(db);
     snprintf(stamp, sizeof(stamp), "PRAGMA application_id = %d; PRAGMA user_version = %d;", kind->application_id,
              kind->version);
     if (state == PYRO_DATABASE_GOOD && empty && (!pyro_database_run(db, kind->schema) || !pyro_database_run(db, stamp)))
@@ -63,7 +111,8 @@ static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_
 enum pyro_database_state pyro_database_open(const char *path, const struct pyro_database_kind *kind, bool writes,
                                             sqlite3 **ret, int64_t *ret_version)
 {
-    int flags = (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX;
+    /* A reader too: only so can it undo what a writer that died left unfinished. */
+    int flags = SQLITE_OPEN_READWRITE | (writes ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX;
     int64_t version = 0;
     bool empty = false;
     int code = sqlite3_open_v2(path, ret, flags, NULL);
@@ -71,6 +120,11 @@ enum pyro_database_state pyro_database_open(const char *path, const struct pyro_
         return failure(code);
     sqlite3_busy_timeout(*ret, kind->patience_ms);
     sqlite3_db_config(*ret, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    if (!writes && !pyro_database_run(*ret, "PRAGMA query_only = ON"))
+        return failure(sqlite3_errcode(*ret));
+    /* Pages whose cells do not fit are found before they are followed. */
+    if (!pyro_database_run(*ret, "PRAGMA cell_size_check = ON"))
+        return failure(sqlite3_errcode(*ret));
     enum pyro_database_state state = writes ? prepare(*ret, kind, &version) : recognise(*ret, kind, &version, &empty);
     if (ret_version)
         *ret_version = version;

@@ -18,14 +18,18 @@ enum pyro_database_state {
     PYRO_DATABASE_GOOD,
     PYRO_DATABASE_FOREIGN,       /* SQLite, but another program's */
     PYRO_DATABASE_OTHER_VERSION, /* of ours */
-    PYRO_DATABASE_DAMAGED,       /* no SQLite file, or a broken one */
+    PYRO_DATABASE_DAMAGED,       /* no SQLite file, or a broken one: it is left as it is */
     PYRO_DATABASE_UNUSABLE,      /* missing, locked, not to be read or written: sqlite3_errmsg() says what */
 };
 
-/* Opens the file; where `writes`, makes it when it is missing or empty. *ret, which may be NULL without memory, is to
- * be closed by sqlite3_close() in every case. *ret_version: what PYRO_DATABASE_OTHER_VERSION found; may be NULL. */
+/* Opens the file; where `writes`, makes it when it is missing or empty, and looks through it before it is written to;
+ * else only undoes what a writer that died has left unfinished, as SQLite does for every reader that may. *ret, which
+ * may be NULL without memory, is to be closed by sqlite3_close() in every case. *ret_version: what
+ * PYRO_DATABASE_OTHER_VERSION found; may be NULL. */
 enum pyro_database_state pyro_database_open(const char *path, const struct pyro_database_kind *kind, bool writes,
                                             sqlite3 **ret, int64_t *ret_version);
+/* Whether the code of an SQLite call says that the file is damaged. */
+bool pyro_database_is_damage(int code);
 /* One statement or several without a result. */
 bool pyro_database_run(sqlite3 *db, const char *text);
 /* The number that a query gives; -1: none. */

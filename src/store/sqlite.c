@@ -1,9 +1,12 @@
 /* A store in one SQLite file. Tables are ours to change; the views are a contract (docs/store.md). */
+#include <string.h>
+
 #include "base/memory.h"
 #include "store/database.h"
 #include "store/store.h"
 
-enum { APPLICATION_ID = 0x5059524f, VERSION = 1, PATIENCE_MS = 10000 };
+/* A reader does not wait for as long as a writer: whoever reads has something to answer without the store. */
+enum { APPLICATION_ID = 0x5059524f, VERSION = 1, WRITER_PATIENCE_MS = 10000, READER_PATIENCE_MS = 1000 };
 
 static const char schema[] =
     "CREATE TABLE run (key INTEGER PRIMARY KEY, app_id TEXT NOT NULL, attempt TEXT NOT NULL, name TEXT NOT NULL,"
@@ -44,14 +47,34 @@ static const char additions[] =
 struct store {
     const struct pyro_allocator *allocator;
     sqlite3 *db;
+    char place[]; /* for messages */
 };
+
+static enum pyro_status damaged(const char *place, struct pyro_error *error)
+{
+    pyro_error_set(error, PYRO_ERROR_INPUT,
+                   "the store is damaged, and is left as it is: put a copy in its place, or name another file");
+    pyro_error_at(error, place, UINT64_MAX);
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
+}
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+}
 
 static enum pyro_status fail(const struct store *store, enum pyro_status code, const char *what,
                              struct pyro_error *error)
 {
-    if (sqlite3_errcode(store->db) == SQLITE_NOMEM)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
-    return pyro_error_set(error, code, "the store %s: %s", what, sqlite3_errmsg(store->db));
+    int reason = sqlite3_errcode(store->db);
+    if (reason == SQLITE_NOMEM)
+        return no_memory(error);
+    if (pyro_database_is_damage(reason))
+        return damaged(store->place, error);
+    /* "not an error": a text that was to be bound was too long, or a step gave what it never gives. */
+    pyro_error_set(error, code, "the store %s: %s", what, sqlite3_errmsg(store->db));
+    pyro_error_at(error, store->place, UINT64_MAX);
+    return code;
 }
 
 static void close_store(void *state)
@@ -68,42 +91,60 @@ static bool run_text(struct store *store, const char *text)
     return pyro_database_run(store->db, text);
 }
 
+/* A file that is there and may be written to, but not now, is a matter of output. */
+static enum pyro_status cannot_open(const struct store *store, bool writes, struct pyro_error *error)
+{
+    int reason = store->db ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
+    bool now = reason == SQLITE_BUSY || reason == SQLITE_LOCKED || reason == SQLITE_FULL || reason == SQLITE_IOERR;
+    if (reason == SQLITE_NOMEM)
+        return no_memory(error);
+    return pyro_error_set(error, writes && now ? PYRO_ERROR_OUTPUT : PYRO_ERROR_INPUT, "the store cannot be opened: %s",
+                          sqlite3_errmsg(store->db));
+}
+
 static enum pyro_status open_file(struct store *store, const char *place, bool writes, struct pyro_error *error)
 {
-    static const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, additions};
+    const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, writes ? WRITER_PATIENCE_MS : READER_PATIENCE_MS,
+                                            schema, additions};
     int64_t version;
     switch (pyro_database_open(place, &kind, writes, &store->db, &version)) {
     case PYRO_DATABASE_GOOD:
         return PYRO_OK;
     case PYRO_DATABASE_FOREIGN:
-        return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "it is an SQLite file, but no store of Pyrometer's; name another file");
+        pyro_error_set(error, PYRO_ERROR_INPUT, "it is an SQLite file, but no store of Pyrometer's; name another file");
+        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     case PYRO_DATABASE_OTHER_VERSION:
-        return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "it is a store of version %lld, and this build knows version %d; use a newer build",
-                              (long long)version, VERSION);
+        pyro_error_set(error, PYRO_ERROR_INPUT,
+                       "it is a store of version %lld, and this build knows version %d; use a newer build",
+                       (long long)version, VERSION);
+        return pyro_error_lasts(error, PYRO_ERROR_INPUT);
+    case PYRO_DATABASE_DAMAGED:
+        return damaged(place, error);
     default:
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "the store cannot be opened: %s",
-                              store->db ? sqlite3_errmsg(store->db) : "no memory");
+        return cannot_open(store, writes, error);
     }
 }
 
 static enum pyro_status open_store(const char *place, bool writes, const struct pyro_allocator *allocator, void **ret,
                                    struct pyro_error *error)
 {
+    size_t bytes = strlen(place) + 1;
     if (!*place)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store needs a file: sqlite:FILE");
-    struct store *store = pyro_allocate(allocator, sizeof(*store));
+    struct store *store = pyro_allocate(allocator, sizeof(*store) + bytes);
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
     *store = (struct store){.allocator = allocator};
+    memcpy(store->place, place, bytes);
     enum pyro_status status = open_file(store, place, writes, error);
+    /* Without it a run that is recorded again would keep rows of the one before. */
+    if (status == PYRO_OK && !run_text(store, "PRAGMA foreign_keys = ON"))
+        status = fail(store, PYRO_ERROR_INPUT, "cannot be opened", error);
     if (status != PYRO_OK) {
         pyro_error_at(error, place, UINT64_MAX);
         close_store(store);
         return status;
     }
-    run_text(store, "PRAGMA foreign_keys = ON");
     *ret = store;
     return PYRO_OK;
 }
@@ -136,7 +177,9 @@ static sqlite3_stmt *prepared(struct store *store, const char *text)
 
 static bool put(sqlite3_stmt *statement)
 {
-    bool done = statement && sqlite3_step(statement) == SQLITE_DONE;
+    if (!statement) /* which SQLite does not take everywhere */
+        return false;
+    bool done = sqlite3_step(statement) == SQLITE_DONE;
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return done;
@@ -328,6 +371,12 @@ static const char *column_text(sqlite3_stmt *statement, int column)
     return text ? text : "";
 }
 
+/* Columns that were read may be wanting for want of memory, which only the connection says. */
+static int row_step(const struct store *store, int step)
+{
+    return step == SQLITE_ROW && sqlite3_errcode(store->db) == SQLITE_NOMEM ? SQLITE_NOMEM : step;
+}
+
 static const char *keep(struct pyro_arena *arena, const char *text)
 {
     return pyro_arena_copy(arena, pyro_slice_from(text)).ptr;
@@ -350,9 +399,13 @@ static enum pyro_status sqlite_find_finding(void *state, const char *application
     if (step == SQLITE_ROW) {
         row->application = keep(arena, column_text(s, 0));
         row->rule = keep(arena, column_text(s, 1));
-        if (!row->application || !row->rule)
-            status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
-        else if (sqlite3_step(s) == SQLITE_ROW)
+        step = row_step(store, step);
+        int more = step == SQLITE_ROW ? sqlite3_step(s) : SQLITE_DONE;
+        if (!row->application || !row->rule || step != SQLITE_ROW)
+            status = no_memory(error);
+        else if (more != SQLITE_ROW && more != SQLITE_DONE)
+            status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+        else if (more == SQLITE_ROW)
             status = pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                                     "several applications have the finding '%.200s', such as '%.200s' and '%.200s'; "
                                     "say which with --app",
@@ -383,7 +436,10 @@ static enum pyro_status sqlite_each_verdict(void *state, int (*take)(void *conte
         struct pyro_verdict_row row = {
             sqlite3_column_int64(s, 0), 0, column_text(s, 1), column_text(s, 2), column_text(s, 3), column_text(s, 5)};
         unsigned verdict = 0;
-        while (pyro_feedback_name(verdict) && strcmp(pyro_feedback_name(verdict), column_text(s, 4)) != 0)
+        const char *named = column_text(s, 4);
+        if ((step = row_step(store, step)) != SQLITE_ROW)
+            break;
+        while (pyro_feedback_name(verdict) && strcmp(pyro_feedback_name(verdict), named) != 0)
             verdict++;
         if (!pyro_feedback_name(verdict))
             continue; /* written by a later build */
@@ -406,7 +462,8 @@ static enum pyro_status sqlite_each_run(void *state, int (*take)(void *context, 
     while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
         struct pyro_past_run run = {column_text(s, 0), sqlite3_column_int64(s, 1), sqlite3_column_int64(s, 2),
                                     sqlite3_column_int64(s, 3)};
-        if (take(context, &run) != 0)
+        step = row_step(store, step);
+        if (step == SQLITE_ROW && take(context, &run) != 0)
             step = SQLITE_DONE;
     }
     enum pyro_status status = step == SQLITE_DONE ? PYRO_OK : fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
@@ -430,7 +487,11 @@ static enum pyro_status sqlite_each_stored(void *state, int (*take)(void *contex
                                            void *context, struct pyro_error *error)
 {
     struct store *store = state;
-    bool knows = pyro_database_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_access'") == 1;
+    /* Where that cannot be asked, nobody may be let in as if it had not been known. */
+    int64_t tables = pyro_database_number(store->db, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_access'");
+    if (tables < 0)
+        return fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
+    bool knows = tables == 1;
     sqlite3_stmt *s =
         prepared(store, knows ? "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
                                 " recorded_ms, enabled, view_users, view_groups, admin_users, admin_groups FROM run"
@@ -454,7 +515,8 @@ static enum pyro_status sqlite_each_stored(void *state, int (*take)(void *contex
             .access = {sqlite3_column_int(s, 10) != 0, column_slice(s, 11), column_slice(s, 12), column_slice(s, 13),
                        column_slice(s, 14)},
         };
-        if (take(context, &run) != 0)
+        step = row_step(store, step);
+        if (step == SQLITE_ROW && take(context, &run) != 0)
             step = SQLITE_DONE;
     }
     enum pyro_status status = step == SQLITE_DONE ? PYRO_OK : fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
@@ -475,10 +537,10 @@ static enum pyro_status sqlite_report(void *state, struct pyro_slice app_id, str
     enum pyro_status status = PYRO_OK;
     if (step == SQLITE_ROW) {
         pyro_strbuf_add_slice(out, column_slice(s, 0));
-        if (out->failed)
+        if (out->failed || row_step(store, step) != SQLITE_ROW)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
     } else if (step == SQLITE_DONE) {
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "the store has this run no more");
+        status = pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT, "the store has this run no more"));
     } else {
         status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     }
@@ -507,8 +569,8 @@ static enum pyro_status sqlite_baseline(void *state, const char *name, struct py
     if (step == SQLITE_ROW) {
         struct pyro_baseline found = {keep(arena, column_text(s, 0)), keep(arena, column_text(s, 1)),
                                       keep(arena, column_text(s, 2)), keep(arena, column_text(s, 3))};
-        if (!found.application || !found.attempt || !found.path || !found.report)
-            status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+        if (!found.application || !found.attempt || !found.path || !found.report || row_step(store, step) != SQLITE_ROW)
+            status = no_memory(error);
         else
             *ret = found;
     } else if (step != SQLITE_DONE) {
