@@ -38,6 +38,7 @@ struct serve_log_info {
 
 struct serve_unreadable {
     struct pyro_slice path, reason; /* both end in NUL */
+    bool passing;                   /* it may be readable at the next look */
 };
 
 struct pyro_log;
@@ -98,8 +99,8 @@ const struct serve_unreadable *pyro_serve_list_unreadable(const struct serve_lis
  * change when logs come, go, are renamed or grow. */
 uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, unsigned timeout_ms);
 bool pyro_serve_catalog_stopping(struct serve_catalog *catalog);
-/* Looks at the folders now, and returns when that is done. */
-void pyro_serve_catalog_refresh(struct serve_catalog *catalog);
+/* Looks at the folders now, and returns when that is done; false: the look failed, and the list is an older one. */
+bool pyro_serve_catalog_refresh(struct serve_catalog *catalog);
 
 /* ---- Open applications ----
  *
@@ -118,6 +119,7 @@ struct serve_diagnosis {
     pyro_app *app;             /* NULL: only the report is there */
     pyro_diagnosis *diagnosis; /* NULL with `app` */
     struct pyro_slice report;  /* pyrometer.report/1 as it was stored; null where `app` is there */
+    bool partial;              /* without what people said, which could not be read: to be asked for again */
 };
 /* PYRO_ERROR_INPUT also where only the report is there. */
 enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,

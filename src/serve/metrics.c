@@ -176,7 +176,7 @@ void pyro_serve_metrics(struct serve_request *request)
         return;
     }
     if (!pyro_serve_list(request)) {
-        pyro_serve_plain(request, 500, "no memory left");
+        pyro_serve_plain(request, 503, "no memory left");
         return;
     }
     request->type = "text/plain; version=0.0.4; charset=utf-8";

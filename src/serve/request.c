@@ -1,6 +1,8 @@
 /* From a path to the service that answers it, and what services share. */
 #include "serve/request.h"
 
+#include "serve/failure.h"
+
 #include "report/escape.h"
 #include "serve/api/api.h"
 
@@ -93,6 +95,8 @@ void pyro_serve_shape_error(struct serve_request *request, const char *url)
                  {405, "method_not_allowed"}, {409, "conflict"},     {413, "too_large"},   {415, "bad_request"},
                  {422, "unreadable"},         {429, "too_many"},     {503, "unavailable"}, {507, "no_space"}};
     static const char prefix[] = "/pyrometer/v1/";
+    if (request->status >= 400)
+        pyro_failure_headers(request, request->status);
     if (request->status == 405 && strncmp(url, prefix, sizeof(prefix) - 1) == 0)
         pyro_api_allow(request, url + sizeof(prefix) - 1);
     if (request->status < 400 || request->stream.read || !request->type ||

@@ -30,7 +30,11 @@ json_t *pyro_stored_tree(const struct serve_diagnosis *opened, struct pyro_error
         if (!json_is_object(tree)) {
             json_decref(tree);
             tree = NULL;
-            pyro_error_set(error, PYRO_ERROR_INPUT, "the stored report is no pyrometer.report/1: %s", why.text);
+            if (json_error_code(&why) == json_error_out_of_memory)
+                pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
+            else
+                pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                                       "the stored report is no pyrometer.report/1: %s", why.text));
         }
     }
     pyro_strbuf_done(&text);
@@ -138,7 +142,8 @@ enum pyro_status pyro_stored_write_finding(const struct serve_diagnosis *opened,
         rule++;
     if (!name.ptr || rule == pyro_rules_count()) {
         json_decref(report);
-        return finding ? pyro_error_set(error, PYRO_ERROR_INPUT, "this build does not know the rule of '%.200s'", id)
+        return finding ? pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                                                "this build does not know the rule of '%.200s'", id))
                        : pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this run has no finding '%.200s'", id);
     }
     pyro_output_init(&output, writer, NULL);

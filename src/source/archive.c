@@ -205,8 +205,7 @@ enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct 
 {
     int fd = pyro_open_regular(path.ptr);
     if (fd < 0)
-        return pyro_add_unreadable(discovery, path,
-                                   pyro_arena_printf(discovery->arena, "cannot open: %s", strerror(errno)));
+        return pyro_add_failure(discovery, path, "cannot open", errno);
     struct utf8_scope scope = enter_utf8();
     struct archive *archive = open_zip(fd);
     struct pyro_map places;

@@ -30,14 +30,26 @@ enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct py
     return PYRO_OK;
 }
 
-static enum pyro_status add_failure(struct pyro_discovery *discovery, struct pyro_slice path, const char *what,
-                                    int number)
+/* Whether an error number is about what is there, not about what the system can give at the moment. */
+static bool is_lasting(int number)
+{
+    static const int lasting[] = {ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EISDIR, EINVAL, ENXIO};
+    for (size_t i = 0; i < sizeof(lasting) / sizeof(*lasting); i++)
+        if (lasting[i] == number)
+            return true;
+    return false;
+}
+
+enum pyro_status pyro_add_failure(struct pyro_discovery *discovery, struct pyro_slice path, const char *what,
+                                  int number)
 {
     const char *advice = number == ENOENT   ? ": check the path"
                          : number == EACCES ? ": ask for read permission, or run as another user"
                                             : "";
-    return pyro_add_unreadable(discovery, path,
-                               pyro_arena_printf(discovery->arena, "%s: %s%s", what, strerror(number), advice));
+    PYRO_TRY(pyro_add_unreadable(discovery, path,
+                                 pyro_arena_printf(discovery->arena, "%s: %s%s", what, strerror(number), advice)));
+    discovery->unreadable.items[discovery->unreadable.count - 1].passing = !is_lasting(number);
+    return PYRO_OK;
 }
 
 /* ---- One file ---------------------------------------------------------------------------------------------------- */
@@ -94,7 +106,7 @@ static enum pyro_status discover_file(struct pyro_discovery *discovery, struct p
 {
     enum content content = look_inside(path.ptr);
     if (content == CONTENT_UNREADABLE)
-        return add_failure(discovery, path, "cannot read", errno);
+        return pyro_add_failure(discovery, path, "cannot read", errno);
     if (content == CONTENT_ZIP)
         return pyro_discover_archive(discovery, path);
     return add_alone(discovery, path, content == CONTENT_EMPTY);
@@ -128,7 +140,7 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
     }
     switch (look_inside(path.ptr)) {
     case CONTENT_UNREADABLE:
-        return add_failure(discovery, path, "cannot read", errno);
+        return pyro_add_failure(discovery, path, "cannot read", errno);
     case CONTENT_ZIP:
         return pyro_discover_archive(discovery, path);
     case CONTENT_BINARY:
@@ -150,10 +162,10 @@ static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct fold
 {
     struct stat status;
     if (lstat(path.ptr, &status) != 0)
-        return errno == ENOENT ? PYRO_OK : add_failure(discovery, path, "cannot read", errno); /* just removed */
+        return errno == ENOENT ? PYRO_OK : pyro_add_failure(discovery, path, "cannot read", errno); /* just removed */
     bool link = S_ISLNK(status.st_mode);
     if (link && stat(path.ptr, &status) != 0)
-        return add_failure(discovery, path, "cannot follow this symbolic link", errno);
+        return pyro_add_failure(discovery, path, "cannot follow this symbolic link", errno);
     if (S_ISREG(status.st_mode))
         return scan_file(discovery, scan, path, &status);
     if (S_ISDIR(status.st_mode)) /* links to folders lead out of the place that was named */
@@ -167,7 +179,9 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
                                    DIR *stream, bool subfolder)
 {
     const struct dirent *entry;
+    errno = 0; /* which alone says whether the end was an error */
     while ((entry = readdir(stream)) != NULL) {
+        errno = 0;
         enum pyro_name_kind kind = pyro_name_of(pyro_slice_from(entry->d_name)).kind;
         if (kind == PYRO_NAME_IGNORED || (subfolder && kind == PYRO_NAME_SINGLE))
             continue;
@@ -177,10 +191,13 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
         struct stat status;
         if (!subfolder)
             PYRO_TRY(scan_entry(discovery, scan, path));
-        else if (stat(path.ptr, &status) == 0 && S_ISREG(status.st_mode))
+        else if (stat(path.ptr, &status) != 0)
+            PYRO_TRY(errno == ENOENT ? PYRO_OK : pyro_add_failure(discovery, path, "cannot read", errno));
+        else if (S_ISREG(status.st_mode))
             PYRO_TRY(scan_file(discovery, scan, path, &status));
+        errno = 0;
     }
-    return PYRO_OK;
+    return errno ? pyro_add_failure(discovery, folder, "cannot list this folder to its end", errno) : PYRO_OK;
 }
 
 static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct folder_scan *scan,
@@ -189,7 +206,7 @@ static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct 
     size_t before = scan->found.count;
     DIR *stream = opendir(path.ptr);
     if (!stream)
-        return add_failure(discovery, path, "cannot list this folder", errno);
+        return pyro_add_failure(discovery, path, "cannot list this folder", errno);
     enum pyro_status status = scan_names(discovery, scan, path, stream, true);
     closedir(stream);
     if (status != PYRO_OK || scan->found.count > before)
@@ -207,7 +224,7 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
     size_t rows = discovery->logs.count + discovery->unreadable.count;
     DIR *stream = opendir(path.ptr);
     if (!stream)
-        return add_failure(discovery, path, "cannot list this folder", errno);
+        return pyro_add_failure(discovery, path, "cannot list this folder", errno);
     struct folder_scan scan = {0};
     enum pyro_status status = scan_names(discovery, &scan, path, stream, false);
     closedir(stream);
@@ -248,7 +265,7 @@ static enum pyro_status discover_path(struct pyro_discovery *discovery, const ch
     }
     struct stat status;
     if (stat(path.ptr, &status) != 0)
-        return add_failure(discovery, path, "cannot open", errno);
+        return pyro_add_failure(discovery, path, "cannot open", errno);
     if (S_ISREG(status.st_mode))
         return discover_file(discovery, path);
     if (S_ISFIFO(status.st_mode)) /* not looked into: its bytes come only once */

@@ -35,6 +35,9 @@ struct pyro_discovery {
 bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path);
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
                                      struct pyro_slice message);
+/* The same for what a system call refused, by its errno. */
+enum pyro_status pyro_add_failure(struct pyro_discovery *discovery, struct pyro_slice path, const char *what,
+                                  int number);
 /* grouping.c: joins the files of one folder (with its subfolders) or of one archive into logs; reorders `found`. */
 enum pyro_status pyro_group_found(struct pyro_discovery *discovery, struct pyro_found *found, size_t count);
 /* archive.c: adds the logs inside a zip archive. */

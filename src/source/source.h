@@ -54,6 +54,7 @@ static inline struct pyro_slice pyro_part_name(const struct pyro_log_part *part)
 struct pyro_unreadable {
     struct pyro_slice path;
     struct pyro_slice message; /* one line: what, why, what to do */
+    bool passing;              /* the system refused for now: it says nothing of what is there */
 };
 
 struct pyro_log_list {

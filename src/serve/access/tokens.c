@@ -76,7 +76,8 @@ static enum pyro_status parse(char *text, const char *path, struct token *all, s
         line_number++;
         const char *wrong = *ret_count < limit ? parse_line(line, &all[*ret_count]) : "there are too many";
         if (wrong && *wrong)
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: no token: %s", path, line_number, wrong);
+            return pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: no token: %s", path,
+                                                          line_number, wrong));
         *ret_count += !wrong;
     }
     return PYRO_OK;
@@ -107,9 +108,14 @@ static enum pyro_status read_text(const char *path, char **ret, struct pyro_erro
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status == PYRO_OK) {
         text[fread(text, 1, (size_t)found.st_size, file)] = '\0';
-        *ret = text;
+        if (ferror(file))
+            status = pyro_error_set(error, PYRO_ERROR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
     }
     fclose(file);
+    if (status == PYRO_OK)
+        *ret = text;
+    else
+        pyro_release(NULL, text);
     return status;
 }
 
@@ -180,8 +186,13 @@ static void look(struct tokens *tokens, bool now)
     struct serve_stamp found = pyro_stamp_at(tokens->path);
     if (!now && pyro_stamp_eq(found, tokens->looked))
         return;
-    tokens->looked = found;
-    tokens->outcome = load(tokens, &tokens->failure);
+    struct pyro_error failure = {0};
+    enum pyro_status outcome = load(tokens, &failure);
+    /* What could not be read is read again by the next look: a token may have been taken away. */
+    tokens->looked = outcome == PYRO_OK || failure.lasting ? found : (struct serve_stamp){0};
+    if (outcome == PYRO_OK || now || strcmp(failure.message, tokens->failure.message) != 0)
+        tokens->outcome = outcome;
+    tokens->failure = failure;
 }
 
 enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_error *error)
@@ -291,8 +302,13 @@ static bool write_file(const char *path, const char *before, const struct token 
     int len = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
     int descriptor = len > 0 && (size_t)len < sizeof(temporary) ? mkostemp(temporary, O_CLOEXEC) : -1; /* mode 0600 */
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (!file)
+    if (!file) {
+        if (descriptor >= 0) {
+            close(descriptor);
+            unlink(temporary);
+        }
         return false;
+    }
     for (const char *line = before; *line;) {
         size_t bytes = strcspn(line, "\n");
         bool same = bytes > name_len && strncmp(line, token->name, name_len) == 0 && strchr(" \t", line[name_len]);
@@ -302,10 +318,13 @@ static bool write_file(const char *path, const char *before, const struct token 
     }
     fprintf(file, "%s %s %s%s%s\n", token->name, role_names[token->role], token->hash, *token->groups ? " " : "",
             token->groups);
-    bool written = fflush(file) == 0 && fsync(descriptor) == 0;
+    /* A line may have failed although later ones did not. */
+    bool written = fflush(file) == 0 && !ferror(file) && fsync(descriptor) == 0;
     written = fclose(file) == 0 && written && rename(temporary, path) == 0;
+    int failure = errno;
     if (!written)
         unlink(temporary);
+    errno = failure;
     return written;
 }
 
@@ -327,7 +346,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.80s' is no list of groups: write a,b,c", groups);
     if (sodium_init() < 0)
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no randomness here");
-    if (access(path, F_OK) == 0)
+    if (access(path, F_OK) == 0 || errno != ENOENT) /* else the others in it would be lost */
         PYRO_TRY(read_text(path, &before, error));
     snprintf(token.name, sizeof(token.name), "%s", name);
     snprintf(token.groups, sizeof(token.groups), "%s", groups ? groups : "");

@@ -218,7 +218,7 @@ void pyro_api_applications(struct api_request *request)
         pyro_api_end(request, &document);
     }
     if (!whole)
-        pyro_api_error(request->http, 500, "no memory left to list the applications");
+        pyro_api_error(request->http, 503, "no memory left to list the applications");
     pyro_release(NULL, chosen);
     pyro_release(NULL, runs);
 }

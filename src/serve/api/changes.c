@@ -5,6 +5,7 @@
 
 #include "serve/api/api.h"
 #include "serve/api/body.h"
+#include "serve/failure.h"
 #include "serve/shared.h"
 #include "serve/uploads.h"
 #include "source/names.h"
@@ -89,9 +90,10 @@ static struct pyro_slice shown_path(const struct serve_request *http, struct pyr
 }
 
 static const char *write_unreadable(struct pyro_json *json, const struct serve_request *http,
-                                    const struct serve_list *list, const char *path)
+                                    const struct serve_list *list, const char *path, bool *ret_passing)
 {
     size_t count, shown = 0;
+    *ret_passing = false;
     const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
     const char *first = NULL;
     pyro_json_line(json);
@@ -100,6 +102,7 @@ static const char *write_unreadable(struct pyro_json *json, const struct serve_r
         if (!is_of(unreadable[i].path, path))
             continue;
         first = shown++ ? first : unreadable[i].reason.ptr;
+        *ret_passing |= unreadable[i].passing;
         pyro_json_line(json);
         pyro_json_begin(json, NULL, '{');
         pyro_json_text(json, "path", shown_path(http, unreadable[i].path));
@@ -114,21 +117,25 @@ static void answer_upload(struct api_request *request, const char *path)
 {
     struct serve_request *http = request->http;
     struct serve_metrics *metrics = &http->shared->metrics;
-    pyro_serve_catalog_refresh(http->catalog);
+    bool looked = pyro_serve_catalog_refresh(http->catalog), passing;
     const struct serve_list *list = pyro_serve_catalog_list(http->catalog);
     struct api_document document;
     http->status = 201;
     pyro_api_begin(request, &document, "pyrometer.upload/1");
     size_t found = write_found(&document.json, list, path);
-    const char *why = write_unreadable(&document.json, http, list, path);
+    const char *why = write_unreadable(&document.json, http, list, path, &passing);
     pyro_api_end(request, &document);
     atomic_fetch_add_explicit(found ? &metrics->uploads : &metrics->uploads_refused, 1, memory_order_relaxed);
     if (found) {
         atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
     } else {
         pyro_uploads_remove(http->uploads, path);
-        pyro_api_error(http, 422, "no event log could be read from the upload: %s",
-                       why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
+        if (passing || !looked) /* nothing is wrong with it, as far as is known */
+            pyro_api_error(http, 503, "the upload could not be looked at: %s; it was not kept: send it again later",
+                           why ? why : "no memory left");
+        else
+            pyro_api_error(http, 422, "no event log could be read from the upload: %s",
+                           why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
         pyro_serve_catalog_refresh(http->catalog);
     }
     pyro_serve_list_release(list);
@@ -164,7 +171,7 @@ void pyro_api_remove_upload(struct api_request *request)
         return;
     const struct serve_list *list = pyro_serve_list(http);
     if (!list) {
-        pyro_api_error(http, 500, "no memory left: try again later");
+        pyro_api_error(http, 503, "no memory left: try again later");
         return;
     }
     const struct serve_app *app = pyro_serve_list_find(list, id);
@@ -248,6 +255,15 @@ static enum pyro_status keep(const char *url, const struct serve_diagnosis *open
     return status;
 }
 
+static void refuse_feedback(struct serve_request *http, struct pyro_error *error)
+{
+    error->path[0] = '\0'; /* the store's */
+    if (error->code == PYRO_ERROR_ARGUMENT)
+        pyro_api_error(http, 404, "%s", error->message);
+    else
+        pyro_serve_failure(http, error);
+}
+
 void pyro_api_feedback(struct api_request *request)
 {
     struct serve_request *http = request->http;
@@ -277,7 +293,7 @@ void pyro_api_feedback(struct api_request *request)
                                : open->app ? pyro_app_name(open->app)
                                            : pyro_arena_copy(&arena, request->app->name).ptr;
         if (open && keep(http->shared->store, open, &feedback, &error) != PYRO_OK)
-            pyro_api_error(http, error.code == PYRO_ERROR_ARGUMENT ? 404 : 500, "%s", error.message);
+            refuse_feedback(http, &error);
         if (open && error.code == PYRO_OK) {
             struct api_document document;
             pyro_serve_catalog_forget_diagnoses(http->catalog);

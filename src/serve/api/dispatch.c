@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "serve/api/api.h"
+#include "serve/failure.h"
 #include "serve/shared.h"
 
 enum scope { SCOPE_ROOT, SCOPE_APP };
@@ -160,7 +161,7 @@ void pyro_api_end(struct api_request *request, struct api_document *document)
     pyro_json_end(&document->json, '}');
     pyro_strbuf_add_char(&document->output.buffer, '\n');
     if (pyro_output_done(&document->output, &error) != PYRO_OK)
-        pyro_api_error(request->http, 500, "%s", error.message);
+        pyro_serve_failure(request->http, &error);
 }
 
 /* Whether who asks may see it. The list alone would not do without access lists: a log may have been renamed since. */
@@ -180,8 +181,9 @@ const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, str
         status = whole ? pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error)
                        : pyro_serve_catalog_report(http->catalog, app, attempt, &diagnosis, &error);
     if (status != PYRO_OK)
-        pyro_api_error(http, error.code == PYRO_ERROR_INPUT ? 422 : 500, "%s%s%s", error.path,
-                       error.path[0] ? ": " : "", error.message);
+        pyro_serve_failure(http, &error);
+    else if (diagnosis && diagnosis->partial)
+        pyro_failure_headers(http, 200); /* the next answer may have all of it */
     else if (!diagnosis)
         pyro_api_error(http, 404, "there is no application '%.*s' with the attempt '%.*s'",
                        (int)(app.len < 200 ? app.len : 200), app.ptr, attempt.ptr ? (int)attempt.len : 1,
@@ -285,7 +287,7 @@ static bool find_app(struct api_request *request, struct pyro_slice id, struct p
     struct pyro_slice named = pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt;
     const struct serve_list *list = pyro_serve_list(request->http);
     if (!list) {
-        pyro_api_error(request->http, 500, "no memory left: try again later");
+        pyro_api_error(request->http, 503, "no memory left: try again later");
         return false;
     }
     request->app = pyro_serve_list_find(list, id);

@@ -1,6 +1,7 @@
 /* report, timeline, stages, sql, executors, environment, configuration, rules, openapi.json: what the library writes.
  */
 #include "serve/api/api.h"
+#include "serve/failure.h"
 #include "serve/stored.h"
 
 enum { TASKS_MAX = 2000000 };
@@ -64,7 +65,7 @@ void pyro_api_view(struct api_request *request)
         *question = (struct view_question){name_view(request, job), (size_t)most};
     if (!question || !question->name) {
         pyro_api_job_free(job);
-        pyro_api_error(request->http, 500, "no memory left: try again later");
+        pyro_api_error(request->http, 503, "no memory left: try again later");
         return;
     }
     job->question = question;
@@ -80,7 +81,8 @@ static void answer_rules(struct api_request *request, const char *id)
     struct pyro_error error;
     enum pyro_status status = pyro_rules_write(id, &writer, &error);
     if (status != PYRO_OK)
-        pyro_api_error(request->http, status == PYRO_ERROR_ARGUMENT ? 404 : 500, "%s", error.message);
+        status == PYRO_ERROR_ARGUMENT ? pyro_api_error(request->http, 404, "%s", error.message)
+                                      : pyro_serve_failure(request->http, &error);
 }
 
 void pyro_api_rules(struct api_request *request)

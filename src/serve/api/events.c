@@ -146,7 +146,7 @@ void pyro_api_events(struct api_request *request)
     struct serve_request *http = request->http;
     struct events *events = pyro_allocate(NULL, sizeof(*events));
     if (!events) {
-        pyro_api_error(http, 500, "no memory left: try again later");
+        pyro_api_error(http, 503, "no memory left: try again later");
         return;
     }
     *events = (struct events){.catalog = http->catalog, .asker = *http, .spoken = time(NULL)};
@@ -154,7 +154,7 @@ void pyro_api_events(struct api_request *request)
     events->list = list_now(events);
     if (!events->list) {
         close_events(events);
-        pyro_api_error(http, 500, "no memory left: try again later");
+        pyro_api_error(http, 503, "no memory left: try again later");
         return;
     }
     http->type = "text/event-stream";

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "serve/api/api.h"
+#include "serve/failure.h"
 
 /* So much is answered in one piece; the thread waits when so much is not yet taken. A request whose work has begun well
  * but is not done after the patience is answered while it goes on. */
@@ -78,7 +79,7 @@ struct api_job *pyro_api_job_new(struct serve_request *request, api_work *functi
     if (!job || !pipe) {
         pyro_release(NULL, job);
         pyro_release(NULL, pipe);
-        pyro_api_error(request, 500, "no memory left: try again later");
+        pyro_api_error(request, 503, "no memory left: try again later");
         return NULL;
     }
     *job = (struct api_job){.work = function, .shared = request->shared, .refused = 400, .pipe = pipe};
@@ -163,18 +164,6 @@ static void close_pipe(void *context)
     end(context);
 }
 
-static unsigned status_of(const struct api_job *job)
-{
-    switch (job->pipe->error.code) {
-    case PYRO_ERROR_ARGUMENT:
-        return job->refused;
-    case PYRO_ERROR_INPUT:
-        return 422;
-    default:
-        return 500;
-    }
-}
-
 void pyro_api_job_run(struct serve_request *request, struct api_job *job)
 {
     struct api_pipe *pipe = job->pipe;
@@ -200,7 +189,9 @@ void pyro_api_job_run(struct serve_request *request, struct api_job *job)
     }
     if (pipe->status == PYRO_OK)
         pyro_strbuf_add_slice(request->out, pyro_strbuf_slice(&pipe->text));
+    else if (pipe->error.code == PYRO_ERROR_ARGUMENT)
+        pyro_api_error(request, job->refused, "%s", pipe->error.message);
     else
-        pyro_api_error(request, status_of(job), "%s", pipe->error.message);
+        pyro_serve_failure(request, &pipe->error);
     end(job);
 }

@@ -19,7 +19,7 @@ static void run(struct api_request *request, struct api_job *job, void *question
         return;
     }
     pyro_api_job_free(job);
-    pyro_api_error(request->http, 500, "no memory left: try again later");
+    pyro_api_error(request->http, 503, "no memory left: try again later");
 }
 
 /* Prices of the server, else the library's: *own is to be freed. */

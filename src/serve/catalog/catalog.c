@@ -8,6 +8,8 @@
 #include "serve/catalog/parts.h"
 #include "store/store.h"
 
+enum { AGAIN_MS = 1000 };
+
 /* ---- The looking thread ---- */
 
 static bool is_stopping(void *context)
@@ -118,6 +120,7 @@ static void look(struct serve_catalog *catalog, bool first)
     pyro_serve_list_release(before);
     pthread_mutex_lock(&catalog->mutex);
     catalog->looks_ended = number;
+    catalog->look_failed = status != PYRO_OK;
     catalog->first_done = true;
     pthread_cond_broadcast(&catalog->listed);
     pthread_mutex_unlock(&catalog->mutex);
@@ -141,7 +144,10 @@ static void *run(void *context)
     struct serve_catalog *catalog = context;
     for (bool first = true; !is_stopping(catalog); first = false) {
         look(catalog, first);
-        struct timespec when = in_ms(catalog->options.update_ms);
+        /* What could not be looked at for now is looked at soon. */
+        bool again = catalog->look_failed || pyro_serve_list_is_passing(catalog->list);
+        unsigned wait_ms = catalog->options.update_ms;
+        struct timespec when = in_ms(again && wait_ms > AGAIN_MS ? AGAIN_MS : wait_ms);
         pthread_mutex_lock(&catalog->mutex);
         while (!is_stopping(catalog) && !catalog->wanted &&
                pthread_cond_timedwait(&catalog->listed, &catalog->mutex, &when) != ETIMEDOUT)
@@ -259,6 +265,7 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
     if (!catalog)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     memset(catalog, 0, sizeof(*catalog));
+    catalog->freshness = 1;
     pthread_mutex_init(&catalog->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -349,7 +356,7 @@ bool pyro_serve_catalog_stopping(struct serve_catalog *catalog)
     return is_stopping(catalog);
 }
 
-void pyro_serve_catalog_refresh(struct serve_catalog *catalog)
+bool pyro_serve_catalog_refresh(struct serve_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->mutex);
     uint64_t number = catalog->looks_begun + 1; /* the one under way may have passed by already */
@@ -357,5 +364,7 @@ void pyro_serve_catalog_refresh(struct serve_catalog *catalog)
     pthread_cond_broadcast(&catalog->listed);
     while (catalog->looks_ended < number && !is_stopping(catalog))
         pthread_cond_wait(&catalog->listed, &catalog->mutex);
+    bool good = !catalog->look_failed;
     pthread_mutex_unlock(&catalog->mutex);
+    return good;
 }

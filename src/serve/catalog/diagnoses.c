@@ -1,8 +1,11 @@
 /* Open diagnoses: a finished log is loaded by all threads, one that is being written is fed to a decoder as it grows.
  */
+#include <errno.h>
+
 #include "serve/catalog/counted.h"
 #include "serve/catalog/parts.h"
 #include "session/load.h"
+#include "store/store.h"
 
 struct open_diagnosis {
     struct serve_diagnosis shown; /* first: what callers hold */
@@ -156,14 +159,24 @@ static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_
     return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
 }
 
-/* What people said of earlier findings. */
-static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, struct pyro_error *error)
+/* What people said of earlier findings; *ret_partial: it cannot be read now, which the diagnosis then says. */
+static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, bool *ret_partial,
+                                    struct pyro_error *error)
 {
+    struct stat found;
     pyro_store *store = NULL;
-    PYRO_TRY(pyro_store_open(url, NULL, &store, error));
-    enum pyro_status status = pyro_store_apply_feedback(store, diagnosis, error);
+    *ret_partial = false;
+    if (stat(pyro_store_place(url), &found) != 0 && errno == ENOENT)
+        return PYRO_OK; /* nothing was said yet */
+    enum pyro_status status = pyro_store_open_to_read(url, &store, error);
+    if (status == PYRO_OK)
+        status = pyro_store_apply_feedback(store, diagnosis, error);
     pyro_store_close(store);
-    return status;
+    if (status == PYRO_OK || status == PYRO_ERROR_MEMORY)
+        return status;
+    pyro_diagnosis_lacks_feedback(diagnosis);
+    *ret_partial = true;
+    return PYRO_OK;
 }
 
 static enum pyro_status load_report(const struct serve_log *log, struct open_diagnosis *open, struct pyro_error *error)
@@ -174,8 +187,28 @@ static enum pyro_status load_report(const struct serve_log *log, struct open_dia
     return PYRO_OK;
 }
 
-static enum pyro_status load(const struct serve_log *log, const struct serve_catalog_options *options, void **state,
-                             void **ret, uint64_t *ret_memory, struct pyro_error *error)
+/* The same application judged anew. */
+static enum pyro_status diagnose_again(const struct open_diagnosis *before, const struct pyro_options *options,
+                                       struct open_diagnosis *open, struct pyro_error *error)
+{
+    open->shown.app = pyro_app_retain(before->shown.app);
+    open->memory = pyro_counted_retain(before->memory);
+    const struct pyro_options own = counting(options, open->memory);
+    return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
+}
+
+static enum pyro_status fill(const struct serve_log *log, const struct serve_catalog_options *options, void *before,
+                             void **state, struct open_diagnosis *open, struct pyro_error *error)
+{
+    if (log->stored)
+        return load_report(log, open, error);
+    PYRO_TRY(before ? diagnose_again(before, &options->load, open, error)
+                    : diagnose(log, &options->load, state, open, error));
+    return options->store ? apply_store(options->store, open->shown.diagnosis, &open->shown.partial, error) : PYRO_OK;
+}
+
+static enum pyro_status load(const struct serve_log *log, const struct serve_catalog_options *options, void *before,
+                             void **state, struct serve_loaded *ret, struct pyro_error *error)
 {
     struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
     if (!open)
@@ -183,16 +216,13 @@ static enum pyro_status load(const struct serve_log *log, const struct serve_cat
     *open = (struct open_diagnosis){0};
     atomic_init(&open->references, 1);
     pyro_strbuf_init(&open->report, NULL);
-    enum pyro_status status =
-        log->stored ? load_report(log, open, error) : diagnose(log, &options->load, state, open, error);
-    if (status == PYRO_OK && options->store && !log->stored)
-        status = apply_store(options->store, open->shown.diagnosis, error);
+    enum pyro_status status = fill(log, options, before, state, open, error);
     if (status != PYRO_OK) {
         release(open);
         return status;
     }
-    *ret_memory = log->stored ? open->report.len : pyro_counted_bytes(open->memory);
-    *ret = open;
+    uint64_t memory = log->stored ? open->report.len : pyro_counted_bytes(open->memory);
+    *ret = (struct serve_loaded){open, memory, open->shown.partial};
     return PYRO_OK;
 }
 
@@ -217,13 +247,14 @@ enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, str
     *ret = found && found->app ? found : NULL;
     if (!found || found->app)
         return PYRO_OK;
-    const struct serve_log *run = ((const struct open_diagnosis *)found)->run;
-    struct pyro_slice path = run->stored->path;
-    pyro_error_set(
-        error, PYRO_ERROR_INPUT,
-        "only the stored report of this run is there (%s): its log%s%.*s is gone or cannot be read, and this "
-        "needs it",
-        run->stored->url, path.ptr ? ", " : "", path.ptr ? (int)path.len : 0, path.ptr ? path.ptr : "");
+    struct pyro_slice path = ((const struct open_diagnosis *)found)->run->stored->path;
+    const char *slash = path.ptr ? memrchr(path.ptr, '/', path.len) : NULL;
+    if (slash) /* where it was is nobody's business */
+        path = (struct pyro_slice){slash + 1, (size_t)(path.ptr + path.len - slash - 1)};
+    pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
+                                           "only the stored report of this run is there: its log%s%.*s is gone or "
+                                           "cannot be read, and this needs it",
+                                           path.ptr ? ", " : "", (int)path.len, path.ptr ? path.ptr : ""));
     pyro_serve_diagnosis_release(found);
     return PYRO_ERROR_INPUT;
 }

@@ -11,7 +11,7 @@
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
-enum { APPLICATION_ID = 0x5059524c, VERSION = 2, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
+enum { APPLICATION_ID = 0x5059524c, VERSION = 3, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
@@ -451,7 +451,7 @@ static bool write_changes(const struct writer *writer, struct pyro_slice folder,
             ok = remove_log(writer, old[i]);
     for (size_t i = 0; ok && i < now_count; i++)
         if (is_below(new[i], folder) && pyro_serve_list_at(before, new[i]->log.path) != new[i])
-            ok = remove_log(writer, new[i]) && put_log(writer, new[i]);
+            ok = remove_log(writer, new[i]) && (new[i]->passing || put_log(writer, new[i]));
     return ok;
 }
 

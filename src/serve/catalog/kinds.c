@@ -106,8 +106,7 @@ static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inp
 }
 
 static enum pyro_status load_with(const struct serve_log *log, const struct serve_catalog_options *options,
-                                  bool with_sql, void **place, void **ret, uint64_t *ret_memory,
-                                  struct pyro_error *error)
+                                  bool with_sql, void **place, struct serve_loaded *ret, struct pyro_error *error)
 {
     struct history_state *state = *place;
     pyro_inputs *inputs = NULL;
@@ -130,21 +129,22 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
     }
     pyro_inputs_close(inputs);
     PYRO_TRY(status);
-    *ret_memory = state->follower ? 2 * history->memory : history->memory;
-    *ret = history;
+    *ret = (struct serve_loaded){history, state->follower ? 2 * history->memory : history->memory, false};
     return PYRO_OK;
 }
 
 static enum pyro_status load_history(const struct serve_log *log, const struct serve_catalog_options *options,
-                                     void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
+                                     void *before, void **state, struct serve_loaded *ret, struct pyro_error *error)
 {
-    return load_with(log, options, false, state, ret, ret_memory, error);
+    (void)before;
+    return load_with(log, options, false, state, ret, error);
 }
 
 static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
-                                         void **state, void **ret, uint64_t *ret_memory, struct pyro_error *error)
+                                         void *before, void **state, struct serve_loaded *ret, struct pyro_error *error)
 {
-    return load_with(log, options, true, state, ret, ret_memory, error);
+    (void)before;
+    return load_with(log, options, true, state, ret, error);
 }
 
 static void *retain_history(void *value)

@@ -71,11 +71,11 @@ static bool same_attempt(const struct pyro_attempt *a, const struct pyro_attempt
     return pyro_slice_eq(a->app_id, b->app_id) && compare_ids(a->attempt_id, b->attempt_id) == 0;
 }
 
-static bool add_unreadable(struct serve_list *list, struct pyro_slice path, struct pyro_slice reason)
+static bool add_unreadable(struct serve_list *list, struct pyro_slice path, struct pyro_slice reason, bool passing)
 {
     if (!reason.ptr)
         return false;
-    list->unreadable[list->unreadable_count++] = (struct serve_unreadable){path, reason};
+    list->unreadable[list->unreadable_count++] = (struct serve_unreadable){path, reason, passing};
     return true;
 }
 
@@ -101,7 +101,7 @@ static bool choose(struct serve_list *list, struct candidate *candidates, size_t
                                                            "is of the same attempt of the same application as %s, "
                                                            "which is shown instead: remove one of them",
                                                            candidates[shown].log->log.path.ptr);
-        if (!add_unreadable(list, path, reason))
+        if (!add_unreadable(list, path, reason, false))
             return false;
     }
     return true;
@@ -174,7 +174,7 @@ static bool fill(struct serve_list *list)
     for (size_t i = 0; ok && i < count; i++) {
         const struct serve_log *log = list->logs[i];
         if (log->problem.ptr) {
-            ok = add_unreadable(list, log->log.path, log->problem);
+            ok = add_unreadable(list, log->log.path, log->problem, log->passing);
             continue;
         }
         candidates[listed] = (struct candidate){log->attempt, log};
@@ -188,6 +188,14 @@ static bool fill(struct serve_list *list)
     if (list->unreadable_count)
         qsort(list->unreadable, list->unreadable_count, sizeof(*list->unreadable), compare_unreadable);
     return true;
+}
+
+bool pyro_serve_list_is_passing(const struct serve_list *list)
+{
+    bool passing = false;
+    for (size_t i = 0; i < list->unreadable_count; i++)
+        passing |= list->unreadable[i].passing;
+    return passing;
 }
 
 struct serve_list *pyro_serve_list_new(serve_logs *logs)

@@ -32,8 +32,10 @@ struct state {
     struct pyro_arena arena;
     serve_logs logs; /* of the new list */
     PYRO_VEC(struct job) jobs;
-    size_t kept; /* of the logs: those of the last list */
-    bool failed; /* no memory */
+    size_t kept;       /* of the logs: those of the last list */
+    bool failed;       /* no memory */
+    bool named_failed; /* a log that a store names could not be looked at this time */
+    const struct pyro_log_list *found;
     atomic_size_t next;
     int64_t pause_ms; /* when workers stop for a partial list; INT64_MAX: never */
 };
@@ -71,7 +73,8 @@ static bool index_files(struct state *state)
         const struct pyro_log *log = &logs[i]->log;
         bool alone = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1;
         for (size_t j = 0; j < log->part_count; j++)
-            if (!log->parts[j].member.ptr) /* archives are listed anew: a file does not tell all that it holds */
+            if (!log->parts[j].member.ptr &&
+                !logs[i]->passing) /* archives are listed anew: a file does not tell all that it holds */
                 state->files[state->file_count++] =
                     (struct known_file){log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
     }
@@ -108,16 +111,63 @@ static enum pyro_status no_memory(struct pyro_error *error)
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the list of logs");
 }
 
+static bool is_below(struct pyro_slice path, struct pyro_slice folder)
+{
+    return path.len > folder.len && memcmp(path.ptr, folder.ptr, folder.len) == 0 &&
+           (path.ptr[folder.len] == '/' || path.ptr[folder.len] == '!');
+}
+
+/* Whether the system refused to show the log, a part of it or the folder it is in: it says nothing of whether it is
+ * still there. */
+static bool is_in_doubt(const struct state *state, struct pyro_slice path)
+{
+    const struct pyro_log_list *found = state->found;
+    for (size_t i = 0; i < found->unreadable_count; i++) {
+        const struct pyro_unreadable *row = &found->unreadable[i];
+        if (row->passing && (pyro_slice_eq(row->path, path) || is_below(path, row->path) || is_below(row->path, path)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_passing(const struct pyro_log_list *found)
+{
+    size_t i = 0;
+    while (i < found->unreadable_count && !found->unreadable[i].passing)
+        i++;
+    return i < found->unreadable_count;
+}
+
+/* Logs of the last list that are in doubt stay in it until they can be looked at again. */
+static bool keep_doubtful(struct state *state)
+{
+    size_t count, there = state->logs.count;
+    struct serve_log *const *logs = pyro_serve_list_logs(state->look->before, &count);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count && has_passing(state->found); i++) {
+        size_t j = 0;
+        if (logs[i]->stored || logs[i]->named_by_store || !is_in_doubt(state, logs[i]->log.path))
+            continue;
+        while (j < there && state->logs.items[j] != logs[i]) /* files that have not changed are there already */
+            j++;
+        if (j == there && logs[i]->log.part_count)
+            ok = keep(state, logs[i]);
+    }
+    return ok;
+}
+
 /* Takes over a log whose files have not changed, or makes it a job. */
 static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
+    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->path);
+    if (before && !named && is_in_doubt(state, log->path))
+        return true; /* keep_doubtful() takes it */
     struct serve_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
     if (!stamps)
         return false;
     if (!pyro_serve_log_stat(log, stamps))
-        return true; /* gone since */
-    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->path);
-    if (before && pyro_serve_log_same(before, log, stamps) && before->named_by_store == named &&
+        return errno == ENOENT || !before || keep(state, before); /* gone since */
+    if (before && !before->passing && pyro_serve_log_same(before, log, stamps) && before->named_by_store == named &&
         (!named || pyro_serve_accept_named(state->look->stores, state->look->store_count, before)))
         return keep(state, before);
     struct job *job = pyro_vec_push(&state->jobs, NULL);
@@ -133,18 +183,23 @@ static bool take_unreadable(struct state *state, const struct pyro_unreadable *r
         return true;
     const struct pyro_log none = {.path = row->path};
     const struct serve_log *before = pyro_serve_list_at(state->look->before, row->path);
+    if (before && before->log.part_count && row->passing)
+        return true; /* it is kept */
     if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
         return keep(state, before);
     struct serve_log **place = pyro_vec_push(&state->logs, NULL);
     if (!place)
         return false;
     *place = pyro_serve_log_new(&none, NULL, NULL, row->message, NULL);
+    if (*place)
+        (*place)->passing = row->passing;
     return *place != NULL;
 }
 
 static bool take_found(struct state *state, const struct pyro_log_list *found)
 {
-    bool ok = !state->failed;
+    state->found = found;
+    bool ok = !state->failed && keep_doubtful(state);
     for (size_t i = 0; ok && i < found->count; i++)
         ok = take_log(state, &found->logs[i], false);
     for (size_t i = 0; ok && i < found->unreadable_count; i++)
@@ -178,6 +233,7 @@ static bool take_named(struct state *state, struct pyro_log_list *found)
     for (size_t i = 0; ok && i < look->store_count; i++)
         ok = pyro_serve_roots_of(&roots, look->stores[i]);
     ok = ok && pyro_source_discover(roots.paths.items, roots.paths.count, NULL, found, NULL) == PYRO_OK;
+    state->named_failed |= ok && has_passing(found);
     for (size_t i = 0; ok && i < found->count; i++)
         if (pyro_serve_is_named(look->stores, look->store_count, found->logs[i].path))
             ok = take_log(state, &found->logs[i], true);
@@ -221,6 +277,8 @@ static struct serve_log *scan(const struct job *job, bool *ret_gone)
         *ret_gone = true;
     else if (result != PYRO_ERROR_MEMORY)
         made = pyro_serve_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message), NULL);
+    if (made && result != PYRO_OK)
+        made->passing = !error.lasting;
     pyro_inputs_close(inputs);
     pyro_arena_done(&arena);
     return made;
@@ -274,11 +332,12 @@ static void identify(struct state *state, struct serve_log *log)
 }
 
 /* What is where a store says that a run's log is may be anything. */
-static bool is_wanted(const struct state *state, const struct job *job)
+static bool is_wanted(struct state *state, const struct job *job)
 {
     if (!job->named || !job->made)
         return !job->named;
     job->made->named_by_store = true;
+    state->named_failed |= job->made->passing;
     return !job->made->problem.ptr && pyro_serve_accept_named(state->look->stores, state->look->store_count, job->made);
 }
 
@@ -289,6 +348,13 @@ static bool collect(struct state *state, size_t from, size_t to)
         struct job *job = &state->jobs.items[i];
         if (job->gone || !is_wanted(state, job))
             continue;
+        /* What could not be read again this time is shown as it was. */
+        const struct serve_log *before = job->made ? pyro_serve_list_at(state->look->before, job->log->path) : NULL;
+        if (job->made && job->made->passing && before && !before->problem.ptr) {
+            if (!keep(state, before))
+                return false;
+            continue;
+        }
         struct serve_log **place = job->made ? pyro_vec_push(&state->logs, NULL) : NULL;
         if (!place)
             return false;
@@ -361,6 +427,10 @@ static enum pyro_status look_at(struct state *state, struct serve_list **ret, st
               (take_found(state, &found) && take_named(state, &named) && scan_all(state) && add_runs(state));
     pyro_log_list_done(&found);
     pyro_log_list_done(&named);
+    /* What is not that run's log is not read again, unless it could not be read at all. */
+    if (status != PYRO_OK || !ok || state->named_failed || stopping(state))
+        for (size_t i = 0; i < look->store_count; i++)
+            pyro_serve_forget_refusals(look->stores[i]);
     PYRO_TRY(status);
     if (!ok)
         return no_memory(error);

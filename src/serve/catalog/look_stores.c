@@ -47,6 +47,7 @@ static bool add_root(struct serve_roots *roots, struct serve_named *named, char 
 {
     struct stat status;
     const char *root = root_of(roots->arena, named->run->stored->path, &status);
+    named->tried = false;
     if (!root || is_found_anyway(root, folders, roots->folder_count))
         return true;
     struct serve_stamp stamp = pyro_stamp_of(&status);
@@ -55,7 +56,7 @@ static bool add_root(struct serve_roots *roots, struct serve_named *named, char 
     if (roots->known(roots->context, named))
         return true;
     named->root = stamp;
-    named->refused = true; /* until it is found to be that run's */
+    named->refused = named->tried = true; /* until it is found to be that run's */
     const char *last = roots->paths.count ? roots->paths.items[roots->paths.count - 1] : NULL;
     if (last && strcmp(last, root) == 0)
         return true;
@@ -113,6 +114,13 @@ bool pyro_serve_is_named(struct serve_store *const *stores, size_t count, struct
         if (is_at(stores[i], first_at(stores[i], path), path))
             return true;
     return false;
+}
+
+void pyro_serve_forget_refusals(struct serve_store *store)
+{
+    for (size_t i = 0; i < store->named.count; i++)
+        if (store->named.items[i].tried)
+            store->named.items[i].refused = store->named.items[i].tried = false;
 }
 
 bool pyro_serve_accept_named(struct serve_store *const *stores, size_t count, const struct serve_log *log)

@@ -104,15 +104,16 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
 {
     const struct serve_kind_row *kind = pyro_serve_kinds[slot->kind];
     struct pyro_error error = {0};
-    void *value = NULL, *state = slot->state;
-    uint64_t memory = 0;
+    void *state = slot->state, *before = slot->log == log ? slot->value : NULL; /* this thread's, as the state is */
+    struct serve_loaded loaded = {0};
     slot->loading = true;
     while (catalog->loading >= MOST_LOADS)
         pthread_cond_wait(&catalog->loaded, &catalog->mutex);
     catalog->loading++;
     catalog->usage.loads++;
+    uint64_t freshness = catalog->freshness;
     pthread_mutex_unlock(&catalog->mutex);
-    enum pyro_status status = kind->load(log, &catalog->options, &state, &value, &memory, &error);
+    enum pyro_status status = kind->load(log, &catalog->options, before, &state, &loaded, &error);
     pthread_mutex_lock(&catalog->mutex);
     catalog->loading--;
     slot->loading = false;
@@ -121,10 +122,11 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
         if (slot->value)
             kind->release(slot->value);
         pyro_serve_log_release(slot->log);
-        catalog->usage.memory_bytes += memory - slot->memory;
-        slot->memory = memory;
-        slot->value = value;
+        catalog->usage.memory_bytes += loaded.memory - slot->memory;
+        slot->memory = loaded.memory;
+        slot->value = loaded.value;
         slot->log = pyro_serve_log_retain(log);
+        slot->fresh = loaded.partial ? 0 : freshness;
     }
     pyro_serve_log_release(slot->failed);
     slot->failed = status == PYRO_OK ? NULL : pyro_serve_log_retain(log);
@@ -133,19 +135,25 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
     pthread_cond_broadcast(&catalog->loaded);
 }
 
+static bool is_fresh(const struct serve_catalog *catalog, const struct serve_slot *slot)
+{
+    return slot->kind == SERVE_KIND_DIAGNOSIS ? slot->fresh == catalog->freshness : slot->fresh != 0;
+}
+
 /* Makes the slot hold the log as it is now, or as it was if another request is at it. */
 static enum pyro_status fill(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log,
                              struct pyro_error *error)
 {
     while (slot->loading && !slot->value)
         pthread_cond_wait(&catalog->loaded, &catalog->mutex);
-    if (slot->value && (slot->log == log || slot->loading)) {
+    if (slot->value && ((slot->log == log && is_fresh(catalog, slot)) || slot->loading)) {
         catalog->usage.hits++;
         return PYRO_OK;
     }
-    if (slot->failed != log || slot->failure.code != PYRO_ERROR_INPUT) /* else it would fail again */
+    /* Only what the bytes themselves say fails again in the same way. */
+    if (slot->failed != log || !slot->failure.lasting)
         load(catalog, slot, log);
-    if (slot->value && slot->log == log)
+    if (slot->value && slot->log == log && slot->failure.code == PYRO_OK)
         return PYRO_OK;
     *error = slot->failure;
     return slot->failure.code;
@@ -197,13 +205,7 @@ enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enu
 void pyro_serve_catalog_forget_diagnoses(struct serve_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->mutex);
-    for (size_t i = 0; i < catalog->open.count; i++) {
-        struct serve_slot *slot = catalog->open.items[i];
-        if (slot->kind != SERVE_KIND_DIAGNOSIS)
-            continue;
-        pyro_serve_log_release(slot->log); /* so that it is not taken for one of the log as it is now */
-        slot->log = NULL;
-    }
+    catalog->freshness++; /* also for those that are being loaded now */
     pthread_mutex_unlock(&catalog->mutex);
 }
 

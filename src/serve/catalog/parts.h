@@ -23,6 +23,7 @@ struct serve_log {
     struct serve_stamp *stamps; /* of its parts */
     struct pyro_attempt attempt;
     struct pyro_slice problem; /* why it is not listed; null: it is */
+    bool passing;              /* the problem is of the moment: the next look reads the log again */
     bool uploaded;
     bool named_by_store;               /* found where a store says that the log of one of its runs is */
     const struct serve_stored *stored; /* NULL: it is a log */
@@ -53,6 +54,8 @@ struct serve_list *pyro_serve_list_new(serve_logs *logs);
 /* Before anybody else has it. */
 void pyro_serve_list_set_generation(struct serve_list *list, uint64_t generation);
 struct serve_list *pyro_serve_list_retain(const struct serve_list *list);
+/* Whether something of it could not be looked at for now. */
+bool pyro_serve_list_is_passing(const struct serve_list *list);
 /* All that was found, by path; listed or not. */
 struct serve_log *const *pyro_serve_list_logs(const struct serve_list *list, size_t *ret_count);
 /* The log at that path, or NULL. */
@@ -65,16 +68,18 @@ const struct serve_log *pyro_serve_list_log_of(const struct serve_list *list, co
 struct serve_named {
     const struct serve_log *run; /* of `runs` */
     bool refused;                /* what is there is not this run's log, and so not read again until it changes */
+    bool tried;                  /* that was found by the look that goes on, or the last one */
     struct serve_stamp root;     /* of the file or folder there when that was found */
 };
+typedef PYRO_VEC(struct serve_named) serve_named_vec;
 
 struct serve_store {
     char *url;
-    pyro_store *store;                  /* NULL: it could not be opened lately */
-    struct serve_stamp stamp;           /* of its file */
-    int64_t state;                      /* when `runs` were read */
-    serve_logs runs;                    /* by path: as if no log were there */
-    PYRO_VEC(struct serve_named) named; /* those whose path is one of this machine, by that path */
+    pyro_store *store;        /* NULL: it could not be opened lately */
+    struct serve_stamp stamp; /* of its file */
+    int64_t state;            /* when `runs` were read */
+    serve_logs runs;          /* by path: as if no log were there */
+    serve_named_vec named;    /* those whose path is one of this machine, by that path */
 };
 /* The store must be there. */
 enum pyro_status pyro_serve_store_open(const char *url, struct serve_store **ret, struct pyro_error *error);
@@ -103,6 +108,8 @@ bool pyro_serve_roots_of(struct serve_roots *roots, struct serve_store *store);
 bool pyro_serve_is_of(const struct serve_log *log, const struct serve_log *run);
 /* Whether some run's log is at that path. */
 bool pyro_serve_is_named(struct serve_store *const *stores, size_t count, struct pyro_slice path);
+/* After a look that could not read everything: what it refused is looked at again. */
+void pyro_serve_forget_refusals(struct serve_store *store);
 /* Whether the log, which was read, is that of a run whose log is said to be there. */
 bool pyro_serve_accept_named(struct serve_store *const *stores, size_t count, const struct serve_log *log);
 
@@ -160,10 +167,18 @@ void pyro_serve_place_done(struct serve_place *place);
 
 enum serve_kind { SERVE_KIND_HISTORY, SERVE_KIND_SQL_HISTORY, SERVE_KIND_DIAGNOSIS, SERVE_KINDS };
 
+/* What a load gives. */
+struct serve_loaded {
+    void *value;
+    uint64_t memory;
+    bool partial; /* something could not be had this time: it is loaded again when it is asked for next */
+};
+
 struct serve_kind_row {
-    /* `previous`: the same of an earlier state of the log, or NULL; `*state`: what the kind keeps beside it. */
-    enum pyro_status (*load)(const struct serve_log *log, const struct serve_catalog_options *options, void **state,
-                             void **ret, uint64_t *ret_memory, struct pyro_error *error);
+    /* `before`: what is open of the same files, only no longer fresh, or NULL; `*state`: what the kind keeps beside it.
+     */
+    enum pyro_status (*load)(const struct serve_log *log, const struct serve_catalog_options *options, void *before,
+                             void **state, struct serve_loaded *ret, struct pyro_error *error);
     void *(*retain)(void *value);
     void (*release)(void *value);
     void (*close)(void *state); /* NULL is ignored */
@@ -178,9 +193,10 @@ struct serve_slot {
     void *value, *state;
     uint64_t memory;
     uint64_t used;             /* when it was asked for last, counted in requests */
+    uint64_t fresh;            /* catalog->freshness as `value` was loaded; 0: it is to be loaded again */
     size_t waiting;            /* requests that hold a pointer to this slot */
     bool loading;              /* `state` belongs to the request that loads */
-    struct pyro_error failure; /* code PYRO_OK: none; else why `failed` cannot be loaded */
+    struct pyro_error failure; /* code PYRO_OK: none; else why `failed` could not be loaded: kept where it lasts */
     const struct serve_log *failed;
 };
 
@@ -202,10 +218,12 @@ struct serve_catalog {
     uint64_t generation;
     bool first_done;
     uint64_t looks_begun, looks_ended;
-    bool wanted; /* a look is wanted at once */
+    bool look_failed; /* the last look found no memory, and the list is that of the one before */
+    bool wanted;      /* a look is wanted at once */
     PYRO_VEC(struct serve_slot *) open;
     uint64_t clock;
-    unsigned loading; /* loads under way */
+    unsigned loading;   /* loads under way */
+    uint64_t freshness; /* counts what makes open diagnoses old; begins at 1 */
     struct serve_catalog_usage usage;
 };
 

@@ -141,22 +141,30 @@ static int compare_named(const void *a, const void *b)
     return pyro_slice_compare(x->run->stored->path, y->run->stored->path);
 }
 
-/* Takes over the runs; without memory for the paths, only the reports are there. */
-static void replace_runs(struct serve_store *store, serve_logs *runs)
+/* Takes over the runs; false: no memory, and all stays as it was. */
+static bool replace_runs(struct serve_store *store, serve_logs *runs)
 {
+    serve_named_vec named = {0};
     if (runs->count)
         qsort(runs->items, runs->count, sizeof(*runs->items), compare_paths);
-    pyro_vec_done(&store->named, NULL);
     for (size_t i = 0; i < runs->count; i++) {
         struct pyro_slice path = runs->items[i]->stored->path;
-        struct serve_named *named = path.len && path.ptr[0] == '/' ? pyro_vec_push(&store->named, NULL) : NULL;
-        if (named)
-            named->run = runs->items[i];
+        if (!path.len || path.ptr[0] != '/')
+            continue;
+        struct serve_named *one = pyro_vec_push(&named, NULL);
+        if (!one) {
+            pyro_vec_done(&named, NULL);
+            return false;
+        }
+        one->run = runs->items[i];
     }
-    if (store->named.count)
-        qsort(store->named.items, store->named.count, sizeof(*store->named.items), compare_named);
+    if (named.count)
+        qsort(named.items, named.count, sizeof(*named.items), compare_named);
+    pyro_vec_done(&store->named, NULL);
+    store->named = named;
     pyro_serve_logs_done(&store->runs);
     store->runs = *runs;
+    return true;
 }
 
 /* The store's file may have been replaced by another. */
@@ -189,12 +197,10 @@ void pyro_serve_store_update(struct serve_store *store, uint64_t *identities)
     pyro_arena_init(&reading.arena, NULL);
     enum pyro_status status = pyro_store_each_stored(store->store, take_run, &reading, &ignored);
     pyro_arena_done(&reading.arena);
-    if (status != PYRO_OK || reading.failed) {
-        pyro_serve_logs_done(&reading.runs);
-        return;
-    }
-    store->state = state;
-    replace_runs(store, &reading.runs);
+    if (status != PYRO_OK || reading.failed || !replace_runs(store, &reading.runs))
+        pyro_serve_logs_done(&reading.runs); /* the next look tries again */
+    else
+        store->state = state;
 }
 
 enum pyro_status pyro_serve_stored_report(const struct serve_log *log, struct pyro_strbuf *out,

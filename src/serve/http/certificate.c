@@ -68,6 +68,12 @@ static bool fits(const struct certificate_pair *pair)
     return known && wanted_len == given_len && memcmp(wanted, given, given_len) == 0;
 }
 
+static enum pyro_status cannot_use(struct pyro_error *error, const char *path, const char *what, int result)
+{
+    pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: %s: %s", path, what, gnutls_strerror(result));
+    return result == GNUTLS_E_MEMORY_ERROR ? PYRO_ERROR_ARGUMENT : pyro_error_lasts(error, PYRO_ERROR_ARGUMENT);
+}
+
 static enum pyro_status understand(struct certificate_pair *pair, char *const *paths, const gnutls_datum_t *pems,
                                    struct pyro_error *error)
 {
@@ -75,15 +81,13 @@ static enum pyro_status understand(struct certificate_pair *pair, char *const *p
     int result = gnutls_pcert_list_import_x509_raw(pair->chain, &count, &pems[0], GNUTLS_X509_FMT_PEM,
                                                    GNUTLS_X509_CRT_LIST_SORT);
     if (result < 0 || count == 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: no certificate chain: %s", paths[0],
-                              gnutls_strerror(result));
+        return cannot_use(error, paths[0], "no certificate chain", result);
     pair->count = count;
     result = gnutls_privkey_init(&pair->key);
     if (result >= 0)
         result = gnutls_privkey_import_x509_raw(pair->key, &pems[1], GNUTLS_X509_FMT_PEM, NULL, 0);
     if (result < 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: no private key without a password: %s", paths[1],
-                              gnutls_strerror(result));
+        return cannot_use(error, paths[1], "no private key without a password", result);
     if (!fits(pair))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: is not the key of the certificate in %s", paths[1],
                               paths[0]);
@@ -159,8 +163,17 @@ enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now
     memcpy(certificate->looked, found, sizeof(found));
     if (!now && (known || !settled))
         return PYRO_OK;
+    struct pyro_error failure = {0};
+    enum pyro_status status = read_again(certificate, &failure);
+    bool told = status != PYRO_OK && certificate->failing && !now;
+    /* What is not the files' fault is tried again by the next look, without a word. */
+    certificate->failing = status != PYRO_OK && !failure.lasting;
     memcpy(certificate->accepted, found, sizeof(found));
-    return read_again(certificate, error);
+    if (certificate->failing)
+        memset(certificate->accepted, 0, sizeof(certificate->accepted));
+    if (error)
+        *error = failure;
+    return told ? PYRO_OK : status;
 }
 
 static bool copy_path(char **ret, const char *path)

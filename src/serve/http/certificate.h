@@ -22,6 +22,7 @@ struct certificate_pair {
 struct certificate {
     char *paths[2];                 /* the chain, its key; NULL: no TLS */
     struct serve_stamp looked[2];   /* at the last look */
+    bool failing;                   /* the last look could not read them, for no fault of theirs */
     struct serve_stamp accepted[2]; /* when they were read last, whatever came of it */
     pthread_mutex_t mutex;          /* guards what follows */
     struct certificate_pair *pair;

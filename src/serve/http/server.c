@@ -125,7 +125,10 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
         .warn = options->warn,
         .warn_context = options->warn_context,
     };
-    pyro_watch_start(&server->watch);
+    if (!pyro_watch_start(&server->watch)) { /* tokens that are taken away would stay */
+        pyro_server_stop(server);
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
+    }
     *ret = server;
     return PYRO_OK;
 }

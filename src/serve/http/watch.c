@@ -33,7 +33,7 @@ static void *run(void *context)
     return NULL;
 }
 
-void pyro_watch_start(struct watch *watch)
+bool pyro_watch_start(struct watch *watch)
 {
     pthread_condattr_t clock;
     pthread_mutex_init(&watch->mutex, NULL);
@@ -42,6 +42,11 @@ void pyro_watch_start(struct watch *watch)
     pthread_cond_init(&watch->changed, &clock);
     pthread_condattr_destroy(&clock);
     watch->watching = pthread_create(&watch->thread, NULL, run, watch) == 0;
+    if (!watch->watching) {
+        pthread_mutex_destroy(&watch->mutex);
+        pthread_cond_destroy(&watch->changed);
+    }
+    return watch->watching;
 }
 
 void pyro_watch_ask(struct watch *watch)

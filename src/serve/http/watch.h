@@ -20,7 +20,8 @@ struct watch {
     bool stopping, asked;
 };
 
-void pyro_watch_start(struct watch *watch);
+/* False: there is no thread for it. */
+bool pyro_watch_start(struct watch *watch);
 /* Reads everything now, changed or not. */
 void pyro_watch_ask(struct watch *watch);
 void pyro_watch_stop(struct watch *watch);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "serve/failure.h"
 #include "serve/spark/api.h"
 
 enum scope { SCOPE_ROOT, SCOPE_APP, SCOPE_FILE };
@@ -229,7 +230,7 @@ static void answer_app(struct spark_request *request, size_t row)
     enum pyro_status status =
         pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, with_sql, &history, &error);
     if (status != PYRO_OK) {
-        pyro_spark_error(request, 500, "%s", error.message);
+        pyro_spark_error(request, pyro_failure_status(&error) == 503 ? 503 : 500, "%s", error.message);
         return;
     }
     if (!history) {
@@ -298,7 +299,7 @@ static bool has_list(struct spark_request *request)
 {
     if (!request->http->visible || pyro_serve_list(request->http))
         return true;
-    pyro_spark_error(request, 500, "no memory left");
+    pyro_spark_error(request, 503, "no memory left");
     return false;
 }
 

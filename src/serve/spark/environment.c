@@ -108,5 +108,5 @@ void pyro_spark_environment(struct spark_request *request)
     pyro_spark_close_array(json);
     pyro_spark_close_object(json);
     if (!ok)
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
 }

@@ -116,7 +116,7 @@ static void write_executors(struct spark_request *request, bool active_only)
     size_t count = history->executors.count;
     const struct pyro_history_executor **executors = pyro_allocate(NULL, (count + 1) * sizeof(*executors));
     if (!executors) {
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     for (size_t i = 0; i < count; i++)

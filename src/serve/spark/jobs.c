@@ -89,13 +89,13 @@ void pyro_spark_jobs(struct spark_request *request)
     size_t count;
     uint32_t *rows = pyro_spark_sort_rows(history->jobs.count, job_id, history, &count);
     if (!rows) {
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     struct job_list *list = pyro_allocate(NULL, sizeof(*list));
     if (!list) {
         pyro_release(NULL, rows);
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     *list = (struct job_list){history, rows, count, wanted};

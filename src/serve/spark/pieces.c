@@ -64,6 +64,6 @@ void pyro_spark_answer_pieces(struct spark_request *request, const struct spark_
     if (more && !out->failed && go_on_later(request, pieces))
         return;
     if (more || out->failed)
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
     pieces->close(pieces->context);
 }

@@ -201,7 +201,7 @@ void pyro_spark_sql_executions(struct spark_request *request)
     if (!rows || !list) {
         pyro_release(NULL, rows);
         pyro_release(NULL, list);
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     size_t first = offset > 0 && (uint64_t)offset < count ? (size_t)offset : offset > 0 ? count : 0;
@@ -230,5 +230,5 @@ void pyro_spark_sql_execution(struct spark_request *request)
     else if (!sql->has_graph)
         pyro_spark_no_such_app(request);
     else if (!write_execution(&request->json, request->history, sql, &wish))
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
 }

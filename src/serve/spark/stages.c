@@ -107,7 +107,7 @@ static void answer(struct spark_request *request, uint32_t *rows, size_t count, 
     if (!stages || !rows) {
         pyro_release(NULL, stages);
         pyro_release(NULL, rows);
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     *stages = (struct stages){.history = request->history, .wish = *wish, .rows = rows, .count = count, .list = list};

@@ -165,7 +165,7 @@ void pyro_spark_rdds(struct spark_request *request)
     pyro_spark_close_array(&request->json);
     pyro_release(NULL, rdds);
     if (!ok)
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
 }
 
 void pyro_spark_rdd(struct spark_request *request)
@@ -177,5 +177,5 @@ void pyro_spark_rdd(struct spark_request *request)
     if (!rdd || rdd->gone)
         pyro_spark_error(request, 404, "no rdd found w/ id %lld", (long long)id);
     else if (!write_rdd(&request->json, history, rdd))
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
 }

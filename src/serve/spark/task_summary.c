@@ -70,7 +70,7 @@ void pyro_spark_task_summary(struct spark_request *request)
     if (state == SUMMARY_THERE)
         write_summary(&request->json, &summaries);
     else if (state == SUMMARY_NO_MEMORY)
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
     else
         pyro_spark_error(request, 404, "No tasks reported metrics for %lld / %lld yet.", (long long)id,
                          (long long)attempt);

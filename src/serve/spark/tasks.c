@@ -250,13 +250,13 @@ void pyro_spark_task_list(struct spark_request *request)
     bool by_run_time = first != BY_ID && order != SPARK_NULL_CHOICE;
     uint32_t *numbers = stage ? sorted_tasks(request->history, stage, by_run_time) : NULL;
     if (stage && !numbers) {
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     struct task_list *list = pyro_allocate(NULL, sizeof(*list));
     if (!list) {
         pyro_release(NULL, numbers);
-        pyro_spark_error(request, 500, "no memory left");
+        pyro_spark_error(request, 503, "no memory left");
         return;
     }
     size_t count = stage ? stage->tasks.count : 0, shown = 0;

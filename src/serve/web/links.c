@@ -92,7 +92,7 @@ void pyro_serve_history_pages(struct serve_request *request)
         add_page(place, request, find_page(segments, count));
     }
     if (place->failed) {
-        pyro_serve_plain(request, 500, "no memory left");
+        pyro_serve_plain(request, 503, "no memory left");
         return;
     }
     size_t headers = request->header_count;
