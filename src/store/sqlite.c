@@ -95,11 +95,14 @@ static bool run_text(struct store *store, const char *text)
 static enum pyro_status cannot_open(const struct store *store, bool writes, struct pyro_error *error)
 {
     int reason = store->db ? sqlite3_errcode(store->db) : SQLITE_NOMEM;
+    bool unread =
+        reason == SQLITE_OK || reason == SQLITE_ROW || reason == SQLITE_DONE; /* the look through it says so */
     bool now = reason == SQLITE_BUSY || reason == SQLITE_LOCKED || reason == SQLITE_FULL || reason == SQLITE_IOERR;
     if (reason == SQLITE_NOMEM)
         return no_memory(error);
-    return pyro_error_set(error, writes && now ? PYRO_ERROR_OUTPUT : PYRO_ERROR_INPUT, "the store cannot be opened: %s",
-                          sqlite3_errmsg(store->db));
+    return pyro_error_set(error, writes && (now || unread) ? PYRO_ERROR_OUTPUT : PYRO_ERROR_INPUT,
+                          "the store cannot be opened: %s",
+                          unread ? "a part of it cannot be read" : sqlite3_errmsg(store->db));
 }
 
 static enum pyro_status open_file(struct store *store, const char *place, bool writes, struct pyro_error *error)

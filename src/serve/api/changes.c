@@ -98,11 +98,12 @@ static const char *write_unreadable(struct pyro_json *json, const struct serve_r
     const char *first = NULL;
     pyro_json_line(json);
     pyro_json_begin(json, "unreadable", '[');
+    for (size_t i = 0; i < count; i++) /* it may be the folder that could not be listed */
+        *ret_passing |= unreadable[i].passing;
     for (size_t i = 0; i < count && shown < UNREADABLE_MAX; i++) {
         if (!is_of(unreadable[i].path, path))
             continue;
         first = shown++ ? first : unreadable[i].reason.ptr;
-        *ret_passing |= unreadable[i].passing;
         pyro_json_line(json);
         pyro_json_begin(json, NULL, '{');
         pyro_json_text(json, "path", shown_path(http, unreadable[i].path));

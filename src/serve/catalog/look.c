@@ -156,6 +156,22 @@ static bool keep_doubtful(struct state *state)
     return ok;
 }
 
+/* A row of what could not be read. */
+static bool add_problem(struct state *state, struct pyro_slice path, struct pyro_slice why, bool passing)
+{
+    const struct pyro_log none = {.path = path};
+    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
+    if (!place)
+        return false;
+    *place = pyro_serve_log_new(&none, NULL, NULL, why, NULL);
+    if (!*place) {
+        state->logs.count--;
+        return false;
+    }
+    (*place)->passing = passing;
+    return true;
+}
+
 /* Takes over a log whose files have not changed, or makes it a job. */
 static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
@@ -165,8 +181,12 @@ static bool take_log(struct state *state, const struct pyro_log *log, bool named
     struct serve_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
     if (!stamps)
         return false;
-    if (!pyro_serve_log_stat(log, stamps))
-        return errno == ENOENT || !before || keep(state, before); /* gone since */
+    if (!pyro_serve_log_stat(log, stamps)) {
+        if (errno == ENOENT)
+            return true; /* gone since */
+        return before ? keep(state, before)
+                      : add_problem(state, log->path, PYRO_SLICE_LITERAL("cannot be looked at"), true);
+    }
     if (before && !before->passing && pyro_serve_log_same(before, log, stamps) && before->named_by_store == named &&
         (!named || pyro_serve_accept_named(state->look->stores, state->look->store_count, before)))
         return keep(state, before);
@@ -179,21 +199,14 @@ static bool take_log(struct state *state, const struct pyro_log *log, bool named
 static bool take_unreadable(struct state *state, const struct pyro_unreadable *row)
 {
     const char *uploads = state->look->uploads;
-    if (uploads && pyro_slice_is(row->path, uploads)) /* nothing was uploaded yet */
+    if (uploads && pyro_slice_is(row->path, uploads) && !row->passing) /* nothing was uploaded yet */
         return true;
-    const struct pyro_log none = {.path = row->path};
     const struct serve_log *before = pyro_serve_list_at(state->look->before, row->path);
     if (before && before->log.part_count && row->passing)
         return true; /* it is kept */
     if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
         return keep(state, before);
-    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
-    if (!place)
-        return false;
-    *place = pyro_serve_log_new(&none, NULL, NULL, row->message, NULL);
-    if (*place)
-        (*place)->passing = row->passing;
-    return *place != NULL;
+    return add_problem(state, row->path, row->message, row->passing);
 }
 
 static bool take_found(struct state *state, const struct pyro_log_list *found)

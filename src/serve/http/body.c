@@ -90,11 +90,18 @@ void pyro_body_finish(struct body *body)
         body->error = ENOMEM;
 }
 
+/* More than once: what is not removed now stays until the server starts again. */
+static void remove_file(const char *path)
+{
+    for (int i = 0; i < 3 && unlink(path) != 0 && errno != ENOENT; i++)
+        continue;
+}
+
 void pyro_body_done(struct body *body)
 {
     pyro_body_finish(body);
     if (body->path)
-        unlink(body->path); /* the service that kept it has another name for it */
+        remove_file(body->path); /* the service that kept it has another name for it */
     pyro_upload_end(&body->upload);
     pyro_release(NULL, body->path);
     body->path = NULL;
