@@ -273,7 +273,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 # What may break memory: the command's own paths. What checks documents, formulas and the oracle says nothing about it.
 EVERY_FORMAT = "e2e/test_formats.py"
 SANITIZED = ("cli/", "mcp/", "serve/", "remote/", "e2e/test_hostile.py", "e2e/test_tables.py", "e2e/test_zip_members.py")
-SERVERS = ("mcp/", "remote/", "serve/", "web/")
+SERVERS = ("faults/", "mcp/", "remote/", "serve/", "soak/", "web/")
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist adds the group to the name
