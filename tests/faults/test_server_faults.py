@@ -19,9 +19,9 @@ from faults import Control, Fault, chosen, library
 
 import conftest
 
-sys.path.insert(0, str(conftest.ROOT / "tests" / "serve"))
+sys.path.insert(0, str(conftest.ROOT / "tests"))
 
-from server import Server  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
 
 LOGS = conftest.ROOT / "corpus" / "logs"
 SENT = (LOGS / "idle_narrow.zst").read_bytes()

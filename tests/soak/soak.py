@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, Callable, Counter, Dict, List, NamedTuple, Optional, Tuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "serve")]
+sys.path.insert(0, str(ROOT / "tests"))
 
-from server import Server  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
 
 import conftest  # noqa: E402
 

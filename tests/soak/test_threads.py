@@ -14,9 +14,9 @@ from typing import List
 
 import conftest
 
-sys.path.insert(0, str(conftest.ROOT / "tests" / "serve"))
+sys.path.insert(0, str(conftest.ROOT / "tests"))
 
-from server import Server  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
 
 LOGS = conftest.ROOT / "corpus" / "logs"
 NAMES = ("idle_narrow", "skew_rdd", "slow_store_write", "data_skew", "healthy_sql")
