@@ -279,6 +279,7 @@ static void aggregate_metric(struct pyro_sql_follower *sql, size_t row, const st
         return;
     pyro_strbuf_clear(text);
     add_words(text, known->type, all);
+    sql->history->failed |= text->failed; /* the next metric begins with an empty text */
     put_value(sql, &sql->history->sql.items[row], known->accumulator, pyro_strbuf_slice(text));
 }
 
@@ -339,7 +340,6 @@ void pyro_sql_aggregate(struct pyro_sql_follower *sql, size_t row)
         aggregate_metric(sql, row, &found.items[first], i - first, &all, &text);
         first = i;
     }
-    sql->history->failed |= text.failed;
     pyro_strbuf_done(&text);
     pyro_vec_done(&all.values, NULL);
     pyro_vec_done(&found, NULL);
