@@ -8,35 +8,20 @@
 
 enum {
     MAX_STATEMENT_BYTES = 1000000,
-    MAX_VALUE_BYTES = 1000000000,
     MAX_EXPRESSION_DEPTH = 500,
-    STEPS_BETWEEN_PROGRESS = 50000
+    MAX_PATTERN_BYTES = 1000, /* of LIKE and GLOB */
+    MAX_REFERENCES = 200000,  /* what a statement names, once every WITH is put in its place */
+    STEPS_BETWEEN_PROGRESS = 10000
 };
-
-static int authorize(void *context, int action, const char *first, const char *second, const char *database,
-                     const char *trigger)
-{
-    (void)context;
-    (void)first;
-    (void)database;
-    (void)trigger;
-    switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
-    case SQLITE_FUNCTION:
-        return second && sqlite3_stricmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-    default:
-        return SQLITE_DENY;
-    }
-}
 
 struct query {
     const struct pyro_app *app;
     const struct pyro_options *options;
+    struct pyro_sql_source source;
+    struct pyro_sql_disk disk;
     sqlite3 *db;
-    bool cancelled;
+    size_t references;
+    bool cancelled, has_callback;
 };
 
 /* The options of callers that were compiled against an older header may end before the field. */
@@ -46,12 +31,41 @@ static bool has_progress(const struct pyro_options *options)
            options->progress;
 }
 
-static int on_progress(void *context)
+static bool is_stopped(void *context)
 {
     struct query *query = context;
+    if (!query->has_callback || query->cancelled)
+        return query->cancelled;
     struct pyro_progress progress = {.path = query->app->path.ptr ? query->app->path.ptr : ""};
     query->cancelled = query->options->progress(query->options->progress_context, &progress) != 0;
     return query->cancelled;
+}
+
+static int on_progress(void *context)
+{
+    return is_stopped(context);
+}
+
+/* Called while a statement is compiled, too, which nothing else can stop. */
+static int authorize(void *context, int action, const char *first, const char *second, const char *database,
+                     const char *trigger)
+{
+    struct query *query = context;
+    (void)first;
+    (void)database;
+    (void)trigger;
+    if (++query->references > MAX_REFERENCES || (query->references % 100 == 0 && is_stopped(query)))
+        return SQLITE_DENY;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return pyro_sql_may_call(second) ? SQLITE_OK : SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
 }
 
 /* SQLite's message; with the tables there are where one was not found. */
@@ -62,9 +76,24 @@ static enum pyro_status fail(const struct query *query, struct pyro_error *error
     if (query->cancelled)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "the query was stopped");
     if (code == SQLITE_NOMEM)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the query");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "the query needs more memory than there is for it");
+    if (query->disk.full)
+        return pyro_error_set(
+            error, PYRO_ERROR_ARGUMENT,
+            "the query sorts or keeps more than %llu MiB in temporary files, which is the most that it "
+            "may: narrow it with WHERE",
+            (unsigned long long)(query->disk.limit >> 20));
+    if (code == SQLITE_TOOBIG)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: a value may have %d MiB", message,
+                              PYRO_SQL_VALUE_BYTES >> 20);
+    if (query->references > MAX_REFERENCES)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement is too complex: it names more than %d columns",
+                              MAX_REFERENCES);
     if (code == SQLITE_AUTH)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only statements that read are accepted (%s)", message);
+    if (strncmp(message, "not authorized to use function", 30) == 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: docs/tables.md lists the functions that there are",
+                              message);
     if (strncmp(message, "no such table", 13) != 0)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s", message);
     struct pyro_strbuf tables;
@@ -77,20 +106,34 @@ static enum pyro_status fail(const struct query *query, struct pyro_error *error
     return status;
 }
 
-static enum pyro_status open_database(struct query *query, struct pyro_error *error)
+/* Nothing but the tables: those that come with SQLite look into the process (sqlite_stmt, dbstat). */
+static int add_contents(struct query *query)
 {
-    static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES},
+    int status = sqlite3_drop_modules(query->db, NULL);
+    if (status == SQLITE_OK)
+        status = pyro_sql_add_functions(query->db, &query->source);
+    return status == SQLITE_OK ? pyro_sql_add_tables(query->db, &query->source) : status;
+}
+
+static enum pyro_status open_database(struct query *query, uint64_t disk_bytes, struct pyro_error *error)
+{
+    static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, PYRO_SQL_VALUE_BYTES},
                                     {SQLITE_LIMIT_SQL_LENGTH, MAX_STATEMENT_BYTES},
+                                    {SQLITE_LIMIT_COLUMN, PYRO_SQL_COLUMNS},
                                     {SQLITE_LIMIT_EXPR_DEPTH, MAX_EXPRESSION_DEPTH},
                                     {SQLITE_LIMIT_COMPOUND_SELECT, 100},
-                                    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+                                    {SQLITE_LIMIT_VDBE_OP, 1000000},
+                                    {SQLITE_LIMIT_VARIABLE_NUMBER, 100},
+                                    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN_BYTES},
                                     {SQLITE_LIMIT_ATTACHED, 0},
                                     {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                                     {SQLITE_LIMIT_WORKER_THREADS, 0}};
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-    int status = sqlite3_open_v2(":memory:", &query->db, flags, NULL);
+    if (!pyro_sql_disk_open(&query->disk, disk_bytes))
+        return pyro_error_set(error, PYRO_ERROR_INTERNAL, "SQLite knows no file system");
+    int status = sqlite3_open_v2(":memory:", &query->db, flags, query->disk.name);
     if (status == SQLITE_OK)
-        status = pyro_sql_add_tables(query->db, query->app);
+        status = add_contents(query);
     if (status == SQLITE_NOMEM || !query->db)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the query");
     if (status != SQLITE_OK)
@@ -98,9 +141,8 @@ static enum pyro_status open_database(struct query *query, struct pyro_error *er
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
         sqlite3_limit(query->db, limits[i][0], limits[i][1]);
     sqlite3_db_config(query->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_set_authorizer(query->db, authorize, NULL);
-    if (has_progress(query->options))
-        sqlite3_progress_handler(query->db, STEPS_BETWEEN_PROGRESS, on_progress, query);
+    sqlite3_set_authorizer(query->db, authorize, query);
+    sqlite3_progress_handler(query->db, STEPS_BETWEEN_PROGRESS, on_progress, query);
     return PYRO_OK;
 }
 
@@ -150,9 +192,9 @@ static enum pyro_status run(struct query *query, const char *text, enum pyro_for
     return status != PYRO_OK ? status : written;
 }
 
-enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_format format,
-                                const struct pyro_options *options, const struct pyro_writer *writer,
-                                struct pyro_error *error)
+enum pyro_status pyro_sql_run(pyro_app *app, const char *statement, enum pyro_format format, uint64_t disk_bytes,
+                              const struct pyro_options *options, const struct pyro_writer *writer,
+                              struct pyro_error *error)
 {
     pyro_error_clear(error);
     if (!app || !statement || !writer || !writer->write)
@@ -161,10 +203,19 @@ enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "rows are written as text, json, csv or markdown");
     if (strlen(statement) > MAX_STATEMENT_BYTES)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement is longer than %d bytes", MAX_STATEMENT_BYTES);
-    struct query query = {.app = app, .options = options};
-    enum pyro_status status = open_database(&query, error);
+    struct query query = {.app = app, .options = options, .has_callback = has_progress(options)};
+    query.source = (struct pyro_sql_source){app, is_stopped, &query};
+    enum pyro_status status = open_database(&query, disk_bytes, error);
     if (status == PYRO_OK)
         status = run(&query, statement, format, writer, error);
-    sqlite3_close_v2(query.db);
+    sqlite3_close(query.db); /* its statements are finalized: nothing is left of it that uses the files */
+    pyro_sql_disk_close(&query.disk);
     return status;
+}
+
+enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_format format,
+                                const struct pyro_options *options, const struct pyro_writer *writer,
+                                struct pyro_error *error)
+{
+    return pyro_sql_run(app, statement, format, PYRO_SQL_OWN_DISK_BYTES, options, writer, error);
 }

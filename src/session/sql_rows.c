@@ -113,6 +113,7 @@ static int write_json(struct rows *rows)
                 break;
             default:
                 pyro_json_text(&json, rows->names[c], text_value(rows->statement, column, &rows->hex));
+                pyro_output_flush(rows->output, false); /* a row of long values never stands in memory whole */
             }
         }
         pyro_json_end(&json, '}');
@@ -138,6 +139,7 @@ static int write_csv(struct rows *rows)
                 add_number(out, rows->statement, (int)c);
             else if (sqlite3_column_type(rows->statement, (int)c) != SQLITE_NULL)
                 pyro_add_csv(out, text_value(rows->statement, (int)c, &rows->hex));
+            pyro_output_flush(rows->output, false);
         }
         pyro_strbuf_add_text(out, "\r\n");
     }
@@ -166,6 +168,7 @@ static int write_markdown(struct rows *rows)
                 add_number(out, rows->statement, (int)c);
             else if (sqlite3_column_type(rows->statement, (int)c) != SQLITE_NULL)
                 pyro_add_markdown(out, text_value(rows->statement, (int)c, &rows->hex));
+            pyro_output_flush(rows->output, false);
             pyro_strbuf_add_text(out, " |");
         }
         pyro_strbuf_add_char(out, '\n');

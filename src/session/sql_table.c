@@ -5,7 +5,6 @@
  * every row again, therefore an index may offer too much but must never miss a row: whatever it cannot compare exactly
  * (a text against a number, say) becomes a scan. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "session/sql.h"
@@ -15,7 +14,8 @@ enum { INDEX_LEAST_ROWS = 16 };
 
 struct table {
     sqlite3_vtab base; /* first: SQLite sees only this */
-    const struct pyro_app *app;
+    const struct pyro_sql_source *source;
+    const struct pyro_app *app; /* its */
     enum pyro_table_id id;
     const struct pyro_table_schema *schema;
     size_t rows;
@@ -71,7 +71,9 @@ static int table_connect(sqlite3 *db, void *context, int argc, const char *const
         sqlite3_free(table);
         return status;
     }
-    *table = (struct table){.app = context, .id = (enum pyro_table_id)id, .schema = &pyro_table_schemas[id]};
+    const struct pyro_sql_source *source = context;
+    *table = (struct table){
+        .source = source, .app = source->app, .id = (enum pyro_table_id)id, .schema = &pyro_table_schemas[id]};
     table->rows = pyro_app_row_count(table->app, table->id);
     *ret = &table->base;
     return SQLITE_OK;
@@ -150,18 +152,68 @@ static int compare_values(const struct pyro_value *a, const struct pyro_value *b
     return (a->integer > b->integer) - (a->integer < b->integer); /* PYRO_NONE is the least integer */
 }
 
-struct keyed_row {
-    struct pyro_value value;
-    uint32_t row;
-};
+enum { ROWS_BETWEEN_LOOKS = 1 << 16 };
 
-static int compare_keyed(const void *a, const void *b)
+static bool is_stopped(const struct table *table, size_t row)
 {
-    const struct keyed_row *x = a, *y = b;
-    int order = compare_values(&x->value, &y->value);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
+    return row % ROWS_BETWEEN_LOOKS == 0 && table->source->stopped(table->source->context);
 }
 
+static bool in_order(const struct table *table, size_t column, uint32_t before, uint32_t after)
+{
+    struct pyro_value a = pyro_app_value(table->app, table->id, before, column);
+    struct pyro_value b = pyro_app_value(table->app, table->id, after, column);
+    return compare_values(&a, &b) <= 0;
+}
+
+/* Merges the runs [at, middle) and [middle, end) of `from` into `to`. False: stopped. */
+static bool merge(const struct table *table, size_t column, const uint32_t *from, uint32_t *to, size_t at,
+                  size_t middle, size_t end)
+{
+    size_t left = at, right = middle;
+    for (; at < end; at++) {
+        bool take_left = right == end || (left < middle && in_order(table, column, from[left], from[right]));
+        to[at] = from[take_left ? left++ : right++];
+        if (is_stopped(table, at))
+            return false;
+    }
+    return true;
+}
+
+/* One pass: runs of `width` rows become runs of twice that. False: stopped. */
+static bool merge_all(const struct table *table, size_t column, const uint32_t *from, uint32_t *to, size_t width)
+{
+    size_t rows = table->rows;
+    for (size_t at = 0; at < rows; at += 2 * width) {
+        size_t middle = at + width < rows ? at + width : rows, end = middle + width < rows ? middle + width : rows;
+        if (middle == end || in_order(table, column, from[middle - 1], from[middle]))
+            memcpy(to + at, from + at, (end - at) * sizeof(*from)); /* many columns are in order */
+        else if (!merge(table, column, from, to, at, middle, end))
+            return false;
+    }
+    return !is_stopped(table, 0);
+}
+
+/* Sorts `rows` by a column, with `other` as room: in memory that SQLite counts, and so that it can be stopped; qsort()
+ * is neither. Equal values stay in the order of rows. The result is one of both, the other one is freed; NULL: stopped,
+ * and both are. */
+static uint32_t *sort(const struct table *table, size_t column, uint32_t *rows, uint32_t *other)
+{
+    bool done = true;
+    for (size_t width = 1; done && width < table->rows; width *= 2) {
+        done = merge_all(table, column, rows, other, width);
+        uint32_t *sorted = other;
+        other = rows;
+        rows = sorted;
+    }
+    sqlite3_free(other);
+    if (done)
+        return rows;
+    sqlite3_free(rows);
+    return NULL;
+}
+
+/* NULL: no memory, or stopped. */
 static const uint32_t *index_of(struct table *table, size_t column)
 {
     size_t columns = table->schema->column_count;
@@ -173,20 +225,16 @@ static const uint32_t *index_of(struct table *table, size_t column)
     }
     if (table->indexes[column])
         return table->indexes[column];
-    struct keyed_row *keyed = sqlite3_malloc64(table->rows * sizeof(*keyed));
-    uint32_t *index = sqlite3_malloc64(table->rows * sizeof(*index));
-    if (keyed && index) {
-        for (size_t row = 0; row < table->rows; row++)
-            keyed[row] = (struct keyed_row){pyro_app_value(table->app, table->id, row, column), (uint32_t)row};
-        qsort(keyed, table->rows, sizeof(*keyed), compare_keyed);
-        for (size_t i = 0; i < table->rows; i++)
-            index[i] = keyed[i].row;
-        table->indexes[column] = index;
-    } else {
-        sqlite3_free(index);
+    uint32_t *rows = sqlite3_malloc64(table->rows * sizeof(*rows));
+    uint32_t *other = sqlite3_malloc64(table->rows * sizeof(*other));
+    if (!rows || !other) {
+        sqlite3_free(rows);
+        sqlite3_free(other);
+        return NULL;
     }
-    sqlite3_free(keyed);
-    return table->indexes[column];
+    for (size_t row = 0; row < table->rows; row++)
+        rows[row] = (uint32_t)row;
+    return table->indexes[column] = sort(table, column, rows, other);
 }
 
 /* First place in the index whose value is not less than `wanted`, or (`after`) greater. */
@@ -322,10 +370,10 @@ static const sqlite3_module module = {
     .xRowid = cursor_rowid,
 };
 
-int pyro_sql_add_tables(sqlite3 *db, const struct pyro_app *app)
+int pyro_sql_add_tables(sqlite3 *db, const struct pyro_sql_source *source)
 {
     /* SQLite takes the context as plain void; it is only read. */
-    int status = sqlite3_create_module_v2(db, "pyrometer", &module, (void *)app, NULL);
+    int status = sqlite3_create_module_v2(db, "pyrometer", &module, (void *)source, NULL);
     for (size_t id = 0; id < PYRO_TABLE_COUNT && status == SQLITE_OK; id++) {
         char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING pyrometer", pyro_table_schemas[id].name);
         status = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
