@@ -227,9 +227,12 @@ struct pyro_retained_limits {
 
 struct pyro_server_options {
     size_t size;
-    const char *host;          /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
-    unsigned port;             /* 0: a free one */
-    uint64_t memory_bytes;     /* about what open applications may take; 0: 1 GiB */
+    const char *host; /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
+    unsigned port;    /* 0: a free one */
+    /* What open applications, queries and answers may take together; 0: 1 GiB. The process stays below that and 256
+     * MiB: what would exceed it is stopped and answered with 503. SQLite's share of it is for the program to set, since
+     * it holds for the whole process: sqlite3_hard_heap_limit64(). */
+    uint64_t memory_bytes;
     const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
                                 * $TMPDIR, which goes with the server */
     uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
@@ -257,6 +260,8 @@ struct pyro_server_options {
      * from a thread of the server. NULL: nobody is. */
     void (*warn)(void *context, const char *message);
     void *warn_context;
+    unsigned queries;  /* statements of strangers that run at once; 0: 2 */
+    unsigned query_ms; /* for each; 0: 15 s */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
@@ -273,7 +278,7 @@ PYRO_API void pyro_server_reload(pyro_server *server);
  * nowhere else; 160 bytes are enough. */
 PYRO_API enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups,
                                          char *ret, size_t ret_bytes, struct pyro_error *error);
-/* Answers what was asked already, then stops. */
+/* Answers what was asked already, for a second at most, then stops all work. */
 PYRO_API void pyro_server_stop(pyro_server *server);
 
 struct pyro_writer;
@@ -288,6 +293,7 @@ struct pyro_mcp_options {
     size_t size;
     const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
     uint64_t memory_bytes;            /* about what open applications may take; 0: 1 GiB */
+    unsigned query_ms;                /* for each statement of a client; 0: 15 s */
 };
 
 PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count,

@@ -23,4 +23,8 @@ int cli_failure(const struct pyro_error *error);
 /* Says on standard error that one input cannot be read. */
 void cli_complain_unreadable(const char *path, const char *reason);
 
+/* SQLite, which runs the statements of strangers, may take a quarter of this, at least 32 and at most 256 MiB: what
+ * would need more fails. */
+void cli_limit_sqlite(uint64_t memory);
+
 #endif

@@ -65,8 +65,10 @@ static int run(const struct cli_call *call)
     struct pyro_error error = {0};
     pyro_prices *prices = NULL;
     pyro_mcp *mcp = NULL;
-    if (!cli_size_value(call, "memory", &options.memory_bytes))
+    if (!cli_size_value(call, "memory", &options.memory_bytes) ||
+        !cli_interval_value(call, "query-timeout", &options.query_ms))
         return CLI_EXIT_USAGE;
+    cli_limit_sqlite(options.memory_bytes);
     enum pyro_status status = open_prices(call, &prices, &error);
     options.prices = prices;
     if (status == PYRO_OK)
@@ -82,6 +84,7 @@ static const struct cli_option options[] = {
      "Prices of your own, which win over those that come with pyrometer (docs/prices.md). May be given several times."},
     {"memory", 0, "SIZE", NULL, "1G",
      "Keep applications open up to about this much memory; those asked for last stay."},
+    {"query-timeout", 0, "TIME", NULL, "15s", "Stop a SQL statement after so long, from 100ms to 1d."},
     CLI_OPTION_HELP,
     {0},
 };

@@ -3,6 +3,7 @@
 #include "load.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STOP_SECONDS = 20 };
+enum { STOP_SECONDS = 2, ARENAS = 4 };
 
 static volatile sig_atomic_t reload_asked;
 
@@ -117,6 +118,17 @@ static void raise_file_limit(void)
     }
 }
 
+/* Beyond a few threads each one's own arena would keep what it freed; large blocks go back to the system at once. */
+static void limit_memory(uint64_t memory)
+{
+    cli_limit_sqlite(memory);
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, ARENAS);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 /* Prices only where some are given: reports say nothing of costs without. */
 static int open_prices(const struct cli_call *call, pyro_prices **ret)
 {
@@ -164,7 +176,7 @@ static int serve(const struct cli_call *call, struct pyro_server_options *option
     bool written = fflush(stdout) == 0;
     if (written)
         wait_for_signal(server);
-    alarm(STOP_SECONDS); /* in place of the two seconds that other verbs have: answers that have begun are finished */
+    alarm(STOP_SECONDS); /* whatever does not look whether it is to stop ends with the process */
     pyro_server_stop(server);
     return written ? CLI_EXIT_OK : CLI_EXIT_OUTPUT;
 }
@@ -233,10 +245,12 @@ static int run(const struct cli_call *call)
         !cli_size_value(call, "memory", &options.memory_bytes) || !take_upload_limits(call, &options) ||
         !cli_interval_value(call, "update-interval", &options.update_ms) ||
         !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections) ||
-        !take_retained(call, &options.retained))
+        !cli_unsigned_value(call, "queries", 1, 64, &options.queries) ||
+        !cli_interval_value(call, "query-timeout", &options.query_ms) || !take_retained(call, &options.retained))
         return CLI_EXIT_USAGE;
     take_access(call, &options, hosts, origins);
     raise_file_limit();
+    limit_memory(options.memory_bytes);
     char cache[PATH_MAX];
     if (cli_value(call, "no-cache") == NULL)
         options.cache = cache_folder(call, cache, sizeof(cache));
@@ -288,7 +302,12 @@ static const struct cli_option options[] = {
     {"max-connections", 0, "N", NULL, "4096",
      "Serve at most this many connections at once, half of them of one address."},
     {"memory", 0, "SIZE", NULL, "1G",
-     "Keep applications open up to about this much memory; those asked for last stay."},
+     "What open applications, queries and answers may take together. Applications asked for last stay open; what would "
+     "need more is refused. The process stays below this and 256M."},
+    {"query-timeout", 0, "TIME", NULL, "15s",
+     "Stop a client's SQL statement (the tool 'query' of agents) after so long, from 100ms to 1d."},
+    {"queries", 0, "N", NULL, "2",
+     "Run at most this many of them at once; eight more wait for two seconds, others are refused."},
     {"uploads", 0, "FOLDER", NULL, NULL,
      "Keep uploaded logs in this folder, which is made where it is not there. Without it they are kept below $TMPDIR "
      "and "

@@ -9,6 +9,7 @@
 #define PYRO_SERVE_CATALOG_H
 
 #include "model/access.h"
+#include "serve/gate.h"
 #include "session/history.h"
 
 struct serve_app {
@@ -107,12 +108,15 @@ bool pyro_serve_catalog_refresh(struct serve_catalog *catalog);
  * NULL and PYRO_OK: there is no such attempt (a null id: the one without). Whoever asks for something that is not open
  * loads it; others who ask for the same wait, others yet do not. A log that has grown is caught up with by the first
  * who asks; those who ask meanwhile get it as it was. What is given out stays valid until it is released, even when it
- * is closed, changed or deleted. */
+ * is closed, changed or deleted.
+ *
+ * `ticket`: once it is stopped, waiting ends, and so does reading unless others wait for the same:
+ * PYRO_ERROR_CANCELLED, whose message says why. NULL: nothing stops it. */
 
 /* `with_sql`: with SQL executions, which are read only for whoever asks for them. */
-enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
-                                            struct pyro_slice attempt, bool with_sql, struct pyro_history **ret,
-                                            struct pyro_error *error);
+enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                            struct pyro_slice id, struct pyro_slice attempt, bool with_sql,
+                                            struct pyro_history **ret, struct pyro_error *error);
 
 /* A loaded application and what the rules say of it; of a run that is only stored, the report. Immutable. */
 struct serve_diagnosis {
@@ -122,17 +126,20 @@ struct serve_diagnosis {
     bool partial;              /* without what people said, which could not be read: to be asked for again */
 };
 /* PYRO_ERROR_INPUT also where only the report is there. */
-enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
-                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
-                                              struct pyro_error *error);
+enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                              struct pyro_slice id, struct pyro_slice attempt,
+                                              const struct serve_diagnosis **ret, struct pyro_error *error);
 /* The same, or the report where that is all. */
-enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct pyro_slice id,
-                                           struct pyro_slice attempt, const struct serve_diagnosis **ret,
-                                           struct pyro_error *error);
+enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                           struct pyro_slice id, struct pyro_slice attempt,
+                                           const struct serve_diagnosis **ret, struct pyro_error *error);
 void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis);
 
 /* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */
 void pyro_serve_catalog_forget_diagnoses(struct serve_catalog *catalog);
+
+/* Closes what nobody reads, the half that was not asked for longest first. */
+void pyro_serve_catalog_shrink(struct serve_catalog *catalog);
 
 /* What is open now, and how many folders are watched. */
 struct serve_catalog_usage {

@@ -150,6 +150,32 @@ static uint64_t open_files(void)
     return count > 3 ? count - 3 : 0; /* two are no files, one is the folder */
 }
 
+/* One line a class. */
+static void write_class_counts(struct pyro_strbuf *out, struct serve_gate *gate)
+{
+    static const struct {
+        const char *name, *type, *help;
+        bool light; /* there are figures of light ones, too: they are never refused nor stopped */
+    } rows[] = {
+        {"pyrometer_requests_running", "gauge",
+         "Requests that are being worked on, by class; a query is part of a heavy one.", true},
+        {"pyrometer_requests_waiting", "gauge", "Requests that wait for others of their class.", true},
+        {"pyrometer_requests_refused_total", "counter", "Requests that found too many others of their class.", false},
+        {"pyrometer_requests_stopped_total", "counter",
+         "Requests that were stopped: their time or the memory was up, or the client had gone.", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        head(out, rows[i].name, rows[i].type, rows[i].help);
+        for (int class = SERVE_LIGHT; class < SERVE_CLASSES; class ++) {
+            struct serve_class_counts counts = pyro_gate_counts(gate, (enum serve_class) class);
+            const uint64_t values[] = {counts.running, counts.waiting, counts.refused, counts.stopped};
+            if (class != SERVE_LIGHT || rows[i].light)
+                pyro_strbuf_printf(out, "%s{class=\"%s\"} %" PRIu64 "\n", rows[i].name,
+                                   pyro_gate_class_name((enum serve_class) class), values[i]);
+        }
+    }
+}
+
 static void write_process(struct pyro_strbuf *out, const struct serve_metrics *metrics)
 {
     struct rusage usage;
@@ -184,6 +210,7 @@ void pyro_serve_metrics(struct serve_request *request)
     pyro_strbuf_printf(out, "pyrometer_build_info{version=\"%s\"} 1\n", PYROMETER_VERSION);
     write_requests(out, metrics);
     write_latencies(out, metrics);
+    write_class_counts(out, request->shared->gate);
     write_catalog(request);
     one(out, "pyrometer_uploads_total", "counter", "Uploads that were taken.", get(&metrics->uploads));
     one(out, "pyrometer_upload_bytes_total", "counter", "Their bytes.", get(&metrics->upload_bytes));

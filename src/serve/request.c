@@ -15,8 +15,10 @@ static const struct {
     serve_service *service;
     unsigned methods;
     size_t body_bytes;
+    serve_class_of *class;
 } services[] = {
-#define SERVICE(prefix, service, methods, body_bytes) {prefix, #service, pyro_serve_##service, methods, body_bytes},
+#define SERVICE(prefix, service, methods, body_bytes, class)                                                           \
+    {prefix, #service, pyro_serve_##service, methods, body_bytes, class},
 #include "serve/services.def"
 #undef SERVICE
 };
@@ -55,6 +57,35 @@ size_t pyro_serve_body_limit(const char *url, enum serve_method method)
     return i < SERVICES && sent && (services[i].methods & method) ? services[i].body_bytes : 0;
 }
 
+enum serve_class pyro_serve_is_light(enum serve_method method, const char *path)
+{
+    (void)method;
+    (void)path;
+    return SERVE_LIGHT;
+}
+
+enum serve_class pyro_serve_is_heavy(enum serve_method method, const char *path)
+{
+    (void)method;
+    (void)path;
+    return SERVE_HEAVY;
+}
+
+enum serve_class pyro_serve_class(enum serve_method method, const char *url)
+{
+    size_t i = find_service(url);
+    return i < SERVICES && (services[i].methods & method) ? services[i].class(method, url + strlen(services[i].prefix))
+                                                          : SERVE_LIGHT;
+}
+
+void pyro_serve_unavailable(struct serve_request *request, const char *words)
+{
+    char seconds[16];
+    int len = snprintf(seconds, sizeof(seconds), "%d", SERVE_RETRY_SECONDS);
+    pyro_serve_plain(request, 503, "%s", words);
+    pyro_serve_header(request, "Retry-After", (struct pyro_slice){seconds, (size_t)len});
+}
+
 void pyro_serve_answer(struct serve_request *request, const char *url)
 {
     size_t i = find_service(url);
@@ -66,7 +97,10 @@ void pyro_serve_answer(struct serve_request *request, const char *url)
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else {
         request->path = pyro_slice_from(url + strlen(services[i].prefix));
-        services[i].service(request);
+        if (request->refusal && services[i].service != pyro_serve_mcp) /* which has a form of its own for it */
+            pyro_serve_unavailable(request, request->refusal);
+        else
+            services[i].service(request);
     }
     pyro_serve_list_release(request->list);
     request->list = NULL;

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "serve/catalog.h"
+#include "serve/gate.h"
 
 /* One `name=value` of the query, decoded. */
 struct serve_parameter {
@@ -79,16 +80,26 @@ struct serve_request {
     const char *type; /* of the answer; a literal; NULL: not said */
     struct serve_header headers[SERVE_HEADERS];
     size_t header_count;
-    struct serve_stream stream; /* where `read` is set, the body instead of `out` */
-    void *transport;            /* for pyro_serve_request_header() */
+    struct serve_stream stream;  /* where `read` is set, the body instead of `out` */
+    void *transport;             /* for pyro_serve_request_header() */
+    struct serve_ticket *ticket; /* of a heavy one; NULL: it is light */
+    /* Of a light one whose service finds that it is heavy: it is asked again, with a ticket. */
+    bool is_heavy;
+    const char *refusal; /* there is no ticket: what the answer is to say, in the service's own form */
 };
 
 /* Fills `out` (or `stream`), `status` and `type`, which are empty, 200 and application/json before. An ETag among the
  * headers makes the request conditional: 304 is answered for it where the client has that one. */
 typedef void serve_service(struct serve_request *request);
-#define SERVICE(prefix, service, methods, body_bytes) serve_service pyro_serve_##service;
+#define SERVICE(prefix, service, methods, body_bytes, class) serve_service pyro_serve_##service;
 #include "serve/services.def"
 #undef SERVICE
+
+/* How much work a request is, by its path behind the service's prefix. */
+typedef enum serve_class serve_class_of(enum serve_method method, const char *path);
+serve_class_of pyro_serve_is_light, pyro_serve_is_heavy, pyro_spark_class, pyro_api_class;
+/* The same of a whole path. */
+enum serve_class pyro_serve_class(enum serve_method method, const char *url);
 
 /* The list of applications that the user may see, the same one for as long as the request is answered. NULL: there was
  * no memory for it, and none may be seen. */
@@ -104,6 +115,9 @@ void pyro_serve_header(struct serve_request *request, const char *name, struct p
 /* The answer is this text and nothing of what was written so far. */
 void pyro_serve_plain(struct serve_request *request, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The answer is 503, and when to try again. */
+void pyro_serve_unavailable(struct serve_request *request, const char *words);
 
 /* The segments of a path, empty ones left out; SIZE_MAX: more than SERVE_SEGMENTS. */
 size_t pyro_serve_split(struct pyro_slice path, struct pyro_slice *segments);

@@ -21,10 +21,10 @@ struct pyro_attempt {
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t log, struct pyro_arena *arena,
                                    struct pyro_attempt *ret, struct pyro_error *error);
 /* `with_sql`: with SQL executions, whose metrics take about as long to follow as all the rest. `limits`: what is
- * forgotten as Spark forgets it; NULL: nothing. */
+ * forgotten as Spark forgets it; NULL: nothing. `options`: progress only; NULL: none. */
 enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool with_sql,
-                                   const struct pyro_retained_limits *limits, struct pyro_history **ret,
-                                   struct pyro_error *error);
+                                   const struct pyro_retained_limits *limits, const struct pyro_options *options,
+                                   struct pyro_history **ret, struct pyro_error *error);
 
 /* ---- Logs that grow ----
  *
@@ -47,7 +47,8 @@ enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *fo
  * *follower is NULL. */
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t log,
                                      bool with_sql, const struct pyro_retained_limits *limits,
-                                     struct pyro_history **ret, struct pyro_error *error);
+                                     const struct pyro_options *options, struct pyro_history **ret,
+                                     struct pyro_error *error);
 
 /* ---- Kept in files ----
  *

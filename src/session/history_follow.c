@@ -68,18 +68,27 @@ static struct pyro_load_sink sink_of(struct pyro_listener *listener)
     };
 }
 
+/* The defaults, with the progress that is given. */
+static enum pyro_status resolve(const struct pyro_options *given, struct pyro_options *ret, struct pyro_error *error)
+{
+    PYRO_TRY(pyro_options_resolve(NULL, ret, error));
+    ret->progress = given ? given->progress : NULL;
+    ret->progress_context = given ? given->progress_context : NULL;
+    return PYRO_OK;
+}
+
 /* ---- Once ---- */
 
 enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool with_sql,
-                                   const struct pyro_retained_limits *limits, struct pyro_history **ret,
-                                   struct pyro_error *error)
+                                   const struct pyro_retained_limits *limits, const struct pyro_options *given,
+                                   struct pyro_history **ret, struct pyro_error *error)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
     struct pyro_listener listener;
     struct pyro_options options;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
-    PYRO_TRY(pyro_options_resolve(NULL, &options, error));
+    PYRO_TRY(resolve(given, &options, error));
     if (!pyro_listener_init(&listener, with_sql, limits)) {
         pyro_listener_done(&listener);
         return no_memory(error);
@@ -248,9 +257,11 @@ static bool measure(struct pyro_history_follower *follower, const struct pyro_lo
     return *ret_memory;
 }
 
-static enum pyro_status read_on(struct pyro_history_follower *follower, const struct pyro_log *log, bool *ret_same,
-                                struct pyro_error *error)
+static enum pyro_status read_on(struct pyro_history_follower *follower, const struct pyro_log *log,
+                                const struct pyro_options *given, bool *ret_same, struct pyro_error *error)
 {
+    struct pyro_options options;
+    PYRO_TRY(resolve(given, &options, error));
     uint64_t *from = pyro_allocate(NULL, 2 * log->part_count * sizeof(*from) + 1), *until = from + log->part_count;
     bool memory = false;
     *ret_same = from && measure(follower, log, from, until, &memory);
@@ -259,7 +270,7 @@ static enum pyro_status read_on(struct pyro_history_follower *follower, const st
     sink.until = until;
     enum pyro_status status = memory ? PYRO_OK : no_memory(error);
     if (*ret_same)
-        status = pyro_load_batches(log, &follower->options, &sink, error);
+        status = pyro_load_batches(log, &options, &sink, error);
     for (size_t i = 0; *ret_same && status == PYRO_OK && i < log->part_count; i++)
         follower->places.items[i].offset = until[i];
     pyro_release(NULL, from);
@@ -268,7 +279,8 @@ static enum pyro_status read_on(struct pyro_history_follower *follower, const st
 
 enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t index,
                                      bool with_sql, const struct pyro_retained_limits *limits,
-                                     struct pyro_history **ret, struct pyro_error *error)
+                                     const struct pyro_options *options, struct pyro_history **ret,
+                                     struct pyro_error *error)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
     bool same = false;
@@ -284,7 +296,7 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         }
         if (!one)
             return no_memory(error);
-        enum pyro_status status = read_on(one, log, &same, error);
+        enum pyro_status status = read_on(one, log, options, &same, error);
         if (status != PYRO_OK) {
             pyro_history_follower_free(one);
             return status;
@@ -299,5 +311,5 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         return status;
     }
     pyro_history_follower_free(one);
-    return pyro_history_load(inputs, index, with_sql, limits, ret, error);
+    return pyro_history_load(inputs, index, with_sql, limits, options, ret, error);
 }

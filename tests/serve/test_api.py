@@ -493,7 +493,7 @@ def cpu_seconds(client: Client, pause: float = 0) -> int:
 
 def routes() -> List[Tuple[str, str, List[str]]]:
     text = (conftest.ROOT / "src" / "serve" / "api" / "routes.def").read_text(encoding="utf-8")
-    found = re.findall(r'^ROUTE\((\w+), "([^"]+)", \w+, (\w+), "([^"]*)"\)', text, re.M)
+    found = re.findall(r'^ROUTE\((\w+), "([^"]+)", \w+, (\w+), \w+, "([^"]*)"\)', text, re.M)
     return [(method.lower(), ("/applications/{}/{}/" if scope == "APP" else "/") + path.replace("{#}", "{}"),
              sorted(word.rstrip("*") for word in words.split())) for method, path, scope, words in found]
 

@@ -20,7 +20,7 @@ struct api_request {
 };
 
 typedef void api_handler(struct api_request *request);
-#define ROUTE(method, path, handler, scope, parameters) api_handler pyro_api_##handler;
+#define ROUTE(method, path, handler, scope, class, parameters) api_handler pyro_api_##handler;
 #include "serve/api/routes.def"
 #undef ROUTE
 
@@ -33,6 +33,10 @@ void pyro_api_allow(struct serve_request *http, const char *path);
 /* The answer is an error; its code follows from the status. */
 void pyro_api_error(struct serve_request *http, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The answer is what a function of the library says: 422 for what cannot be read, 503 for what was stopped or had no
+ * memory, else `otherwise`. */
+void pyro_api_fail(struct serve_request *http, const struct pyro_error *error, unsigned otherwise);
 
 /* ---- Parameters; false: it is wrong, and the request is answered ---- */
 

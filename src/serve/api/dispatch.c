@@ -13,10 +13,11 @@ static const struct route {
     const char *path;
     api_handler *handler;
     enum scope scope;
+    enum serve_class class;
     const char *parameters;
 } routes[] = {
-#define ROUTE(method, path, handler, scope, parameters)                                                                \
-    {SERVE_##method, path, pyro_api_##handler, SCOPE_##scope, parameters},
+#define ROUTE(method, path, handler, scope, class, parameters)                                                         \
+    {SERVE_##method, path, pyro_api_##handler, SCOPE_##scope, SERVE_##class, parameters},
 #include "serve/api/routes.def"
 #undef ROUTE
 };
@@ -30,6 +31,14 @@ void pyro_api_error(struct serve_request *http, unsigned status, const char *for
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     pyro_serve_plain(http, status, "%s", text);
+}
+
+void pyro_api_fail(struct serve_request *http, const struct pyro_error *error, unsigned otherwise)
+{
+    if (pyro_failure_status(error) == 500)
+        pyro_api_error(http, otherwise, "%s", error->message);
+    else
+        pyro_serve_failure(http, error);
 }
 
 /* ---- Parameters ---- */
@@ -178,10 +187,10 @@ const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, str
     struct pyro_error error = {0};
     enum pyro_status status = PYRO_OK;
     if (may_see(http, app, attempt))
-        status = whole ? pyro_serve_catalog_diagnosis(http->catalog, app, attempt, &diagnosis, &error)
-                       : pyro_serve_catalog_report(http->catalog, app, attempt, &diagnosis, &error);
+        status = whole ? pyro_serve_catalog_diagnosis(http->catalog, http->ticket, app, attempt, &diagnosis, &error)
+                       : pyro_serve_catalog_report(http->catalog, http->ticket, app, attempt, &diagnosis, &error);
     if (status != PYRO_OK)
-        pyro_serve_failure(http, &error);
+        pyro_api_fail(http, &error, 500);
     else if (diagnosis && diagnosis->partial)
         pyro_failure_headers(http, 200); /* the next answer may have all of it */
     else if (!diagnosis)
@@ -343,6 +352,19 @@ void pyro_api_dispatch(struct serve_request *http, const char *prefix)
         count = 5;
     }
     dispatch(&request, segments, count);
+}
+
+/* Below an application everything needs it; ids of findings have any number of segments. */
+enum serve_class pyro_api_class(enum serve_method method, const char *path)
+{
+    struct api_request request = {.http = NULL};
+    struct pyro_slice segments[SERVE_SEGMENTS];
+    bool other_method = false;
+    size_t count = pyro_serve_split(pyro_slice_from(path), segments);
+    const struct route *route =
+        count == SIZE_MAX ? NULL : find_route(SCOPE_ROOT, method, segments, count, &request, &other_method);
+    bool below = count > 3 && (count == SIZE_MAX || pyro_slice_is(segments[0], "applications"));
+    return route ? route->class : below ? SERVE_HEAVY : SERVE_LIGHT;
 }
 
 void pyro_serve_api(struct serve_request *http)

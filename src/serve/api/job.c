@@ -25,10 +25,23 @@ struct api_pipe {
 
 /* ---- The thread ---- */
 
+/* Whoever reads slowly has all the time that the connection has; it holds nobody up. */
+static bool is_over(const struct api_job *job)
+{
+    enum serve_stop why = pyro_ticket_stopped(job->ticket);
+    return why != SERVE_GO_ON && why != SERVE_TOO_LATE;
+}
+
 static int put(void *context, const void *data, size_t len)
 {
-    struct api_pipe *pipe = context;
+    struct api_job *job = context;
+    struct api_pipe *pipe = job->pipe;
     pthread_mutex_lock(&pipe->mutex);
+    if (!pipe->cancelled && pipe->text.len - pipe->taken > AHEAD_BYTES) {
+        pthread_mutex_unlock(&pipe->mutex);
+        pyro_ticket_yield(job->ticket); /* from here on it works only as fast as its client reads */
+        pthread_mutex_lock(&pipe->mutex);
+    }
     while (!pipe->cancelled && pipe->text.len - pipe->taken > AHEAD_BYTES)
         pthread_cond_wait(&pipe->changed, &pipe->mutex);
     if (pipe->taken == pipe->text.len) {
@@ -36,7 +49,7 @@ static int put(void *context, const void *data, size_t len)
         pipe->taken = 0;
     }
     pyro_strbuf_add(&pipe->text, data, len);
-    bool stop = pipe->cancelled || pipe->text.failed;
+    bool stop = pipe->cancelled || pipe->text.failed || is_over(job);
     pthread_cond_broadcast(&pipe->changed);
     pthread_mutex_unlock(&pipe->mutex);
     return stop;
@@ -44,10 +57,11 @@ static int put(void *context, const void *data, size_t len)
 
 static int go_on(void *context, const struct pyro_progress *progress)
 {
-    struct api_pipe *pipe = context;
+    const struct api_job *job = context;
+    struct api_pipe *pipe = job->pipe;
     (void)progress;
     pthread_mutex_lock(&pipe->mutex);
-    bool stop = pipe->cancelled;
+    bool stop = pipe->cancelled || pyro_ticket_stopped(job->ticket) != SERVE_GO_ON;
     pipe->begun = true;
     pthread_mutex_unlock(&pipe->mutex);
     return stop;
@@ -58,8 +72,8 @@ static void *work(void *context)
     struct api_job *job = context;
     struct api_pipe *pipe = job->pipe;
     struct pyro_error error = {0};
-    struct pyro_writer writer = {put, pipe};
-    struct pyro_options options = {.size = sizeof(options), .progress = go_on, .progress_context = pipe};
+    struct pyro_writer writer = {put, job};
+    struct pyro_options options = {.size = sizeof(options), .progress = go_on, .progress_context = job};
     enum pyro_status status = job->work(job, &options, &writer, &error);
     pthread_mutex_lock(&pipe->mutex);
     pipe->status = status;
@@ -83,6 +97,7 @@ struct api_job *pyro_api_job_new(struct serve_request *request, api_work *functi
         return NULL;
     }
     *job = (struct api_job){.work = function, .shared = request->shared, .refused = 400, .pipe = pipe};
+    job->ticket = pyro_ticket_retain(request->ticket);
     *pipe = (struct api_pipe){.status = PYRO_OK};
     pyro_arena_init(&job->arena, NULL);
     pyro_strbuf_init(&pipe->text, NULL);
@@ -101,6 +116,7 @@ void pyro_api_job_free(struct api_job *job)
         return;
     for (size_t i = 0; i < API_DIAGNOSES; i++)
         pyro_serve_diagnosis_release(job->diagnoses[i]);
+    pyro_ticket_release(job->ticket);
     pthread_cond_destroy(&job->pipe->changed);
     pthread_mutex_destroy(&job->pipe->mutex);
     pyro_strbuf_done(&job->pipe->text);
@@ -164,6 +180,16 @@ static void close_pipe(void *context)
     end(context);
 }
 
+static void fail(struct serve_request *request, const struct api_job *job)
+{
+    enum serve_stop why = pyro_ticket_stopped(job->ticket);
+    struct pyro_error error = job->pipe->error;
+    if (why != SERVE_GO_ON && error.code != PYRO_ERROR_ARGUMENT && error.code != PYRO_ERROR_INPUT)
+        pyro_serve_unavailable(request, pyro_gate_why(why)); /* whatever it was that noticed it */
+    else
+        pyro_api_fail(request, &error, error.code == PYRO_ERROR_ARGUMENT ? job->refused : 500);
+}
+
 void pyro_api_job_run(struct serve_request *request, struct api_job *job)
 {
     struct api_pipe *pipe = job->pipe;
@@ -189,9 +215,7 @@ void pyro_api_job_run(struct serve_request *request, struct api_job *job)
     }
     if (pipe->status == PYRO_OK)
         pyro_strbuf_add_slice(request->out, pyro_strbuf_slice(&pipe->text));
-    else if (pipe->error.code == PYRO_ERROR_ARGUMENT)
-        pyro_api_error(request, job->refused, "%s", pipe->error.message);
     else
-        pyro_serve_failure(request, &pipe->error);
+        fail(request, job);
     end(job);
 }

@@ -19,8 +19,9 @@ struct api_job {
     struct pyro_arena arena; /* what the work needs of the request: that is gone before the work ends */
     const struct serve_diagnosis *diagnoses[API_DIAGNOSES]; /* released with the job; may be NULL */
     const struct serve_shared *shared;
-    void *question;   /* the work's own, in the arena */
-    unsigned refused; /* status of an answer for PYRO_ERROR_ARGUMENT: 400 or 404 */
+    struct serve_ticket *ticket; /* of the request, for as long as the work lasts */
+    void *question;              /* the work's own, in the arena */
+    unsigned refused;            /* status of an answer for PYRO_ERROR_ARGUMENT: 400 or 404 */
     struct api_pipe *pipe;
 };
 

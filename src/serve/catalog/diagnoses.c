@@ -66,7 +66,6 @@ static struct pyro_options counting(const struct pyro_options *options, const st
 {
     struct pyro_options own = *options;
     own.allocator = pyro_counted_allocator(memory);
-    own.progress = NULL;
     return own;
 }
 
@@ -84,7 +83,8 @@ static struct follower *open_follower(const struct serve_log *log, const struct 
     *follower = (struct follower){.memory = pyro_counted_new()};
     enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
     if (status == PYRO_OK) {
-        const struct pyro_options own = counting(options, follower->memory);
+        struct pyro_options own = counting(options, follower->memory);
+        own.progress = NULL; /* of the request that loads now; the decoder stays */
         status = pyro_decoder_new(log->log.path.ptr, &own, &follower->decoder, error);
     }
     if (status == PYRO_OK)
@@ -93,15 +93,25 @@ static struct follower *open_follower(const struct serve_log *log, const struct 
     return NULL;
 }
 
+struct feeding {
+    pyro_decoder *decoder;
+    const struct pyro_options *options;
+};
+
 static enum pyro_status feed(void *context, const void *bytes, size_t len, struct pyro_error *error)
 {
-    return pyro_decoder_feed(context, bytes, len, error);
+    const struct feeding *feeding = context;
+    const struct pyro_progress progress = {.path = ""};
+    if (feeding->options->progress && feeding->options->progress(feeding->options->progress_context, &progress) != 0)
+        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
+    return pyro_decoder_feed(feeding->decoder, bytes, len, error);
 }
 
-static enum pyro_status follow(struct follower *follower, const struct serve_log *log, pyro_app **ret,
-                               struct pyro_error *error)
+static enum pyro_status follow(struct follower *follower, const struct serve_log *log,
+                               const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
 {
-    PYRO_TRY(pyro_serve_read_on(&follower->place, log, feed, follower->decoder, error));
+    struct feeding feeding = {follower->decoder, options};
+    PYRO_TRY(pyro_serve_read_on(&follower->place, log, feed, &feeding, error));
     return pyro_decoder_snapshot(follower->decoder, ret, error);
 }
 
@@ -123,7 +133,7 @@ static enum pyro_status load_on(const struct serve_log *log, const struct pyro_o
         follower = open_follower(log, options, error);
     if (!follower)
         return PYRO_ERROR_MEMORY;
-    enum pyro_status status = follow(follower, log, ret, error);
+    enum pyro_status status = follow(follower, log, options, ret, error);
     if (status == PYRO_OK)
         *state = follower;
     else
@@ -228,22 +238,22 @@ static enum pyro_status load(const struct serve_log *log, const struct serve_cat
 
 const struct serve_kind_row pyro_serve_kind_diagnosis = {load, retain, release, close_follower};
 
-enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct pyro_slice id,
-                                           struct pyro_slice attempt, const struct serve_diagnosis **ret,
-                                           struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                           struct pyro_slice id, struct pyro_slice attempt,
+                                           const struct serve_diagnosis **ret, struct pyro_error *error)
 {
     void *value = NULL;
-    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, SERVE_KIND_DIAGNOSIS, id, attempt, &value, error));
+    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, ticket, SERVE_KIND_DIAGNOSIS, id, attempt, &value, error));
     *ret = value ? &((struct open_diagnosis *)value)->shown : NULL;
     return PYRO_OK;
 }
 
-enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct pyro_slice id,
-                                              struct pyro_slice attempt, const struct serve_diagnosis **ret,
-                                              struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                              struct pyro_slice id, struct pyro_slice attempt,
+                                              const struct serve_diagnosis **ret, struct pyro_error *error)
 {
     const struct serve_diagnosis *found = NULL;
-    PYRO_TRY(pyro_serve_catalog_report(catalog, id, attempt, &found, error));
+    PYRO_TRY(pyro_serve_catalog_report(catalog, ticket, id, attempt, &found, error));
     *ret = found && found->app ? found : NULL;
     if (!found || found->app)
         return PYRO_OK;

@@ -97,7 +97,7 @@ static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inp
     if (*ret)
         return PYRO_OK;
     struct save *save = cache ? new_save(log, cache) : NULL;
-    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, ret, error);
+    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, &options->load, ret, error);
     if (status == PYRO_OK && save)
         start_saving(state, save, *ret);
     else
@@ -119,10 +119,10 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
     }
     stop_saving(state);
     PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
-    enum pyro_status status =
-        state->follower || log->log.in_progress
-            ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained, &history, error)
-            : load_ended(log, inputs, with_sql, options, state, &history, error);
+    enum pyro_status status = state->follower || log->log.in_progress
+                                  ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained,
+                                                        &options->load, &history, error)
+                                  : load_ended(log, inputs, with_sql, options, state, &history, error);
     if (!log->log.in_progress) { /* nothing comes any more */
         pyro_history_follower_free(state->follower);
         state->follower = NULL;
@@ -167,13 +167,13 @@ const struct serve_kind_row *const pyro_serve_kinds[SERVE_KINDS] = {
     [SERVE_KIND_DIAGNOSIS] = &pyro_serve_kind_diagnosis,
 };
 
-enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct pyro_slice id,
-                                            struct pyro_slice attempt, bool with_sql, struct pyro_history **ret,
-                                            struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                            struct pyro_slice id, struct pyro_slice attempt, bool with_sql,
+                                            struct pyro_history **ret, struct pyro_error *error)
 {
     void *value = NULL;
     enum serve_kind kind = with_sql ? SERVE_KIND_SQL_HISTORY : SERVE_KIND_HISTORY;
-    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, kind, id, attempt, &value, error));
+    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, ticket, kind, id, attempt, &value, error));
     *ret = value;
     return PYRO_OK;
 }

@@ -1,9 +1,13 @@
 /* What is open: loaded once whoever asks, shared by reference, closed when others need the room. */
 #include <errno.h>
+#include <time.h>
 
 #include "serve/catalog/parts.h"
 
-enum { MOST_LOADS = 8 }; /* at once: each may take as much memory as a large log needs */
+enum {
+    MOST_LOADS = 8, /* at once: each may take as much memory as a large log needs */
+    LOOK_MS = 100   /* how often those that wait look whether they are to go on */
+};
 
 static void close_slot(struct serve_slot *slot)
 {
@@ -69,6 +73,16 @@ static void evict(struct serve_catalog *catalog, const struct serve_slot *newest
     }
 }
 
+void pyro_serve_catalog_shrink(struct serve_catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->mutex);
+    uint64_t limit = catalog->options.memory_bytes;
+    catalog->options.memory_bytes = catalog->usage.memory_bytes / 2;
+    evict(catalog, NULL);
+    catalog->options.memory_bytes = limit;
+    pthread_mutex_unlock(&catalog->mutex);
+}
+
 static struct serve_slot *slot_of(struct serve_catalog *catalog, uint64_t identity, enum serve_kind kind)
 {
     for (size_t i = 0; i < catalog->open.count; i++)
@@ -99,21 +113,71 @@ static const struct serve_log *find_log(struct serve_catalog *catalog, struct py
 
 /* ---- Loading ---- */
 
-/* Without the mutex while it reads. */
-static void load(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log)
+/* What a load is made for. */
+struct load {
+    struct serve_catalog *catalog;
+    struct serve_slot *slot;
+    struct serve_ticket *ticket;
+};
+
+/* Goes on for others who wait for the same, though the one that began it has gone. */
+static int look(void *context, const struct pyro_progress *progress)
 {
+    const struct load *load = context;
+    (void)progress;
+    enum serve_stop why = pyro_ticket_stopped(load->ticket);
+    if (why == SERVE_GO_ON || why == SERVE_STOPPING || why == SERVE_NO_MEMORY)
+        return why != SERVE_GO_ON;
+    pthread_mutex_lock(&load->catalog->mutex);
+    bool alone = load->slot->waiting <= 1;
+    pthread_mutex_unlock(&load->catalog->mutex);
+    return alone;
+}
+
+/* Waits for the end of some load, or for the time to look again. */
+static void wait_for_loads(struct serve_catalog *catalog)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&catalog->loaded, &catalog->mutex, &until);
+}
+
+static enum pyro_status stopped(struct serve_ticket *ticket, struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_CANCELLED, "%s", pyro_gate_why(pyro_ticket_stopped(ticket)));
+}
+
+/* Without the mutex while it reads. */
+static void load(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log,
+                 struct serve_ticket *ticket)
+{
+    struct load context = {catalog, slot, ticket};
+    struct serve_catalog_options options = catalog->options;
+    options.load.progress = look;
+    options.load.progress_context = &context;
     const struct serve_kind_row *kind = pyro_serve_kinds[slot->kind];
     struct pyro_error error = {0};
     void *state = slot->state, *before = slot->log == log ? slot->value : NULL; /* this thread's, as the state is */
     struct serve_loaded loaded = {0};
     slot->loading = true;
-    while (catalog->loading >= MOST_LOADS)
-        pthread_cond_wait(&catalog->loaded, &catalog->mutex);
+    while (catalog->loading >= MOST_LOADS && pyro_ticket_stopped(ticket) == SERVE_GO_ON)
+        wait_for_loads(catalog);
     catalog->loading++;
     catalog->usage.loads++;
     uint64_t freshness = catalog->freshness;
     pthread_mutex_unlock(&catalog->mutex);
-    enum pyro_status status = kind->load(log, &catalog->options, before, &state, &loaded, &error);
+    if (ticket)
+        atomic_store(&ticket->loads, true);
+    enum pyro_status status = pyro_ticket_stopped(ticket) == SERVE_GO_ON
+                                  ? kind->load(log, &options, before, &state, &loaded, &error)
+                                  : PYRO_ERROR_CANCELLED;
+    if (ticket)
+        atomic_store(&ticket->loads, false);
+    if (status == PYRO_ERROR_CANCELLED)
+        stopped(ticket, &error);
     pthread_mutex_lock(&catalog->mutex);
     catalog->loading--;
     slot->loading = false;
@@ -142,17 +206,19 @@ static bool is_fresh(const struct serve_catalog *catalog, const struct serve_slo
 
 /* Makes the slot hold the log as it is now, or as it was if another request is at it. */
 static enum pyro_status fill(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log,
-                             struct pyro_error *error)
+                             struct serve_ticket *ticket, struct pyro_error *error)
 {
-    while (slot->loading && !slot->value)
-        pthread_cond_wait(&catalog->loaded, &catalog->mutex);
+    while (slot->loading && !slot->value && pyro_ticket_stopped(ticket) == SERVE_GO_ON)
+        wait_for_loads(catalog);
+    if (pyro_ticket_stopped(ticket) != SERVE_GO_ON)
+        return stopped(ticket, error);
     if (slot->value && ((slot->log == log && is_fresh(catalog, slot)) || slot->loading)) {
         catalog->usage.hits++;
         return PYRO_OK;
     }
     /* Only what the bytes themselves say fails again in the same way. */
     if (slot->failed != log || !slot->failure.lasting)
-        load(catalog, slot, log);
+        load(catalog, slot, log, ticket);
     if (slot->value && slot->log == log && slot->failure.code == PYRO_OK)
         return PYRO_OK;
     *error = slot->failure;
@@ -160,15 +226,15 @@ static enum pyro_status fill(struct serve_catalog *catalog, struct serve_slot *s
 }
 
 /* Under the mutex. */
-static enum pyro_status open_log(struct serve_catalog *catalog, enum serve_kind kind, const struct serve_log *log,
-                                 void **ret, struct pyro_error *error)
+static enum pyro_status open_log(struct serve_catalog *catalog, struct serve_ticket *ticket, enum serve_kind kind,
+                                 const struct serve_log *log, void **ret, struct pyro_error *error)
 {
     struct serve_slot *slot = slot_of(catalog, log->identity, kind);
     if (!slot)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     slot->waiting++;
     slot->used = ++catalog->clock;
-    enum pyro_status status = fill(catalog, slot, log, error);
+    enum pyro_status status = fill(catalog, slot, log, ticket, error);
     slot->waiting--;
     if (status == PYRO_OK)
         *ret = pyro_serve_kinds[kind]->retain(slot->value);
@@ -182,8 +248,9 @@ static bool is_gone(const struct serve_log *log)
     return log->log.part_count && stat(log->log.parts[0].path.ptr, &status) != 0 && errno == ENOENT;
 }
 
-enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enum serve_kind kind, struct pyro_slice id,
-                                              struct pyro_slice attempt, void **ret, struct pyro_error *error)
+enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                              enum serve_kind kind, struct pyro_slice id, struct pyro_slice attempt,
+                                              void **ret, struct pyro_error *error)
 {
     enum pyro_status status = PYRO_OK;
     *ret = NULL;
@@ -192,7 +259,7 @@ enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enu
         pthread_mutex_lock(&catalog->mutex);
         const struct serve_log *log = find_log(catalog, id, attempt);
         bool there = log && (!log->stored || kind == SERVE_KIND_DIAGNOSIS);
-        status = there ? open_log(catalog, kind, log, ret, error) : PYRO_OK;
+        status = there ? open_log(catalog, ticket, kind, log, ret, error) : PYRO_OK;
         pthread_mutex_unlock(&catalog->mutex);
         bool gone = log && status == PYRO_ERROR_INPUT && is_gone(log);
         pyro_serve_log_release(log);

@@ -228,8 +228,9 @@ struct serve_catalog {
 };
 
 /* The open thing of that kind of the attempt, retained. Of what is only stored there are no histories. */
-enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, enum serve_kind kind, struct pyro_slice id,
-                                              struct pyro_slice attempt, void **ret, struct pyro_error *error);
+enum pyro_status pyro_serve_catalog_open_kind(struct serve_catalog *catalog, struct serve_ticket *ticket,
+                                              enum serve_kind kind, struct pyro_slice id, struct pyro_slice attempt,
+                                              void **ret, struct pyro_error *error);
 /* Forgets what is open of logs that are no longer there. Under the mutex. */
 void pyro_serve_catalog_sweep(struct serve_catalog *catalog);
 void pyro_serve_catalog_close_all(struct serve_catalog *catalog);

@@ -67,6 +67,7 @@ static void answer_with_service(struct exchange *exchange)
     struct body *body = &exchange->body;
     struct serve_request *request = &exchange->request;
     pyro_body_finish(body);
+    request->parameter_count = 0; /* a second time, with a ticket */
     if (!request->method) {
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else if (body->too_long && body->limit) {
@@ -90,16 +91,64 @@ static void answer_with_service(struct exchange *exchange)
     }
 }
 
+static void enter(struct exchange *exchange);
+
 static void work(struct work *work)
 {
     struct exchange *exchange = (struct exchange *)work;
+    struct serve_request *request = &exchange->request;
+    struct serve_ticket *ticket = request->ticket;
+    if (!ticket)
+        pyro_gate_light(&exchange->server->gate, 1, -1);
     answer_with_service(exchange);
+    if (!ticket)
+        pyro_gate_light(&exchange->server->gate, -1, 0);
+    if (request->is_heavy && !ticket && !request->refusal) {
+        enter(exchange);
+        return;
+    }
     pyro_serve_shape_error(&exchange->request, exchange->url);
     pyro_serve_metrics_count(&exchange->server->shared.metrics, pyro_serve_service_of(exchange->url),
                              exchange->request.status, now_us() - exchange->complete_us);
     pyro_http_compress(&exchange->request);
     exchange->step = EXCHANGE_ANSWER;
+    request->ticket = NULL;
+    pyro_ticket_unwatch(ticket, request->stream.read != NULL); /* after the resumption the socket may be closed */
+    pyro_ticket_release(ticket);
     MHD_resume_connection(exchange->connection);
+}
+
+/* ---- Heavy requests: when there is room for them ---- */
+
+static void run_heavy(void *context, struct serve_ticket *ticket)
+{
+    struct exchange *exchange = context;
+    exchange->request.ticket = ticket;
+    exchange->work.run = work;
+    pyro_workers_submit(&exchange->server->heavy, &exchange->work);
+}
+
+static void run_light_by(struct exchange *exchange, struct workers *workers)
+{
+    exchange->work.run = work;
+    pyro_gate_light(&exchange->server->gate, 0, 1);
+    pyro_workers_submit(workers, &exchange->work);
+}
+
+static void refuse(void *context)
+{
+    struct exchange *exchange = context;
+    exchange->request.refusal = pyro_gate_busy;
+    run_light_by(exchange, &exchange->server->light);
+}
+
+/* The connection is suspended. */
+static void enter(struct exchange *exchange)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!pyro_gate_enter(&exchange->server->gate, info ? info->connect_fd : -1, run_heavy, refuse, exchange))
+        refuse(exchange);
 }
 
 /* ---- Who may --------------------------------------------------------------------------------------------------- */
@@ -193,14 +242,30 @@ static struct exchange *create(struct pyro_server *server, struct MHD_Connection
     return exchange;
 }
 
-static void submit(struct exchange *exchange, enum exchange_step step, void (*run)(struct work *work))
+static void suspend(struct exchange *exchange, enum exchange_step step)
 {
     exchange->step = step;
     exchange->complete_us = now_us();
-    exchange->work.run = run;
     pyro_connection_is_worked_on(&exchange->server->connections, exchange->place);
     MHD_suspend_connection(exchange->connection);
-    pyro_workers_submit(&exchange->server->workers, &exchange->work);
+}
+
+static void submit_admission(struct exchange *exchange)
+{
+    suspend(exchange, EXCHANGE_ADMISSION);
+    exchange->work.run = admit;
+    pyro_workers_submit(&exchange->server->admission, &exchange->work);
+}
+
+static void submit_work(struct exchange *exchange)
+{
+    suspend(exchange, EXCHANGE_WORK);
+    if (exchange->login) /* a hash, too */
+        run_light_by(exchange, &exchange->server->admission);
+    else if (pyro_serve_class(exchange->request.method, exchange->url) == SERVE_HEAVY)
+        enter(exchange);
+    else
+        run_light_by(exchange, &exchange->server->light);
 }
 
 static enum MHD_Result proceed(struct exchange *exchange)
@@ -225,7 +290,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method)
     case ACCESS_GRANTED:
         return proceed(exchange);
     case ACCESS_SLOW:
-        submit(exchange, EXCHANGE_ADMISSION, admit);
+        submit_admission(exchange);
         return MHD_YES;
     default:
         return pyro_http_respond(exchange);
@@ -259,7 +324,7 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
     case EXCHANGE_ADMITTED:
         return proceed(exchange);
     case EXCHANGE_BODY:
-        submit(exchange, EXCHANGE_WORK, work);
+        submit_work(exchange);
         return MHD_YES;
     case EXCHANGE_REFUSED:
     case EXCHANGE_ANSWER:

@@ -1,8 +1,8 @@
 /* The answer on the wire: headers that every answer has, conditional requests, bodies from memory and from streams. */
 #include "serve/http/server.h"
 
-/* Answers beyond SMALL count: all that clients have not read yet may take ANSWER_BYTES. */
-enum { SMALL = 64 << 10, BLOCK = 256 << 10, ANSWER_BYTES = 512 << 20 };
+/* Answers beyond SMALL count: all that clients have not read yet may take the server's most_answer_bytes. */
+enum { SMALL = 64 << 10, BLOCK = 256 << 10 };
 
 static const char *given(const struct serve_request *request, const char *name)
 {
@@ -59,7 +59,7 @@ static bool reserve(struct exchange *exchange)
 {
     struct pyro_server *server = exchange->server;
     pthread_mutex_lock(&server->mutex);
-    bool fits = server->answer_bytes == 0 || exchange->out.len <= ANSWER_BYTES - server->answer_bytes;
+    bool fits = server->answer_bytes == 0 || server->answer_bytes + exchange->out.len <= server->most_answer_bytes;
     if (fits) {
         exchange->answer_bytes = exchange->out.len;
         server->answer_bytes += exchange->answer_bytes;

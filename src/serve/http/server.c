@@ -10,8 +10,21 @@
 #include "serve/http/listen.h"
 #include "store/store.h"
 
-/* How long answers that have begun may take once the server is to stop. */
-enum { STOP_SECONDS = 10, CONNECTIONS = 4096, UPDATE_MS = 10000, UPLOADS = 10000 };
+/* STOP_MS: how long answers that have begun may take once the server is to stop. */
+enum { STOP_MS = 1000, CONNECTIONS = 4096, UPDATE_MS = 10000, UPLOADS = 10000, QUERIES = 2, QUERY_MS = 15000 };
+
+enum {
+    FIRST_WORKERS = 4,
+    LIGHT_WORKERS = 16,
+    HEAVY_WORKERS = 64,    /* as many as the gate lets run */
+    ADMISSION_WORKERS = 2, /* a hash takes 16 MiB */
+    HEAVY_NICENESS = 5,
+    ANSWER_BYTES = 16 << 20
+};
+
+/* What the process may take beyond --memory: the program, its threads and buffers, and what grows between two looks. */
+#define MEMORY_BYTES  (UINT64_C(1) << 30)
+#define PROCESS_BYTES (UINT64_C(256) << 20)
 
 bool pyro_http_stopping(struct pyro_server *server)
 {
@@ -36,12 +49,18 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&server->changed, &clock);
     pthread_condattr_destroy(&clock);
+    server->shared.gate = &server->gate;
     server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
     server->shared.prices = options->prices;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     server->shared.metrics.started_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (!pyro_gate_open(&server->gate, options->queries ? options->queries : QUERIES,
+                        options->query_ms ? options->query_ms : QUERY_MS)) {
+        pyro_release(NULL, server);
+        return NULL;
+    }
     pyro_stream_limit_init(&server->streams);
     pyro_connections_start(&server->connections);
     return server;
@@ -82,7 +101,7 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .folder_count = count,
         .uploads = server->uploads.folder,
         .cache = options->cache,
-        .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
+        .memory_bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
         .watch = true,
         .retained = options->retained,
@@ -95,6 +114,26 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
     return pyro_serve_catalog_open(&wanted, &server->catalog, error);
 }
 
+static bool start_workers(struct pyro_server *server)
+{
+    return pyro_workers_start(&server->light, FIRST_WORKERS, LIGHT_WORKERS, 0) &&
+           pyro_workers_start(&server->heavy, FIRST_WORKERS, HEAVY_WORKERS, HEAVY_NICENESS) &&
+           pyro_workers_start(&server->admission, 1, ADMISSION_WORKERS, 0);
+}
+
+static void stop_workers(struct pyro_server *server)
+{
+    pyro_workers_stop(&server->admission);
+    pyro_workers_stop(&server->heavy);
+    pyro_workers_stop(&server->light);
+}
+
+static void shrink(void *context)
+{
+    struct pyro_server *server = context;
+    pyro_serve_catalog_shrink(server->catalog);
+}
+
 enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
                                    const struct pyro_server_options *options, pyro_server **ret,
                                    struct pyro_error *error)
@@ -105,11 +144,11 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     PYRO_TRY(check_folders(folders, folder_count, error));
     struct pyro_server *server = create(options);
     if (!server)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left or no thread could be started");
     enum pyro_status status = pyro_access_open(&server->access, options, error);
     if (status == PYRO_OK)
         status = open_uploads(server, options, error);
-    if (status == PYRO_OK && !pyro_workers_start(&server->workers))
+    if (status == PYRO_OK && !start_workers(server))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
     if (status == PYRO_OK)
         status = open_catalog(server, folders, folder_count, options, error);
@@ -119,6 +158,9 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
         pyro_server_stop(server);
         return status;
     }
+    uint64_t memory = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
+    server->most_answer_bytes = memory / 8 > ANSWER_BYTES ? memory / 8 : ANSWER_BYTES;
+    pyro_gate_watch_memory(&server->gate, memory + PROCESS_BYTES, shrink, server);
     server->watch = (struct watch){
         .tokens = server->access.has_tokens ? &server->access.tokens : NULL,
         .certificate = &server->certificate,
@@ -150,7 +192,9 @@ static void wait_for_answers(struct pyro_server *server)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += STOP_SECONDS;
+    until.tv_nsec += STOP_MS % 1000 * 1000000L;
+    until.tv_sec += STOP_MS / 1000 + until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&server->mutex);
     server->stopping = true;
     while (server->exchanges && pthread_cond_timedwait(&server->changed, &server->mutex, &until) != ETIMEDOUT)
@@ -165,9 +209,10 @@ static void stop_daemon(struct pyro_server *server)
         close(listening);
     pyro_stream_limit_stop(&server->streams, STREAMS_STOP_WAITING);
     wait_for_answers(server);
+    pyro_gate_stop(&server->gate);
     /* The daemon must not be stopped while a connection is suspended. */
     pyro_stream_limit_stop(&server->streams, STREAMS_STOP_ALL);
-    pyro_workers_stop(&server->workers);
+    stop_workers(server);
     MHD_stop_daemon(server->daemon);
 }
 
@@ -181,9 +226,10 @@ void pyro_server_stop(pyro_server *server)
     if (server->daemon)
         stop_daemon(server);
     else
-        pyro_workers_stop(&server->workers);
+        stop_workers(server);
     pyro_stream_limit_done(&server->streams);
     pyro_connections_stop(&server->connections);
+    pyro_gate_close(&server->gate);
     pyro_serve_catalog_close(server->catalog);
     pyro_uploads_close(&server->uploads);
     pyro_access_close(&server->access);

@@ -24,7 +24,8 @@ struct pyro_server {
     struct MHD_Daemon *daemon;
     struct serve_catalog *catalog;
     struct serve_shared shared;
-    struct workers workers;
+    struct serve_gate gate;
+    struct workers light, heavy, admission; /* the first are never taken by what takes long */
     struct access access;
     struct certificate certificate;
     struct watch watch;
@@ -38,6 +39,7 @@ struct pyro_server {
     size_t exchanges; /* requests that are being answered */
     bool stopping;
     uint64_t answer_bytes; /* in memory, of answers that are being sent */
+    uint64_t most_answer_bytes;
 };
 
 /* What an exchange waits for. */

@@ -1,8 +1,13 @@
 #include "serve/http/workers.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 static void *serve(void *context)
 {
     struct workers *workers = context;
+    if (workers->niceness)
+        setpriority(PRIO_PROCESS, (id_t)gettid(), workers->niceness); /* of this thread, on Linux */
     pthread_mutex_lock(&workers->mutex);
     for (;;) {
         struct work *work = workers->first;
@@ -35,13 +40,14 @@ static bool add_worker(struct workers *workers)
     return true;
 }
 
-bool pyro_workers_start(struct workers *workers)
+bool pyro_workers_start(struct workers *workers, size_t first, size_t most, int niceness)
 {
-    *workers = (struct workers){.last = &workers->first};
+    *workers = (struct workers){
+        .last = &workers->first, .most = most < MOST_WORKERS ? most : MOST_WORKERS, .niceness = niceness};
     pthread_mutex_init(&workers->mutex, NULL);
     pthread_cond_init(&workers->changed, NULL);
     pthread_mutex_lock(&workers->mutex);
-    while (workers->count < FIRST_WORKERS && add_worker(workers))
+    while (workers->count < first && workers->count < workers->most && add_worker(workers))
         ;
     bool started = workers->count > 0;
     pthread_mutex_unlock(&workers->mutex);
@@ -55,7 +61,7 @@ void pyro_workers_submit(struct workers *workers, struct work *work)
     *workers->last = work;
     workers->last = &work->next;
     workers->pending++;
-    if (workers->pending > workers->idle && workers->count < MOST_WORKERS && !workers->stopping)
+    if (workers->pending > workers->idle && workers->count < workers->most && !workers->stopping)
         add_worker(workers);
     pthread_cond_signal(&workers->changed);
     pthread_mutex_unlock(&workers->mutex);

@@ -12,21 +12,21 @@ struct work {
     void (*run)(struct work *work);
 };
 
-/* More are started when all are busy: they may all be waiting for one large log, and whoever asks for another one must
- * not wait with them. */
-enum { FIRST_WORKERS = 16, MOST_WORKERS = 128 };
+enum { MOST_WORKERS = 64 };
 
 struct workers {
     pthread_mutex_t mutex; /* guards what follows */
     pthread_t threads[MOST_WORKERS];
-    size_t count, idle, pending;
+    int niceness; /* of the threads: others go first */
+    size_t count, most, idle, pending;
     pthread_cond_t changed;
     struct work *first, **last;
     bool stopping;
 };
 
-/* false: not one thread could be started. */
-bool pyro_workers_start(struct workers *workers);
+/* Starts `first` threads, and more when all are busy, up to `most` (at most MOST_WORKERS). `niceness`: of the threads
+ * and of those that they start; 0: as the process. False: not one could be started. */
+bool pyro_workers_start(struct workers *workers, size_t first, size_t most, int niceness);
 void pyro_workers_submit(struct workers *workers, struct work *work);
 /* Returns when all that was submitted is done. */
 void pyro_workers_stop(struct workers *workers);

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "serve/mcp/mcp.h"
 
-enum { UPDATE_MS = 10000 };
+enum { UPDATE_MS = 10000, QUERY_MS = 15000 };
 
 enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *options,
                               pyro_mcp **ret, struct pyro_error *error)
@@ -14,7 +14,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
     struct pyro_mcp *mcp = pyro_allocate(NULL, sizeof(*mcp));
     if (!mcp)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    *mcp = (struct pyro_mcp){.prices = options->prices};
+    *mcp = (struct pyro_mcp){.prices = options->prices, .query_ms = options->query_ms ? options->query_ms : QUERY_MS};
     const struct serve_catalog_options wanted = {
         .folders = folders,
         .folder_count = folder_count,
@@ -36,6 +36,9 @@ enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
 {
     struct pyro_strbuf out;
     enum pyro_status status = PYRO_OK;
+    struct serve_ticket ticket = {.query_ms = mcp->query_ms};
+    atomic_init(&ticket.deadline_ms, INT64_MAX);
+    mcp->ticket = &ticket;
     pyro_error_clear(error);
     pyro_strbuf_init(&out, NULL);
     pyro_mcp_answer_text(mcp, (struct pyro_slice){message, len}, &out);
@@ -44,6 +47,7 @@ enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
     else if (out.len && writer->write(writer->context, out.data, out.len) != 0)
         status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "the answer could not be written");
     pyro_strbuf_done(&out);
+    mcp->ticket = NULL;
     return status;
 }
 

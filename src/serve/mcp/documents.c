@@ -6,6 +6,7 @@
 #include "report/humanize.h"
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
+#include "session/sql.h"
 
 static struct pyro_writer open_document(struct pyro_strbuf *document)
 {
@@ -16,8 +17,10 @@ static struct pyro_writer open_document(struct pyro_strbuf *document)
 static int append_line(void *context, const void *data, size_t len)
 {
     struct mcp_call *call = context;
+    if (len > MCP_LONGEST_ANSWER - call->out.len || pyro_ticket_stopped(call->mcp->ticket) != SERVE_GO_ON)
+        return -1;
     pyro_strbuf_add(&call->out, data, len);
-    return call->out.failed || call->out.len > MCP_LONGEST_ANSWER;
+    return call->out.failed;
 }
 
 struct pyro_writer pyro_mcp_append(struct mcp_call *call)
@@ -33,7 +36,7 @@ static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum py
     struct pyro_slice text = pyro_strbuf_slice(document);
     json_t *tree = status == PYRO_OK && !document->failed ? json_loadb(text.ptr, text.len, 0, &ignored) : NULL;
     if (!tree)
-        pyro_mcp_fail(call, "%s", status == PYRO_OK ? "no memory left" : error->message);
+        status == PYRO_OK ? pyro_mcp_fail(call, "no memory left") : pyro_mcp_fail_with(call, error);
     pyro_strbuf_done(document);
     return tree;
 }
@@ -57,7 +60,9 @@ json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opene
     struct pyro_strbuf document;
     struct pyro_error error = {0};
     struct pyro_writer writer = open_document(&document);
-    enum pyro_status status = pyro_sql_query(opened->app, statement, PYRO_FORMAT_JSON, NULL, &writer, &error);
+    const struct pyro_options options = pyro_ticket_options(call->mcp->ticket);
+    enum pyro_status status =
+        pyro_sql_run(opened->app, statement, PYRO_FORMAT_JSON, PYRO_SQL_SERVER_DISK_BYTES, &options, &writer, &error);
     return take(call, &document, status, &error);
 }
 

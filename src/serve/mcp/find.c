@@ -73,11 +73,12 @@ static const struct serve_diagnosis *open_run(struct mcp_call *call, const char 
         pyro_mcp_fail(call, "no memory left: try again later");
     if (app) {
         struct pyro_slice id = pick(app, attempt)->attempt_id;
-        status = whole ? pyro_serve_catalog_diagnosis(call->mcp->catalog, app->id, id, &opened, &error)
-                       : pyro_serve_catalog_report(call->mcp->catalog, app->id, id, &opened, &error);
+        status = whole
+                     ? pyro_serve_catalog_diagnosis(call->mcp->catalog, call->mcp->ticket, app->id, id, &opened, &error)
+                     : pyro_serve_catalog_report(call->mcp->catalog, call->mcp->ticket, app->id, id, &opened, &error);
     }
     if (status != PYRO_OK)
-        pyro_mcp_fail(call, "%s", error.message);
+        pyro_mcp_fail_with(call, &error);
     else if (app && !opened)
         pyro_mcp_fail(call, "the log of this application is gone");
     pyro_mcp_release_list(call->mcp, list);

@@ -17,13 +17,16 @@ enum {
     MCP_MOST_TOKENS = 20000,
     MCP_BYTES_PER_TOKEN = 3, /* of such text, on the safe side */
     MCP_LONGEST_MESSAGE = 1 << 20,
-    MCP_LONGEST_ANSWER = 64 << 20 /* before it is cut to the budget */
+    MCP_LONGEST_ANSWER = 16 << 20 /* before it is cut to the budget */
 };
 
 struct pyro_mcp {
     struct serve_catalog *catalog;
     struct serve_request *request;    /* whose list of applications counts; NULL: the catalog's */
     const struct pyro_prices *prices; /* or NULL */
+    struct serve_ticket *ticket;      /* whether a call is to go on; NULL: always */
+    const char *refusal;              /* what calls are answered with, as there is no room for them; NULL: there is */
+    unsigned query_ms;                /* of `pyrometer mcp`: for each statement */
 };
 
 enum mcp_type { MCP_TEXT, MCP_INTEGER, MCP_FLAG, MCP_TEXTS };
@@ -50,7 +53,7 @@ struct mcp_tool {
     void (*run)(struct mcp_call *call);
 };
 
-#define MCP_TOOL(name) extern const struct mcp_tool pyro_mcp_tool_##name;
+#define MCP_TOOL(name, class) extern const struct mcp_tool pyro_mcp_tool_##name;
 #include "serve/mcp/tools.def"
 #undef MCP_TOOL
 
@@ -74,6 +77,10 @@ json_t *pyro_mcp_call_tool(struct pyro_mcp *mcp, const json_t *parameters, char 
 json_t *pyro_mcp_list_prompts(void);
 json_t *pyro_mcp_get_prompt(const json_t *parameters, char *ret_error);
 
+/* Whether the message calls a tool that needs a whole application. */
+bool pyro_mcp_is_heavy(struct pyro_slice text);
+bool pyro_mcp_is_heavy_tool(const json_t *name);
+
 /* ---- What tools share ---- */
 
 /* Arguments; NULL or the fallback where there is none. */
@@ -81,6 +88,8 @@ const char *pyro_mcp_text(const struct mcp_call *call, const char *name);
 int64_t pyro_mcp_integer(const struct mcp_call *call, const char *name, int64_t fallback);
 /* The call failed: this is all that is answered. */
 void pyro_mcp_fail(struct mcp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same by what a function of the library says, or why the call was stopped. */
+void pyro_mcp_fail_with(struct mcp_call *call, const struct pyro_error *error);
 /* A name from outside as messages show it: a long one is not repeated. */
 const char *pyro_mcp_shown(const char *name);
 void pyro_mcp_line(struct mcp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -79,6 +79,17 @@ json_t *pyro_mcp_answer_message(struct pyro_mcp *mcp, const json_t *message)
     return id ? answer_method(mcp, id, method, json_object_get(message, "params")) : NULL;
 }
 
+bool pyro_mcp_is_heavy(struct pyro_slice text)
+{
+    json_error_t error;
+    json_t *message = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &error);
+    const char *method = json_string_value(json_object_get(message, "method"));
+    bool heavy = method && strcmp(method, "tools/call") == 0 &&
+                 pyro_mcp_is_heavy_tool(json_object_get(json_object_get(message, "params"), "name"));
+    json_decref(message);
+    return heavy;
+}
+
 static int append(const char *text, size_t len, void *context)
 {
     pyro_strbuf_add(context, text, len);

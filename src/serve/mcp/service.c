@@ -5,7 +5,11 @@
 
 void pyro_serve_mcp(struct serve_request *request)
 {
-    struct pyro_mcp mcp = {.catalog = request->catalog, .request = request, .prices = request->shared->prices};
+    struct pyro_mcp mcp = {.catalog = request->catalog,
+                           .request = request,
+                           .prices = request->shared->prices,
+                           .ticket = request->ticket,
+                           .refusal = request->refusal};
     if (request->path.len) {
         pyro_serve_plain(request, 404, "HTTP 404 Not Found");
         return;
@@ -13,6 +17,10 @@ void pyro_serve_mcp(struct serve_request *request)
     if (request->method != SERVE_POST) { /* no stream to listen to, no session to end */
         pyro_serve_header(request, "Allow", PYRO_SLICE_LITERAL("POST"));
         pyro_serve_plain(request, 405, "POST JSON-RPC messages here: this server opens no streams of its own");
+        return;
+    }
+    if (!request->ticket && !request->refusal && pyro_mcp_is_heavy(request->body)) {
+        request->is_heavy = true;
         return;
     }
     pyro_mcp_answer_text(&mcp, request->body, request->out);

@@ -14,7 +14,7 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *before, c
     if (status == PYRO_OK)
         status = pyro_comparison_write(comparison, PYRO_FORMAT_TEXT, &options, &writer, &error);
     if (status != PYRO_OK)
-        pyro_mcp_fail(call, "%s", error.message);
+        pyro_mcp_fail_with(call, &error);
     pyro_comparison_free(comparison);
 }
 

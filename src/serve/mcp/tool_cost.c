@@ -21,7 +21,7 @@ static void bill(struct mcp_call *call, const struct serve_diagnosis *opened)
     if (status == PYRO_OK)
         status = pyro_costs_write(costs, PYRO_FORMAT_TEXT, &options, &writer, &error);
     if (status != PYRO_OK)
-        pyro_mcp_fail(call, "%s", error.message);
+        pyro_mcp_fail_with(call, &error);
     pyro_costs_free(costs);
 }
 

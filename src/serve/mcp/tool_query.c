@@ -1,5 +1,6 @@
 /* query: SQL over the tables of one run. */
 #include "serve/mcp/mcp.h"
+#include "session/sql.h"
 
 static void list_tables(struct mcp_call *call, const struct serve_diagnosis *opened)
 {
@@ -22,8 +23,17 @@ static void query(struct mcp_call *call, const struct serve_diagnosis *opened, c
 {
     struct pyro_error error = {0};
     struct pyro_writer writer = pyro_mcp_append(call);
-    if (pyro_sql_query(opened->app, statement, PYRO_FORMAT_CSV, NULL, &writer, &error) != PYRO_OK)
-        pyro_mcp_fail(call, "%s", error.message);
+    struct serve_ticket *ticket = call->mcp->ticket;
+    const struct pyro_options options = pyro_ticket_options(ticket);
+    enum serve_stop why = pyro_ticket_begin_query(ticket);
+    if (why != SERVE_GO_ON) {
+        pyro_mcp_fail(call, "%s", why == SERVE_TOO_LATE ? pyro_gate_queries_busy : pyro_gate_why(why));
+        return;
+    }
+    if (pyro_sql_run(opened->app, statement, PYRO_FORMAT_CSV, PYRO_SQL_SERVER_DISK_BYTES, &options, &writer, &error) !=
+        PYRO_OK)
+        pyro_mcp_fail_with(call, &error);
+    pyro_ticket_end_query(ticket);
 }
 
 static void run(struct mcp_call *call)

@@ -1,7 +1,7 @@
 /* what_if: the run predicted with other executors, settings or amounts of data. */
 #include "serve/mcp/mcp.h"
 
-enum { WIDTH = 120, MOST_SETTINGS = 32 };
+enum { WIDTH = 120, MOST_SETTINGS = 32, MOST_SCENARIOS = 256 };
 
 /* How many texts the argument has; false: too many. */
 static bool take_texts(struct mcp_call *call, const char *name, const char **texts, size_t *ret_count)
@@ -34,11 +34,12 @@ static void predict(struct mcp_call *call, const struct serve_diagnosis *opened,
     struct pyro_whatif *whatif = NULL;
     struct pyro_error error = {0};
     struct pyro_writer writer = pyro_mcp_append(call);
-    enum pyro_status status = pyro_whatif_run(opened->diagnosis, asked, NULL, &whatif, &error);
+    const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
+    enum pyro_status status = pyro_whatif_run(opened->diagnosis, asked, &limits, &whatif, &error);
     if (status == PYRO_OK)
         status = pyro_whatif_write(whatif, PYRO_FORMAT_TEXT, &options, &writer, &error);
     if (status != PYRO_OK)
-        pyro_mcp_fail(call, "%s", error.message);
+        pyro_mcp_fail_with(call, &error);
     pyro_whatif_free(whatif);
 }
 
@@ -51,6 +52,7 @@ static void run(struct mcp_call *call)
                                         .optimize = pyro_mcp_text(call, "optimize"),
                                         .instance = pyro_mcp_text(call, "instance"),
                                         .prices = call->mcp->prices,
+                                        .most_scenarios = MOST_SCENARIOS,
                                         .deadline_ms = pyro_mcp_integer(call, "deadline_s", 0) * 1000};
     if (!take_texts(call, "set", set, &asked.set_count) || !take_texts(call, "sweep", sweep, &asked.sweep_count))
         return;

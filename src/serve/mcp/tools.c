@@ -6,7 +6,13 @@
 #include "serve/mcp/mcp.h"
 
 static const struct mcp_tool *const tools[] = {
-#define MCP_TOOL(name) &pyro_mcp_tool_##name,
+#define MCP_TOOL(name, class) &pyro_mcp_tool_##name,
+#include "serve/mcp/tools.def"
+#undef MCP_TOOL
+};
+
+static const enum serve_class classes[] = {
+#define MCP_TOOL(name, class) SERVE_##class,
 #include "serve/mcp/tools.def"
 #undef MCP_TOOL
 };
@@ -193,14 +199,27 @@ static json_t *cut(struct mcp_call *call)
     return result;
 }
 
+/* TOOLS: there is none. */
+static size_t find_tool(const char *name)
+{
+    size_t i = 0;
+    while (i < TOOLS && (!name || strcmp(tools[i]->name, name) != 0))
+        i++;
+    return i;
+}
+
+bool pyro_mcp_is_heavy_tool(const json_t *name)
+{
+    size_t i = find_tool(json_string_value(name));
+    return i < TOOLS && classes[i] == SERVE_HEAVY;
+}
+
 json_t *pyro_mcp_call_tool(struct pyro_mcp *mcp, const json_t *parameters, char *ret_error)
 {
     const char *name = json_string_value(json_object_get(parameters, "name"));
     json_t *arguments = json_object_get(parameters, "arguments");
-    const struct mcp_tool *tool = NULL;
-    for (size_t i = 0; name && i < TOOLS; i++)
-        if (strcmp(tools[i]->name, name) == 0)
-            tool = tools[i];
+    size_t place = find_tool(name);
+    const struct mcp_tool *tool = place < TOOLS ? tools[place] : NULL;
     if (!tool || (arguments && !json_is_object(arguments) && !json_is_null(arguments))) {
         if (tool)
             snprintf(ret_error, 256, "the arguments of a tool are an object");
@@ -211,7 +230,9 @@ json_t *pyro_mcp_call_tool(struct pyro_mcp *mcp, const json_t *parameters, char 
     struct mcp_call call = {.mcp = mcp,
                             .arguments = json_is_object(arguments) ? json_incref(arguments) : json_object()};
     pyro_strbuf_init(&call.out, NULL);
-    if (check(&call, tool))
+    if (mcp->refusal)
+        pyro_mcp_fail(&call, "%s", mcp->refusal);
+    else if (check(&call, tool))
         tool->run(&call);
     json_t *text = call.failed ? json_stringn(call.out.data ? call.out.data : "", call.out.len) : cut(&call);
     json_t *result = text && !call.out.failed ? json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
@@ -256,6 +277,17 @@ void pyro_mcp_fail(struct mcp_call *call, const char *format, ...)
     print(&call->out, format, arguments);
     va_end(arguments);
     call->failed = true;
+}
+
+void pyro_mcp_fail_with(struct mcp_call *call, const struct pyro_error *error)
+{
+    enum serve_stop why = pyro_ticket_stopped(call->mcp->ticket);
+    if (why != SERVE_GO_ON)
+        pyro_mcp_fail(call, "%s", pyro_gate_why(why));
+    else if (error->code == PYRO_ERROR_OUTPUT)
+        pyro_mcp_fail(call, "the answer is longer than %d MiB: ask for less of it", MCP_LONGEST_ANSWER >> 20);
+    else
+        pyro_mcp_fail(call, "%s", error->message);
 }
 
 void pyro_mcp_line(struct mcp_call *call, const char *format, ...)

@@ -227,8 +227,12 @@ static void answer_app(struct spark_request *request, size_t row)
         return;
     }
     bool with_sql = routes[row].handler == pyro_spark_sql_executions || routes[row].handler == pyro_spark_sql_execution;
-    enum pyro_status status =
-        pyro_serve_catalog_history(request->catalog, request->app_id, request->attempt_id, with_sql, &history, &error);
+    enum pyro_status status = pyro_serve_catalog_history(request->catalog, request->http->ticket, request->app_id,
+                                                         request->attempt_id, with_sql, &history, &error);
+    if (status == PYRO_ERROR_CANCELLED || status == PYRO_ERROR_MEMORY) {
+        pyro_serve_unavailable(request->http, error.message);
+        return;
+    }
     if (status != PYRO_OK) {
         pyro_spark_error(request, pyro_failure_status(&error) == 503 ? 503 : 500, "%s", error.message);
         return;
@@ -337,6 +341,20 @@ static void dispatch(struct spark_request *request)
     } else if (!answer_below_app(request, segments + 3, count - 3)) {
         pyro_spark_no_such_path(request);
     }
+}
+
+/* The list and its rows are light; what needs an application's log, or sends it, is not. */
+enum serve_class pyro_spark_class(enum serve_method method, const char *path)
+{
+    struct spark_request request = {.http = NULL};
+    struct pyro_slice segments[SERVE_SEGMENTS];
+    size_t count, row;
+    (void)method;
+    if (!split(pyro_slice_from(path), segments, &count) || count < 3 || !pyro_slice_is(segments[0], "applications"))
+        return SERVE_LIGHT;
+    bool found = find_route(false, segments + 2, count - 2, &request, &row) == MATCH ||
+                 (count > 3 && find_route(false, segments + 3, count - 3, &request, &row) == MATCH);
+    return found ? SERVE_HEAVY : SERVE_LIGHT;
 }
 
 void pyro_serve_spark(struct serve_request *http)

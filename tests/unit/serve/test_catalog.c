@@ -90,7 +90,8 @@ static size_t jobs_of(struct serve_catalog *catalog, const char *id)
 {
     struct pyro_history *history = NULL;
     struct pyro_error error = {0};
-    if (pyro_serve_catalog_history(catalog, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) != PYRO_OK)
+    if (pyro_serve_catalog_history(catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) !=
+        PYRO_OK)
         fail_msg("%s", error.message);
     if (!history)
         return SIZE_MAX;
@@ -249,7 +250,7 @@ static void diagnoses_of_growing_logs_read_on(void **state)
     struct pyro_slice id = PYRO_SLICE_LITERAL("app-a");
     write_log(folder, "logs/a.inprogress", "app-a", 0);
     struct serve_catalog *catalog = open_catalog(folder);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
     FILE *file = fopen(kit_path(folder, "logs/a.inprogress"), "r+b");
     const char *text = log_text("app-a", NULL, 0);
     fseek(file, strstr(text, "name of") - text, SEEK_SET);
@@ -257,17 +258,17 @@ static void diagnoses_of_growing_logs_read_on(void **state)
     assert_int_equal(fclose(file), 0);
     append_job(folder, "logs/a.inprogress", 1);
     pyro_serve_catalog_refresh(catalog);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
     assert_ptr_not_equal(first, second);
     assert_string_equal(pyro_app_name(second->app), "name of app-a");
     pyro_serve_diagnosis_release(first);
     char to[128];
     snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/a"));
     assert_int_equal(rename(kit_path(folder, "logs/a.inprogress"), to), 0);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
     pyro_serve_catalog_refresh(catalog);
     pyro_serve_diagnosis_release(fresh);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
     assert_string_equal(pyro_app_name(fresh->app), "XXXX of app-a"); /* a finished log is read as a whole */
     pyro_serve_diagnosis_release(fresh);
     pyro_serve_catalog_close(catalog);
@@ -285,7 +286,7 @@ static void replaced_logs_are_read_again(void **state)
     struct serve_catalog *catalog = open_catalog(folder);
     struct pyro_slice id = PYRO_SLICE_LITERAL("app");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &diagnosis, NULL), PYRO_OK);
+        assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &diagnosis, NULL), PYRO_OK);
         pyro_serve_diagnosis_release(diagnosis);
         assert_int_equal(jobs_of(catalog, "app"), i == 0);
         if (i == 1)
@@ -339,7 +340,8 @@ static void what_is_held_outlives_its_log(void **state)
     append_job(folder, "logs/a", 1);
     struct serve_catalog *catalog = open_with(folder, NULL, 1);
     assert_int_equal(
-        pyro_serve_catalog_history(catalog, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, false, &history, NULL), PYRO_OK);
+        pyro_serve_catalog_history(catalog, NULL, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, false, &history, NULL),
+        PYRO_OK);
     assert_int_equal(unlink(kit_path(folder, "logs/a")), 0);
     pyro_serve_catalog_refresh(catalog);
     assert_int_equal(pyro_serve_catalog_usage(catalog).open, 0);
@@ -371,8 +373,8 @@ static void diagnoses_are_open_beside_histories(void **state)
     write_log(folder, "logs/a", "a", 2000);
     struct serve_catalog *catalog = open_catalog(folder);
     struct pyro_slice id = PYRO_SLICE_LITERAL("a");
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
+    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
     assert_ptr_equal(first, second);
     assert_string_equal(pyro_app_name(first->app), "name of a");
     assert_int_equal(jobs_of(catalog, "a"), 0);
@@ -405,7 +407,7 @@ static void *ask(void *context)
         snprintf(id, sizeof(id), "app-%u", (seed * 7 + (unsigned)i * 5) % LOGS);
         if (i % 3 == 0) {
             const struct serve_diagnosis *diagnosis = NULL;
-            pyro_serve_catalog_diagnosis(crowd->catalog, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
+            pyro_serve_catalog_diagnosis(crowd->catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
             atomic_fetch_add(&crowd->missing, diagnosis == NULL);
             if (diagnosis)
                 pyro_serve_diagnosis_release(diagnosis);

@@ -266,7 +266,7 @@ static void check_followed(struct pyro_history_follower **follower, const char *
     struct pyro_history *history = NULL;
     struct pyro_error error;
     assert_int_equal(pyro_inputs_open(&path, 1, NULL, &inputs, &error), PYRO_OK);
-    assert_int_equal(pyro_history_follow(follower, inputs, 0, true, NULL, &history, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follow(follower, inputs, 0, true, NULL, NULL, &history, &error), PYRO_OK);
     char *words = describe(history), *expected = describe_fed(log_text, complete, complete);
     assert_string_equal(words, expected);
     free(words);

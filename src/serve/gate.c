@@ -1,0 +1,484 @@
+#include "serve/gate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum {
+    HEAVY_RUNNING =
+        64, /* many of them wait for one large log to be read: whoever asks for another must not wait, too */
+    HEAVY_WAITING = 512,
+    HEAVY_WAIT_MS = 30000,
+    HEAVY_MS = 600000,
+    QUERIES_WAITING = 8,
+    QUERY_WAIT_MS = 2000,
+    TICK_MS = 20,
+    TICKS_BETWEEN_SOCKETS = 5,
+    POLLED = 256
+};
+
+const char pyro_gate_busy[] = "the server is busy with as many requests of this kind as it takes: try again later";
+const char pyro_gate_queries_busy[] = "the server is busy with as many queries as it takes: try again later";
+
+const char *pyro_gate_why(enum serve_stop why)
+{
+    static const char *const words[] = {
+        [SERVE_GO_ON] = "cancelled",
+        [SERVE_CLIENT_GONE] = "the client has gone",
+        [SERVE_TOO_LATE] = "this took longer than it may, and was stopped",
+        [SERVE_NO_MEMORY] = "this needs more memory than the server has for it, and was stopped: try again later, or "
+                            "give the server more (--memory)",
+        [SERVE_STOPPING] = "the server stops",
+    };
+    return words[why];
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- One ticket -------------------------------------------------------------------------------------------------- */
+
+enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket)
+{
+    if (!ticket)
+        return SERVE_GO_ON;
+    int stop = atomic_load_explicit(&ticket->stop, memory_order_relaxed);
+    if (stop == SERVE_GO_ON && now_ms() >= atomic_load_explicit(&ticket->deadline_ms, memory_order_relaxed))
+        stop = SERVE_TOO_LATE;
+    return (enum serve_stop)stop;
+}
+
+int pyro_ticket_progress(void *context, const struct pyro_progress *progress)
+{
+    (void)progress;
+    return pyro_ticket_stopped(context) != SERVE_GO_ON;
+}
+
+struct pyro_options pyro_ticket_options(struct serve_ticket *ticket)
+{
+    return (struct pyro_options){
+        .size = sizeof(struct pyro_options), .progress = pyro_ticket_progress, .progress_context = ticket};
+}
+
+static void stop(struct serve_ticket *ticket, enum serve_stop why)
+{
+    int none = SERVE_GO_ON;
+    atomic_compare_exchange_strong(&ticket->stop, &none, (int)why);
+}
+
+/* ---- Under the gate's mutex -------------------------------------------------------------------------------------- */
+
+static void forget_socket(struct serve_ticket *ticket)
+{
+    if (ticket->owns_socket)
+        close(ticket->socket);
+    ticket->owns_socket = false;
+    ticket->socket = -1;
+}
+
+static void remove_ticket(struct serve_ticket *ticket)
+{
+    ticket->next->previous = ticket->previous;
+    ticket->previous->next = ticket->next;
+    forget_socket(ticket);
+}
+
+static void begin(struct serve_gate *gate, struct serve_ticket *ticket)
+{
+    ticket->running = true;
+    gate->counts[SERVE_HEAVY].running++;
+    atomic_store(&ticket->deadline_ms, now_ms() + gate->limits[SERVE_HEAVY].work_ms);
+}
+
+/* The one that waits longest, as running; NULL: none may. */
+static struct serve_ticket *next_to_run(struct serve_gate *gate)
+{
+    if (gate->stopping || gate->counts[SERVE_HEAVY].waiting == 0 ||
+        gate->counts[SERVE_HEAVY].running >= gate->limits[SERVE_HEAVY].running)
+        return NULL;
+    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next) {
+        if (one->running || !one->run)
+            continue;
+        gate->counts[SERVE_HEAVY].waiting--;
+        begin(gate, one);
+        return one;
+    }
+    return NULL;
+}
+
+/* Takes it out of those that wait, so that it is refused by the caller, who has no lock then. */
+static void give_up(struct serve_gate *gate, struct serve_ticket *ticket)
+{
+    gate->counts[SERVE_HEAVY].waiting--;
+    gate->counts[SERVE_HEAVY].refused++;
+    remove_ticket(ticket);
+}
+
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
+
+static void start(struct serve_ticket *ticket)
+{
+    if (ticket)
+        ticket->run(ticket->context, ticket);
+}
+
+bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *context, struct serve_ticket *ticket),
+                     void (*refuse)(void *context), void *context)
+{
+    struct serve_ticket *ticket = pyro_allocate(NULL, sizeof(*ticket));
+    if (!ticket)
+        return false;
+    *ticket = (struct serve_ticket){
+        .gate = gate, .references = 1, .socket = socket, .run = run, .refuse = refuse, .context = context};
+    atomic_init(&ticket->stop, SERVE_GO_ON);
+    atomic_init(&ticket->deadline_ms, INT64_MAX);
+    pthread_mutex_lock(&gate->mutex);
+    struct serve_class_counts *counts = &gate->counts[SERVE_HEAVY];
+    const struct serve_class_limits *limits = &gate->limits[SERVE_HEAVY];
+    bool runs = counts->running < limits->running && counts->waiting == 0;
+    bool refused = gate->stopping || (!runs && counts->waiting >= limits->waiting);
+    if (refused) {
+        counts->refused++;
+    } else {
+        ticket->patience_ms = now_ms() + limits->wait_ms;
+        ticket->next = &gate->all;
+        ticket->previous = gate->all.previous;
+        ticket->previous->next = ticket->next->previous = ticket;
+        if (runs)
+            begin(gate, ticket);
+        else
+            counts->waiting++;
+        pthread_cond_broadcast(&gate->changed);
+    }
+    pthread_mutex_unlock(&gate->mutex);
+    if (refused)
+        pyro_release(NULL, ticket);
+    else if (runs)
+        start(ticket);
+    return !refused;
+}
+
+void pyro_ticket_unwatch(struct serve_ticket *ticket, bool stays)
+{
+    if (!ticket || !ticket->gate)
+        return;
+    pthread_mutex_lock(&ticket->gate->mutex);
+    int own = stays && ticket->socket >= 0 ? fcntl(ticket->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    forget_socket(ticket);
+    ticket->socket = own;
+    ticket->owns_socket = own >= 0;
+    pthread_mutex_unlock(&ticket->gate->mutex);
+}
+
+struct serve_ticket *pyro_ticket_retain(struct serve_ticket *ticket)
+{
+    if (!ticket || !ticket->gate)
+        return ticket;
+    pthread_mutex_lock(&ticket->gate->mutex);
+    ticket->references++;
+    pthread_mutex_unlock(&ticket->gate->mutex);
+    return ticket;
+}
+
+void pyro_ticket_yield(struct serve_ticket *ticket)
+{
+    if (!ticket || !ticket->gate)
+        return;
+    struct serve_gate *gate = ticket->gate;
+    pthread_mutex_lock(&gate->mutex);
+    if (ticket->running)
+        gate->counts[SERVE_HEAVY].running--;
+    ticket->running = false;
+    ticket->run = NULL; /* it does not wait, either */
+    struct serve_ticket *next = next_to_run(gate);
+    pthread_mutex_unlock(&gate->mutex);
+    start(next);
+}
+
+void pyro_ticket_release(struct serve_ticket *ticket)
+{
+    if (!ticket || !ticket->gate)
+        return;
+    struct serve_gate *gate = ticket->gate;
+    struct serve_ticket *next = NULL;
+    pthread_mutex_lock(&gate->mutex);
+    bool last = --ticket->references == 0;
+    if (last) {
+        gate->counts[SERVE_HEAVY].running -= ticket->running;
+        gate->counts[SERVE_HEAVY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
+        remove_ticket(ticket);
+        next = next_to_run(gate);
+    }
+    pthread_mutex_unlock(&gate->mutex);
+    if (last)
+        pyro_release(NULL, ticket);
+    start(next);
+}
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+static struct timespec moment(int64_t ms)
+{
+    return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+}
+
+enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
+{
+    struct serve_gate *gate = ticket ? ticket->gate : NULL;
+    if (!gate) {
+        if (ticket)
+            atomic_store(&ticket->deadline_ms, now_ms() + ticket->query_ms);
+        return SERVE_GO_ON;
+    }
+    struct serve_class_counts *counts = &gate->counts[SERVE_QUERY];
+    const struct serve_class_limits *limits = &gate->limits[SERVE_QUERY];
+    const struct timespec until = moment(now_ms() + limits->wait_ms);
+    enum serve_stop why = SERVE_GO_ON;
+    bool late = false;
+    pthread_mutex_lock(&gate->mutex);
+    if (counts->running >= limits->running && counts->waiting >= limits->waiting)
+        late = true;
+    counts->waiting++;
+    while (!late && counts->running >= limits->running && (why = pyro_ticket_stopped(ticket)) == SERVE_GO_ON)
+        late = pthread_cond_timedwait(&gate->changed, &gate->mutex, &until) == ETIMEDOUT;
+    counts->waiting--;
+    if (why == SERVE_GO_ON && late)
+        why = SERVE_TOO_LATE;
+    if (why == SERVE_GO_ON) {
+        counts->running++;
+        ticket->holds_query = true;
+        int64_t end = now_ms() + limits->work_ms;
+        if (end < atomic_load(&ticket->deadline_ms))
+            atomic_store(&ticket->deadline_ms, end);
+    } else {
+        counts->refused++;
+    }
+    pthread_mutex_unlock(&gate->mutex);
+    return why;
+}
+
+void pyro_ticket_end_query(struct serve_ticket *ticket)
+{
+    struct serve_gate *gate = ticket ? ticket->gate : NULL;
+    if (!gate) {
+        if (ticket)
+            atomic_store(&ticket->deadline_ms, INT64_MAX);
+        return;
+    }
+    pthread_mutex_lock(&gate->mutex);
+    if (ticket->holds_query) {
+        gate->counts[SERVE_QUERY].running--;
+        gate->counts[SERVE_QUERY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
+        ticket->holds_query = false;
+        atomic_store(&ticket->deadline_ms, now_ms() + gate->limits[SERVE_HEAVY].work_ms);
+        pthread_cond_broadcast(&gate->changed);
+    }
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+/* ---- The keeper -------------------------------------------------------------------------------------------------- */
+
+/* Clients that have closed their end want no answer. */
+static void look_at_sockets(struct serve_gate *gate)
+{
+    struct serve_ticket *asked[POLLED];
+    struct pollfd sockets[POLLED];
+    bool any = false;
+    for (struct serve_ticket *one = gate->all.next; one != &gate->all;) {
+        nfds_t count = 0;
+        for (; one != &gate->all && count < POLLED; one = one->next) {
+            if (one->socket < 0)
+                continue;
+            asked[count] = one;
+            sockets[count++] = (struct pollfd){.fd = one->socket, .events = POLLRDHUP};
+        }
+        if (count == 0 || poll(sockets, count, 0) <= 0)
+            continue;
+        for (nfds_t i = 0; i < count; i++) {
+            if (!(sockets[i].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
+                continue;
+            stop(asked[i], SERVE_CLIENT_GONE);
+            forget_socket(asked[i]);
+            any = true;
+        }
+    }
+    if (any)
+        pthread_cond_broadcast(&gate->changed); /* some may wait for a query's turn */
+}
+
+/* One that waits in vain, no longer among the others; NULL: none. */
+static struct serve_ticket *find_hopeless(struct serve_gate *gate)
+{
+    int64_t now = now_ms();
+    if (gate->counts[SERVE_HEAVY].waiting == 0)
+        return NULL;
+    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next) {
+        if (one->running || !one->run)
+            continue;
+        if (gate->stopping || now >= one->patience_ms || pyro_ticket_stopped(one) != SERVE_GO_ON) {
+            give_up(gate, one);
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static void refuse_hopeless(struct serve_gate *gate)
+{
+    struct serve_ticket *one;
+    while ((one = find_hopeless(gate))) {
+        pthread_mutex_unlock(&gate->mutex);
+        one->refuse(one->context);
+        pyro_release(NULL, one);
+        pthread_mutex_lock(&gate->mutex);
+    }
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long size, resident = 0;
+    char text[128];
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t len = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[len > 0 ? len : 0] = '\0';
+    return sscanf(text, "%llu %llu", &size, &resident) == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* The one that came last among those that still go on, of those that read logs if there are any. */
+static struct serve_ticket *find_victim(struct serve_gate *gate)
+{
+    struct serve_ticket *last = NULL;
+    for (struct serve_ticket *one = gate->all.previous; one != &gate->all; one = one->previous) {
+        if (!one->running || pyro_ticket_stopped(one) != SERVE_GO_ON)
+            continue;
+        if (atomic_load(&one->loads))
+            return one;
+        last = last ? last : one;
+    }
+    return last;
+}
+
+/* What takes memory is not known by whom; what the process has is. One is stopped at each look, so that those that are
+ * stopped have the time to give back what they have. */
+static void look_at_memory(struct serve_gate *gate)
+{
+    if (!gate->memory_bytes || gate->counts[SERVE_HEAVY].running == 0 || resident_bytes() <= gate->memory_bytes)
+        return;
+    if (gate->shrink) {
+        pthread_mutex_unlock(&gate->mutex);
+        gate->shrink(gate->shrink_context);
+        pthread_mutex_lock(&gate->mutex);
+        if (resident_bytes() <= gate->memory_bytes)
+            return;
+    }
+    struct serve_ticket *victim = find_victim(gate);
+    if (victim)
+        stop(victim, SERVE_NO_MEMORY);
+    pthread_cond_broadcast(&gate->changed);
+}
+
+void pyro_gate_watch_memory(struct serve_gate *gate, uint64_t bytes, void (*shrink)(void *context), void *context)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->memory_bytes = bytes;
+    gate->shrink = shrink;
+    gate->shrink_context = context;
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+static void *keep(void *context)
+{
+    struct serve_gate *gate = context;
+    pthread_mutex_lock(&gate->mutex);
+    for (unsigned tick = 0; !gate->stopping; tick++) {
+        if (gate->all.next == &gate->all) {
+            pthread_cond_wait(&gate->changed, &gate->mutex);
+            continue;
+        }
+        const struct timespec next = moment(now_ms() + TICK_MS);
+        pthread_cond_timedwait(&gate->changed, &gate->mutex, &next);
+        look_at_memory(gate);
+        if (tick % TICKS_BETWEEN_SOCKETS == 0)
+            look_at_sockets(gate);
+        refuse_hopeless(gate);
+    }
+    refuse_hopeless(gate);
+    pthread_mutex_unlock(&gate->mutex);
+    return NULL;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
+{
+    pthread_condattr_t clock;
+    *gate = (struct serve_gate){
+        .limits = {[SERVE_HEAVY] = {HEAVY_RUNNING, HEAVY_WAITING, HEAVY_WAIT_MS, HEAVY_MS},
+                   [SERVE_QUERY] = {queries, QUERIES_WAITING, QUERY_WAIT_MS, query_ms}},
+        .all = {.next = &gate->all, .previous = &gate->all},
+    };
+    pthread_mutex_init(&gate->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&gate->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    gate->keeping = pthread_create(&gate->keeper, NULL, keep, gate) == 0;
+    return gate->keeping;
+}
+
+void pyro_gate_stop(struct serve_gate *gate)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->stopping = true;
+    for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next)
+        stop(one, SERVE_STOPPING);
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->mutex);
+    if (gate->keeping)
+        pthread_join(gate->keeper, NULL);
+    gate->keeping = false;
+}
+
+void pyro_gate_close(struct serve_gate *gate)
+{
+    pyro_gate_stop(gate);
+    pthread_mutex_destroy(&gate->mutex);
+    pthread_cond_destroy(&gate->changed);
+}
+
+/* ---- Counts ------------------------------------------------------------------------------------------------------ */
+
+void pyro_gate_light(struct serve_gate *gate, int running, int waiting)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->counts[SERVE_LIGHT].running += (size_t)running;
+    gate->counts[SERVE_LIGHT].waiting += (size_t)waiting;
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+struct serve_class_counts pyro_gate_counts(struct serve_gate *gate, enum serve_class class)
+{
+    pthread_mutex_lock(&gate->mutex);
+    struct serve_class_counts counts = gate->counts[class];
+    pthread_mutex_unlock(&gate->mutex);
+    return counts;
+}
+
+const char *pyro_gate_class_name(enum serve_class class)
+{
+    static const char *const names[SERVE_CLASSES] = {"light", "heavy", "query"};
+    return names[class];
+}
