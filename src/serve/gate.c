@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,8 @@ enum {
     QUERY_WAIT_MS = 2000,
     TICK_MS = 20,
     TICKS_BETWEEN_SOCKETS = 5,
-    POLLED = 256
+    POLLED = 256,
+    LARGE_BLOCK = 256 << 10
 };
 
 const char pyro_gate_busy[] = "the server is busy with as many requests of this kind as it takes: try again later";
@@ -65,8 +67,10 @@ int pyro_ticket_progress(void *context, const struct pyro_progress *progress)
 
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket)
 {
-    return (struct pyro_options){
-        .size = sizeof(struct pyro_options), .progress = pyro_ticket_progress, .progress_context = ticket};
+    return (struct pyro_options){.size = sizeof(struct pyro_options),
+                                 .allocator = ticket && ticket->gate ? &ticket->gate->allocator : NULL,
+                                 .progress = pyro_ticket_progress,
+                                 .progress_context = ticket};
 }
 
 static void stop(struct serve_ticket *ticket, enum serve_stop why)
@@ -357,6 +361,32 @@ static uint64_t resident_bytes(void)
     return sscanf(text, "%llu %llu", &size, &resident) == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+/* Whether a block may be had. Small ones may: those are seen when the keeper looks. */
+static bool may_have(struct serve_gate *gate, size_t size)
+{
+    if (size < LARGE_BLOCK || !gate->memory_bytes || resident_bytes() + size <= gate->memory_bytes)
+        return true;
+    if (gate->shrink)
+        gate->shrink(gate->shrink_context);
+    return resident_bytes() + size <= gate->memory_bytes;
+}
+
+static void *reallocate(void *context, void *memory, size_t size)
+{
+    return may_have(context, size) ? realloc(memory, size) : NULL;
+}
+
+static void *allocate(void *context, size_t size)
+{
+    return reallocate(context, NULL, size);
+}
+
+static void release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
 /* The one that came last among those that still go on, of those that read logs if there are any. */
 static struct serve_ticket *find_victim(struct serve_gate *gate)
 {
@@ -428,6 +458,7 @@ bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
     *gate = (struct serve_gate){
         .limits = {[SERVE_HEAVY] = {HEAVY_RUNNING, HEAVY_WAITING, HEAVY_WAIT_MS, HEAVY_MS},
                    [SERVE_QUERY] = {queries, QUERIES_WAITING, QUERY_WAIT_MS, query_ms}},
+        .allocator = {allocate, reallocate, release, gate},
         .all = {.next = &gate->all, .previous = &gate->all},
     };
     pthread_mutex_init(&gate->mutex, NULL);

@@ -61,8 +61,9 @@ struct serve_class_counts {
 
 struct serve_gate {
     struct serve_class_limits limits[SERVE_CLASSES];
-    uint64_t memory_bytes;         /* that the process may take; 0: not looked at */
-    void (*shrink)(void *context); /* gives memory back that can be had again; may be NULL */
+    struct pyro_allocator allocator; /* for work: large blocks are refused where the process has too much */
+    uint64_t memory_bytes;           /* that the process may take; 0: not looked at */
+    void (*shrink)(void *context);   /* gives memory back that can be had again; may be NULL */
     void *shrink_context;
     pthread_t keeper;
     bool keeping;
@@ -86,7 +87,7 @@ void pyro_gate_close(struct serve_gate *gate);
 bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *context, struct serve_ticket *ticket),
                      void (*refuse)(void *context), void *context);
 /* Looks at the memory of the process while heavy requests run: beyond `bytes` `shrink` is called, and where that does
- * not do, work is stopped. Before the first request. */
+ * not do, work is stopped, and gets no more large blocks from the gate's allocator. Before the first request. */
 void pyro_gate_watch_memory(struct serve_gate *gate, uint64_t bytes, void (*shrink)(void *context), void *context);
 /* The client's socket is no longer looked at; `stays`: by a number of its own instead of the one that was given, which
  * may be closed from now on. */
@@ -104,7 +105,7 @@ void pyro_ticket_end_query(struct serve_ticket *ticket);
 enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket);
 /* The same for pyro_options.progress; the context is the ticket or NULL. */
 int pyro_ticket_progress(void *context, const struct pyro_progress *progress);
-/* Options that ask it, for the library's functions. */
+/* Options that ask it, for the library's functions; their allocator is the gate's. */
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket);
 
 /* A light request begins or ends; for the counts. */

@@ -90,6 +90,7 @@ def wait_until(server: Server, **wanted: int) -> None:
         ),
         ("SELECT printf('%.*c',16000000,'a') LIKE '%' || printf('%.*c',900,'a') || 'b%'", "longer than it may"),
     ],
+    ids=["endless", "printf", "zeroblob", "fts3", "load", "answer", "columns", "like"],
 )
 def test_a_query_ends(server: Server, statement: str, words: str) -> None:
     failed, text = answer(post(server, statement))
@@ -198,6 +199,26 @@ def test_the_process_stays_below_its_memory(tmp_path: Path) -> None:
 def features() -> List[str]:
     """Sanitizers take several times the memory."""
     return [conftest.binary_path().parent.name.replace("asan", "sanitize")]
+
+
+def test_an_application_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    write_log(tmp_path / "app-20240101000000-0001", 10)
+    log = tmp_path / "app-20240101000000-0002"
+    write_log(log, 1)
+    lines = log.read_text(encoding="ascii").splitlines(keepends=True)
+    text = "x" * (25 << 20)
+    lines[2:2] = [
+        json.dumps({"Event": "SparkListenerJobStart", "Job ID": n, "Submission Time": 1, "Stage IDs": [],
+                    "Properties": {"spark.job.description": f"{n}{text}"}}) + "\n"
+        for n in range(10)
+    ]  # fmt: skip
+    log.write_text("".join(lines), encoding="ascii")
+    with Server(tmp_path, "--memory", "16M") as server:
+        status, _, body = server.request("GET", f"/pyrometer/v1/applications/{log.name}/-/report")
+        assert status == 503 and "needs more memory" in json.loads(body)["error"]["message"]
+        assert server.request("GET", "/pyrometer/v1/applications/app-20240101000000-0001/-/report")[0] == 200
+        if not any("sanitize" in line for line in features()):
+            assert resident(server) < (16 + 256) << 20
 
 
 def test_classes_are_counted(server: Server) -> None:

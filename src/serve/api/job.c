@@ -73,7 +73,9 @@ static void *work(void *context)
     struct api_pipe *pipe = job->pipe;
     struct pyro_error error = {0};
     struct pyro_writer writer = {put, job};
-    struct pyro_options options = {.size = sizeof(options), .progress = go_on, .progress_context = job};
+    struct pyro_options options = pyro_ticket_options(job->ticket);
+    options.progress = go_on;
+    options.progress_context = job;
     enum pyro_status status = job->work(job, &options, &writer, &error);
     pthread_mutex_lock(&pipe->mutex);
     pipe->status = status;
@@ -184,6 +186,8 @@ static void fail(struct serve_request *request, const struct api_job *job)
 {
     enum serve_stop why = pyro_ticket_stopped(job->ticket);
     struct pyro_error error = job->pipe->error;
+    if (error.code == PYRO_ERROR_MEMORY)
+        why = SERVE_NO_MEMORY;
     if (why != SERVE_GO_ON && error.code != PYRO_ERROR_ARGUMENT && error.code != PYRO_ERROR_INPUT)
         pyro_serve_unavailable(request, pyro_gate_why(why)); /* whatever it was that noticed it */
     else

@@ -110,10 +110,9 @@ static enum pyro_status write_cost(struct api_job *job, const struct pyro_option
     struct pyro_cost_options wanted = *(const struct pyro_cost_options *)job->question;
     pyro_prices *own = NULL;
     pyro_costs *costs = NULL;
-    (void)options;
     enum pyro_status status = open_prices(job, &wanted.prices, &own, error);
     if (status == PYRO_OK)
-        status = pyro_costs_new(&wanted, NULL, &costs, error);
+        status = pyro_costs_new(&wanted, options, &costs, error);
     if (status == PYRO_OK)
         status = pyro_costs_add(costs, job->diagnoses[0]->app, error);
     if (status == PYRO_OK)
@@ -149,10 +148,9 @@ static enum pyro_status write_comparison(struct api_job *job, const struct pyro_
                                          const struct pyro_writer *writer, struct pyro_error *error)
 {
     pyro_comparison *comparison = NULL;
-    (void)options;
     if (!job->diagnoses[0]->app || !job->diagnoses[1]->app)
         return pyro_stored_write_comparison(job->diagnoses[0], job->diagnoses[1], writer, error);
-    PYRO_TRY(pyro_compare(job->diagnoses[0]->diagnosis, job->diagnoses[1]->diagnosis, NULL, &comparison, error));
+    PYRO_TRY(pyro_compare(job->diagnoses[0]->diagnosis, job->diagnoses[1]->diagnosis, options, &comparison, error));
     enum pyro_status status = pyro_comparison_write(comparison, PYRO_FORMAT_JSON, NULL, writer, error);
     pyro_comparison_free(comparison);
     return status;

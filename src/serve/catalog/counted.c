@@ -10,6 +10,7 @@ enum { SIZE_BYTES = 16 }; /* the size of a piece stands before it; keeps the ali
 
 struct counted {
     struct pyro_allocator allocator;
+    const struct pyro_allocator *below;
     atomic_uint_fast64_t bytes;
     atomic_int references;
 };
@@ -21,7 +22,7 @@ static void *reallocate(void *context, void *memory, size_t size)
     size_t before = 0;
     if (block)
         memcpy(&before, block, sizeof(before));
-    block = size > SIZE_MAX - SIZE_BYTES ? NULL : realloc(block, size + SIZE_BYTES);
+    block = size > SIZE_MAX - SIZE_BYTES ? NULL : pyro_reallocate(counted->below, block, size + SIZE_BYTES);
     if (!block)
         return NULL;
     memcpy(block, &size, sizeof(size));
@@ -42,14 +43,15 @@ static void release(void *context, void *memory)
         return;
     memcpy(&size, (char *)memory - SIZE_BYTES, sizeof(size));
     atomic_fetch_sub_explicit(&counted->bytes, size, memory_order_relaxed);
-    free((char *)memory - SIZE_BYTES);
+    pyro_release(counted->below, (char *)memory - SIZE_BYTES);
 }
 
-struct counted *pyro_counted_new(void)
+struct counted *pyro_counted_new(const struct pyro_allocator *below)
 {
     struct counted *counted = pyro_allocate(NULL, sizeof(*counted));
     if (!counted)
         return NULL;
+    counted->below = below;
     counted->allocator = (struct pyro_allocator){allocate, reallocate, release, counted};
     atomic_init(&counted->bytes, 0);
     atomic_init(&counted->references, 1);

@@ -7,8 +7,8 @@
 /* Shared by all that was made with it, since an allocator must outlive that. */
 struct counted;
 
-/* NULL: no memory. */
-struct counted *pyro_counted_new(void);
+/* `below`: where it has it from, which must outlive it; NULL: malloc(). NULL: no memory. */
+struct counted *pyro_counted_new(const struct pyro_allocator *below);
 struct counted *pyro_counted_retain(struct counted *counted);
 void pyro_counted_release(struct counted *counted);
 const struct pyro_allocator *pyro_counted_allocator(const struct counted *counted);

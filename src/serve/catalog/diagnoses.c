@@ -80,7 +80,7 @@ static struct follower *open_follower(const struct serve_log *log, const struct 
         no_memory(error);
         return NULL;
     }
-    *follower = (struct follower){.memory = pyro_counted_new()};
+    *follower = (struct follower){.memory = pyro_counted_new(options->allocator)};
     enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
     if (status == PYRO_OK) {
         struct pyro_options own = counting(options, follower->memory);
@@ -160,7 +160,7 @@ static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_
     enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
     if (status == PYRO_OK)
         open->memory = pyro_counted_retain(((struct follower *)*state)->memory);
-    else if (!(open->memory = pyro_counted_new()))
+    else if (!(open->memory = pyro_counted_new(options->allocator)))
         return no_memory(error);
     own = counting(options, open->memory);
     if (status == PYRO_ERROR_ARGUMENT)

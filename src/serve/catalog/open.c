@@ -158,6 +158,7 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
     struct serve_catalog_options options = catalog->options;
     options.load.progress = look;
     options.load.progress_context = &context;
+    options.load.allocator = ticket && ticket->gate ? &ticket->gate->allocator : NULL;
     const struct serve_kind_row *kind = pyro_serve_kinds[slot->kind];
     struct pyro_error error = {0};
     void *state = slot->state, *before = slot->log == log ? slot->value : NULL; /* this thread's, as the state is */
@@ -178,6 +179,8 @@ static void load(struct serve_catalog *catalog, struct serve_slot *slot, const s
         atomic_store(&ticket->loads, false);
     if (status == PYRO_ERROR_CANCELLED)
         stopped(ticket, &error);
+    else if (status == PYRO_ERROR_MEMORY)
+        pyro_error_set(&error, status, "%s", pyro_gate_why(SERVE_NO_MEMORY));
     pthread_mutex_lock(&catalog->mutex);
     catalog->loading--;
     slot->loading = false;

@@ -2,6 +2,7 @@
 #include "serve/http/server.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,8 @@ enum {
     ANSWER_BYTES = 16 << 20
 };
 
-/* What the process may take beyond --memory: the program, its threads and buffers, and what grows between two looks. */
+/* What the process may take beyond --memory: the program, its threads and buffers; a quarter of that is for what grows
+ * between two looks. */
 #define MEMORY_BYTES  (UINT64_C(1) << 30)
 #define PROCESS_BYTES (UINT64_C(256) << 20)
 
@@ -132,6 +134,9 @@ static void shrink(void *context)
 {
     struct pyro_server *server = context;
     pyro_serve_catalog_shrink(server->catalog);
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
@@ -160,7 +165,7 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     }
     uint64_t memory = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
     server->most_answer_bytes = memory / 8 > ANSWER_BYTES ? memory / 8 : ANSWER_BYTES;
-    pyro_gate_watch_memory(&server->gate, memory + PROCESS_BYTES, shrink, server);
+    pyro_gate_watch_memory(&server->gate, memory + PROCESS_BYTES / 4 * 3, shrink, server);
     server->watch = (struct watch){
         .tokens = server->access.has_tokens ? &server->access.tokens : NULL,
         .certificate = &server->certificate,
@@ -229,8 +234,9 @@ void pyro_server_stop(pyro_server *server)
         stop_workers(server);
     pyro_stream_limit_done(&server->streams);
     pyro_connections_stop(&server->connections);
-    pyro_gate_close(&server->gate);
+    pyro_gate_stop(&server->gate);
     pyro_serve_catalog_close(server->catalog);
+    pyro_gate_close(&server->gate);
     pyro_uploads_close(&server->uploads);
     pyro_access_close(&server->access);
     pyro_certificate_close(&server->certificate);

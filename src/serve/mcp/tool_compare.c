@@ -10,7 +10,8 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *before, c
     struct pyro_comparison *comparison = NULL;
     struct pyro_error error = {0};
     struct pyro_writer writer = pyro_mcp_append(call);
-    enum pyro_status status = pyro_compare(before->diagnosis, after->diagnosis, NULL, &comparison, &error);
+    const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
+    enum pyro_status status = pyro_compare(before->diagnosis, after->diagnosis, &limits, &comparison, &error);
     if (status == PYRO_OK)
         status = pyro_comparison_write(comparison, PYRO_FORMAT_TEXT, &options, &writer, &error);
     if (status != PYRO_OK)

@@ -15,7 +15,8 @@ static void bill(struct mcp_call *call, const struct serve_diagnosis *opened)
     struct pyro_costs *costs = NULL;
     struct pyro_error error = {0};
     struct pyro_writer writer = pyro_mcp_append(call);
-    enum pyro_status status = pyro_costs_new(&wanted, NULL, &costs, &error);
+    const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
+    enum pyro_status status = pyro_costs_new(&wanted, &limits, &costs, &error);
     if (status == PYRO_OK)
         status = pyro_costs_add(costs, opened->app, &error);
     if (status == PYRO_OK)
