@@ -317,7 +317,7 @@ enum pyro_severity {
 };
 
 /* Runs every rule. The diagnosis keeps a reference to the application, and copies what it needs of the configuration.
- * `options`: allocator and config only. */
+ * `options`: allocator, config, prices and progress, which is asked between rules and in long ones, without numbers. */
 PYRO_API enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
                                         struct pyro_error *error);
 PYRO_API void pyro_diagnosis_free(pyro_diagnosis *diagnosis);
@@ -599,7 +599,8 @@ struct pyro_cost_options {
     double interruptions; /* of each spot node, an hour, that the run is simulated with; 0: it is not */
 };
 
-/* `options`: allocator only. PYRO_ERROR_ARGUMENT: there is no such `by`. */
+/* `options`: allocator and progress, which must go on as long as the handle. PYRO_ERROR_ARGUMENT: there is no such
+ * `by`. */
 PYRO_API enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const struct pyro_options *options,
                                          pyro_costs **ret, struct pyro_error *error);
 PYRO_API void pyro_costs_free(pyro_costs *costs);

@@ -104,6 +104,11 @@ static void *copy_of(const struct pyro_app *app, const void *items, size_t count
 }
 
 /* What runs and their edits change is copied, the rest shared. */
+void pyro_replay_stop_by(struct pyro_replay *replay, const struct pyro_stop *stop)
+{
+    replay->stop = stop;
+}
+
 enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_replay **ret, struct pyro_error *error)
 {
     const struct pyro_app *app = replay->app;
@@ -227,7 +232,7 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
     struct replay_undo undo = {0};
     struct other_executors other = {0};
     change = change ? change : &unchanged;
-    replay->no_memory = false;
+    replay->no_memory = replay->stopped = false;
     bool others = change->executors || change->allocation, fair = replay->fair;
     bool swapped = others && make_executors(replay, change, &other);
     bool done = swapped || !others;
@@ -265,5 +270,7 @@ enum pyro_status pyro_replay_run(struct pyro_replay *replay, const struct pyro_r
         swap_executors(replay, &other);
     pyro_release(replay->allocator, other.executors);
     pyro_release(replay->allocator, other.states);
+    if (replay->stopped)
+        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
     return done ? PYRO_OK : pyro_no_memory(error);
 }

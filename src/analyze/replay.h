@@ -101,6 +101,10 @@ struct pyro_replay;
 enum pyro_status pyro_replay_new(const struct pyro_app *app, struct pyro_replay **ret, struct pyro_error *error);
 /* Another replay of the same run, for another thread: `replay` must outlive it, and may run meanwhile. */
 enum pyro_status pyro_replay_fork(const struct pyro_replay *replay, struct pyro_replay **ret, struct pyro_error *error);
+/* Asked now and then by every run from now on, which then ends with PYRO_ERROR_CANCELLED; NULL: no longer. Forks take
+ * it over. */
+struct pyro_stop;
+void pyro_replay_stop_by(struct pyro_replay *replay, const struct pyro_stop *stop);
 /* Accepts NULL. */
 void pyro_replay_free(struct pyro_replay *replay);
 

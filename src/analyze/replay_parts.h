@@ -150,7 +150,11 @@ struct pyro_replay {
 
     bool forked; /* another replay owns what runs do not change */
 
+    const struct pyro_stop *stop; /* NULL: nobody stops a run */
+
     /* State of a run. */
+    bool stopped;
+    uint64_t handled; /* events */
     const float *spread;
     uint64_t seed;
     const float *first_ms; /* of rows of app->stages; NULL: none */

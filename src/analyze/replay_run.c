@@ -1,5 +1,8 @@
 /* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
 #include "analyze/replay_losses.h"
+#include "base/stop.h"
+
+enum { EVENTS_BETWEEN_LOOKS = 1 << 13 };
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -377,6 +380,8 @@ bool pyro_replay_go(struct pyro_replay *replay)
     do {
         while (replay->events.count > 0 && !replay->no_memory) {
             struct replay_event event = pop(replay);
+            if (++replay->handled % EVENTS_BETWEEN_LOOKS == 0 && pyro_stop_is_asked(replay->stop))
+                replay->stopped = replay->no_memory = true;
             replay->now = event.at;
             handle(replay, &event);
             if (replay->events.count > 0 && replay->events.items[0].at == replay->now)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/internal.h"
+#include "base/stop.h"
 #include "cost/advisor.h"
 
 #define DOUBT          0.05 /* of the wall time, each time the executors are halved or doubled */
@@ -351,8 +352,13 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
     if (ok)
         count_up(&state);
     if (ok && state.count > 0 && state.nodes > 0) {
-        ok = pyro_replay_new(app, &state.replay, NULL) == PYRO_OK && advise(&state);
+        ok = pyro_replay_new(app, &state.replay, NULL) == PYRO_OK;
+        if (ok)
+            pyro_replay_stop_by(state.replay, wanted->stop);
+        ok = ok && advise(&state);
         pyro_replay_free(state.replay);
     }
+    if (pyro_stop_is_asked(wanted->stop))
+        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
     return ok && !state.failed ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");
 }

@@ -15,9 +15,11 @@ struct pyro_past {
 
 /* What advice is to keep to. */
 struct pyro_advise_options {
-    int64_t deadline_ms;  /* 0: none was given */
-    double interruptions; /* of each spot node, an hour; 0: spot nodes are not simulated */
+    int64_t deadline_ms;          /* 0: none was given */
+    double interruptions;         /* of each spot node, an hour; 0: spot nodes are not simulated */
+    const struct pyro_stop *stop; /* NULL: nobody stops it */
 };
+struct pyro_stop;
 
 /* Works out cost->advice of a priced cost; `app` is what it was made of. */
 enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app *app, const struct pyro_prices *prices,

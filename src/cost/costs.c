@@ -76,7 +76,12 @@ enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const st
     costs->money = (struct pyro_money_options){keep(costs, own.currency, &failed), keep(costs, own.instance, &failed),
                                                keep(costs, own.region, &failed), own.spot ? "spot" : NULL};
     costs->advise = (struct pyro_advise_options){own.deadline_ms > 0 ? own.deadline_ms : 0,
-                                                 own.interruptions > 0 ? own.interruptions : 0};
+                                                 own.interruptions > 0 ? own.interruptions : 0, &costs->stop};
+    if (options && options->size >= offsetof(struct pyro_options, progress_context) + sizeof(void *))
+        costs->progress = (struct pyro_options){.size = sizeof(costs->progress),
+                                                .progress = options->progress,
+                                                .progress_context = options->progress_context};
+    costs->stop = (struct pyro_stop){pyro_stop_by_progress, &costs->progress};
     enum pyro_status status = take_by(costs, own.by, error);
     if (status == PYRO_OK && failed)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");

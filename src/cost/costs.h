@@ -2,6 +2,7 @@
 #ifndef PYRO_COST_COSTS_H
 #define PYRO_COST_COSTS_H
 
+#include "base/stop.h"
 #include "cost/advise.h"
 
 enum pyro_cost_by {
@@ -33,6 +34,8 @@ struct pyro_costs {
     const struct pyro_prices *prices;
     struct pyro_money_options money;
     struct pyro_advise_options advise;
+    struct pyro_options progress; /* of the caller, for `stop` */
+    struct pyro_stop stop;
     enum pyro_cost_by by;
     struct pyro_slice by_text, by_key;
     PYRO_VEC(struct pyro_cost_entry) entries;

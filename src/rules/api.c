@@ -1,5 +1,6 @@
 /* The diagnosis and rule functions of pyrometer.h. */
 #include "base/memory.h"
+#include "base/stop.h"
 #include "cost/advise.h"
 #include "rules/pages.h"
 #include "rules/rule.h"
@@ -17,8 +18,9 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
     if (options && options->size >= offsetof(struct pyro_options, prices) + sizeof(options->prices))
         prices = options->prices;
     struct pyro_diagnosis *diagnosis = NULL;
-    PYRO_TRY(pyro_rules_evaluate(app, config, allocator, &diagnosis, error));
-    static const struct pyro_advise_options nothing = {0};
+    const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
+    PYRO_TRY(pyro_rules_evaluate(app, config, allocator, &stop, &diagnosis, error));
+    const struct pyro_advise_options nothing = {.stop = &stop};
     enum pyro_status status = prices ? pyro_cost_new(app, allocator, &diagnosis->cost, error) : PYRO_OK;
     if (status == PYRO_OK && prices)
         status = pyro_cost_price(diagnosis->cost, prices, NULL, error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/stop.h"
 #include "rules/config.h"
 #include "rules/facts.h"
 #include "rules/plans.h"
@@ -75,7 +76,8 @@ static void make_valid(struct pyro_finding *finding)
         saves->wall_high_ms = saves->wall_expected_ms;
 }
 
-static bool run_rules(struct pyro_rule_context *context, const struct pyro_config *config,
+/* False: no memory, or stopped. */
+static bool run_rules(struct pyro_rule_context *context, const struct pyro_config *config, const struct pyro_stop *stop,
                       struct pyro_diagnosis *diagnosis)
 {
     diagnosis->outcomes = pyro_arena_array(context->arena, pyro_rule_count, sizeof(*diagnosis->outcomes));
@@ -93,7 +95,7 @@ static bool run_rules(struct pyro_rule_context *context, const struct pyro_confi
         else if (verdict == PYRO_VERDICT_FINDING)
             verdict = PYRO_VERDICT_QUIET;
         diagnosis->outcomes[i] = (struct pyro_rule_outcome){pyro_rules[i], verdict};
-        if (context->failed)
+        if (context->failed || pyro_stop_is_asked(stop))
             return false;
     }
     return true;
@@ -146,7 +148,7 @@ static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *di
     return true;
 }
 
-static bool finish(struct pyro_rule_context *context, const struct pyro_config *config,
+static bool finish(struct pyro_rule_context *context, const struct pyro_config *config, const struct pyro_stop *stop,
                    struct pyro_diagnosis *diagnosis)
 {
     diagnosis->profile = config ? config->profile : NULL;
@@ -154,10 +156,13 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
     struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
     if (!findings || pyro_replay_new(context->app, &context->replay, NULL) != PYRO_OK)
         return false;
+    pyro_replay_stop_by(context->replay, stop);
     diagnosis->replay = pyro_replay_check(context->replay);
     if (count > 0)
         memcpy(findings, context->findings.items, count * sizeof(*findings));
     for (size_t i = 0; i < count; i++) {
+        if (pyro_stop_is_asked(stop))
+            return false;
         pyro_remedy_price(context, &findings[i]);
         make_valid(&findings[i]);
         findings[i].severity = pyro_finding_severity(context->app, &findings[i]);
@@ -178,8 +183,8 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
 }
 
 enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
-                                     const struct pyro_allocator *allocator, struct pyro_diagnosis **ret,
-                                     struct pyro_error *error)
+                                     const struct pyro_allocator *allocator, const struct pyro_stop *stop,
+                                     struct pyro_diagnosis **ret, struct pyro_error *error)
 {
     if (!app || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application and a place for the diagnosis are needed");
@@ -191,11 +196,13 @@ enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_con
     *diagnosis = (struct pyro_diagnosis){.app = pyro_app_retain(app)};
     pyro_arena_init(&diagnosis->arena, allocator);
     struct pyro_rule_context context = {.app = app, .arena = &diagnosis->arena};
-    bool ok = run_rules(&context, config, diagnosis) && finish(&context, config, diagnosis);
+    bool ok = run_rules(&context, config, stop, diagnosis) && finish(&context, config, stop, diagnosis);
     pyro_vec_done(&context.findings, allocator);
     pyro_replay_free(context.replay);
     if (!ok || context.failed) {
         pyro_diagnosis_free(diagnosis);
+        if (pyro_stop_is_asked(stop))
+            return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");
     }
     *ret = diagnosis;

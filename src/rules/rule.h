@@ -190,10 +190,11 @@ struct pyro_diagnosis {
  * diagnosis' own. Null: there is no such note. */
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
 
-/* `config` may be NULL. */
+/* `config` and `stop` may be NULL. */
+struct pyro_stop;
 enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
-                                     const struct pyro_allocator *allocator, struct pyro_diagnosis **ret,
-                                     struct pyro_error *error);
+                                     const struct pyro_allocator *allocator, const struct pyro_stop *stop,
+                                     struct pyro_diagnosis **ret, struct pyro_error *error);
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "predict/predict.h"
 #include "session/options.h"
 
@@ -17,6 +18,16 @@ struct crew {
     struct pyro_error error;
     bool stopped;
 };
+
+/* Asked by the thread that called the library; the others look at what came of it. */
+static bool is_stopped(void *context)
+{
+    struct crew *crew = context;
+    pthread_mutex_lock(&crew->mutex);
+    bool stopped = crew->stopped;
+    pthread_mutex_unlock(&crew->mutex);
+    return stopped;
+}
 
 struct worker {
     struct crew *crew;
@@ -70,6 +81,7 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
                                struct pyro_error *error)
 {
     struct crew crew = {.whatif = whatif, .options = options};
+    const struct pyro_stop stopped = {is_stopped, &crew};
     struct worker workers[THREADS_MAX] = {{0}};
     unsigned started = 0;
     pthread_mutex_init(&crew.mutex, NULL);
@@ -78,6 +90,7 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
         *worker = (struct worker){.crew = &crew, .arena = &whatif->arenas[started + 1]};
         if (pyro_replay_fork(whatif->run.replay, &worker->replay, NULL) != PYRO_OK)
             break;
+        pyro_replay_stop_by(worker->replay, &stopped);
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
             pyro_replay_free(worker->replay);
             break;
@@ -146,6 +159,8 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
     PYRO_TRY(read_goal(asked, &whatif->goal, error));
     PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));
+    const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
+    pyro_replay_stop_by(whatif->run.replay, &stop);
     PYRO_TRY(leave_out(asked, &whatif->run.without, error));
     PYRO_TRY(check_asked(whatif, error));
     PYRO_TRY(pyro_predict_take_prices(&whatif->run, asked->prices, asked->instance, asked->region, error));
@@ -161,7 +176,9 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     whatif->arena_count = threads;
     for (unsigned i = 0; i < threads; i++)
         pyro_arena_init(&whatif->arenas[i], whatif->arena.allocator);
-    return answer(whatif, options, threads, error);
+    enum pyro_status status = answer(whatif, options, threads, error);
+    pyro_replay_stop_by(whatif->run.replay, NULL);
+    return status;
 }
 
 enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/stop.h"
 #include "rules/facts.h"
 #include "scene.h"
 
@@ -210,13 +211,46 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
         struct pyro_allocator allocator = {limited, limited_again, give_back, &left};
         struct pyro_diagnosis *diagnosis = NULL;
         struct pyro_error error;
-        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, &allocator, &diagnosis, &error);
+        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, &allocator, NULL, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
         done = status == PYRO_OK;
         if (done)
             pyro_diagnosis_free(diagnosis);
     }
     assert_true(done);
+    scene_free(&scene);
+}
+
+struct patience {
+    int calls, most;
+};
+
+static bool lose(void *context)
+{
+    struct patience *patience = context;
+    return ++patience->calls >= patience->most;
+}
+
+/* Wherever it is stopped, it ends soon, and nothing leaks. */
+static void test_judging_can_be_stopped(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    const int64_t ms[] = {2000, 2000, 2000, 2000, 30000, 2000};
+    scene_stage(&scene, 12, ms, 6, NULL, NULL);
+    scene_end(&scene);
+    struct patience patience = {.most = INT32_MAX};
+    const struct pyro_stop stop = {lose, &patience};
+    struct pyro_diagnosis *diagnosis = NULL;
+    assert_int_equal(pyro_rules_evaluate(scene.app, NULL, NULL, &stop, &diagnosis, NULL), PYRO_OK);
+    pyro_diagnosis_free(diagnosis);
+    int all = patience.calls;
+    assert_true(all >= (int)pyro_rule_count);
+    for (int most = 1; most <= all; most++) {
+        patience = (struct patience){.most = most};
+        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, NULL, &stop, &diagnosis, NULL), PYRO_ERROR_CANCELLED);
+        assert_true(patience.calls <= most + 1);
+    }
     scene_free(&scene);
 }
 
@@ -233,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_rules_describe_themselves),
         cmocka_unit_test(test_no_memory_is_an_error_and_leaks_nothing),
+        cmocka_unit_test(test_judging_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Stores: what is kept of a run, verdicts, and what they do to a later diagnosis. */
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static struct pyro_diagnosis *diagnose(void)
         fixture_run(app, 1, "1", 3000 + i / 4 * 2000, 5000 + i / 4 * 2000);
     fixture_run(app, 1, "1", 21000, 60000);
     fixture_analyze(app);
-    assert_int_equal(pyro_rules_evaluate(app, NULL, NULL, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_rules_evaluate(app, NULL, NULL, NULL, &diagnosis, NULL), PYRO_OK);
     pyro_app_release(app);
     assert_true(diagnosis->finding_count > 0);
     return diagnosis;
@@ -101,6 +102,40 @@ static void test_aggregates(void **state)
     assert_true(aggregate(&run, "summary.parallel_work") == work);
     assert_true(fabs(aggregate(&run, "summary.estimated_speedup") - (41000 + work) / 100000) < 1e-9);
     pyro_run_done(&run);
+    pyro_diagnosis_free(diagnosis);
+}
+
+static int count_runs(void *context, const struct pyro_past_run *run)
+{
+    (void)run;
+    ++*(int *)context;
+    return 0;
+}
+
+/* Wherever SQLite's memory ends, a run is kept whole or not at all, and the next write is as if nothing had been. */
+static void test_a_write_without_memory_keeps_nothing(void **state)
+{
+    (void)state;
+    struct pyro_diagnosis *diagnosis = diagnose();
+    struct pyro_error error;
+    bool kept = false, failed = false;
+    unlink(url + 7);
+    pyro_store *store = open_store();
+    for (sqlite3_int64 more = 1024; !kept; more += 16 << 10) {
+        int runs = 0;
+        sqlite3_hard_heap_limit64(sqlite3_memory_used() + more);
+        enum pyro_status status = pyro_store_record(store, diagnosis, NULL, &error);
+        sqlite3_hard_heap_limit64(0);
+        kept = status == PYRO_OK;
+        failed |= !kept;
+        assert_true(kept || status == PYRO_ERROR_OUTPUT || status == PYRO_ERROR_MEMORY);
+        assert_true(kept || error.message[0] != '\0');
+        assert_int_equal(pyro_store_each_run(store, count_runs, &runs, &error), PYRO_OK);
+        assert_int_equal(runs, kept ? 1 : 0);
+    }
+    assert_true(failed);
+    pyro_store_close(store);
+    unlink(url + 7);
     pyro_diagnosis_free(diagnosis);
 }
 
@@ -193,9 +228,8 @@ static void test_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aggregates),
-        cmocka_unit_test(test_calibration),
-        cmocka_unit_test(test_feedback_returns),
+        cmocka_unit_test(test_aggregates),  cmocka_unit_test(test_a_write_without_memory_keeps_nothing),
+        cmocka_unit_test(test_calibration), cmocka_unit_test(test_feedback_returns),
         cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,31 @@
+/* Whether whoever wanted some work still wants it: asked now and then by loops that may take long. */
+#ifndef PYRO_BASE_STOP_H
+#define PYRO_BASE_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pyrometer.h"
+
+struct pyro_stop {
+    bool (*asked)(void *context);
+    void *context;
+};
+
+/* NULL: nobody stops it. */
+static inline bool pyro_stop_is_asked(const struct pyro_stop *stop)
+{
+    return stop && stop->asked(stop->context);
+}
+
+/* The same by the progress callback of options, which may be those of an older header, or NULL; they must outlive it.
+ */
+static inline bool pyro_stop_by_progress(void *context)
+{
+    const struct pyro_options *options = context;
+    const struct pyro_progress progress = {.path = ""};
+    return options && options->size >= offsetof(struct pyro_options, progress_context) + sizeof(void *) &&
+           options->progress && options->progress(options->progress_context, &progress) != 0;
+}
+
+#endif
