@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -34,6 +35,10 @@ RETAINED = {"spark.ui.retainedJobs": 10**6, "spark.ui.retainedStages": 10**6, "s
 FIRST_TIMES_SOONER = 40
 ONCE_OPEN_MS = 5.0
 LARGE_BYTES_PER_S = 300e6
+HEAVY_CLIENTS = 80  # more than the server runs at once
+LIGHT_PATHS = ("api/v1/version", "api/v1/applications", "metrics")
+LIGHT_REQUESTS = 400
+LIGHT_MS = 100.0  # p99
 UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
 
 
@@ -68,6 +73,7 @@ class Serving:
     log: Log
     requests: list[str] = field(default_factory=list)
     servers: list[Served] = field(default_factory=list)
+    light_ms: Optional[float] = None  # p99 of light requests while all heavy places are taken
     missing: list[tuple[str, str]] = field(default_factory=list)
 
     def server(self, name: str) -> Optional[Served]:
@@ -191,6 +197,46 @@ def load_server(serving: Serving, served: Served, address: str, pid: int) -> Non
     served.rss_bytes, served.peak_bytes = memory(pid)
 
 
+# ---- Light requests while heavy ones take all places ------------------------------------------------------------------
+
+
+def keep_busy(address: str, log: Log, stop: threading.Event) -> None:
+    """A client that asks for predictions, each another one, until it is told to stop."""
+    path = f"pyrometer/v1/applications/{log.application}/-/whatif?sweep=executors=1..250"
+    while not stop.is_set():
+        try:
+            with urllib.request.urlopen(f"{address}/{path}", timeout=60) as answer:
+                answer.read()
+        except OSError:  # refused: there is no place
+            stop.wait(0.1)
+
+
+def running(address: str) -> int:
+    match = re.search(rb'pyrometer_requests_running\{class="heavy"\} (\d+)', get(f"{address}/metrics") or b"")
+    return int(match.group(1)) if match else 0
+
+
+def light_p99(address: str, log: Log) -> float:
+    """Milliseconds, of light requests that come one by one."""
+    stop = threading.Event()
+    crowd = [threading.Thread(target=keep_busy, args=(address, log, stop), daemon=True) for _ in range(HEAVY_CLIENTS)]
+    for client in crowd:
+        client.start()
+    deadline = time.monotonic() + 60
+    while running(address) < 64 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    times = []
+    for number in range(LIGHT_REQUESTS):
+        begin = time.monotonic()
+        if get(f"{address}/{LIGHT_PATHS[number % len(LIGHT_PATHS)]}") is None:
+            raise measuring.RunFailed("a light request was refused")
+        times.append((time.monotonic() - begin) * 1000)
+    stop.set()
+    for client in crowd:
+        client.join(timeout=60)
+    return sorted(times)[LIGHT_REQUESTS * 99 // 100]
+
+
 # ---- Both, one after the other --------------------------------------------------------------------------------------
 
 
@@ -206,6 +252,7 @@ def serve_with_pyrometer(bench: Bench, serving: Serving, folder: Path) -> None:
     with pyrometer(bench, folder, "--cache", str(cache)) as (address, pid):
         served.first_s = first_list(address, serving.log, begin)
         load_server(serving, served, address, pid)
+        serving.light_ms = light_p99(address, serving.log)
     begin = time.monotonic()
     with pyrometer(bench, folder, "--cache", str(cache)) as (address, _):
         served.known_s = first_list(address, serving.log, begin)
@@ -288,6 +335,11 @@ def aims(serving: Serving) -> list[tuple[str, str, Optional[bool]]]:
         told.append((first, f"{times:.0f} x ({mine.first_s:.2f} s to {other.first_s:.2f} s)", times >= FIRST_TIMES_SOONER))
     else:
         told.append((first, "not measured", None))
+    light = f"light requests in {LIGHT_MS:g} ms while predictions take all places (p99)"
+    if serving.light_ms is None:
+        told.append((light, "not measured", None))
+    else:
+        told.append((light, f"{serving.light_ms:.1f} ms", serving.light_ms <= LIGHT_MS))
     if not mine:
         return told + [(small, "not measured", None), (large, "not measured", None)]
     slowest = max((load.p50_ms for load in mine.loads.values() if load.bytes <= LARGE_BYTES), default=0.0)

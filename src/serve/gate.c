@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +22,9 @@ enum {
     TICK_MS = 20,
     TICKS_BETWEEN_SOCKETS = 5,
     POLLED = 256,
-    LARGE_BLOCK = 256 << 10
+    LARGE_BLOCK = 256 << 10,
+    RESERVED_BYTES = 128 << 20, /* of the memory, for what is not the gate's */
+    SIZE_BYTES = 16             /* the size of a block stands before it; keeps the alignment that malloc() gives */
 };
 
 const char pyro_gate_busy[] = "the server is busy with as many requests of this kind as it takes: try again later";
@@ -361,19 +364,39 @@ static uint64_t resident_bytes(void)
     return sscanf(text, "%llu %llu", &size, &resident) == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* Whether a block may be had. Small ones may: those are seen when the keeper looks. */
+/* Whether what the gate's allocator has given and the process has leaves room for a block. What is given may not have
+ * been written to yet, so that the process does not have it; what it has may not be the gate's. */
+static bool fits(struct serve_gate *gate, size_t size)
+{
+    uint64_t given = atomic_load_explicit(&gate->given, memory_order_relaxed);
+    return given + size <= gate->memory_bytes - RESERVED_BYTES && resident_bytes() + size <= gate->memory_bytes;
+}
+
+/* Small ones may be had: those are seen when the keeper looks. */
 static bool may_have(struct serve_gate *gate, size_t size)
 {
-    if (size < LARGE_BLOCK || !gate->memory_bytes || resident_bytes() + size <= gate->memory_bytes)
+    if (size < LARGE_BLOCK || !gate->memory_bytes || fits(gate, size))
         return true;
     if (gate->shrink)
         gate->shrink(gate->shrink_context);
-    return resident_bytes() + size <= gate->memory_bytes;
+    return fits(gate, size);
 }
 
 static void *reallocate(void *context, void *memory, size_t size)
 {
-    return may_have(context, size) ? realloc(memory, size) : NULL;
+    struct serve_gate *gate = context;
+    char *block = memory ? (char *)memory - SIZE_BYTES : NULL;
+    size_t before = 0;
+    if (block)
+        memcpy(&before, block, sizeof(before));
+    if (size > SIZE_MAX - SIZE_BYTES || (size > before && !may_have(gate, size)))
+        return NULL;
+    block = realloc(block, size + SIZE_BYTES);
+    if (!block)
+        return NULL;
+    memcpy(block, &size, sizeof(size));
+    atomic_fetch_add_explicit(&gate->given, (uint64_t)size - before, memory_order_relaxed);
+    return block + SIZE_BYTES;
 }
 
 static void *allocate(void *context, size_t size)
@@ -383,8 +406,13 @@ static void *allocate(void *context, size_t size)
 
 static void release(void *context, void *memory)
 {
-    (void)context;
-    free(memory);
+    struct serve_gate *gate = context;
+    size_t size;
+    if (!memory)
+        return;
+    memcpy(&size, (char *)memory - SIZE_BYTES, sizeof(size));
+    atomic_fetch_sub_explicit(&gate->given, size, memory_order_relaxed);
+    free((char *)memory - SIZE_BYTES);
 }
 
 /* The one that came last among those that still go on, of those that read logs if there are any. */

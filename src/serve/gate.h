@@ -62,6 +62,7 @@ struct serve_class_counts {
 struct serve_gate {
     struct serve_class_limits limits[SERVE_CLASSES];
     struct pyro_allocator allocator; /* for work: large blocks are refused where the process has too much */
+    atomic_uint_fast64_t given;      /* by the allocator, now */
     uint64_t memory_bytes;           /* that the process may take; 0: not looked at */
     void (*shrink)(void *context);   /* gives memory back that can be had again; may be NULL */
     void *shrink_context;
