@@ -120,6 +120,9 @@ struct pyro_options {
     const struct pyro_config *config; /* thresholds and suppressions for pyro_diagnose(); NULL: none */
     const struct pyro_prices *prices; /* for pyro_diagnose(): what the run and its findings cost; NULL: no costs */
     const struct pyro_remote_options *remote; /* NULL: defaults */
+    /* Other than 0: compressed logs may decompress to any size (else 64 MiB, or 1,000 times their own), and zip
+     * archives may hold any number of files (else 10,000). */
+    int unlimited;
 };
 
 enum pyro_wanted {
@@ -262,6 +265,14 @@ struct pyro_server_options {
     void *warn_context;
     unsigned queries;  /* statements of strangers that run at once; 0: 2 */
     unsigned query_ms; /* for each; 0: 15 s */
+    /* What an upload may cost: decompressed bytes for each stored one, beyond 64 MiB (0: 1,000); bytes of a line (0: 64
+     * MiB); seconds of processor time whenever it is read (0: 120). And what all uploads of one user may, while they
+     * are looked at, within an hour (0: 600 seconds). */
+    unsigned upload_ratio;
+    uint64_t upload_line_bytes;
+    unsigned upload_cpu_s, user_cpu_s;
+    int unlimited;    /* of the folders, as in pyro_options */
+    int follow_links; /* also where symbolic links in the folders lead out of them */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,

@@ -88,6 +88,12 @@ const struct cli_verb *cli_verb_find(const char *name);
         "max-record-size", 0, "SIZE", NULL, "256M",                                                                    \
             "Skip and count records (lines of the log) longer than SIZE: bytes, or a number with K, M or G."           \
     }
+#define CLI_OPTION_NO_LIMITS                                                                                           \
+    {                                                                                                                  \
+        "no-input-limits", 0, NULL, NULL, NULL,                                                                        \
+            "Read compressed logs that decompress to more than 64 MiB and 1000 times their size, and zip archives of " \
+            "more than 10000 files."                                                                                   \
+    }
 /* For inputs that are addresses: three options. */
 #define CLI_OPTIONS_REMOTE                                                                                              \
     {"remote",                                                                                                          \

@@ -40,6 +40,7 @@ bool cli_load_options(const struct cli_call *call, struct cli_progress *progress
     options.progress = cli_progress_callback;
     options.progress_context = progress;
     options.remote = &remote;
+    options.unlimited = cli_value_if_known(call, "no-input-limits") != NULL;
     *ret = options;
     return true;
 }

@@ -189,6 +189,7 @@ static const struct cli_option options[] = {
     {"color", 0, "WHEN", "auto always never", "auto",
      "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_NO_LIMITS,
     CLI_OPTIONS_REMOTE,
     CLI_OPTION_HELP,
     {0},

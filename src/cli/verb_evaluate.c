@@ -43,6 +43,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_STORE,
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
+    CLI_OPTION_NO_LIMITS,
     CLI_OPTION_HELP,
     {0},
 };

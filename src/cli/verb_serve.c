@@ -225,7 +225,11 @@ static bool take_upload_limits(const struct cli_call *call, struct pyro_server_o
     if (!cli_size_value(call, "max-upload", &options->max_upload_bytes) ||
         !cli_size_value(call, "uploads-size", &options->uploads_bytes) ||
         !cli_unsigned_value(call, "uploads-count", 1, 1000000, &count) ||
-        !cli_size_value(call, "uploads-free", &options->uploads_free_bytes))
+        !cli_size_value(call, "uploads-free", &options->uploads_free_bytes) ||
+        !cli_size_value(call, "max-upload-line", &options->upload_line_bytes) ||
+        !cli_unsigned_value(call, "max-upload-ratio", 1, 1000000, &options->upload_ratio) ||
+        !cli_unsigned_value(call, "upload-cpu", 1, 86400, &options->upload_cpu_s) ||
+        !cli_unsigned_value(call, "user-cpu", 1, 86400, &options->user_cpu_s))
         return false;
     options->uploads_count = count;
     return true;
@@ -255,6 +259,8 @@ static int run(const struct cli_call *call)
     if (cli_value(call, "no-cache") == NULL)
         options.cache = cache_folder(call, cache, sizeof(cache));
     options.upload_folder = cli_value(call, "uploads");
+    options.unlimited = cli_value(call, "no-input-limits") != NULL;
+    options.follow_links = cli_value(call, "follow-links") != NULL;
     options.store = cli_store_url(call);
     int status = check_store(options.store);
     if (status == CLI_EXIT_OK)
@@ -317,6 +323,17 @@ static const struct cli_option options[] = {
     {"uploads-count", 0, "N", NULL, "10000", "Keep at most this many uploads."},
     {"uploads-free", 0, "SIZE", NULL, "512M",
      "Refuse uploads that would leave less than this of the uploads folder's disk free."},
+    {"max-upload-ratio", 0, "N", NULL, "1000",
+     "Refuse uploads that decompress to more than N times their size, once that is more than 64 MiB."},
+    {"max-upload-line", 0, "SIZE", NULL, "64M", "Refuse uploads with a line that is longer."},
+    {"upload-cpu", 0, "SECONDS", NULL, "120",
+     "Stop reading an upload that takes more processor time than this, whenever it is read."},
+    {"user-cpu", 0, "SECONDS", NULL, "600",
+     "Take no more uploads of a user (without tokens: an address) while looking at those of the last hour has taken "
+     "more "
+     "processor time than this."},
+    CLI_OPTION_NO_LIMITS,
+    {"follow-links", 0, NULL, NULL, NULL, "Read also what symbolic links in the folders lead to outside them."},
     {"update-interval", 0, "TIME", NULL, "10s",
      "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone. "
      "Changes in local folders are seen sooner."},

@@ -34,22 +34,35 @@ struct serve_log_info {
     uint64_t bytes;         /* as stored */
     bool in_progress;       /* its name says that it is being written */
     bool uploaded;          /* it is in the uploads folder */
+    uint64_t cpu_us;        /* what looking at it took, of an upload */
     const struct serve_stored *stored; /* NULL: the log is there; valid as long as the list */
 };
 
 struct serve_unreadable {
     struct pyro_slice path, reason; /* both end in NUL */
     bool passing;                   /* it may be readable at the next look */
+    uint64_t cpu_us;                /* what finding that out took, of an upload */
+    bool exhausted;                 /* and that was all that it may take */
 };
 
 struct pyro_log;
 struct serve_list;
 struct serve_catalog;
 
+/* What uploads may cost, each of them. */
+struct serve_upload_costs {
+    uint64_t ratio;      /* of decompressed bytes to stored ones beyond 64 MiB; 0: 1,000 */
+    uint64_t line_bytes; /* of one line; 0: as of any log */
+    uint64_t cpu_us;     /* of processor time for each time that it is read; 0: any */
+};
+
 struct serve_catalog_options {
     const char *const *folders; /* and URLs of stores, whose runs are listed beside */
     size_t folder_count;
     const char *uploads;                  /* one more folder, whose logs are marked; NULL: none */
+    struct serve_upload_costs costs;      /* of those */
+    bool unlimited;                       /* other logs may decompress to any size, archives hold any number of files */
+    bool follow_links;                    /* also to what lies outside the folders */
     const char *cache;                    /* the folder for what is kept between starts; NULL: nothing is kept */
     uint64_t memory_bytes;                /* about what open applications may take */
     unsigned update_ms;                   /* how often folders are looked at */

@@ -216,5 +216,12 @@ void pyro_serve_metrics(struct serve_request *request)
     one(out, "pyrometer_upload_bytes_total", "counter", "Their bytes.", get(&metrics->upload_bytes));
     one(out, "pyrometer_uploads_refused_total", "counter", "Uploads that were no readable log.",
         get(&metrics->uploads_refused));
+    one(out, "pyrometer_uploads_too_costly_total", "counter",
+        "Uploads that took, or whose user had taken, more processor time than they may.",
+        get(&metrics->uploads_too_costly));
+    head(out, "pyrometer_upload_cpu_seconds_total", "counter", "Processor time that looking at uploads took.");
+    pyro_strbuf_add_text(out, "pyrometer_upload_cpu_seconds_total ");
+    seconds(out, get(&metrics->upload_cpu_us));
+    pyro_strbuf_add_text(out, "\n");
     write_process(out, metrics);
 }

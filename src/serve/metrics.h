@@ -14,7 +14,7 @@ struct serve_metrics {
         atomic_uint_fast64_t buckets[METRICS_BUCKETS + 1]; /* not cumulative; the last has no upper bound */
         atomic_uint_fast64_t microseconds;
     } services[METRICS_SERVICES]; /* by row of services.def; one more for what no service answers */
-    atomic_uint_fast64_t uploads, upload_bytes, uploads_refused;
+    atomic_uint_fast64_t uploads, upload_bytes, uploads_refused, upload_cpu_us, uploads_too_costly;
     int64_t started_ms; /* epoch */
 };
 

@@ -71,6 +71,7 @@ struct serve_request {
     const char *body_file;  /* where the row says SERVE_TO_FILE: the body as a file, which is removed after the answer
                              * unless pyro_upload_keep() has kept it */
     struct serve_upload *upload;   /* the same: its room */
+    char payer[65];                /* whose budget of processor time an upload counts for; "": nobody's */
     uint64_t body_bytes;           /* of the body, wherever it is */
     struct serve_uploads *uploads; /* NULL: none are taken */
     char user[65], groups[512];    /* the token's name and its groups, as a,b,c; "": none was needed */

@@ -53,7 +53,7 @@ void pyro_carry_done(struct pyro_carry *carry)
 {
     pyro_release(carry->allocator, carry->data);
     carry->data = NULL;
-    carry->len = carry->capacity = 0;
+    carry->len = carry->searched = carry->capacity = 0;
 }
 
 static bool carry_set(struct pyro_carry *carry, const char *data, size_t len)
@@ -67,7 +67,7 @@ static bool carry_set(struct pyro_carry *carry, const char *data, size_t len)
     }
     if (len)
         memcpy(carry->data, data, len);
-    carry->len = len;
+    carry->len = carry->searched = len;
     return true;
 }
 
@@ -86,7 +86,9 @@ static enum pyro_status discard_record(struct pyro_chunk *chunk, struct pyro_rea
         if (newline) {
             size_t used = (size_t)(newline + 1 - scratch);
             chunk->long_record += used;
-            return carry_set(carry, newline + 1, got - used) ? PYRO_OK : no_memory(error);
+            bool kept = carry_set(carry, newline + 1, got - used);
+            carry->searched = 0;
+            return kept ? PYRO_OK : no_memory(error);
         }
         chunk->long_record += got;
     }
@@ -108,10 +110,10 @@ enum pyro_status pyro_chunk_read_stream(struct pyro_chunk *chunk, struct pyro_re
     size_t wanted = carry->len > PYRO_CHUNK_BYTES ? carry->len + READ_BYTES : PYRO_CHUNK_BYTES + READ_BYTES;
     if (!pyro_chunk_reserve(chunk, wanted))
         return no_memory(error);
-    size_t len = carry->len, searched = 0, lines = 0; /* bytes of whole lines */
+    size_t len = carry->len, searched = carry->searched, lines = 0; /* bytes of whole lines */
     if (len)
         memcpy(chunk->buffer, carry->data, len);
-    carry->len = 0;
+    carry->len = carry->searched = 0;
     while (!(lines && len >= PYRO_CHUNK_BYTES)) {
         const char *found = len > searched ? memrchr(chunk->buffer + searched, '\n', len - searched) : NULL;
         if (found)
@@ -213,11 +215,10 @@ enum pyro_status pyro_chunk_read_range(struct pyro_chunk *chunk, int fd, uint64_
     }
     /* The last line that begins here ends at the first newline from `head` on. */
     size_t searched = head < len ? head : len;
-    const char *end = NULL;
+    const char *line = memrchr(chunk->buffer + begin, '\n', searched > begin ? searched - begin : 0), *end = NULL;
+    size_t line_at = line ? (size_t)(line + 1 - chunk->buffer) : begin;
     while (!(end = memchr(chunk->buffer + searched, '\n', len - searched)) && start + len < size) {
         searched = len;
-        const char *line = memrchr(chunk->buffer + begin, '\n', len - begin);
-        size_t line_at = line ? (size_t)(line + 1 - chunk->buffer) : begin;
         if (len - line_at > max_record) {
             uint64_t more = 0;
             struct pyro_chunk rest;

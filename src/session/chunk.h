@@ -32,6 +32,7 @@ struct pyro_carry {
     const struct pyro_allocator *allocator;
     char *data;
     size_t len, capacity;
+    size_t searched; /* bytes that hold no newline */
 };
 void pyro_carry_done(struct pyro_carry *carry);
 

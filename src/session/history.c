@@ -8,26 +8,12 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "decode/history/listener.h"
+#include "session/lines.h"
 #include "session/load.h"
 
 enum {
-    FIRST_PIECE_BYTES = 64 << 10, /* holds the events that a list needs, in most logs */
-    PIECE_BYTES = 1 << 20,
-    LONGEST_LINE = 256 << 20,
     FIRST_TAIL_BYTES = 16 << 10,
     TAIL_BYTES = 1 << 20 /* of a plain file, in which its end is looked for: as Spark does */
-};
-
-/* Called for each line; false stops. */
-typedef bool line_callback(void *context, struct pyro_slice line);
-
-struct lines {
-    char *buffer;
-    size_t len, capacity;
-    size_t piece;  /* bytes to read next */
-    bool skipping; /* the rest of a line beyond the limit */
-    line_callback *callback;
-    void *context;
 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -35,90 +21,13 @@ static enum pyro_status no_memory(struct pyro_error *error)
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
 }
 
-static bool make_room(struct lines *lines)
-{
-    size_t wanted = lines->len + lines->piece + PYRO_SCAN_PADDING;
-    if (wanted <= lines->capacity)
-        return true;
-    wanted = wanted > 2 * lines->capacity ? wanted : 2 * lines->capacity;
-    char *grown = pyro_reallocate(NULL, lines->buffer, wanted);
-    if (!grown)
-        return false;
-    memset(grown + lines->capacity, 0, wanted - lines->capacity);
-    lines->buffer = grown;
-    lines->capacity = wanted;
-    return true;
-}
-
-/* Hands out whole lines and moves the rest to the front; false: stopped. */
-static bool hand_out(struct lines *lines, bool end)
-{
-    char *at = lines->buffer, *stop = lines->buffer + lines->len;
-    while (at < stop) {
-        char *newline = memchr(at, '\n', (size_t)(stop - at));
-        if (!newline && !end)
-            break;
-        char *line_end = newline ? newline : stop;
-        size_t len = (size_t)(line_end - at);
-        if (len && at[len - 1] == '\r')
-            len--;
-        if (!lines->skipping && !lines->callback(lines->context, (struct pyro_slice){at, len}))
-            return false;
-        lines->skipping = false;
-        at = newline ? newline + 1 : stop;
-    }
-    lines->len = (size_t)(stop - at);
-    memmove(lines->buffer, at, lines->len);
-    if (lines->len > LONGEST_LINE) {
-        lines->len = 0;
-        lines->skipping = true;
-    }
-    return true;
-}
-
-static enum pyro_status read_part(const struct pyro_log_part *part, struct lines *lines, bool *ret_stopped,
-                                  struct pyro_error *error)
-{
-    struct pyro_reader *reader = NULL;
-    size_t len = 1;
-    PYRO_TRY(pyro_reader_open(part, NULL, &reader, error));
-    enum pyro_status status = PYRO_OK;
-    lines->len = 0;
-    lines->skipping = false;
-    while (status == PYRO_OK && len && !*ret_stopped) {
-        if (!make_room(lines)) {
-            status = no_memory(error);
-            break;
-        }
-        status = pyro_reader_read(reader, lines->buffer + lines->len, lines->piece, &len, error);
-        if (status == PYRO_OK) {
-            lines->piece = PIECE_BYTES;
-            lines->len += len;
-            *ret_stopped = !hand_out(lines, len == 0);
-        }
-    }
-    pyro_reader_close(reader);
-    return status;
-}
-
-static enum pyro_status read_log(const struct pyro_log *log, line_callback *callback, void *context,
-                                 struct pyro_error *error)
-{
-    struct lines lines = {.piece = FIRST_PIECE_BYTES, .callback = callback, .context = context};
-    enum pyro_status status = PYRO_OK;
-    bool stopped = false;
-    for (size_t i = 0; i < log->part_count && status == PYRO_OK && !stopped; i++)
-        status = read_part(&log->parts[i], &lines, &stopped, error);
-    pyro_release(NULL, lines.buffer);
-    return status;
-}
-
 /* ---- The list ---- */
 
 struct scan {
     struct pyro_arena *texts, line;
     struct pyro_attempt *attempt;
-    bool started, ended, stop_when_started, failed;
+    bool started, ended, failed;
+    bool identified; /* what the log begins with is known: only its end is looked for */
 };
 
 /* As it stands in the log. */
@@ -151,7 +60,8 @@ static bool scan_line(void *context, struct pyro_slice line)
     struct scan *scan = context;
     struct pyro_attempt *attempt = scan->attempt;
     bool start = has_event(line, "SparkListenerApplicationStart"), end = has_event(line, "SparkListenerApplicationEnd");
-    if (!start && !end && !has_event(line, "SparkListenerLogStart"))
+    /* What a log says of itself is taken once, so that one which says it a million times costs no memory. */
+    if (!end && (scan->identified || (!start && (attempt->version.len || !has_event(line, "SparkListenerLogStart")))))
         return true;
     pyro_arena_reset(&scan->line);
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
@@ -171,7 +81,7 @@ static bool scan_line(void *context, struct pyro_slice line)
     } else {
         attempt->version = keep(scan, pyro_tree_get(event, "Spark Version"));
     }
-    return !scan->failed && !(scan->started && scan->stop_when_started);
+    return !scan->failed && (scan->identified || !scan->started);
 }
 
 /* Whether an end was found in the last bytes of the file, or all of them were looked at. */
@@ -215,16 +125,16 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
     struct pyro_attempt attempt = {.log = index, .end_ms = -1, .version = PYRO_SLICE_LITERAL("")};
-    struct scan scan = {.texts = arena, .attempt = &attempt, .stop_when_started = true};
+    struct scan scan = {.texts = arena, .attempt = &attempt};
     struct stat info;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     pyro_arena_init(&scan.line, NULL);
-    enum pyro_status status = read_log(log, scan_line, &scan, error);
-    scan.stop_when_started = false;
+    enum pyro_status status = pyro_lines_read(log, scan_line, &scan, error);
+    scan.identified = true;
     /* As Spark does: a log whose name says that it is being written is not searched for its end. */
     if (status == PYRO_OK && scan.started && !log->in_progress && !scan_tail(log, &scan))
-        status = read_log(log, scan_line, &scan, error);
+        status = pyro_lines_read(log, scan_line, &scan, error);
     pyro_arena_done(&scan.line);
     PYRO_TRY(status);
     if (scan.failed)
@@ -282,7 +192,7 @@ enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_are
     *ret = (struct pyro_access_lists){0};
     struct access_scan scan = {.texts.texts = arena, .lists = ret};
     pyro_arena_init(&scan.texts.line, NULL);
-    enum pyro_status status = read_log(log, scan_access, &scan, error);
+    enum pyro_status status = pyro_lines_read(log, scan_access, &scan, error);
     pyro_arena_done(&scan.texts.line);
     return status == PYRO_OK && scan.texts.failed ? no_memory(error) : status;
 }

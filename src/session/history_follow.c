@@ -14,6 +14,7 @@ enum { TAIL_BYTES = 64 << 10 };
 /* A file that was read, up to the end of a line. */
 struct place {
     uint64_t device, inode, offset;
+    uint64_t searched; /* no line ends between `offset` and here */
 };
 
 struct pyro_history_follower {
@@ -197,8 +198,9 @@ enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *fo
 
 /* ---- As files grow ---- */
 
-/* The end of the last whole line between `from` and `size`; `from` when none ends there. */
-static uint64_t last_line_end(int fd, uint64_t from, uint64_t size)
+/* Sets *ret_end to the end of the last whole line between `from` and `size`, or leaves it when none ends there. False:
+ * the file cannot be read. */
+static bool last_line_end(int fd, uint64_t from, uint64_t size, uint64_t *ret_end)
 {
     char tail[TAIL_BYTES];
     for (uint64_t end = size; end > from;) {
@@ -207,13 +209,25 @@ static uint64_t last_line_end(int fd, uint64_t from, uint64_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got != (ssize_t)(end - begin))
-            return from;
+            return false;
         const char *newline = memrchr(tail, '\n', (size_t)got);
-        if (newline)
-            return begin + (uint64_t)(newline + 1 - tail);
+        if (newline) {
+            *ret_end = begin + (uint64_t)(newline + 1 - tail);
+            return true;
+        }
         end = begin;
     }
-    return from;
+    return true;
+}
+
+/* How far whole lines reach in a file that is written. A line that comes in many pieces is searched once. */
+static uint64_t whole_lines(struct place *place, int fd, uint64_t size)
+{
+    uint64_t end = place->offset;
+    uint64_t from = place->searched > end && place->searched <= size ? place->searched : end;
+    if (last_line_end(fd, from, size, &end))
+        place->searched = size;
+    return end;
 }
 
 /* Where to go on in a part and where to stop; false: it is not what was read before, or cannot be followed. */
@@ -232,7 +246,7 @@ static bool measure_part(const struct pyro_log *log, size_t index, struct place 
         place->device = (uint64_t)info.st_dev;
         place->inode = (uint64_t)info.st_ino;
         bool grows = log->in_progress && index + 1 == log->part_count;
-        *ret_until = grows ? last_line_end(fd, place->offset, size) : size;
+        *ret_until = grows ? whole_lines(place, fd, size) : size;
     } else {
         plain = false;
     }

@@ -23,7 +23,9 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     if (!inputs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     inputs->allocator = resolved.allocator;
-    enum pyro_status status = pyro_source_discover(paths, path_count, resolved.allocator, &inputs->list, error);
+    const struct pyro_known known = {.unlimited = resolved.unlimited != 0};
+    enum pyro_status status =
+        pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
     if (status == PYRO_OK)
         status = pyro_remote_expand(&inputs->list, &resolved, error);
     if (status != PYRO_OK) {
@@ -48,9 +50,12 @@ static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struc
                                           .compacted = part->compacted,
                                           .label = pyro_arena_copy(arena, part->label),
                                           .place = part->place,
-                                          .most_bytes = part->most_bytes};
-        ok =
-            parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) && (parts[i].label.ptr || !part->label.ptr);
+                                          .most_bytes = part->most_bytes,
+                                          .most_line_bytes = part->most_line_bytes,
+                                          .inside = pyro_arena_copy(arena, part->inside),
+                                          .limit_option = part->limit_option};
+        ok = parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) &&
+             (parts[i].label.ptr || !part->label.ptr) && (parts[i].inside.ptr || !part->inside.ptr);
     }
     return ok && ret->path.ptr;
 }

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/cpu_meter.h"
 #include "base/memory.h"
 #include "session/chunk.h"
+#include "session/lines.h"
 #include "session/progress.h"
 
 enum { MOST_THREADS = 64 };
@@ -41,6 +43,7 @@ struct load {
     const struct pyro_log *log;
     const struct pyro_options *options;
     const struct pyro_load_sink *sink;
+    uint64_t max_record;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct slot *slots;
@@ -58,6 +61,21 @@ struct load {
 
     atomic_uint_fast64_t bytes_done;
 };
+
+/* Records beyond a part's limit are as long as may be, or an error. */
+static uint64_t longest_record(const struct pyro_log *log, const struct pyro_options *options)
+{
+    uint64_t most = options->max_record_bytes;
+    for (size_t i = 0; i < log->part_count; i++)
+        if (log->parts[i].most_line_bytes && log->parts[i].most_line_bytes < most)
+            most = log->parts[i].most_line_bytes;
+    return most;
+}
+
+static enum pyro_status charge(const struct load *load, uint64_t *stamp, struct pyro_error *error)
+{
+    return pyro_cpu_charge(load->log->meter, stamp) ? PYRO_OK : pyro_cpu_exceeded(load->log->meter, error);
+}
 
 static void fail(struct load *load, enum pyro_status status, const struct pyro_error *error)
 {
@@ -134,8 +152,7 @@ static enum pyro_status take_piece(struct load *load, struct pyro_chunk *chunk, 
             chunk->len = chunk->long_record = 0;
         count_range(load, part, piece->deferred, end);
     } else {
-        PYRO_TRY(
-            pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->options->max_record_bytes, &end, error));
+        PYRO_TRY(pyro_chunk_read_stream(chunk, part->reader, &load->carry, load->max_record, &end, error));
         add_progress(load, part);
     }
     if (end) {
@@ -153,8 +170,7 @@ static enum pyro_status decode_piece(struct load *load, struct pyro_chunk *chunk
                                      struct pyro_error *error)
 {
     if (piece->deferred) {
-        PYRO_TRY(pyro_chunk_read_range(chunk, piece->fd, piece->from, piece->to, piece->size,
-                                       load->options->max_record_bytes, error));
+        PYRO_TRY(pyro_chunk_read_range(chunk, piece->fd, piece->from, piece->to, piece->size, load->max_record, error));
         count_range(load, &load->parts[chunk->part], -1, false);
         atomic_fetch_add_explicit(&load->bytes_done, piece->to - piece->from, memory_order_relaxed);
     }
@@ -186,10 +202,12 @@ static struct slot *take_filled(struct load *load)
     return first;
 }
 
-static void decode_slot(struct load *load, struct slot *slot)
+static void decode_slot(struct load *load, struct slot *slot, uint64_t *stamp)
 {
     struct pyro_error error;
     enum pyro_status status = decode_piece(load, &slot->chunk, &slot->piece, &error);
+    if (status == PYRO_OK)
+        status = charge(load, stamp, &error);
     if (status != PYRO_OK) {
         pyro_error_at(&error, load->log->parts[slot->chunk.part].path.ptr, slot->piece.from);
         fail(load, status, &error);
@@ -199,7 +217,7 @@ static void decode_slot(struct load *load, struct slot *slot)
 }
 
 /* The slot of the next piece once it is free, or NULL: stopped. Who reads faster than others decode helps them. */
-static struct slot *wait_for_free(struct load *load)
+static struct slot *wait_for_free(struct load *load, uint64_t *stamp)
 {
     pthread_mutex_lock(&load->mutex);
     struct slot *slot = &load->slots[load->taken % load->slot_count];
@@ -210,7 +228,7 @@ static struct slot *wait_for_free(struct load *load)
             continue;
         }
         pthread_mutex_unlock(&load->mutex);
-        decode_slot(load, filled);
+        decode_slot(load, filled, stamp);
         pthread_mutex_lock(&load->mutex);
     }
     if (load->stop)
@@ -224,6 +242,7 @@ static struct slot *wait_for_free(struct load *load)
 static void *decode_pieces(void *context)
 {
     struct load *load = context;
+    uint64_t stamp = pyro_cpu_now();
     for (;;) {
         struct slot *slot = NULL;
         pthread_mutex_lock(&load->mutex);
@@ -233,7 +252,7 @@ static void *decode_pieces(void *context)
         pthread_mutex_unlock(&load->mutex);
         if (stop || !slot)
             return NULL;
-        decode_slot(load, slot);
+        decode_slot(load, slot, &stamp);
     }
 }
 
@@ -241,10 +260,13 @@ static void *decode_pieces(void *context)
 static void *read_pieces(void *context)
 {
     struct load *load = context;
-    for (struct slot *slot; (slot = wait_for_free(load));) {
+    uint64_t stamp = pyro_cpu_now();
+    for (struct slot *slot; (slot = wait_for_free(load, &stamp));) {
         struct pyro_error error;
         bool more = false;
         enum pyro_status status = take_piece(load, &slot->chunk, &slot->piece, &more, &error);
+        if (status == PYRO_OK)
+            status = charge(load, &stamp, &error);
         if (status != PYRO_OK) {
             pyro_error_at(&error, load->part < load->log->part_count ? load->log->parts[load->part].path.ptr : "",
                           UINT64_MAX);
@@ -271,6 +293,7 @@ static void *read_pieces(void *context)
 struct applier {
     const struct pyro_load_sink *sink;
     size_t part;
+    uint64_t stamp; /* of the calling thread's processor time */
 };
 
 static enum pyro_status apply_chunk(struct load *load, struct applier *applier, const struct pyro_chunk *chunk,
@@ -284,6 +307,8 @@ static enum pyro_status apply_chunk(struct load *load, struct applier *applier, 
         ok = sink->begin_part(sink->context, pyro_part_name(part));
     }
     ok = ok && sink->apply(sink->context, &chunk->batch);
+    if (chunk->long_record && part->most_line_bytes)
+        return pyro_line_too_long(part, error);
     if (ok && chunk->long_record)
         ok = sink->reject_long(sink->context, chunk->long_record);
     if (ok && chunk->damage[0])
@@ -297,8 +322,8 @@ static enum pyro_status report_progress(struct load *load, struct pyro_progress_
 }
 
 /* Waits until a piece can be applied, decoding others meanwhile. *ret_end: there is none. */
-static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, struct pyro_progress_meter *meter,
-                                       bool *ret_end, struct pyro_error *error)
+static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, struct applier *applier,
+                                       struct pyro_progress_meter *meter, bool *ret_end, struct pyro_error *error)
 {
     struct slot *slot = &load->slots[sequence % load->slot_count];
     pthread_mutex_lock(&load->mutex);
@@ -308,7 +333,7 @@ static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, str
             pyro_progress_wait(&load->changed, &load->mutex);
         pthread_mutex_unlock(&load->mutex);
         if (filled)
-            decode_slot(load, filled);
+            decode_slot(load, filled, &applier->stamp);
         PYRO_TRY(report_progress(load, meter, error));
         pthread_mutex_lock(&load->mutex);
     }
@@ -327,10 +352,11 @@ static enum pyro_status apply_all(struct load *load, struct applier *applier, st
     for (uint64_t sequence = 0;; sequence++) {
         struct slot *slot = &load->slots[sequence % load->slot_count];
         bool end = false;
-        PYRO_TRY(wait_for_ready(load, sequence, meter, &end, error));
+        PYRO_TRY(wait_for_ready(load, sequence, applier, meter, &end, error));
         if (end)
             return PYRO_OK;
         PYRO_TRY(apply_chunk(load, applier, &slot->chunk, error));
+        PYRO_TRY(charge(load, &applier->stamp, error));
         set_state(load, slot, SLOT_FREE);
         PYRO_TRY(report_progress(load, meter, error));
     }
@@ -354,6 +380,7 @@ static enum pyro_status run_alone(struct load *load, struct applier *applier, st
             return PYRO_OK;
         PYRO_TRY(decode_piece(load, chunk, &piece, error));
         PYRO_TRY(apply_chunk(load, applier, chunk, error));
+        PYRO_TRY(charge(load, &applier->stamp, error));
         PYRO_TRY(report_progress(load, meter, error));
     }
 }
@@ -390,7 +417,7 @@ static enum pyro_status prepare(struct load *load, size_t slot_count, uint32_t w
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     for (; load->slot_count < slot_count; load->slot_count++) {
         load->slots[load->slot_count].state = SLOT_FREE;
-        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->options->max_record_bytes, wanted);
+        pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->max_record, wanted);
     }
     return PYRO_OK;
 }
@@ -412,7 +439,8 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
                                    const struct pyro_load_sink *sink, struct pyro_error *error)
 {
     struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};
-    struct applier applier = {.sink = sink, .part = SIZE_MAX};
+    load.max_record = longest_record(log, options);
+    struct applier applier = {.sink = sink, .part = SIZE_MAX, .stamp = pyro_cpu_now()};
     struct pyro_progress_meter meter;
     unsigned threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
     uint64_t bytes = pyro_progress_start(&meter, options, log);

@@ -10,8 +10,6 @@
 #include "decode/historyapi/historyapi.h"
 #include "session/remote.h"
 
-enum { MOST_MEMBERS = 10000 };
-
 struct fetching {
     const struct pyro_log *log;
     const struct pyro_remote *remote;
@@ -100,8 +98,7 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     const char *const paths[] = {path};
     snprintf(path, sizeof(path), "/proc/self/fd/%d", ret->fd);
     pyro_log_list_done(&ret->list);
-    /* What an archive may decompress to is divided among its members. */
-    const struct pyro_known known = {.untrusted = "/proc/self/fd", .most_members = MOST_MEMBERS};
+    const struct pyro_known known = {.unlimited = fetching->client.options->unlimited != 0};
     PYRO_TRY(
         pyro_source_discover_again(paths, 1, &known, fetching->client.options->allocator, &ret->list, fetching->error));
     *ret_reason = NULL;
@@ -111,12 +108,8 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
     }
     struct pyro_log *log = &ret->list.logs[0];
     log->path = fetching->log->path;
-    uint64_t most = pyro_most_decompressed(fetching->written);
-    for (size_t i = 0; i < log->part_count; i++) {
+    for (size_t i = 0; i < log->part_count; i++)
         log->parts[i].label = log->parts[i].member.ptr ? log->parts[i].member : log->path;
-        if (!log->parts[i].member.ptr)
-            log->parts[i].most_bytes = most;
-    }
     ret->log = log;
     return PYRO_OK;
 }

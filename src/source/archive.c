@@ -13,7 +13,13 @@
 #include "source/discovery.h"
 #include "source/input.h"
 
-enum { READ_BYTES = 128 * 1024, MOST_MEMBERS = 10000, MOST_UNTRUSTED_MEMBERS = 1000, MOST_NAME_BYTES = 4096 };
+enum {
+    READ_BYTES = 128 * 1024,
+    MOST_MEMBERS = 10000,
+    MOST_UNTRUSTED_MEMBERS = 1000,
+    MOST_UNINDEXED_MEMBERS = 100,
+    MOST_NAME_BYTES = 4096
+};
 
 /* libarchive turns names into the locale's character set, and loses those that do not fit: while it reads headers, this
  * thread's locale is a UTF-8 one. The process's locale is the caller's, and stays as it is. */
@@ -89,20 +95,42 @@ static bool is_hidden(struct pyro_slice member)
     return false;
 }
 
-/* Where the records of members are in the archive's directory, by the hashes of their names; of equal ones the first.
- */
-static void find_places(const struct pyro_discovery *discovery, int fd, struct pyro_map *places)
+/* What is known of an archive before libarchive reads its directory, all of it at once. */
+struct listing {
+    struct pyro_map places; /* of members' records, by the hashes of their names; of equal ones the first */
+    size_t most, members;
+    bool untrusted;
+    bool directory; /* it has one */
+    bool ambiguous; /* and maybe another */
+    bool simple;    /* all members can be read where they lie */
+};
+
+static size_t most_members(const struct pyro_discovery *discovery, bool untrusted)
+{
+    const struct pyro_known *known = discovery->known;
+    if (untrusted)
+        return MOST_UNTRUSTED_MEMBERS;
+    return known && known->unlimited ? SIZE_MAX : MOST_MEMBERS;
+}
+
+static void read_directory(const struct pyro_discovery *discovery, int fd, struct listing *listing)
 {
     struct pyro_zip_directory directory;
     struct pyro_zip_record record;
     bool is_new;
-    if (!pyro_zip_directory_open(&directory, fd, discovery->allocator))
+    listing->directory = pyro_zip_directory_open(&directory, fd, discovery->allocator);
+    if (!listing->directory)
         return;
-    for (size_t i = 0; i < MOST_MEMBERS && pyro_zip_directory_next(&directory, &record); i++) {
-        uint64_t *place = pyro_map_put(places, pyro_hash_slice(record.name), &is_new);
+    listing->ambiguous = directory.ambiguous;
+    while (listing->members <= listing->most && pyro_zip_directory_next(&directory, &record)) {
+        uint64_t *place = pyro_map_put(&listing->places, pyro_hash_slice(record.name), &is_new);
         if (place && is_new)
             *place = record.at;
+        listing->members++;
+        listing->simple &= pyro_zip_is_simple(&record);
     }
+    /* What libarchive goes through ends where our own reading ended. */
+    listing->ambiguous |= listing->members <= listing->most && directory.at < directory.end;
     pyro_zip_directory_close(&directory);
 }
 
@@ -146,21 +174,20 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
     return PYRO_OK;
 }
 
-static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct pyro_slice path, pyro_found_vec *found,
-                                     size_t most)
+static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct pyro_slice path,
+                                     const struct listing *listing)
 {
-    found->count = 0;
-    return pyro_add_unreadable(discovery, path,
-                               pyro_arena_printf(discovery->arena,
-                                                 "is a zip archive of more than %zu files: unpack it, or make several",
-                                                 most));
+    return pyro_add_unreadable(
+        discovery, path,
+        pyro_arena_printf(discovery->arena, "is a zip archive of more than %zu files: unpack it, or make several%s",
+                          listing->most, listing->untrusted ? "" : ", or use " PYRO_LIFT_LIMITS));
 }
 
 /* Divides what the archive may decompress to: half in equal parts, half by what it says its members have. So many small
  * files cannot stand for more than one large one could. */
-static void share_most(pyro_found_vec *found, uint64_t stored_bytes)
+static void share_most(pyro_found_vec *found, uint64_t stored_bytes, uint64_t all, const char *option)
 {
-    double total = 1, most = (double)pyro_most_decompressed(stored_bytes), equal = most / 2 / (double)found->count;
+    double total = 1, most = (double)all, equal = most / 2 / (double)found->count;
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].bytes == 0 && !found->items[i].empty)
             found->items[i].bytes = stored_bytes;
@@ -169,27 +196,25 @@ static void share_most(pyro_found_vec *found, uint64_t stored_bytes)
     for (size_t i = 0; i < found->count; i++) {
         double share = equal + most / 2 * ((double)found->items[i].bytes / total);
         found->items[i].most_bytes = share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
+        found->items[i].limit_option = option;
     }
 }
 
-static size_t most_members(const struct pyro_discovery *discovery, struct pyro_slice path)
-{
-    if (!pyro_is_untrusted(discovery, path))
-        return MOST_MEMBERS;
-    return discovery->known->most_members ? discovery->known->most_members : MOST_UNTRUSTED_MEMBERS;
-}
-
 static enum pyro_status list_members(struct pyro_discovery *discovery, struct pyro_slice path, struct archive *archive,
-                                     const struct pyro_map *places, pyro_found_vec *found)
+                                     const struct listing *listing, pyro_found_vec *found)
 {
     struct archive_entry *entry = NULL;
     size_t rows = discovery->unreadable.count, members = 0;
-    size_t most = most_members(discovery, path);
+    /* Without a directory each member is found by going through all before it. */
+    size_t most = listing->directory || listing->most == SIZE_MAX ? listing->most : MOST_UNINDEXED_MEMBERS;
     bool ended = false;
     while (next_entry(archive, &entry, &ended)) {
-        if (++members > most)
-            return say_too_many(discovery, path, found, most);
-        PYRO_TRY(add_member(discovery, found, path, places, entry));
+        if (++members > most) {
+            const struct listing said = {.most = most, .untrusted = listing->untrusted};
+            found->count = 0;
+            return say_too_many(discovery, path, &said);
+        }
+        PYRO_TRY(add_member(discovery, found, path, &listing->places, entry));
     }
     /* A cut archive lists what it still holds: reading the last member will find the damage. */
     if (found->count == 0 && rows == discovery->unreadable.count) {
@@ -201,28 +226,49 @@ static enum pyro_status list_members(struct pyro_discovery *discovery, struct py
     return PYRO_OK;
 }
 
+static enum pyro_status list_archive(struct pyro_discovery *discovery, struct pyro_slice path, int fd,
+                                     const struct listing *listing, pyro_found_vec *found)
+{
+    /* Whoever may send anything is read by one reader, which goes to each member at once. */
+    if (listing->untrusted && (!listing->directory || listing->ambiguous))
+        return pyro_add_unreadable(
+            discovery, path, PYRO_SLICE_LITERAL("is a zip archive whose directory is cut or in doubt: make it anew"));
+    if (listing->untrusted && !listing->simple)
+        return pyro_add_unreadable(
+            discovery, path,
+            PYRO_SLICE_LITERAL(
+                "is a zip archive with members that are encrypted, or neither stored nor deflated: make it "
+                "anew"));
+    struct archive *archive = open_zip(fd);
+    enum pyro_status status =
+        archive ? list_members(discovery, path, archive, listing, found)
+                : pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
+    archive_read_free(archive);
+    return status;
+}
+
 enum pyro_status pyro_discover_archive(struct pyro_discovery *discovery, struct pyro_slice path)
 {
     int fd = pyro_open_regular(path.ptr);
     if (fd < 0)
         return pyro_add_failure(discovery, path, "cannot open", errno);
     struct utf8_scope scope = enter_utf8();
-    struct archive *archive = open_zip(fd);
-    struct pyro_map places;
+    struct listing listing = {.untrusted = pyro_is_untrusted(discovery, path), .simple = true};
     pyro_found_vec found = {0};
     struct stat file;
-    enum pyro_status status;
-    pyro_map_init(&places, discovery->allocator);
-    find_places(discovery, fd, &places);
-    if (archive)
-        status = list_members(discovery, path, archive, &places, &found);
-    else
-        status = pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL("is a zip archive that cannot be opened"));
-    archive_read_free(archive);
+    listing.most = most_members(discovery, listing.untrusted);
+    pyro_map_init(&listing.places, discovery->allocator);
+    read_directory(discovery, fd, &listing);
+    enum pyro_status status = listing.members > listing.most ? say_too_many(discovery, path, &listing)
+                                                             : list_archive(discovery, path, fd, &listing, &found);
     leave_utf8(scope);
-    pyro_map_done(&places);
-    if (pyro_is_untrusted(discovery, path) && fstat(fd, &file) == 0)
-        share_most(&found, (uint64_t)file.st_size);
+    pyro_map_done(&listing.places);
+    if (fstat(fd, &file) == 0) {
+        const char *option;
+        uint64_t stored = (uint64_t)file.st_size, most = pyro_most_of(discovery, path, stored, &option);
+        if (most)
+            share_most(&found, stored, most, option);
+    }
     close(fd);
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, found.items, found.count);
@@ -265,6 +311,12 @@ enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_lo
     enum pyro_status status;
     input->fd = pyro_open_regular(part->path.ptr);
     input->owns_fd = input->fd >= 0;
+    if (input->owns_fd && part->inside.ptr && !pyro_lies_inside(input->fd, part->inside)) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
+        pyro_error_at(error, part->path.ptr, UINT64_MAX);
+        pyro_input_close(input);
+        return PYRO_ERROR_INPUT;
+    }
     if (open_directly(input, part))
         return PYRO_OK;
     struct utf8_scope scope = enter_utf8();

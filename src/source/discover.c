@@ -1,6 +1,8 @@
 /* Paths -> logs. Only names and the first bytes of files are looked at. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +17,17 @@ bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice
 {
     const char *folder = discovery->known ? discovery->known->untrusted : NULL;
     return folder && pyro_slice_starts_with(path, folder) && path.ptr[strlen(folder)] == '/';
+}
+
+uint64_t pyro_most_of(const struct pyro_discovery *discovery, struct pyro_slice path, uint64_t stored_bytes,
+                      const char **ret_option)
+{
+    const struct pyro_known *known = discovery->known;
+    bool untrusted = pyro_is_untrusted(discovery, path);
+    *ret_option = untrusted ? known->untrusted_by : PYRO_LIFT_LIMITS;
+    if (!untrusted && known && known->unlimited)
+        return 0;
+    return pyro_most_decompressed(stored_bytes, untrusted ? known->untrusted_ratio : 0);
 }
 
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
@@ -85,12 +98,9 @@ static enum pyro_status add_found(struct pyro_discovery *discovery, pyro_found_v
     struct pyro_found *file = pyro_vec_push(found, discovery->allocator);
     if (!file)
         return PYRO_ERROR_MEMORY;
-    *file =
-        (struct pyro_found){.path = path,
-                            .label = path,
-                            .name = pyro_name_of(pyro_base_name(path)),
-                            .most_bytes = pyro_is_untrusted(discovery, path) ? pyro_most_decompressed(stored_bytes) : 0,
-                            .empty = stored_bytes == 0};
+    *file = (struct pyro_found){
+        .path = path, .label = path, .name = pyro_name_of(pyro_base_name(path)), .empty = stored_bytes == 0};
+    file->most_bytes = pyro_most_of(discovery, path, stored_bytes, &file->limit_option);
     return PYRO_OK;
 }
 
@@ -98,7 +108,10 @@ static enum pyro_status add_found(struct pyro_discovery *discovery, pyro_found_v
 static enum pyro_status add_alone(struct pyro_discovery *discovery, struct pyro_slice path, bool empty)
 {
     struct pyro_found file = {.path = path, .label = path, .name = pyro_name_of(pyro_base_name(path)), .empty = empty};
+    struct stat status;
     file.name.kind = PYRO_NAME_SINGLE;
+    if (stat(path.ptr, &status) == 0 && S_ISREG(status.st_mode))
+        file.most_bytes = pyro_most_of(discovery, path, (uint64_t)status.st_size, &file.limit_option);
     return pyro_group_found(discovery, &file, 1);
 }
 
@@ -126,12 +139,23 @@ static struct pyro_slice join(struct pyro_discovery *discovery, struct pyro_slic
     return pyro_arena_printf(discovery->arena, "%s%s%s", folder.ptr, separator, name);
 }
 
+/* A file that is renamed or made a link afterwards is found out when it is opened. */
+static bool leads_out(const struct pyro_discovery *discovery, struct pyro_slice path)
+{
+    char real[PATH_MAX];
+    struct stat status;
+    return discovery->inside.ptr && lstat(path.ptr, &status) == 0 && S_ISLNK(status.st_mode) &&
+           realpath(path.ptr, real) && !pyro_path_is_inside(real, discovery->inside);
+}
+
 static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folder_scan *scan, struct pyro_slice path,
                                   const struct stat *status)
 {
     const struct pyro_known *known = discovery->known;
     enum pyro_name_kind kind = pyro_name_of(pyro_base_name(path)).kind;
     uint64_t stored = (uint64_t)status->st_size;
+    if (leads_out(discovery, path))
+        return pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL(PYRO_LEADS_OUT));
     if (kind == PYRO_NAME_STATUS) /* empty by intent */
         return add_found(discovery, &scan->found, path, 0);
     if (known && known->unchanged && known->unchanged(known->context, path.ptr, status)) {
@@ -219,6 +243,18 @@ static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct 
     return PYRO_OK;
 }
 
+/* The folder itself may be a link. */
+static enum pyro_status find_inside(struct pyro_discovery *discovery, struct pyro_slice path)
+{
+    char real[PATH_MAX];
+    if (!discovery->known || !discovery->known->inside)
+        return PYRO_OK;
+    if (!realpath(path.ptr, real))
+        snprintf(real, sizeof(real), "%s", path.ptr);
+    discovery->inside = pyro_arena_copy(discovery->arena, pyro_slice_from(real));
+    return discovery->inside.ptr ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
 static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct pyro_slice path)
 {
     size_t rows = discovery->logs.count + discovery->unreadable.count;
@@ -226,10 +262,13 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
     if (!stream)
         return pyro_add_failure(discovery, path, "cannot list this folder", errno);
     struct folder_scan scan = {0};
-    enum pyro_status status = scan_names(discovery, &scan, path, stream, false);
+    enum pyro_status status = find_inside(discovery, path);
+    if (status == PYRO_OK)
+        status = scan_names(discovery, &scan, path, stream, false);
     closedir(stream);
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, scan.found.items, scan.found.count);
+    discovery->inside = PYRO_SLICE_NULL;
     pyro_vec_done(&scan.found, discovery->allocator);
     if (status != PYRO_OK || scan.kept || discovery->logs.count + discovery->unreadable.count > rows)
         return status;

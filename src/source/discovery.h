@@ -15,6 +15,7 @@ struct pyro_found {
     uint64_t place;      /* pyro_log_part */
     uint64_t bytes;      /* of an archive's member, as the archive says; 0: it does not, or not of a member */
     uint64_t most_bytes; /* pyro_log_part */
+    const char *limit_option;
     bool empty;
 };
 
@@ -27,12 +28,16 @@ struct pyro_discovery {
     PYRO_VEC(struct pyro_unreadable) unreadable;
     bool stdin_taken;               /* it can be read only once */
     const struct pyro_known *known; /* NULL: nothing is */
+    struct pyro_slice inside;       /* pyro_log_part, of the folder that is being listed */
 };
 
 /* All of these fail with PYRO_ERROR_MEMORY only; pyro_source_discover() words that error. */
 
 /* Whether the path is in the folder of `known` whose files anybody may have sent. */
 bool pyro_is_untrusted(const struct pyro_discovery *discovery, struct pyro_slice path);
+/* What a file of so many bytes there may decompress to (0: anything), and the option that raises that. */
+uint64_t pyro_most_of(const struct pyro_discovery *discovery, struct pyro_slice path, uint64_t stored_bytes,
+                      const char **ret_option);
 enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct pyro_slice path,
                                      struct pyro_slice message);
 /* The same for what a system call refused, by its errno. */

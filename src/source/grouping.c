@@ -46,13 +46,15 @@ static int compare_found(const void *left, const void *right)
     return order;
 }
 
-static struct pyro_log_part part_of(const struct pyro_found *file)
+static struct pyro_log_part part_of(const struct pyro_discovery *discovery, const struct pyro_found *file)
 {
     return (struct pyro_log_part){.path = file->path,
                                   .member = file->member,
                                   .compacted = file->name.compacted,
                                   .place = file->place,
-                                  .most_bytes = file->most_bytes};
+                                  .most_bytes = file->most_bytes,
+                                  .inside = discovery->inside,
+                                  .limit_option = file->limit_option};
 }
 
 static struct pyro_log *add_log(struct pyro_discovery *discovery, size_t part_count)
@@ -80,7 +82,7 @@ static enum pyro_status add_single(struct pyro_discovery *discovery, const struc
         return PYRO_ERROR_MEMORY;
     log->path = file->label;
     log->layout = PYRO_LAYOUT_SINGLE;
-    log->parts[log->part_count++] = part_of(file);
+    log->parts[log->part_count++] = part_of(discovery, file);
     log->in_progress = file->name.in_progress;
     log->compacted = file->name.compacted;
     return PYRO_OK;
@@ -139,7 +141,7 @@ static enum pyro_status fill_rolling(struct pyro_discovery *discovery, struct py
             continue;
         }
         last = &files[i];
-        log->parts[log->part_count++] = part_of(last);
+        log->parts[log->part_count++] = part_of(discovery, last);
         log->compacted |= last->name.compacted;
         if (last->name.number > expected)
             log->missing_parts += last->name.number - expected;
@@ -194,7 +196,7 @@ static enum pyro_status add_databricks(struct pyro_discovery *discovery, const s
     log->path = path;
     log->layout = PYRO_LAYOUT_DATABRICKS;
     for (size_t i = 0; i < count; i++)
-        log->parts[log->part_count++] = part_of(&files[i]);
+        log->parts[log->part_count++] = part_of(discovery, &files[i]);
     return PYRO_OK;
 }
 

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +25,23 @@ int pyro_open_regular(const char *path)
     return -1;
 }
 
+bool pyro_path_is_inside(const char *real_path, struct pyro_slice folder)
+{
+    size_t len = pyro_slice_is(folder, "/") ? 0 : folder.len;
+    return strncmp(real_path, folder.ptr, len) == 0 && real_path[len] == '/';
+}
+
+bool pyro_lies_inside(int fd, struct pyro_slice folder)
+{
+    char link[32], path[PATH_MAX + 1];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof(path) - 1);
+    if (len <= 0)
+        return false;
+    path[len] = '\0';
+    return pyro_path_is_inside(path, folder);
+}
+
 static enum pyro_status open_path(struct pyro_input *input, const char *path, struct pyro_error *error)
 {
     input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -35,7 +54,8 @@ static enum pyro_status open_path(struct pyro_input *input, const char *path, st
     return PYRO_ERROR_INPUT;
 }
 
-static enum pyro_status open_file(struct pyro_input *input, const char *path, struct pyro_error *error)
+static enum pyro_status open_file(struct pyro_input *input, const char *path, struct pyro_slice inside,
+                                  struct pyro_error *error)
 {
     bool standard_input = strcmp(path, "-") == 0;
     if (standard_input)
@@ -43,7 +63,9 @@ static enum pyro_status open_file(struct pyro_input *input, const char *path, st
     else
         PYRO_TRY(open_path(input, path, error));
     struct stat status;
-    if (fstat(input->fd, &status) != 0) {
+    if (inside.ptr && !pyro_lies_inside(input->fd, inside)) {
+        pyro_error_set(error, PYRO_ERROR_INPUT, PYRO_LEADS_OUT);
+    } else if (fstat(input->fd, &status) != 0) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "cannot read: %s", strerror(errno));
     } else if (S_ISDIR(status.st_mode)) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "is a folder, not a file");
@@ -64,7 +86,8 @@ enum pyro_status pyro_input_open(struct pyro_input *input, const struct pyro_log
                                  const struct pyro_allocator *allocator, struct pyro_error *error)
 {
     *input = (struct pyro_input){.allocator = allocator, .fd = -1};
-    return part->member.ptr ? pyro_member_open(input, part, error) : open_file(input, part->path.ptr, error);
+    return part->member.ptr ? pyro_member_open(input, part, error)
+                            : open_file(input, part->path.ptr, part->inside, error);
 }
 
 /* Whoever handed down standard input may have made it non-blocking. */

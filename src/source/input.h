@@ -27,6 +27,11 @@ void pyro_input_close(struct pyro_input *input);
 
 /* Opens a regular file (symbolic links followed), and never waits for the writer of a FIFO. Returns -1 and errno. */
 int pyro_open_regular(const char *path);
+/* Whether the file lies below the folder, whose real path that is. Links have been followed: what was opened counts. */
+bool pyro_lies_inside(int fd, struct pyro_slice folder);
+bool pyro_path_is_inside(const char *real_path, struct pyro_slice folder);
+/* errno's words for why a part could not be opened, or that it lies elsewhere. */
+#define PYRO_LEADS_OUT "is a symbolic link that leads out of the folder: --follow-links reads it"
 
 /* archive.c: the same three for a member. */
 enum pyro_status pyro_member_open(struct pyro_input *input, const struct pyro_log_part *part, struct pyro_error *error);

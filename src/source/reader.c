@@ -15,6 +15,7 @@ struct pyro_reader {
     size_t head_given, head_read;
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
+    const char *limit_option;
     const char *damage;
     bool ended;
     char path[sizeof(((struct pyro_error *)0)->path)]; /* for errors: the path as far as they can hold it */
@@ -37,11 +38,11 @@ static enum pyro_status read_stored(void *context, void *buffer, size_t capacity
     return PYRO_OK;
 }
 
-uint64_t pyro_most_decompressed(uint64_t stored_bytes)
+uint64_t pyro_most_decompressed(uint64_t stored_bytes, uint64_t ratio)
 {
-    enum { MOST_EXPANSION = 500, ALWAYS_ALLOWED = 256 << 20 }; /* event logs reach some 100 with zstd */
+    enum { RATIO = 1000, ALWAYS_ALLOWED = 64 << 20 };
     uint64_t most;
-    if (__builtin_mul_overflow(stored_bytes, MOST_EXPANSION, &most))
+    if (__builtin_mul_overflow(stored_bytes, ratio ? ratio : RATIO, &most))
         return UINT64_MAX;
     return most > ALWAYS_ALLOWED ? most : ALWAYS_ALLOWED;
 }
@@ -84,6 +85,7 @@ enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct
     memset(reader, 0, sizeof(*reader));
     reader->allocator = allocator;
     reader->most_given = part->most_bytes ? part->most_bytes : UINT64_MAX;
+    reader->limit_option = part->limit_option;
     size_t kept = part->path.len < sizeof(reader->path) ? part->path.len : sizeof(reader->path) - 1;
     memcpy(reader->path, part->path.ptr, kept);
     enum pyro_status status = pyro_input_open(&reader->input, part, allocator, error);
@@ -124,8 +126,10 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     if (status == PYRO_OK && reader->given > reader->most_given)
         status = pyro_error_lasts(
             error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                  "it decompresses to more than %llu bytes, which no event log of its size does",
-                                  (unsigned long long)reader->most_given));
+                                  "it decompresses to more than %llu bytes, which no event log of its size does%s%s",
+                                  (unsigned long long)reader->most_given,
+                                  reader->limit_option ? "; if it is one, use " : "",
+                                  reader->limit_option ? reader->limit_option : ""));
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

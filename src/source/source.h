@@ -15,7 +15,11 @@
 #include "base/error.h"
 #include "base/slice.h"
 
+struct pyro_cpu_meter;
 struct pyro_remote;
+
+/* The option of the command that lifts the limits of what is read. */
+#define PYRO_LIFT_LIMITS "--no-input-limits"
 
 enum pyro_log_layout {
     PYRO_LAYOUT_SINGLE,     /* one file, or standard input */
@@ -32,6 +36,10 @@ struct pyro_log_part {
     struct pyro_slice label;  /* what a report calls it; null ptr: its member, else its path */
     uint64_t place;           /* of the member's record in the archive's directory; 0: not known */
     uint64_t most_bytes;      /* decompressed: more was made to fill memory or time, and is an error; 0: any number */
+    uint64_t
+        most_line_bytes; /* of one line: more is an error; 0: as many as a record may have, longer ones are skipped */
+    struct pyro_slice inside; /* the real path of a folder that the file must lie in, NUL-terminated; null: anywhere */
+    const char *limit_option; /* of the command, which lifts or raises most_bytes; NULL: none */
 };
 
 struct pyro_log {
@@ -44,6 +52,7 @@ struct pyro_log {
     uint64_t missing_parts; /* gaps in the numbers of a rolling log's parts (events_1, events_3 -> 1); a log that starts
                                at events_N without .compact counts N - 1 */
     const struct pyro_remote *remote; /* PYRO_LAYOUT_REMOTE: where it is, once that is known */
+    struct pyro_cpu_meter *meter; /* what reading it takes is charged here, and ends when that is spent; NULL: none */
 };
 
 static inline struct pyro_slice pyro_part_name(const struct pyro_log_part *part)
@@ -83,18 +92,21 @@ struct pyro_known {
     bool (*unchanged)(void *context, const char *path,
                       const struct stat *status); /* asked once for each file, or NULL */
     void *context;
-    /* A folder of files that anybody may have sent, or NULL. The parts of logs below it get `most_bytes`, those of one
-     * archive together what pyro_most_decompressed() allows its file, and its archives may hold fewer members. */
-    const char *untrusted;
-    size_t most_members; /* of an archive there; 0: 1,000 */
+    /* Parts of logs get `most_bytes`, those of one archive together what pyro_most_decompressed() allows its file. */
+    bool inside;              /* links in folders may not lead out of them, nor may they when logs are opened */
+    bool unlimited;           /* no such limit, and archives of any number of members */
+    const char *untrusted;    /* a folder of files that anybody may have sent, or NULL */
+    uint64_t untrusted_ratio; /* of decompressed bytes to stored ones there; 0: 1,000 */
+    const char *untrusted_by; /* the command's option for that, or NULL */
 };
 /* pyro_source_discover() with that; `known` may be NULL. */
 enum pyro_status pyro_source_discover_again(const char *const *paths, size_t path_count, const struct pyro_known *known,
                                             const struct pyro_allocator *allocator, struct pyro_log_list *ret,
                                             struct pyro_error *error);
 
-/* How much of an event log that is stored in so many bytes is taken for one, where it comes from others. */
-uint64_t pyro_most_decompressed(uint64_t stored_bytes);
+/* How many bytes of text an event log that is stored in so many may have: 64 MiB, or `ratio` (0: 1,000) times its bytes
+ * if that is more. Event logs of Spark have 20 to 100 times. */
+uint64_t pyro_most_decompressed(uint64_t stored_bytes, uint64_t ratio);
 
 /* Decompressed bytes of one part. One thread at a time. */
 struct pyro_reader;

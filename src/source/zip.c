@@ -13,6 +13,7 @@ enum {
     RECORD_BYTES = 46,
     HEADER_BYTES = 30,
     COMMENT_BYTES = 65535,
+    SHORT_COMMENT = 8 << 10,
     SMALL_BUFFER = 4 << 10,
     LARGE_BUFFER = 256 << 10, /* beyond the longest record */
     STORED_BUFFER = 64 << 10,
@@ -53,8 +54,9 @@ static size_t read_at(int fd, void *buffer, size_t len, uint64_t at)
 
 /* ---- The directory ----------------------------------------------------------------------------------------------- */
 
-/* The record that ends the archive: behind it is nothing but a comment, whose length it has. */
-static bool find_end(int fd, uint64_t file_bytes, unsigned char *buffer, uint64_t *ret_at)
+/* The record that ends the archive: behind it is nothing but a comment, whose length it has. Readers differ in how far
+ * they look for it and in which one they take: *ret_ambiguous where the comment is long or holds such a record. */
+static bool find_end(int fd, uint64_t file_bytes, unsigned char *buffer, uint64_t *ret_at, bool *ret_ambiguous)
 {
     static const size_t reaches[] = {END_BYTES, END_BYTES + COMMENT_BYTES};
     for (size_t i = 0; i < sizeof(reaches) / sizeof(*reaches); i++) {
@@ -64,6 +66,8 @@ static bool find_end(int fd, uint64_t file_bytes, unsigned char *buffer, uint64_
         for (size_t at = len - END_BYTES + 1; at-- > 0;) {
             if (memcmp(buffer + at, "PK\005\006", 4) != 0 || get16(buffer + at + 20) != len - END_BYTES - at)
                 continue;
+            size_t comment = at + END_BYTES;
+            *ret_ambiguous = len - comment > SHORT_COMMENT || memmem(buffer + comment, len - comment, "PK\005\006", 4);
             memmove(buffer, buffer + at, END_BYTES);
             *ret_at = file_bytes - len + at;
             return true;
@@ -75,6 +79,14 @@ static bool find_end(int fd, uint64_t file_bytes, unsigned char *buffer, uint64_
 struct end {
     uint64_t at, bytes, offset; /* of the end's record; of the directory, as the archive says */
 };
+
+static bool has_locator(int fd, uint64_t end)
+{
+    unsigned char signature[4];
+    return end >= LOCATOR_BYTES &&
+           read_at(fd, signature, sizeof(signature), end - LOCATOR_BYTES) == sizeof(signature) &&
+           memcmp(signature, "PK\006\007", 4) == 0;
+}
 
 static bool read_end64(int fd, struct end *end)
 {
@@ -98,13 +110,15 @@ bool pyro_zip_directory_open(struct pyro_zip_directory *directory, int fd, const
     if (fstat(fd, &file) != 0 || file.st_size < END_BYTES)
         return false;
     directory->buffer = pyro_allocate(allocator, LARGE_BUFFER);
-    if (!directory->buffer || !find_end(fd, (uint64_t)file.st_size, directory->buffer, &end.at)) {
+    if (!directory->buffer ||
+        !find_end(fd, (uint64_t)file.st_size, directory->buffer, &end.at, &directory->ambiguous)) {
         pyro_zip_directory_close(directory);
         return false;
     }
     end.bytes = get32(directory->buffer + 12);
     end.offset = get32(directory->buffer + 16);
     bool large = end.bytes == UINT32_MAX || end.offset == UINT32_MAX || get16(directory->buffer + 10) == UINT16_MAX;
+    directory->ambiguous |= !large && has_locator(fd, end.at);
     if ((large && !read_end64(fd, &end)) || end.bytes > end.at || end.offset > end.at - end.bytes) {
         pyro_zip_directory_close(directory);
         return false;
@@ -243,12 +257,16 @@ static bool find_bytes(int fd, const struct pyro_zip_record *record, uint64_t *r
     return !__builtin_add_overflow(record->header, HEADER_BYTES + get16(header + 26) + get16(header + 28), ret_at);
 }
 
+bool pyro_zip_is_simple(const struct pyro_zip_record *record)
+{
+    return (record->method == METHOD_STORED || record->method == METHOD_DEFLATED) && !(record->flags & FLAGS_ENCRYPTED);
+}
+
 struct pyro_zip_member *pyro_zip_member_open(int fd, const struct pyro_zip_record *record,
                                              const struct pyro_allocator *allocator)
 {
     uint64_t at;
-    if ((record->method != METHOD_STORED && record->method != METHOD_DEFLATED) || (record->flags & FLAGS_ENCRYPTED) ||
-        !find_bytes(fd, record, &at))
+    if (!pyro_zip_is_simple(record) || !find_bytes(fd, record, &at))
         return NULL;
     struct pyro_zip_member *member = pyro_allocate(allocator, sizeof(*member));
     if (!member)

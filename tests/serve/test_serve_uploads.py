@@ -34,9 +34,9 @@ START = b"\n".join(
         {"Event": "SparkListenerApplicationStart", "App Name": "bomb", "App ID": "app-bomb", "Timestamp": 1, "User": "eve"},
     )
 )
-# With spaces, which deflate makes 1000 times smaller.
-EVENT = b'{"Event":"SparkListenerJobEnd","Job ID":0,%s"Completion Time":2,"Job Result":{"Result":"JobSucceeded"}}\n' % (b" " * (MB - 200))
-PIECE = EVENT * (16 * MB // len(EVENT))
+# With spaces, which deflate makes 1028 times smaller.
+EVENT = b'{"Event":"SparkListenerJobEnd","Job ID":0,%s"Completion Time":2,"Job Result":{"Result":"JobSucceeded"}}\n' % (b" " * (16 * MB - 200))
+PIECE = EVENT
 ZIP_TYPES = {"link": 0o120777, "device": 0o020666, "pipe": 0o010666, "socket": 0o140777}
 
 
@@ -170,12 +170,13 @@ def shared_zip() -> bytes:
 def test_bombs(place: Place, make: Any) -> None:
     bomb = make()
     assert len(bomb) < 12 * MB
-    assert "decompresses to more than" in place.refused(bomb)
+    message = place.refused(bomb)
+    assert "decompresses to more than" in message or "has a line of more than" in message
     assert place.peak() < 700 * MB  # the bombs are of up to 1.6 GB; a sanitizer takes some of the room
 
 
 def test_large_logs_are_no_bombs(place: Place) -> None:
-    status, document = place.upload("large.gz", gzip.compress(START + b"\n") + gzip.compress(PIECE) * 8)
+    status, document = place.upload("large.gz", gzip.compress(START + b"\n") + gzip.compress(PIECE) * 3)
     assert status == 201
     place.remove(document)
 

@@ -7,6 +7,7 @@
 #include "serve/api/body.h"
 #include "serve/failure.h"
 #include "serve/shared.h"
+#include "serve/upload_cpu.h"
 #include "serve/uploads.h"
 #include "source/names.h"
 
@@ -57,6 +58,34 @@ static bool is_of(struct pyro_slice log, const char *path)
 {
     size_t len = strlen(path);
     return pyro_slice_starts_with(log, path) && (log.len == len || log.ptr[len] == '!' || log.ptr[len] == '/');
+}
+
+/* What looking at the upload took, counted for its user; *ret_exhausted: more than it may. */
+static void charge(struct serve_request *http, const struct serve_list *list, const char *path, bool *ret_exhausted)
+{
+    size_t count, bad;
+    uint64_t us = 0;
+    struct timespec now;
+    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &bad);
+    *ret_exhausted = false;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < apps[i].attempt_count; k++) {
+            struct serve_log_info log = pyro_serve_list_log(list, &apps[i].attempts[k]);
+            us += is_of(log.path, path) ? log.cpu_us : 0;
+        }
+    }
+    for (size_t i = 0; i < bad; i++) {
+        if (!is_of(unreadable[i].path, path))
+            continue;
+        us += unreadable[i].cpu_us;
+        *ret_exhausted |= unreadable[i].exhausted;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_fetch_add_explicit(&http->shared->metrics.upload_cpu_us, us, memory_order_relaxed);
+    if (http->shared->upload_cpu)
+        pyro_upload_cpu_charge(http->shared->upload_cpu, http->payer, us,
+                               (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
 }
 
 static size_t write_found(struct pyro_json *json, const struct serve_list *list, const char *path)
@@ -121,6 +150,8 @@ static void answer_upload(struct api_request *request, const char *path)
     bool looked = pyro_serve_catalog_refresh(http->catalog), passing;
     const struct serve_list *list = pyro_serve_catalog_list(http->catalog);
     struct api_document document;
+    bool exhausted;
+    charge(http, list, path, &exhausted);
     http->status = 201;
     pyro_api_begin(request, &document, "pyrometer.upload/1");
     size_t found = write_found(&document.json, list, path);
@@ -131,11 +162,13 @@ static void answer_upload(struct api_request *request, const char *path)
         atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
     } else {
         pyro_uploads_remove(http->uploads, path);
-        if (passing || !looked) /* nothing is wrong with it, as far as is known */
+        if (exhausted)
+            atomic_fetch_add_explicit(&metrics->uploads_too_costly, 1, memory_order_relaxed);
+        if (!exhausted && (passing || !looked)) /* nothing is wrong with it, as far as is known */
             pyro_api_error(http, 503, "the upload could not be looked at: %s; it was not kept: send it again later",
                            why ? why : "no memory left");
         else
-            pyro_api_error(http, 422, "no event log could be read from the upload: %s",
+            pyro_api_error(http, exhausted ? 429 : 422, "no event log could be read from the upload: %s",
                            why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
         pyro_serve_catalog_refresh(http->catalog);
     }

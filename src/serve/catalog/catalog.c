@@ -67,7 +67,7 @@ static const struct serve_list *recall(struct serve_catalog *catalog)
     serve_logs logs = {0};
     bool ok = catalog->index != NULL;
     for (size_t i = 0; ok && i < catalog->options.folder_count; i++)
-        ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &logs, &catalog->identities);
+        ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &catalog->options, &logs, &catalog->identities);
     mark_uploads(&logs, catalog->options.uploads);
     const struct serve_list *list = ok ? pyro_serve_list_new(&logs) : NULL;
     pyro_serve_logs_done(&logs);
@@ -91,6 +91,9 @@ static void look(struct serve_catalog *catalog, bool first)
         .folders = (const char *const *)catalog->folders,
         .folder_count = catalog->options.folder_count,
         .uploads = catalog->options.uploads,
+        .costs = &catalog->options.costs,
+        .unlimited = catalog->options.unlimited,
+        .follow_links = catalog->options.follow_links,
         .stores = catalog->stores.items,
         .store_count = catalog->stores.count,
         .threads = catalog->options.load.threads,

@@ -121,7 +121,7 @@ static enum pyro_status load_on(const struct serve_log *log, const struct pyro_o
 {
     struct follower *follower = *state;
     /* A decoder knows one part: where a record stands in another one it could not say. */
-    bool can = pyro_serve_can_follow(log) && log->log.part_count == 1;
+    bool can = pyro_serve_can_follow(log) && log->log.part_count == 1 && !log->uploaded; /* which never grow */
     *state = NULL;
     if (follower && (!can || !pyro_serve_place_fits(&follower->place, log))) {
         close_follower(follower);
@@ -143,18 +143,20 @@ static enum pyro_status load_on(const struct serve_log *log, const struct pyro_o
 
 /* ---- Loading ---- */
 
-static enum pyro_status load_whole(const struct serve_log *log, const struct pyro_options *options, pyro_app **ret,
-                                   struct pyro_error *error)
+static enum pyro_status load_whole(const struct serve_log *log, const struct serve_upload_costs *costs,
+                                   const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
-    PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
+    struct pyro_cpu_meter meter = {.most_us = costs->cpu_us};
+    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, &inputs, error));
     enum pyro_status status = pyro_app_load(inputs, 0, options, ret, error);
     pyro_inputs_close(inputs);
     return status;
 }
 
-static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_options *options, void **state,
-                                 struct open_diagnosis *open, struct pyro_error *error)
+static enum pyro_status diagnose(const struct serve_log *log, const struct serve_upload_costs *costs,
+                                 const struct pyro_options *options, void **state, struct open_diagnosis *open,
+                                 struct pyro_error *error)
 {
     struct pyro_options own;
     enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
@@ -164,7 +166,7 @@ static enum pyro_status diagnose(const struct serve_log *log, const struct pyro_
         return no_memory(error);
     own = counting(options, open->memory);
     if (status == PYRO_ERROR_ARGUMENT)
-        status = load_whole(log, &own, &open->shown.app, error);
+        status = load_whole(log, costs, &own, &open->shown.app, error);
     PYRO_TRY(status);
     return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
 }
@@ -213,7 +215,7 @@ static enum pyro_status fill(const struct serve_log *log, const struct serve_cat
     if (log->stored)
         return load_report(log, open, error);
     PYRO_TRY(before ? diagnose_again(before, &options->load, open, error)
-                    : diagnose(log, &options->load, state, open, error));
+                    : diagnose(log, &options->costs, &options->load, state, open, error));
     return options->store ? apply_store(options->store, open->shown.diagnosis, &open->shown.partial, error) : PYRO_OK;
 }
 

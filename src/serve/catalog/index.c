@@ -200,6 +200,8 @@ static int64_t checksum(const struct pyro_log *log, const struct serve_stamp *st
 struct row_reader {
     struct pyro_arena arena;
     struct pyro_slice folder; /* as it was given */
+    struct pyro_slice inside; /* pyro_log_part */
+    bool sent, unlimited;     /* the folder is that of uploads; other logs have no limits */
 };
 
 static struct pyro_slice column(struct row_reader *reader, sqlite3_stmt *row, int at)
@@ -247,7 +249,11 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
             *part = (struct pyro_log_part){.path = path_column(reader, parts, 1),
                                            .member = column(reader, parts, 2),
                                            .compacted = sqlite3_column_int(parts, 3) != 0,
-                                           .most_bytes = (uint64_t)sqlite3_column_int64(parts, 8)};
+                                           .most_bytes = (uint64_t)sqlite3_column_int64(parts, 8),
+                                           .inside = reader->inside,
+                                           .limit_option = reader->sent ? "--max-upload-ratio" : PYRO_LIFT_LIMITS};
+            if (!reader->sent && reader->unlimited)
+                part->most_bytes = 0;
             *stamp =
                 (struct serve_stamp){(uint64_t)sqlite3_column_int64(parts, 4), (uint64_t)sqlite3_column_int64(parts, 5),
                                      (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
@@ -306,14 +312,18 @@ static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)
         sqlite3_bind_null(statement, at);
 }
 
-bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_logs *logs, uint64_t *identities)
+bool pyro_serve_index_read(struct serve_index *index, const char *folder, const struct serve_catalog_options *options,
+                           serve_logs *logs, uint64_t *identities)
 {
     char root[PATH_MAX];
     sqlite3_stmt *rows = NULL, *parts = NULL;
     struct row_reader reader = {.folder = pyro_slice_from(strcmp(folder, "/") == 0 ? "" : folder)};
+    reader.sent = options->uploads && pyro_slice_is(pyro_slice_from(options->uploads), folder);
+    reader.unlimited = options->unlimited;
     bool ok = true;
     if (!index->db || !realpath(folder, root))
         return true;
+    reader.inside = options->follow_links ? PYRO_SLICE_NULL : pyro_slice_from(root);
     sqlite3_prepare_v2(index->db,
                        "SELECT path, layout, in_progress, compacted, missing_parts, app_id, attempt_id, name, user,"
                        " version, start_ms, end_ms, modified_ms, completed, problem, parts, checksum FROM log"

@@ -110,6 +110,7 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
 {
     struct history_state *state = *place;
     pyro_inputs *inputs = NULL;
+    struct pyro_cpu_meter meter = {.most_us = options->costs.cpu_us};
     struct pyro_history *history = NULL;
     if (!state) {
         *place = state = pyro_allocate(NULL, sizeof(*state));
@@ -118,7 +119,7 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
         *state = (struct history_state){0};
     }
     stop_saving(state);
-    PYRO_TRY(pyro_inputs_of(&log->log, &inputs, error));
+    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, &inputs, error));
     enum pyro_status status = state->follower || log->log.in_progress
                                   ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained,
                                                         &options->load, &history, error)

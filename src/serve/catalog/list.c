@@ -71,11 +71,12 @@ static bool same_attempt(const struct pyro_attempt *a, const struct pyro_attempt
     return pyro_slice_eq(a->app_id, b->app_id) && compare_ids(a->attempt_id, b->attempt_id) == 0;
 }
 
-static bool add_unreadable(struct serve_list *list, struct pyro_slice path, struct pyro_slice reason, bool passing)
+static bool add_unreadable(struct serve_list *list, const struct serve_log *log, struct pyro_slice reason, bool passing)
 {
     if (!reason.ptr)
         return false;
-    list->unreadable[list->unreadable_count++] = (struct serve_unreadable){path, reason, passing};
+    list->unreadable[list->unreadable_count++] =
+        (struct serve_unreadable){log->log.path, reason, passing, log->cpu_us, log->exhausted};
     return true;
 }
 
@@ -93,15 +94,15 @@ static bool choose(struct serve_list *list, struct candidate *candidates, size_t
         if (candidates[i].log->stored || candidates[i].log->named_by_store)
             continue; /* nobody need do anything about those */
         /* Whoever has uploaded it may not be one who sees the other. */
-        struct pyro_slice path = candidates[i].log->log.path,
-                          reason = candidates[i].log->uploaded
+        const struct serve_log *log = candidates[i].log;
+        struct pyro_slice reason = log->uploaded
                                        ? PYRO_SLICE_LITERAL("is of the same attempt of the same application as a log "
                                                             "that is there already")
                                        : pyro_arena_printf(&list->arena,
                                                            "is of the same attempt of the same application as %s, "
                                                            "which is shown instead: remove one of them",
                                                            candidates[shown].log->log.path.ptr);
-        if (!add_unreadable(list, path, reason, false))
+        if (!add_unreadable(list, log, reason, false))
             return false;
     }
     return true;
@@ -174,7 +175,7 @@ static bool fill(struct serve_list *list)
     for (size_t i = 0; ok && i < count; i++) {
         const struct serve_log *log = list->logs[i];
         if (log->problem.ptr) {
-            ok = add_unreadable(list, log->log.path, log->problem, log->passing);
+            ok = add_unreadable(list, log, log->problem, log->passing);
             continue;
         }
         candidates[listed] = (struct candidate){log->attempt, log};
@@ -320,8 +321,12 @@ const struct pyro_attempt *pyro_serve_app_attempt(const struct serve_app *app, s
 struct serve_log_info pyro_serve_list_log(const struct serve_list *list, const struct pyro_attempt *attempt)
 {
     const struct serve_log *log = pyro_serve_list_log_of(list, attempt);
-    return (struct serve_log_info){log->stored ? log->stored->path : log->log.path, pyro_serve_log_bytes(log),
-                                   log->log.in_progress, log->uploaded, log->stored};
+    return (struct serve_log_info){log->stored ? log->stored->path : log->log.path,
+                                   pyro_serve_log_bytes(log),
+                                   log->log.in_progress,
+                                   log->uploaded,
+                                   log->cpu_us,
+                                   log->stored};
 }
 
 const struct pyro_log *pyro_serve_list_files(const struct serve_list *list, const struct pyro_attempt *attempt)

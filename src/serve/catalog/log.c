@@ -44,7 +44,7 @@ static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *at
     size_t bytes = sizeof(struct serve_log) + text_bytes(log->path) + text_bytes(problem);
     bytes += log->part_count * (sizeof(struct serve_stamp) + sizeof(struct pyro_log_part));
     for (size_t i = 0; i < log->part_count; i++)
-        bytes += text_bytes(log->parts[i].path) + text_bytes(log->parts[i].member);
+        bytes += text_bytes(log->parts[i].path) + text_bytes(log->parts[i].member) + text_bytes(log->parts[i].inside);
     if (attempt)
         bytes += text_bytes(attempt->app_id) + text_bytes(attempt->attempt_id) + text_bytes(attempt->name) +
                  text_bytes(attempt->user) + text_bytes(attempt->version);
@@ -60,6 +60,7 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
         return NULL;
     *made = (struct serve_log){.log = *log, .stamps = (struct serve_stamp *)(made + 1)};
     atomic_init(&made->references, 1);
+    made->log.meter = NULL; /* of whoever found it */
     made->log.parts = (struct pyro_log_part *)(made->stamps + log->part_count);
     struct serve_stored *copy = (struct serve_stored *)(made->log.parts + log->part_count);
     char *at = (char *)(copy + (stored != NULL));
@@ -80,7 +81,9 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
                                                     .member = put(&at, log->parts[i].member),
                                                     .compacted = log->parts[i].compacted,
                                                     .place = log->parts[i].place,
-                                                    .most_bytes = log->parts[i].most_bytes};
+                                                    .most_bytes = log->parts[i].most_bytes,
+                                                    .inside = put(&at, log->parts[i].inside),
+                                                    .limit_option = log->parts[i].limit_option};
     }
     if (attempt) {
         made->attempt = *attempt;
@@ -128,9 +131,14 @@ bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *oth
     return true;
 }
 
+bool pyro_serve_is_sent(struct pyro_slice path, const char *uploads)
+{
+    return uploads && pyro_slice_starts_with(path, uploads) && path.ptr[strlen(uploads)] == '/';
+}
+
 bool pyro_serve_is_uploaded(const struct serve_log *log, const char *uploads)
 {
-    return uploads && pyro_slice_starts_with(log->log.path, uploads) && log->log.path.ptr[strlen(uploads)] == '/';
+    return pyro_serve_is_sent(log->log.path, uploads);
 }
 
 uint64_t pyro_serve_log_bytes(const struct serve_log *log)

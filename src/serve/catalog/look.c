@@ -272,8 +272,11 @@ static bool add_runs(struct state *state)
 
 /* ---- Scanning ---- */
 
-static struct serve_log *scan(const struct job *job, bool *ret_gone)
+static struct serve_log *scan(const struct serve_look *look, const struct job *job, bool *ret_gone)
 {
+    bool sent = pyro_serve_is_sent(job->log->path, look->uploads);
+    struct pyro_cpu_meter meter = {.most_us = sent ? look->costs->cpu_us : 0};
+    uint64_t stamp = pyro_cpu_now();
     struct pyro_arena arena;
     struct pyro_attempt attempt = {0};
     struct pyro_error error = {0};
@@ -281,7 +284,7 @@ static struct serve_log *scan(const struct job *job, bool *ret_gone)
     struct serve_log *made = NULL;
     struct stat status;
     pyro_arena_init(&arena, NULL);
-    enum pyro_status result = pyro_inputs_of(job->log, &inputs, &error);
+    enum pyro_status result = pyro_serve_inputs_of(job->log, sent ? look->costs : NULL, &meter, &inputs, &error);
     if (result == PYRO_OK)
         result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
     if (result == PYRO_OK)
@@ -294,6 +297,10 @@ static struct serve_log *scan(const struct job *job, bool *ret_gone)
         made->passing = !error.lasting;
     pyro_inputs_close(inputs);
     pyro_arena_done(&arena);
+    if (made && sent) {
+        made->exhausted = pyro_cpu_is_spent(&meter);
+        made->cpu_us = pyro_cpu_now() - stamp;
+    }
     return made;
 }
 
@@ -305,7 +312,7 @@ static void *work(void *context)
         if (i >= state->jobs.count)
             break;
         struct job *job = &state->jobs.items[i];
-        job->made = scan(job, &job->gone);
+        job->made = scan(state->look, job, &job->gone);
     }
     return NULL;
 }
@@ -428,7 +435,13 @@ static void state_done(struct state *state)
 static enum pyro_status look_at(struct state *state, struct serve_list **ret, struct pyro_error *error)
 {
     const struct serve_look *look = state->look;
-    const struct pyro_known known = {.unchanged = unchanged, .context = state, .untrusted = look->uploads};
+    const struct pyro_known known = {.unchanged = unchanged,
+                                     .context = state,
+                                     .inside = !look->follow_links,
+                                     .unlimited = look->unlimited,
+                                     .untrusted = look->uploads,
+                                     .untrusted_ratio = look->costs->ratio,
+                                     .untrusted_by = "--max-upload-ratio"};
     struct pyro_log_list found, named = {0};
     size_t before;
     pyro_serve_list_logs(look->before, &before);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "base/cpu_meter.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "serve/catalog.h"
@@ -25,6 +26,8 @@ struct serve_log {
     struct pyro_slice problem; /* why it is not listed; null: it is */
     bool passing;              /* the problem is of the moment: the next look reads the log again */
     bool uploaded;
+    uint64_t cpu_us;                   /* what looking at it took, of an upload; 0 after a restart */
+    bool exhausted;                    /* which was all that it may take */
     bool named_by_store;               /* found where a store says that the log of one of its runs is */
     const struct serve_stored *stored; /* NULL: it is a log */
 };
@@ -40,12 +43,20 @@ void pyro_serve_log_release(const struct serve_log *log);
 bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *other, const struct serve_stamp *stamps);
 /* Whether it is below the folder of uploads, which may be NULL. */
 bool pyro_serve_is_uploaded(const struct serve_log *log, const char *uploads);
+bool pyro_serve_is_sent(struct pyro_slice path, const char *uploads);
 uint64_t pyro_serve_log_bytes(const struct serve_log *log);
 /* stat() of every part; false: one is gone. `stamps` has room for the parts. */
 bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps);
 
 typedef PYRO_VEC(struct serve_log *) serve_logs;
 void pyro_serve_logs_done(serve_logs *logs);
+
+/* ---- limited.c ---- */
+
+/* Inputs that are this log. With `limits`, which only uploads have, reading them ends with PYRO_ERROR_INPUT beyond
+ * those; `meter` must outlive the inputs. */
+enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
+                                      struct pyro_cpu_meter *meter, pyro_inputs **ret, struct pyro_error *error);
 
 /* ---- list.c ---- */
 
@@ -119,6 +130,8 @@ struct serve_look {
     const char *const *folders;
     size_t folder_count;
     const char *uploads; /* one of the folders, or NULL */
+    const struct serve_upload_costs *costs;
+    bool unlimited, follow_links;
     struct serve_store *const *stores;
     size_t store_count;
     unsigned threads;
@@ -138,7 +151,8 @@ struct serve_index;
 enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **ret, struct pyro_error *error);
 void pyro_serve_index_close(struct serve_index *index);
 /* Adds what is kept of the logs of `folder`. False: no memory. */
-bool pyro_serve_index_read(struct serve_index *index, const char *folder, serve_logs *logs, uint64_t *identities);
+bool pyro_serve_index_read(struct serve_index *index, const char *folder, const struct serve_catalog_options *options,
+                           serve_logs *logs, uint64_t *identities);
 /* Keeps what is new in `now` of that folder, and forgets what is not there any more. Failing does no harm. */
 void pyro_serve_index_write(struct serve_index *index, const char *folder, const struct serve_list *before,
                             const struct serve_list *now);

@@ -1,4 +1,7 @@
 /* One request: its headers, its body, the service that answers. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -187,6 +190,41 @@ static enum access_answer check(struct exchange *exchange, const char *method)
     return pyro_access_check(access, request, exchange->url, pyro_serve_post_reads(exchange->url), address(exchange));
 }
 
+/* An upload counts for its user, or for the address (the /64 of IPv6) of one who has no name. */
+static void name_payer(struct exchange *exchange)
+{
+    struct serve_request *request = &exchange->request;
+    const struct sockaddr *from = address(exchange);
+    if (request->user[0])
+        snprintf(request->payer, sizeof(request->payer), "%s", request->user);
+    else if (from && from->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)from)->sin_addr, request->payer,
+                  sizeof(request->payer));
+    else if (from && from->sa_family == AF_INET6) {
+        struct in6_addr prefix = ((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+        memset(prefix.s6_addr + 8, 0, 8);
+        inet_ntop(AF_INET6, &prefix, request->payer, sizeof(request->payer));
+    }
+}
+
+/* Reading what this user sent before has taken all the time that it may; false: there is some left. */
+static bool is_overdrawn(struct exchange *exchange)
+{
+    struct serve_request *request = &exchange->request;
+    char seconds[16];
+    name_payer(exchange);
+    unsigned wait = pyro_upload_cpu_wait(&exchange->server->upload_cpu, request->payer, (int64_t)(now_us() / 1000));
+    if (!wait)
+        return false;
+    pyro_access_refuse(
+        request, exchange->url, 429, "too_costly",
+        "reading earlier uploads has taken all the processor time that one user has in an hour (--user-cpu)");
+    snprintf(seconds, sizeof(seconds), "%u", wait);
+    pyro_serve_header(request, MHD_HTTP_HEADER_RETRY_AFTER, pyro_slice_from(seconds));
+    atomic_fetch_add_explicit(&exchange->server->shared.metrics.uploads_too_costly, 1, memory_order_relaxed);
+    return true;
+}
+
 /* What is wrong with the body before any of it was read; false: it has its answer. */
 static bool begin_body(struct exchange *exchange)
 {
@@ -207,6 +245,8 @@ static bool begin_body(struct exchange *exchange)
         pyro_access_refuse(request, exchange->url, 415, "bad_request", "send application/json");
         return false;
     }
+    if (to_file && request->method == SERVE_POST && is_overdrawn(exchange))
+        return false;
     struct body *body = &exchange->body;
     pyro_body_begin(body, limit, to_file ? &server->uploads : NULL, announced);
     /* Who waits to be told, or would be cut anyway, is told before the body; others read it after they have sent. */

@@ -13,6 +13,7 @@
 
 /* STOP_MS: how long answers that have begun may take once the server is to stop. */
 enum { STOP_MS = 1000, CONNECTIONS = 4096, UPDATE_MS = 10000, UPLOADS = 10000, QUERIES = 2, QUERY_MS = 15000 };
+enum { UPLOAD_CPU_SECONDS = 120, USER_CPU_SECONDS = 600 };
 
 enum {
     FIRST_WORKERS = 4,
@@ -63,6 +64,9 @@ static struct pyro_server *create(const struct pyro_server_options *options)
         pyro_release(NULL, server);
         return NULL;
     }
+    pyro_upload_cpu_open(&server->upload_cpu,
+                         (uint64_t)(options->user_cpu_s ? options->user_cpu_s : USER_CPU_SECONDS) * 1000000);
+    server->shared.upload_cpu = &server->upload_cpu;
     pyro_stream_limit_init(&server->streams);
     pyro_connections_start(&server->connections);
     return server;
@@ -102,6 +106,11 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .folders = folders,
         .folder_count = count,
         .uploads = server->uploads.folder,
+        .costs = {.ratio = options->upload_ratio,
+                  .line_bytes = options->upload_line_bytes ? options->upload_line_bytes : (uint64_t)64 << 20,
+                  .cpu_us = (uint64_t)(options->upload_cpu_s ? options->upload_cpu_s : UPLOAD_CPU_SECONDS) * 1000000},
+        .unlimited = options->unlimited != 0,
+        .follow_links = options->follow_links != 0,
         .cache = options->cache,
         .memory_bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
@@ -238,6 +247,7 @@ void pyro_server_stop(pyro_server *server)
     pyro_serve_catalog_close(server->catalog);
     pyro_gate_close(&server->gate);
     pyro_uploads_close(&server->uploads);
+    pyro_upload_cpu_close(&server->upload_cpu);
     pyro_access_close(&server->access);
     pyro_certificate_close(&server->certificate);
     pthread_mutex_destroy(&server->mutex);

@@ -18,6 +18,7 @@
 #include "serve/http/workers.h"
 #include "serve/request.h"
 #include "serve/shared.h"
+#include "serve/upload_cpu.h"
 #include "serve/uploads.h"
 
 struct pyro_server {
@@ -32,6 +33,7 @@ struct pyro_server {
     struct connections connections;
     struct stream_limit streams;
     struct serve_uploads uploads;
+    struct serve_upload_cpu upload_cpu;
     uint64_t max_upload_bytes;
     unsigned port, max_connections;
     pthread_mutex_t mutex; /* guards what follows */

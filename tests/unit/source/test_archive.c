@@ -220,13 +220,13 @@ static void test_untrusted_folders(void **state)
 {
     static member MEMBERS[] = {{"a", EVENT}, {"b", EVENT EVENT EVENT}, {"empty", ""}, {NULL, NULL}};
     const struct kit_folder *folder = *state;
-    enum { ALL = 256 << 20 };
+    enum { ALL = 64 << 20 };
     kit_write_text(*state, "sent/b", EVENT);
     kit_write_zip(*state, "sent/a.zip", MEMBERS);
     kit_write_text(*state, "sent2/c", EVENT);
     kit_write_zip(*state, "sent2/d.zip", MEMBERS);
     const char *paths[] = {kit_path(folder, "sent"), kit_path(folder, "sent2")};
-    const struct pyro_known known = {.unchanged = never_known, .untrusted = paths[0]};
+    const struct pyro_known known = {.unchanged = never_known, .untrusted = paths[0], .unlimited = true};
     struct pyro_log_list list;
     assert_int_equal(pyro_source_discover_again(paths, 2, &known, NULL, &list, NULL), PYRO_OK);
     assert_int_equal(list.count, 6);
@@ -239,6 +239,59 @@ static void test_untrusted_folders(void **state)
     for (size_t i = 3; i < list.count; i++)
         assert_int_equal(list.logs[i].parts[0].most_bytes, 0);
     pyro_log_list_done(&list);
+    const struct pyro_known limited = {.unchanged = never_known, .untrusted = paths[0], .untrusted_ratio = 1 << 20};
+    assert_int_equal(pyro_source_discover_again(paths, 2, &limited, NULL, &list, NULL), PYRO_OK);
+    assert_in_range(list.logs[2].parts[0].most_bytes, ALL - 1, (uint64_t)1 << 40);
+    assert_int_equal(list.logs[3].parts[0].most_bytes, ALL);
+    assert_string_equal(list.logs[3].parts[0].limit_option, "--no-input-limits");
+    pyro_log_list_done(&list);
+}
+
+static void expect_refused(const char *path, const char *why)
+{
+    const struct pyro_known known = {.untrusted = path};
+    char file[300];
+    const char *paths[] = {file};
+    struct pyro_log_list list;
+    snprintf(file, sizeof(file), "%s/x.zip", path);
+    assert_int_equal(pyro_source_discover_again(paths, 1, &known, NULL, &list, NULL), PYRO_OK);
+    assert_int_equal(list.count, 0);
+    assert_int_equal(list.unreadable_count, 1);
+    assert_non_null(strstr(list.unreadable[0].message.ptr, why));
+    pyro_log_list_done(&list);
+}
+
+/* What anybody sent has one directory, and members that are read where they lie: else listing it, or reading each
+ * member, would go through all of it. */
+static void test_untrusted_directories(void **state)
+{
+    static member MEMBERS[] = {{"a", EVENT}, {"b", EVENT}, {NULL, NULL}};
+    char bytes[8000], made[24000];
+    kit_write_zip(*state, "whole.zip", MEMBERS);
+    FILE *file = fopen(kit_path(*state, "whole.zip"), "rb");
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    kit_write_text(*state, "sent/other", EVENT);
+    const char *folder = kit_path(*state, "sent");
+    kit_write(*state, "sent/x.zip", bytes, size - 30); /* without its end */
+    expect_refused(folder, "in doubt");
+    memcpy(made, bytes, size); /* another end in the comment */
+    made[size - 2] = 22;
+    memcpy(made + size, bytes + size - 22, 22);
+    kit_write(*state, "sent/x.zip", made, size + 22);
+    expect_refused(folder, "in doubt");
+    enum { COMMENT = 12000 }; /* further from the end than some look */
+    memset(made + size, ' ', COMMENT);
+    made[size - 2] = (char)(COMMENT & 0xff);
+    made[size - 1] = COMMENT >> 8;
+    kit_write(*state, "sent/x.zip", made, size + COMMENT);
+    expect_refused(folder, "in doubt");
+    memcpy(made, bytes, size); /* another method, in the directory */
+    for (size_t at = 0; at + 12 < size; at++)
+        if (memcmp(made + at, "PK\001\002", 4) == 0)
+            made[at + 10] = 12;
+    kit_write(*state, "sent/x.zip", made, size);
+    expect_refused(folder, "neither stored nor deflated");
 }
 
 #define FOLDER_TEST(function) cmocka_unit_test_setup_teardown(function, kit_folder_setup, kit_folder_teardown)
@@ -258,6 +311,7 @@ int main(void)
         FOLDER_TEST(test_encrypted),
         FOLDER_TEST(test_names_beyond_ascii),
         FOLDER_TEST(test_untrusted_folders),
+        FOLDER_TEST(test_untrusted_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/* Reading logs that anybody may have sent: no more of them than the catalog's options allow. */
+#include "serve/catalog/parts.h"
+#include "session/load.h"
+
+enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
+                                      struct pyro_cpu_meter *meter, pyro_inputs **ret, struct pyro_error *error)
+{
+    if (!limits)
+        return pyro_inputs_of(log, ret, error);
+    struct pyro_log limited = *log;
+    limited.meter = meter;
+    limited.parts = pyro_allocate(NULL, (log->part_count + 1) * sizeof(*limited.parts));
+    if (!limited.parts)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    for (size_t i = 0; i < log->part_count; i++) {
+        limited.parts[i] = log->parts[i];
+        limited.parts[i].most_line_bytes = limits->line_bytes;
+    }
+    enum pyro_status status = pyro_inputs_of(&limited, ret, error);
+    pyro_release(NULL, limited.parts);
+    return status;
+}
