@@ -10,7 +10,7 @@
 #include "serve/http/server.h"
 
 /* What is read and dropped of a body that is too long, so that the client reads why instead of finding itself cut. */
-enum { DROPPED_BYTES = 16 << 20, LOGIN_BYTES = 4096 };
+enum { DROPPED_BYTES = 16 << 20, LOGIN_BYTES = 4096, HEADER_BYTES = 32 << 10 };
 
 #define TOO_LONG "the body is longer than %llu bytes, which is the most that is taken here"
 
@@ -319,13 +319,29 @@ static enum MHD_Result proceed(struct exchange *exchange)
     return MHD_YES;
 }
 
-static enum MHD_Result begin(struct exchange *exchange, const char *method)
+static enum MHD_Result refuse(struct exchange *exchange, unsigned status, const char *why)
 {
-    if (!pyro_http_is_framed(exchange->connection)) {
-        pyro_serve_plain(&exchange->request, 400, "the headers do not say in one way how long the body is");
-        pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_CONNECTION, PYRO_SLICE_LITERAL("close"));
-        return pyro_http_respond(exchange);
+    pyro_serve_plain(&exchange->request, status, "%s", why);
+    pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_CONNECTION, PYRO_SLICE_LITERAL("close"));
+    return pyro_http_respond(exchange);
+}
+
+static enum MHD_Result begin(struct exchange *exchange, const char *method, const char *version, bool too_many)
+{
+    if (too_many)
+        return refuse(exchange, 414, "the address has more parameters than any request here needs");
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    switch (pyro_http_framing(exchange->connection, method, version, &exchange->chunked)) {
+    case HTTP_WRONG:
+        return refuse(exchange, 400, "the headers can be read in more than one way");
+    case HTTP_TOO_MANY:
+        return refuse(exchange, 431, "there are more headers or cookies than any request here needs");
+    default:
+        break;
     }
+    if (info && info->header_size > HEADER_BYTES)
+        return refuse(exchange, 431, "the headers are longer than any request here needs");
     switch (check(exchange, method)) {
     case ACCESS_GRANTED:
         return proceed(exchange);
@@ -353,10 +369,11 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
 {
     struct pyro_server *server = context;
     struct exchange *exchange = *state;
-    (void)version;
-    if (!exchange) { /* called first when the headers are there, and again without data when it was suspended then */
+    bool too_many = *state == server; /* what pyro_http_count_parameters() gave */
+    if (!exchange || too_many) {
+        /* Called first when the headers are there, and again without data when it was suspended then. */
         *state = exchange = create(server, connection, url, method);
-        return exchange ? begin(exchange, method) : MHD_NO;
+        return exchange ? begin(exchange, method, version, too_many) : MHD_NO;
     }
     if (*data_size)
         return take_body(exchange, data, data_size);
@@ -380,7 +397,7 @@ void pyro_http_end(void *context, struct MHD_Connection *connection, void **stat
     struct exchange *exchange = *state;
     (void)connection;
     (void)why;
-    if (!exchange)
+    if (!exchange || *state == context) /* it had no exchange yet */
         return;
     pyro_connection_waits(&server->connections, exchange->place);
     pyro_body_done(&exchange->body);

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "serve/http/framing.h"
 
-enum { IDLE_SECONDS = 30, HEADER_BYTES = 32 << 10, LOOPS_LIMIT = 4, OWN_FILES = 256 };
+enum { IDLE_SECONDS = 30, POOL_BYTES = 128 << 10, LOOPS_LIMIT = 4, OWN_FILES = 256 };
 
 static unsigned count_loops(void)
 {
@@ -129,7 +130,9 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
         /* One client alone does not take all. */
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections / 2 + 1, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
-        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADER_BYTES, NULL},
+        /* Headers may take a part of it: each name and value takes some more, and so does the answer. */
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, POOL_BYTES, NULL},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)pyro_http_count_parameters, server},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)pyro_http_end, server},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, server},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
@@ -139,7 +142,7 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
         {MHD_OPTION_END, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    size_t count = 9;
+    size_t count = 10;
     if (loops > 1)
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, loops, NULL};
     if (server->certificate.pair) {

@@ -146,7 +146,7 @@ enum MHD_Result pyro_http_respond(struct exchange *exchange)
     if (!response)
         return MHD_NO;
     add_headers(exchange, response);
-    if (pyro_http_stopping(exchange->server))
+    if (pyro_http_stopping(exchange->server) || exchange->chunked)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result queued = MHD_queue_response(exchange->connection, request->status, response);
     MHD_destroy_response(response);

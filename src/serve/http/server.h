@@ -67,6 +67,7 @@ struct exchange {
     struct pyro_strbuf out;
     struct serve_request request;
     uint64_t answer_bytes; /* counted in the server's */
+    bool chunked;          /* its body comes in chunks */
     bool login;            /* asks for the pages where one logs in */
 };
 
