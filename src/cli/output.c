@@ -37,6 +37,7 @@ static void release(struct cli_output *output)
 static bool open_temporary(struct cli_output *output, const struct stat *target)
 {
     size_t len = strlen(output->path);
+    cli_catch_signals(); /* from the file's first moment on, whoever opens it */
     output->temporary = malloc(len + sizeof(".XXXXXX"));
     if (output->temporary == NULL)
         return false;

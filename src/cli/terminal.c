@@ -61,8 +61,13 @@ void cli_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        struct sigaction before;
+        bool ignored = sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (i < 2 || !ignored) /* as nohup has it */
+            sigaction(numbers[i], &action, NULL);
+    }
     action.sa_handler = end_now;
     sigaction(SIGALRM, &action, NULL);
 }

@@ -180,7 +180,7 @@ def test_no_progress_elsewhere(pyrometer: Command, log: Path) -> None:
     assert pyrometer("diagnose", log).stderr == ""
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)])
 def test_ctrl_c_leaves_nothing(pyrometer: Command, log: Path, number: signal.Signals, status: int) -> None:
     process = subprocess.Popen(
         [pyrometer.binary, "diagnose", "-", "-o", "report"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import struct
 from pathlib import Path
 from typing import Any, Dict, Tuple
@@ -134,3 +135,24 @@ def test_archives_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "bomb.zst").write_bytes(zstd(START + (b" " * (16 * MB - 1) + b"\n") * 5))
     run = conftest.run_command([str(conftest.binary_path()), "sql", str(tmp_path / "bomb.zst"), "SELECT 1"])
     assert run.exit == 3 and b"--no-input-limits" in run.err
+
+
+def test_a_terminal_that_goes_leaves_nothing(tmp_path: Path) -> None:
+    """The folder of uploads is one of the server's own, below $TMPDIR."""
+    before = os.environ.get("TMPDIR")
+    own = tmp_path / "tmp"
+    own.mkdir()
+    (tmp_path / "logs").mkdir()
+    os.environ["TMPDIR"] = str(own)
+    try:
+        for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM):
+            server = Server(tmp_path / "logs")
+            assert upload(server, LOG.read_bytes())[0] == 201
+            assert list(own.iterdir())
+            assert server.stop(number) == 0
+            assert not list(own.iterdir())
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
