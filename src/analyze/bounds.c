@@ -1,5 +1,6 @@
 /* Bounds that no number of executors or cores would beat: critical path, ideal time, time on one core. */
 #include "analyze/internal.h"
+#include "base/saturate.h"
 
 /* One stage id: its attempts together. */
 struct node {
@@ -139,7 +140,8 @@ enum pyro_status pyro_analyze_bounds(struct pyro_app *app, struct pyro_error *er
     int64_t critical;
     if (!find_critical_path(app, &critical) || !sum_cores(app, &core_ms))
         return pyro_no_memory(error);
-    numbers->driver_ms = numbers->wall_ms[PYRO_WALL_DRIVER] + numbers->wall_ms[PYRO_WALL_RESOURCE_WAIT];
+    numbers->driver_ms =
+        pyro_add_saturating(numbers->wall_ms[PYRO_WALL_DRIVER], numbers->wall_ms[PYRO_WALL_RESOURCE_WAIT]);
     numbers->critical_path_ms = pyro_add_saturating(numbers->driver_ms, critical);
     numbers->one_core_ms = pyro_add_saturating(numbers->driver_ms, saturate_unsigned(core_ms));
     numbers->ideal_ms =

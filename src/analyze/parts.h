@@ -3,6 +3,7 @@
 #define PYRO_ANALYZE_PARTS_H
 
 #include "analyze/analyze.h"
+#include "base/saturate.h"
 
 typedef unsigned __int128 pyro_fixed;
 
@@ -39,12 +40,5 @@ void pyro_round_parts(const pyro_fixed *parts, size_t count, int64_t total_ms, i
 
 /* Clamped to what an int64_t holds. */
 int64_t pyro_saturate(__int128 value);
-static inline int64_t pyro_add_saturating(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (__builtin_add_overflow(a, b, &sum))
-        return a < 0 ? INT64_MIN : INT64_MAX;
-    return sum;
-}
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyze/plan_parts.h"
+#include "base/saturate.h"
 
 /* Work per stage and operator is bounded: an execution with more pairs than this has all its time in other_ms. */
 enum { PAIRS_MAX = 1 << 22 };
@@ -218,8 +219,9 @@ bool pyro_plan_attribute(struct pyro_plan_parts *parts, struct pyro_plan_tree *p
     for (uint32_t i = 0; i < plan->count; i++) {
         double before = floor(sum);
         sum += fmin(times[i], total - sum);
-        plan->ops[i].time_ms = (int64_t)(floor(sum) - before);
-        plan->other_ms -= plan->ops[i].time_ms;
+        double whole = floor(sum) - before;
+        plan->ops[i].time_ms = whole < 0x1p63 ? (int64_t)whole : INT64_MAX;
+        plan->other_ms = pyro_sub_saturating(plan->other_ms, plan->ops[i].time_ms);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "analyze/internal.h"
 #include "base/memory.h"
+#include "base/saturate.h"
 #include "compare/parts.h"
 
 /* As disk-spill prices it: spilled bytes are written and read again at 200 MB/s, serialised and read back at 400. */
@@ -60,7 +61,7 @@ static bool read_walls(struct side *side, struct pyro_error *error)
         side->scheduling_ms[i] = take(&carry, side->walls[i].scheduling);
         side->tasks_ms[i] = take(&carry, side->walls[i].tasks);
     }
-    side->tasks_ms[count - 1] += side->length_ms - carry.given; /* what rounding down lost */
+    side->tasks_ms[count - 1] += pyro_sub_saturating(side->length_ms, carry.given); /* what rounding down lost */
     return true;
 }
 
@@ -259,15 +260,17 @@ static void compare_matched(const struct side *sides, struct pyro_compared_stage
     row->slots_after = slots_of(&sides[1], after);
     read_side(&sides[0], (size_t)row->before, row->slots_before, row->data_before, &left);
     read_side(&sides[1], (size_t)row->after, row->slots_after, row->data_after, &right);
-    row->causes[PYRO_CAUSE_SCHEDULING] = sides[1].scheduling_ms[row->after] - sides[0].scheduling_ms[row->before];
-    pyro_compare_split(&left, &right, sides[1].tasks_ms[row->after] - sides[0].tasks_ms[row->before], row->causes);
+    row->causes[PYRO_CAUSE_SCHEDULING] =
+        pyro_sub_saturating(sides[1].scheduling_ms[row->after], sides[0].scheduling_ms[row->before]);
+    pyro_compare_split(&left, &right,
+                       pyro_sub_saturating(sides[1].tasks_ms[row->after], sides[0].tasks_ms[row->before]), row->causes);
 }
 
 /* ---- All of them ---- */
 
 static int64_t stage_ms(const struct side *side, size_t at)
 {
-    return side->scheduling_ms[at] + side->tasks_ms[at];
+    return pyro_add_saturating(side->scheduling_ms[at], side->tasks_ms[at]);
 }
 
 static void add_stage(struct pyro_comparison *comparison, const struct side *sides, ptrdiff_t before, ptrdiff_t after)
@@ -279,7 +282,8 @@ static void add_stage(struct pyro_comparison *comparison, const struct side *sid
     if (before >= 0 && after >= 0)
         compare_matched(sides, row);
     else
-        row->causes[before < 0 ? PYRO_CAUSE_NEW_STAGES : PYRO_CAUSE_GONE_STAGES] = row->after_ms - row->before_ms;
+        row->causes[before < 0 ? PYRO_CAUSE_NEW_STAGES : PYRO_CAUSE_GONE_STAGES] =
+            pyro_sub_saturating(row->after_ms, row->before_ms);
     for (int i = 0; i < PYRO_CAUSES; i++)
         comparison->causes[i] = pyro_add_saturating(comparison->causes[i], row->causes[i]);
 }
@@ -287,7 +291,7 @@ static void add_stage(struct pyro_comparison *comparison, const struct side *sid
 static int compare_rows(const void *left, const void *right)
 {
     const struct pyro_compared_stage *a = left, *b = right;
-    uint64_t x = (uint64_t)llabs(a->after_ms - a->before_ms), y = (uint64_t)llabs(b->after_ms - b->before_ms);
+    uint64_t x = pyro_distance(a->after_ms, a->before_ms), y = pyro_distance(b->after_ms, b->before_ms);
     if (x != y)
         return x > y ? -1 : 1;
     if (a->after != b->after)
@@ -341,9 +345,9 @@ enum pyro_status pyro_compare_attribute(struct pyro_comparison *comparison, cons
         __int128 sum = 0;
         comparison->before_ms = sides[0].length_ms;
         comparison->after_ms = sides[1].length_ms;
-        causes[PYRO_CAUSE_EXECUTOR_WAIT] = sides[1].wait_ms - sides[0].wait_ms;
-        causes[PYRO_CAUSE_DRIVER] = sides[1].driver_ms - sides[0].driver_ms;
-        causes[PYRO_CAUSE_RETRIES] = sides[1].again_ms - sides[0].again_ms;
+        causes[PYRO_CAUSE_EXECUTOR_WAIT] = pyro_sub_saturating(sides[1].wait_ms, sides[0].wait_ms);
+        causes[PYRO_CAUSE_DRIVER] = pyro_sub_saturating(sides[1].driver_ms, sides[0].driver_ms);
+        causes[PYRO_CAUSE_RETRIES] = pyro_sub_saturating(sides[1].again_ms, sides[0].again_ms);
         /* What is left belongs to no stage that is listed: tasks without one, stages without a submission. */
         for (int i = 0; i < PYRO_CAUSES; i++)
             sum += causes[i];

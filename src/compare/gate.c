@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/saturate.h"
 
 #define CONFIDENT       0.9 /* below, reports call a log incomplete */
 #define TOLERANCE_USUAL 0.1
@@ -235,7 +236,7 @@ static double slack_of(const char *unit)
 static const char *causes_of(struct gate_run *run)
 {
     const struct pyro_comparison *comparison = run->gate->comparison;
-    int64_t change = comparison->after_ms - comparison->before_ms;
+    int64_t change = pyro_sub_saturating(comparison->after_ms, comparison->before_ms);
     unsigned order[PYRO_CAUSES];
     const char *text = "";
     pyro_causes_order(comparison->causes, change, order);

@@ -3,6 +3,7 @@
 
 #include "analyze/internal.h"
 #include "base/order.h"
+#include "base/saturate.h"
 #include "cost/advisor.h"
 
 #define HOUR_MS 3600000.0
@@ -95,7 +96,7 @@ static bool draw_node(struct simulation *simulation, uint32_t node, struct draw 
         if (stays)
             return true;
         (*interruptions)++;
-        shift = at - first + spot->replaced_ms;
+        shift = pyro_add_saturating(pyro_sub_saturating(at, first), spot->replaced_ms);
     }
 }
 

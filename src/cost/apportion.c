@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/parts.h"
+#include "base/saturate.h"
 #include "cost/share.h"
 
 struct remainder {
@@ -27,7 +28,8 @@ static void distribute(struct remainder *remainders, size_t count, uint64_t left
         size_t largest = 0;
         for (size_t i = 1; i < count; i++)
             largest = ret[i] > ret[largest] ? i : largest;
-        ret[largest] += (int64_t)(left - count);
+        uint64_t more = left - count < INT64_MAX ? left - count : INT64_MAX;
+        ret[largest] = pyro_add_saturating(ret[largest], (int64_t)more);
         left = count;
     }
     qsort(remainders, count, sizeof(*remainders), compare);

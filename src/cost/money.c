@@ -367,7 +367,7 @@ static bool share_line(struct bill *bill, const struct pyro_cost_line *line, str
         held -= cells->weights[driver];
         cells->weights[driver] = 0;
     }
-    cells->weights[unheld] = bill->node_core_ms > held ? bill->node_core_ms - held : 0;
+    cells->weights[unheld] = bill->node_core_ms > held ? bill->node_core_ms - held : 0; /* cannot overflow */
     for (size_t i = 0; i < cells->count; i++)
         sum = pyro_add_saturating(sum, cells->weights[i]);
     if (sum == 0 || sum == INT64_MAX) {

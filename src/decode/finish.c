@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/intern.h"
+#include "base/saturate.h"
 #include "decode/builder.h"
 #include "decode/eventlog/events.h"
 #include "decode/eventlog/plan.h"
@@ -200,7 +201,7 @@ static void finish_application(struct pyro_builder *builder, const struct pyro_l
     if (row->end_ms < row->start_ms)
         row->end_ms = row->start_ms;
     if (row->start_ms != PYRO_NONE)
-        row->duration_ms = row->end_ms - row->start_ms;
+        row->duration_ms = pyro_sub_saturating(row->end_ms, row->start_ms);
     integrity->in_progress = facts->in_progress && !builder->ended;
     integrity->truncated = facts->damaged || (!builder->ended && !integrity->in_progress);
     integrity->compacted = facts->compacted;

@@ -5,6 +5,7 @@
 
 #include "analyze/internal.h"
 #include "base/order.h"
+#include "base/saturate.h"
 #include "predict/tasks.h"
 
 /* Tasks of a stage that its fixed cost is estimated from, evenly spread over the stage. */
@@ -141,9 +142,10 @@ static void find_fixed(struct pyro_predicted_run *run)
         const struct pyro_stage *stage = &app->stages.items[i];
         struct pyro_stage_facts *facts = &run->stages[i];
         double most = (double)(stage->duration_min > 0 ? stage->duration_min : 0);
-        double outside = stage->tasks > 0 && stage->run_ms > 0
-                             ? fmax((double)(stage->task_ms - stage->run_ms) / (double)stage->tasks, 0)
-                             : 0;
+        double outside =
+            stage->tasks > 0 && stage->run_ms > 0
+                ? fmax((double)(pyro_sub_saturating(stage->task_ms, stage->run_ms)) / (double)stage->tasks, 0)
+                : 0;
         double fixed = isnan((double)facts->fixed_ms) ? (isnan(usual) ? outside : usual) : (double)facts->fixed_ms;
         facts->fixed_ms = (float)fmin(fmax(fixed, fmin(outside, most)), most);
     }

@@ -4,6 +4,7 @@
  * not have at all cannot be told: nothing in its log is about them. */
 #include <math.h>
 
+#include "base/saturate.h"
 #include "predict/tasks.h"
 #include "rules/engine.h"
 
@@ -70,8 +71,8 @@ static enum pyro_status judge(struct pyro_predict_change *change, struct pyro_re
     mended.edit_count = own + finding->edit_count;
     mended.jobs = NULL;
     PYRO_TRY(pyro_replay_run(replay, &mended, &result, error));
-    double wall = (double)(scenario->wall_expected_ms - result.wall_ms) * finding->sure[1],
-           core = (double)(scenario->core_ms - result.core_ms) * finding->sure[1];
+    double wall = (double)(pyro_sub_saturating(scenario->wall_expected_ms, result.wall_ms)) * finding->sure[1],
+           core = (double)(pyro_sub_saturating(scenario->core_ms, result.core_ms)) * finding->sure[1];
     wall = wall > 0 ? wall : 0;
     core = core > 0 ? core : 0;
     *ret_ms = (int64_t)wall;

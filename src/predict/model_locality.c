@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyze/internal.h"
+#include "base/saturate.h"
 #include "predict/model.h"
 
 /* Of the time of tasks in stages that waited: how much longer tasks take away from their data, where the run says what
@@ -67,7 +68,8 @@ void pyro_model_locality(struct pyro_predict_change *change)
     for (unsigned i = 0; i < PYRO_LOCALITY_WAITS; i++) {
         int64_t was = wait_of(change, i, false);
         locality->wait_ms[i] = wait_of(change, i, true);
-        longer_ms = locality->wait_ms[i] - was > longer_ms ? locality->wait_ms[i] - was : longer_ms;
+        int64_t more_ms = pyro_sub_saturating(locality->wait_ms[i], was);
+        longer_ms = more_ms > longer_ms ? more_ms : longer_ms;
         differs = differs || locality->wait_ms[i] != was;
     }
     if (!differs) {

@@ -1,6 +1,7 @@
 /* What scenarios cost: the run's own bill, each line in proportion to what it counts. */
 #include <math.h>
 
+#include "base/saturate.h"
 #include "cost/money.h"
 #include "predict/tasks.h"
 
@@ -34,7 +35,7 @@ double pyro_scenario_cost(const struct pyro_predicted_run *run, const struct pyr
     const struct pyro_cost_amount *driver = &cost->parts[PYRO_COST_DRIVER];
     double core = amount_ratio((double)scenario->core_ms, (double)run->base.core_ms, (double)driver->core_ms, longer);
     /* Memory time: executors' lifetimes x what each was asked for, as heaps compare. */
-    double own_memory = (double)(cost->total.memory_mib_ms - driver->memory_mib_ms);
+    double own_memory = (double)(pyro_sub_saturating(cost->total.memory_mib_ms, driver->memory_mib_ms));
     double lifetimes = ratio((double)scenario->core_ms / fmax((double)scenario->cores_per_executor, 1),
                              (double)run->base.core_ms / fmax((double)run->cores, 1));
     double larger = ratio((double)scenario->memory_bytes, (double)run->memory_bytes);

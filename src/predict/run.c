@@ -138,9 +138,10 @@ static bool take_start(struct pyro_predicted_run *run)
     size_t count = 0;
     pyro_marks_init(&marks, app->allocator, app->stages.count + app->executors.count);
     for (size_t i = 0; i < app->stages.count; i++)
-        if (app->stages.items[i].submitted_ms != PYRO_NONE)
-            pyro_marks_add(&marks, pyro_window_at(&window, app->stages.items[i].submitted_ms) + (uint64_t)backlog, 0,
-                           i);
+        if (app->stages.items[i].submitted_ms != PYRO_NONE) {
+            uint64_t at = pyro_window_at(&window, app->stages.items[i].submitted_ms);
+            pyro_marks_add(&marks, at + (uint64_t)backlog, 0, i);
+        }
     for (size_t i = 0; i < app->executors.count; i++) {
         uint64_t from, to;
         pyro_executor_interval(&window, &app->executors.items[i], &from, &to);

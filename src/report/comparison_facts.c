@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/saturate.h"
 #include "report/comparison.h"
 #include "report/facts.h"
 #include "report/humanize.h"
@@ -22,7 +23,7 @@ struct pyro_slice pyro_compared_site(const struct pyro_comparison *comparison, c
 unsigned pyro_compared_main_cause(const struct pyro_compared_stage *row)
 {
     unsigned order[PYRO_CAUSES];
-    int64_t total = row->after_ms - row->before_ms;
+    int64_t total = pyro_sub_saturating(row->after_ms, row->before_ms);
     pyro_causes_order(row->causes, total, order);
     return total != 0 && row->causes[order[0]] != 0 ? order[0] : PYRO_CAUSES;
 }
@@ -39,7 +40,7 @@ static int64_t absolute(int64_t ms)
 
 void pyro_comparison_verdict(struct pyro_strbuf *buffer, const struct pyro_comparison *comparison)
 {
-    int64_t change = comparison->after_ms - comparison->before_ms;
+    int64_t change = pyro_sub_saturating(comparison->after_ms, comparison->before_ms);
     double share = share_of(absolute(change), comparison->before_ms);
     if (change == 0 || share < 0.01) {
         pyro_strbuf_add_text(buffer, "Both runs took the same time: ");
@@ -192,7 +193,7 @@ static void add_reason(struct pyro_strbuf *buffer, const struct pyro_comparison 
 void pyro_comparison_reasons(struct pyro_strbuf *buffer, const struct pyro_comparison *comparison)
 {
     unsigned order[PYRO_CAUSES];
-    int64_t change = comparison->after_ms - comparison->before_ms, least = absolute(change) / 20;
+    int64_t change = pyro_sub_saturating(comparison->after_ms, comparison->before_ms), least = absolute(change) / 20;
     /* Where both take the same time, changes that cancel out are told from a hundredth of the run on. */
     if (least < comparison->before_ms / 100)
         least = comparison->before_ms / 100;

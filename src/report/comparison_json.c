@@ -1,6 +1,7 @@
 /* The comparison as JSON: schema pyrometer.comparison/1 (docs/schema/). */
 #include <math.h>
 
+#include "base/saturate.h"
 #include "report/comparison.h"
 #include "report/facts.h"
 #include "report/json_write.h"
@@ -76,7 +77,7 @@ static void write_explanation(struct pyro_json *json, const struct pyro_comparis
 static void write_causes(struct pyro_json *json, const struct pyro_comparison *comparison)
 {
     unsigned order[PYRO_CAUSES];
-    pyro_causes_order(comparison->causes, comparison->after_ms - comparison->before_ms, order);
+    pyro_causes_order(comparison->causes, pyro_sub_saturating(comparison->after_ms, comparison->before_ms), order);
     pyro_json_line(json);
     pyro_json_begin(json, "causes", '[');
     for (unsigned i = 0; i < PYRO_CAUSES; i++) {
@@ -143,7 +144,7 @@ static void write_stage(struct pyro_json *json, const struct pyro_comparison *co
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "call_site", pyro_compared_site(comparison, row));
     pyro_json_string(json, "status", row->before < 0 ? "new" : row->after < 0 ? "gone" : "matched");
-    pyro_json_int(json, "difference_ms", row->after_ms - row->before_ms);
+    pyro_json_int(json, "difference_ms", pyro_sub_saturating(row->after_ms, row->before_ms));
     pyro_json_line(json);
     write_stage_side(json, "before", comparison->before->app, row->before, row->before_ms, row->slots_before);
     pyro_json_line(json);
@@ -234,7 +235,7 @@ void pyro_comparison_json(struct pyro_output *output, const struct pyro_comparis
     write_side(&json, "before", comparison->before->app);
     write_side(&json, "after", comparison->after->app);
     pyro_json_line(&json);
-    pyro_json_int(&json, "difference_ms", comparison->after_ms - comparison->before_ms);
+    pyro_json_int(&json, "difference_ms", pyro_sub_saturating(comparison->after_ms, comparison->before_ms));
     write_explanation(&json, comparison);
     write_causes(&json, comparison);
     write_account(&json, "wall", comparison->before_ms, comparison->after_ms, pyro_wall_part_names, before->wall_ms,

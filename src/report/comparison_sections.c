@@ -1,6 +1,7 @@
 /* The tables about two runs, as facts that text and Markdown draw in their own ways. */
 #include <math.h>
 
+#include "base/saturate.h"
 #include "report/comparison.h"
 #include "report/escape.h"
 #include "report/facts.h"
@@ -63,13 +64,13 @@ void pyro_compared_causes(struct pyro_section *section, const struct pyro_compar
     section->title = "Where the difference comes from";
     pyro_strbuf_add_text(&section->lead, "These add up to the difference, ");
     if (comparison->after_ms != comparison->before_ms)
-        add_change(&section->lead, comparison->after_ms - comparison->before_ms);
+        add_change(&section->lead, pyro_sub_saturating(comparison->after_ms, comparison->before_ms));
     else
         pyro_strbuf_add_text(&section->lead, "0 ms");
     pyro_strbuf_add_text(&section->lead, ", exactly.");
     section->grid.columns = columns;
     section->grid.column_count = 2;
-    pyro_causes_order(comparison->causes, comparison->after_ms - comparison->before_ms, order);
+    pyro_causes_order(comparison->causes, pyro_sub_saturating(comparison->after_ms, comparison->before_ms), order);
     for (unsigned i = 0; i < PYRO_CAUSES; i++) {
         if (comparison->causes[order[i]] == 0)
             continue;
@@ -97,12 +98,12 @@ void pyro_compared_wall(struct pyro_section *section, const struct pyro_comparis
         cell_words(grid, pyro_wall_part_names[i]);
         cell_ms(grid, before->wall_ms[i]);
         cell_ms(grid, after->wall_ms[i]);
-        cell_change(grid, after->wall_ms[i] - before->wall_ms[i]);
+        cell_change(grid, pyro_sub_saturating(after->wall_ms[i], before->wall_ms[i]));
     }
     pyro_grid_add(grid, "all");
     cell_ms(grid, comparison->before_ms);
     cell_ms(grid, comparison->after_ms);
-    cell_change(grid, comparison->after_ms - comparison->before_ms);
+    cell_change(grid, pyro_sub_saturating(comparison->after_ms, comparison->before_ms));
 }
 
 void pyro_compared_totals(struct pyro_section *section, const struct pyro_comparison *comparison,
@@ -154,7 +155,7 @@ static void add_stage(struct pyro_grid *grid, const struct pyro_comparison *comp
     cell_stage(grid, comparison->after->app, row->after);
     cell_ms(grid, row->before_ms);
     cell_ms(grid, row->after_ms);
-    cell_change(grid, row->after_ms - row->before_ms);
+    cell_change(grid, pyro_sub_saturating(row->after_ms, row->before_ms));
     if (row->volume)
         pyro_human_quantity(&grid->text, row->data_after / row->data_before, "ratio");
     pyro_grid_next(grid);

@@ -1,5 +1,6 @@
 /* Writing costs of applications: as text, JSON or CSV. */
 #include "report/cost.h"
+#include "base/saturate.h"
 
 #include "report/draw.h"
 #include "report/escape.h"
@@ -75,7 +76,7 @@ static void add_clusters(struct pyro_section *section, const struct pyro_cluster
         pyro_grid_next(grid);
         pyro_human_money(&grid->text, cluster->idle_micros, cluster->known ? cluster->currency : PYRO_SLICE_NULL);
         pyro_grid_next(grid);
-        shared |= cluster->claimed_ms > cluster->node_ms - cluster->idle_ms;
+        shared |= cluster->claimed_ms > pyro_sub_saturating(cluster->node_ms, cluster->idle_ms);
         pyro_strbuf_add_slice(&section->remarks, cluster->name);
         pyro_strbuf_add_text(&section->remarks, ": ");
         pyro_strbuf_add_slice(&section->remarks, cluster->reason);

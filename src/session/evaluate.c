@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/saturate.h"
 #include "base/settings_file.h"
 #include "session/options.h"
 
@@ -115,7 +116,7 @@ static enum pyro_status judge_rules(struct evaluating *state, struct pyro_judged
 /* Without the time in which no executor was there: how long they take to start says nothing about a fault. */
 static int64_t working_ms(const struct pyro_app *app)
 {
-    return app->numbers.wall_total_ms - app->numbers.wall_ms[PYRO_WALL_RESOURCE_WAIT];
+    return pyro_sub_saturating(app->numbers.wall_total_ms, app->numbers.wall_ms[PYRO_WALL_RESOURCE_WAIT]);
 }
 
 static enum pyro_status judge_saving(struct evaluating *state, struct pyro_judged_run *run,
@@ -134,7 +135,7 @@ static enum pyro_status judge_saving(struct evaluating *state, struct pyro_judge
         if (lists(pyro_settings_get(entry, "expected"), diagnosis->findings[i].rule->id))
             best = &diagnosis->findings[i]; /* they come with the most saved first */
     run->duration_ms = working_ms(diagnosis->app);
-    run->saved_ms = run->duration_ms - working_ms(repaired->app);
+    run->saved_ms = pyro_sub_saturating(run->duration_ms, working_ms(repaired->app));
     run->predicted_low_ms = best ? best->saves.wall_low_ms : 0;
     run->predicted_ms = best ? best->saves.wall_expected_ms : 0;
     run->predicted_high_ms = best ? best->saves.wall_high_ms : 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/intern.h"
+#include "base/saturate.h"
 #include "decode/history/listener.h"
 
 #define GET pyro_tree_get
@@ -155,7 +156,7 @@ void pyro_history_on_job_start(struct pyro_listener *listener, const struct pyro
     int64_t last = -1;
     for (const struct pyro_tree *info = infos ? infos->first : NULL; info; info = info->next) {
         if (!GET(info, "Completion Time"))
-            job->tasks += pyro_tree_int(GET(info, "Number of Tasks"), 0);
+            job->tasks = pyro_add_wrapping(job->tasks, pyro_tree_int(GET(info, "Number of Tasks"), 0));
         struct pyro_history_stage *stage = live_stage(listener, info);
         if (!stage)
             continue;
@@ -193,7 +194,7 @@ void pyro_history_on_job_end(struct pyro_listener *listener, const struct pyro_t
         stage->status = PYRO_STAGE_SKIPPED;
         stage->live = false;
         pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
-        job->skipped_tasks += stage->partitions;
+        job->skipped_tasks = pyro_add_wrapping(job->skipped_tasks, stage->partitions);
         pyro_retained_stage(&listener->retained, (size_t)(stage - history->stages.items), true);
     }
     bool succeeded = pyro_tree_is(GET(GET(event, "Job Result"), "Result"), "JobSucceeded");
@@ -269,7 +270,7 @@ static void complete_stage(struct pyro_listener *listener, const struct pyro_tre
             pyro_listener_add(listener, &progress->completed_stages, stage->id, &job->completed_stages);
         } else if (stage->status == PYRO_STAGE_SKIPPED) {
             pyro_listener_add(listener, &progress->skipped_stages, stage->id, &job->skipped_stages);
-            job->skipped_tasks += stage->partitions;
+            job->skipped_tasks = pyro_add_wrapping(job->skipped_tasks, stage->partitions);
         } else {
             job->failed_stages++;
         }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "decode/historyapi/reading.h"
 
 #define KEY    PYRO_JSON_KEY
@@ -57,7 +58,7 @@ static enum pyro_status write_end(struct pyro_api_reading *reading, const struct
     pyro_api_line(reading, PREFIX "SQLExecutionEnd");
     pyro_api_add_int(reading, "executionId", id);
     if (submitted_ms != PYRO_NONE && duration_ms >= 0 && duration_ms < INT32_MAX * 1000L)
-        pyro_api_add_int(reading, "time", submitted_ms + duration_ms);
+        pyro_api_add_int(reading, "time", pyro_add_saturating(submitted_ms, duration_ms));
     if (failed && pyro_api_string(values[ERROR]).len > 0)
         pyro_api_add_raw(reading, "errorMessage", values[ERROR]);
     else if (failed)

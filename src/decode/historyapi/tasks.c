@@ -1,6 +1,7 @@
 /* Tasks of a stage, page by page. */
 #include <stdio.h>
 
+#include "base/saturate.h"
 #include "decode/historyapi/reading.h"
 
 #define KEY PYRO_JSON_KEY
@@ -155,8 +156,9 @@ static enum pyro_status write_task(struct pyro_api_reading *reading, const struc
     pyro_api_add_raw(reading, "Speculative", values[SPECULATIVE]);
     pyro_api_add_time(reading, "Getting Result Time", pyro_api_time(values[FETCH_START]));
     if (launch_ms != PYRO_NONE)
-        pyro_api_add_int(reading, "Finish Time",
-                         launch_ms + (duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
+        pyro_api_add_int(
+            reading, "Finish Time",
+            pyro_add_saturating(launch_ms, duration_ms > 0 && duration_ms < INT32_MAX * 1000L ? duration_ms : 0));
     pyro_api_add_raw(reading, "Failed", failed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_api_add_raw(reading, "Killed", killed ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false"));
     pyro_api_add(reading, "}");

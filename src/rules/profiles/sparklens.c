@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/saturate.h"
 #include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
@@ -64,7 +65,8 @@ static void say_times(const struct report *report)
     say_ms(report, "Total WallClock Time", run->app_ms, "from its start to its end");
     say_ms(report, "Critical path", driver + critical, "the least with infinite resources");
     say_ms(report, "Zero skew", driver + perfect, "the least with the same executors and perfect parallelism");
-    say_ms(report, "Single core", driver + run->run_ms, "with a single executor of a single core");
+    double alone = driver + run->run_ms; /* cannot overflow */
+    say_ms(report, "Single core", alone, "with a single executor of a single core");
 }
 
 static double lifetime_ms(const struct pyro_app *app)
@@ -170,7 +172,7 @@ static double median_ms(const struct pyro_sparklens_run *run, const struct pyro_
 
 static double length_ms(const struct pyro_sparklens_stage *stage)
 {
-    return (double)(stage->end_ms - stage->start_ms);
+    return (double)(pyro_sub_saturating(stage->end_ms, stage->start_ms));
 }
 
 static void say_stage(const struct report *report, const struct pyro_sparklens_stage *stage, double wall_ms,

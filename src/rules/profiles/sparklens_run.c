@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "rules/facts.h"
 #include "rules/profiles/sparklens.h"
 
@@ -255,7 +256,7 @@ static bool make_groups(struct pyro_sparklens_run *run)
             group->end_ms = job->end_ms;
     }
     for (size_t i = 0; i < run->group_count; i++)
-        run->job_ms += (double)(run->groups[i].end_ms - run->groups[i].start_ms);
+        run->job_ms += (double)(pyro_sub_saturating(run->groups[i].end_ms, run->groups[i].start_ms));
     return true;
 }
 

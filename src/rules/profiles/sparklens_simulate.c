@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "rules/facts.h"
 #include "rules/profiles/sparklens.h"
 
@@ -231,7 +232,7 @@ static double empty_ms(const struct pyro_sparklens_run *run, const struct pyro_s
     double sum = 0;
     for (size_t j = group->first; j < group->first + group->count; j++)
         if (run->jobs[j].end_ms != 0 && run->jobs[j].start_ms != 0)
-            sum += (double)(run->jobs[j].end_ms - run->jobs[j].start_ms);
+            sum += (double)(pyro_sub_saturating(run->jobs[j].end_ms, run->jobs[j].start_ms));
     return sum;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/saturate.h"
 #include "serve/mcp/mcp.h"
 
 /* One attempt of an application that was asked for. */
@@ -13,7 +14,7 @@ struct row {
 
 static int64_t length_of(const struct pyro_attempt *attempt)
 {
-    return attempt->completed ? attempt->end_ms - attempt->start_ms : -1;
+    return attempt->completed ? pyro_sub_saturating(attempt->end_ms, attempt->start_ms) : -1;
 }
 
 static int by_start(const void *a, const void *b)

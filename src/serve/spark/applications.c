@@ -2,6 +2,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/saturate.h"
 #include "serve/spark/api.h"
 
 void pyro_spark_version(struct spark_request *request)
@@ -19,7 +20,8 @@ static void write_attempt(struct spark_json *json, const struct pyro_attempt *at
     pyro_spark_put_date(json, "startTime", attempt->start_ms);
     pyro_spark_put_date(json, "endTime", attempt->end_ms);
     pyro_spark_put_date(json, "lastUpdated", attempt->modified_ms);
-    pyro_spark_put_int(json, "duration", attempt->completed ? attempt->end_ms - attempt->start_ms : 0);
+    pyro_spark_put_int(json, "duration",
+                       attempt->completed ? pyro_sub_wrapping(attempt->end_ms, attempt->start_ms) : 0);
     pyro_spark_put_text(json, "sparkUser", attempt->user);
     pyro_spark_put_bool(json, "completed", attempt->completed);
     pyro_spark_put_text(json, "appSparkVersion", attempt->version);

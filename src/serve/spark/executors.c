@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/saturate.h"
 #include "serve/spark/api.h"
 
 static void write_ids(struct spark_json *json, const char *key, const struct pyro_history_executor *executor)
@@ -41,7 +42,7 @@ static int64_t total_duration(const struct pyro_history *history, const struct p
 {
     if (!pyro_slice_is(executor->id, "driver") || history->end_ms == 0)
         return executor->duration_ms;
-    return (history->end_ms > 0 ? history->end_ms : (int64_t)time(NULL) * 1000) - history->start_ms;
+    return pyro_sub_wrapping(history->end_ms > 0 ? history->end_ms : (int64_t)time(NULL) * 1000, history->start_ms);
 }
 
 static int64_t total_gc(const struct pyro_history_executor *executor)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/intern.h"
+#include "base/saturate.h"
 #include "serve/spark/api.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
@@ -141,7 +142,7 @@ static bool write_execution(struct spark_json *json, const struct pyro_history *
     pyro_spark_put_text(json, "description", sql->description);
     pyro_spark_put_text(json, "planDescription", wish->plan ? sql->plan : PYRO_SLICE_LITERAL(""));
     pyro_spark_put_date(json, "submissionTime", sql->submitted_ms);
-    pyro_spark_put_int(json, "duration", end_ms - sql->submitted_ms);
+    pyro_spark_put_int(json, "duration", pyro_sub_wrapping(end_ms, sql->submitted_ms));
     bool ok = write_jobs(json, sql);
     write_graph(json, history, sql, wish->details);
     pyro_spark_close_object(json);

@@ -1,5 +1,6 @@
 /* One stage attempt: its members, its tasks, its executors, and summaries over both. */
 #include "serve/spark/stage.h"
+#include "base/saturate.h"
 
 #include <math.h>
 
@@ -73,7 +74,7 @@ static void write_metrics(struct spark_json *json, const int64_t *metrics)
     };
     pyro_spark_put_ints(json, names, metrics, READ);
     pyro_spark_put_int(json, "shuffleReadBytes",
-                       metrics[PYRO_HISTORY_localBytesRead] + metrics[PYRO_HISTORY_remoteBytesRead]);
+                       pyro_add_wrapping(metrics[PYRO_HISTORY_localBytesRead], metrics[PYRO_HISTORY_remoteBytesRead]));
     pyro_spark_put_ints(json, names + READ, metrics + READ, 1);
     pyro_spark_put_ints(json, names + PUSH, metrics + PUSH, REQUESTS - PUSH);
     pyro_spark_put_ints(json, names + LATER, metrics + LATER, 1);
@@ -118,7 +119,8 @@ static void share_values(const struct pyro_history_share *share, int64_t *values
     values[SHARE_INPUT_RECORDS] = metrics[PYRO_HISTORY_recordsRead];
     values[SHARE_OUTPUT_BYTES] = metrics[PYRO_HISTORY_bytesWritten];
     values[SHARE_OUTPUT_RECORDS] = metrics[PYRO_HISTORY_recordsWritten];
-    values[SHARE_SHUFFLE_READ] = metrics[PYRO_HISTORY_remoteBytesRead] + metrics[PYRO_HISTORY_localBytesRead];
+    values[SHARE_SHUFFLE_READ] =
+        pyro_add_wrapping(metrics[PYRO_HISTORY_remoteBytesRead], metrics[PYRO_HISTORY_localBytesRead]);
     values[SHARE_SHUFFLE_READ_RECORDS] = metrics[PYRO_HISTORY_shuffleRecordsRead];
     values[SHARE_SHUFFLE_WRITE] = metrics[PYRO_HISTORY_shuffleBytesWritten];
     values[SHARE_SHUFFLE_WRITE_RECORDS] = metrics[PYRO_HISTORY_shuffleRecordsWritten];

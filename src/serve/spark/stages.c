@@ -1,6 +1,7 @@
 /* stages, stages/ID, stages/ID/ATTEMPT */
 #include <stdio.h>
 
+#include "base/saturate.h"
 #include "serve/spark/api.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
@@ -23,9 +24,9 @@ static bool read_wish(struct spark_request *request, struct spark_stage_wish *wi
 /* Whether the stage has tasks of the statuses that were asked for; lists with details show no others. */
 static bool has_tasks(const struct pyro_history_stage *stage, const struct spark_stage_wish *wish)
 {
-    const int64_t counts[SPARK_TASK_STATUSES] = {stage->active, stage->killed, stage->failed, stage->completed,
-                                                 stage->partitions - stage->failed - stage->killed - stage->active -
-                                                     stage->completed};
+    const int64_t counts[SPARK_TASK_STATUSES] = {
+        stage->active, stage->killed, stage->failed, stage->completed,
+        pyro_sub_wrapping(stage->partitions, stage->failed + stage->killed + stage->active + stage->completed)};
     if (!wish->details || wish->tasks == UINT32_MAX)
         return true;
     for (int i = 0; i < SPARK_TASK_STATUSES; i++)

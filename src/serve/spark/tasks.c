@@ -1,4 +1,5 @@
 /* stages/ID/ATTEMPT/taskList, and tasks inside stages */
+#include "base/saturate.h"
 #include "serve/spark/api.h"
 #include "serve/spark/pieces.h"
 #include "serve/spark/sort.h"
@@ -20,21 +21,25 @@ void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyr
 
 int64_t pyro_spark_duration(const struct pyro_history_task *task)
 {
-    return task->ended && task->finish_ms > task->launch_ms ? task->finish_ms - task->launch_ms : 0;
+    return task->ended && task->finish_ms > task->launch_ms ? pyro_sub_saturating(task->finish_ms, task->launch_ms) : 0;
 }
 
 int64_t pyro_spark_getting_result(const struct pyro_history_task *task)
 {
-    return task->ended && task->fetch_ms > 0 ? task->launch_ms + pyro_spark_duration(task) - task->fetch_ms : 0;
+    return task->ended && task->fetch_ms > 0
+               ? pyro_sub_wrapping(pyro_add_saturating(task->launch_ms, pyro_spark_duration(task)), task->fetch_ms)
+               : 0;
 }
 
 int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task)
 {
     if (!task->ended)
         return 0;
-    int64_t delay = pyro_spark_duration(task) - task->metrics[PYRO_HISTORY_executorRunTime] -
-                    task->metrics[PYRO_HISTORY_executorDeserializeTime] -
-                    task->metrics[PYRO_HISTORY_resultSerializationTime] - pyro_spark_getting_result(task);
+    static const unsigned parts[] = {PYRO_HISTORY_executorRunTime, PYRO_HISTORY_executorDeserializeTime,
+                                     PYRO_HISTORY_resultSerializationTime};
+    int64_t delay = pyro_sub_wrapping(pyro_spark_duration(task), pyro_spark_getting_result(task));
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        delay = pyro_sub_wrapping(delay, task->metrics[parts[i]]);
     return delay > 0 ? delay : 0;
 }
 
@@ -167,7 +172,9 @@ static int64_t run_time_key(const struct pyro_history *history, uint32_t number,
 {
     if (history->places.items[number] & PYRO_HISTORY_RUNNING)
         return -1;
-    return pyro_history_task_status(history, number) == PYRO_HTASK_SUCCESS ? run_ms : -run_ms - 1;
+    return pyro_history_task_status(history, number) == PYRO_HTASK_SUCCESS
+               ? run_ms
+               : ~run_ms; /* -run_ms - 1, for every number */
 }
 
 /* Numbers of a stage's tasks by id, or by run time and then id. NULL: no memory. */

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""No plain adding and subtracting of times from logs: these may be any number, and signed integers must not overflow.
+
+Names of times end in _ms. src/base/saturate.h has what stands in for the operators. Floating point, 128 bits, comparisons,
+and lines that say "cannot overflow" are left alone, and so are folders that compute with their own clock only."""
+
+from __future__ import annotations
+
+import re
+
+import project
+
+TIME = r"\b\w*_ms(?:\[[^]]*\])?\)*"
+PLAIN = re.compile(rf"{TIME}\s[-+]\s|[\w\])]\s[-+]\s\(*(?:\w+(?:->|\.))*{TIME}")
+SAFE = re.compile(r"\(double\)|__int128|__builtin_\w+_overflow|pyro_real\(|\b(?:fmin|fmax|fabs|round|real|trunc)\(")
+COMPARED = re.compile(r"\([^()]*[<>][^()]*\) - \([^()]*[<>][^()]*\)")
+OWN_CLOCK = ("src/cli/", "src/serve/http/", "src/serve/access/", "src/serve/upload_cpu.c")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Without comments and strings; "cannot overflow" stays."""
+    def blank(match: re.Match[str]) -> str:
+        return ("cannot overflow" if "cannot overflow" in match.group() else "") + "\n" * match.group().count("\n")
+    text = re.sub(r"/\*.*?\*/", blank, text, flags=re.S)
+    return [re.sub(r'"(?:\\.|[^"\\])*"', '""', line) for line in text.split("\n")]
+
+
+def declared(lines: list[str], types: str) -> set[str]:
+    names: set[str] = set()
+    for line in lines:
+        for match in re.finditer(rf"\b(?:{types})\b\s+([^;{{}}]*)", line):
+            names.update(re.findall(r"\b\w+_ms\b", match.group(1)))
+    return names
+
+
+def main() -> None:
+    texts = {project.relative(path): plain_lines(path.read_text(encoding="utf-8")) for path in project.files(".c", ".h", under="src")}
+    everything = [line for lines in texts.values() for line in lines]
+    others = declared(everything, "double|uint64_t|unsigned") - declared(everything, "int64_t")
+    problems = []
+    for name, lines in texts.items():
+        if name.startswith(OWN_CLOCK):
+            continue
+        known = others | declared(lines, "double|uint64_t")
+        for number, line in enumerate(lines, 1):
+            if "cannot overflow" in line or SAFE.search(line) or not PLAIN.search(COMPARED.sub("", line)):
+                continue
+            if set(re.findall(r"\b\w*_ms\b", line)) - known:
+                problems.append(f"{name}:{number}: computes with times plainly (src/base/saturate.h): {line.strip()}")
+    project.finish(problems, f"{len(texts)} files")
+
+
+if __name__ == "__main__":
+    main()
