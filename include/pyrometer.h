@@ -30,7 +30,9 @@
  * Limits. One record (line) may have pyro_options.max_record_bytes bytes; a longer one is rejected, counted and skipped
  * without being held in memory. Records may nest 1,000 deep (Spark's own nest some 50 deep; a deeper record is
  * rejected). Integers must fit 64 bits signed. The first 1,000 rejected records are kept with place and reason; all are
- * counted. Memory: some 64 MB and 200 bytes a task, and the texts of plans and properties, whatever the log's size.
+ * counted. Memory: some 64 MB; 200 bytes a task; for reading and diagnosing, at most 600 bytes an executor (1,200 if it
+ * was lost), 1,000 a stage, 600 a job, 800 a SQL execution and 500 a node of its plan; and the texts of plans and
+ * properties, whatever the log's size.
  *
  * ABI. Handles are opaque. Structs that a caller fills in begin with their own size (`size = sizeof(struct x)`), so
  * that fields can be added at the end; a field left zero means its default.
