@@ -10,7 +10,8 @@ bool cli_wants_color(const struct cli_output *output, const char *choice);
 /* Columns for text: the terminal's, at least 80 and at most 120; 80 elsewhere. */
 unsigned cli_text_width(const struct cli_output *output);
 
-/* Ctrl-C, SIGTERM, and SIGHUP, SIGQUIT and SIGXCPU unless they are ignored, ask to stop. A second one, or two seconds, end the process, removing the unfinished output. */
+/* Ctrl-C, SIGTERM, and SIGHUP, SIGQUIT and SIGXCPU unless they are ignored, ask to stop. A second one, or two seconds,
+ * end the process, removing the unfinished output. */
 void cli_catch_signals(void);
 /* The signal that asked to stop, or 0. */
 int cli_stop_signal(void);

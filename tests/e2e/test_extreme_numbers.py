@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
 import cramjam
 import pytest
+from servers.pyrometer import Server
 
 import conftest
 
@@ -58,9 +58,6 @@ def test_every_verb(tmp_path: Path, name: str, share: float) -> None:
 
 @pytest.mark.parametrize("share", [0.05, 0.9])
 def test_every_view(tmp_path: Path, share: float) -> None:
-    sys.path.insert(0, str(conftest.ROOT / "tests" / "serve"))
-    from server import Server  # noqa: PLC0415
-
     (tmp_path / "logs").mkdir()
     make(tmp_path / "logs" / "log", "healthy_sql.zst", share)
     with Server(tmp_path / "logs") as server:

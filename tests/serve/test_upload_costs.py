@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, Tuple
 
 import cramjam
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

@@ -97,8 +97,7 @@ static void find_lines(struct framing *framing, struct MHD_Connection *connectio
                        const char *version)
 {
 #if MHD_VERSION < 0x00097600
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (!info)
         return;
     framing->at = version + strlen(version);
