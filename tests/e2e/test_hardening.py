@@ -59,4 +59,3 @@ def test_the_service_has_options_that_there_are() -> None:
     assert options
     for option in options:
         assert f"{option} " in shown, option
-

@@ -319,7 +319,7 @@ static enum MHD_Result proceed(struct exchange *exchange)
     return MHD_YES;
 }
 
-static enum MHD_Result refuse(struct exchange *exchange, unsigned status, const char *why)
+static enum MHD_Result refuse_headers(struct exchange *exchange, unsigned status, const char *why)
 {
     pyro_serve_plain(&exchange->request, status, "%s", why);
     pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_CONNECTION, PYRO_SLICE_LITERAL("close"));
@@ -329,19 +329,19 @@ static enum MHD_Result refuse(struct exchange *exchange, unsigned status, const 
 static enum MHD_Result begin(struct exchange *exchange, const char *method, const char *version, bool too_many)
 {
     if (too_many)
-        return refuse(exchange, 414, "the address has more parameters than any request here needs");
+        return refuse_headers(exchange, 414, "the address has more parameters than any request here needs");
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     switch (pyro_http_framing(exchange->connection, method, version, &exchange->chunked)) {
     case HTTP_WRONG:
-        return refuse(exchange, 400, "the headers can be read in more than one way");
+        return refuse_headers(exchange, 400, "the headers can be read in more than one way");
     case HTTP_TOO_MANY:
-        return refuse(exchange, 431, "there are more headers or cookies than any request here needs");
+        return refuse_headers(exchange, 431, "there are more headers or cookies than any request here needs");
     default:
         break;
     }
     if (info && info->header_size > HEADER_BYTES)
-        return refuse(exchange, 431, "the headers are longer than any request here needs");
+        return refuse_headers(exchange, 431, "the headers are longer than any request here needs");
     switch (check(exchange, method)) {
     case ACCESS_GRANTED:
         return proceed(exchange);

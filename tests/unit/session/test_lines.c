@@ -174,7 +174,7 @@ static void test_growing(void **state)
         assert_int_equal(fwrite(text.data + at, 1, PIECE, file), PIECE);
         assert_int_equal(fflush(file), 0);
         pyro_inputs *inputs = open_log("grows.inprogress");
-        assert_int_equal(pyro_history_follow(&follower, inputs, 0, false, NULL, &history, NULL), PYRO_OK);
+        assert_int_equal(pyro_history_follow(&follower, inputs, 0, false, NULL, NULL, &history, NULL), PYRO_OK);
         looked += atomic_load(&looked_at);
         pyro_history_release(history);
         pyro_inputs_close(inputs);
