@@ -109,6 +109,12 @@ struct pyro_remote_options {
     const char *token;  /* a bearer token; NULL: none */
 };
 
+/* What is hidden of a log wherever it is shown: docs/redaction.md. */
+enum pyro_redaction {
+    PYRO_REDACT_WIDE, /* what Spark's own expression and the log's find, and whatever else looks like a secret */
+    PYRO_REDACT_SPARK /* what Spark's own expression and the log's find */
+};
+
 struct pyro_options {
     size_t size; /* sizeof(struct pyro_options) */
     const struct pyro_allocator *allocator;
@@ -125,6 +131,7 @@ struct pyro_options {
     /* Other than 0: compressed logs may decompress to any size (else 64 MiB, or 1,000 times their own), and zip
      * archives may hold any number of files (else 10,000). */
     int unlimited;
+    enum pyro_redaction redaction;            /* of what is read */
 };
 
 enum pyro_wanted {
@@ -275,6 +282,7 @@ struct pyro_server_options {
     unsigned upload_cpu_s, user_cpu_s;
     int unlimited;    /* of the folders, as in pyro_options */
     int follow_links; /* also where symbolic links in the folders lead out of them */
+    enum pyro_redaction redaction; /* of all that is shown */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
@@ -307,6 +315,7 @@ struct pyro_mcp_options {
     const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
     uint64_t memory_bytes;            /* about what open applications may take; 0: 1 GiB */
     unsigned query_ms;                /* for each statement of a client; 0: 15 s */
+    enum pyro_redaction redaction;    /* of all that is answered */
 };
 
 PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count,

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
 
@@ -15,6 +16,8 @@ struct pyro_string_pool {
     PYRO_VEC(struct pyro_slice) texts;
     uint32_t *slots;   /* text number + 1, 0 is free; linear probing */
     size_t slot_count; /* a power of two, at least twice the number of texts */
+    pyro_text_gate *gate;
+    void *gate_context;
 };
 
 struct pyro_string_pool *pyro_string_pool_new(const struct pyro_allocator *allocator)
@@ -87,10 +90,9 @@ struct pyro_string_pool *pyro_string_pool_snapshot(struct pyro_string_pool *pool
     return copy;
 }
 
-uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text)
+/* `ret_new`: told of a text that the gate has to see first, which is not added then; NULL: it has. */
+static uint32_t intern_as_is(struct pyro_string_pool *pool, struct pyro_slice text, bool *ret_new)
 {
-    if (!text.ptr)
-        text = PYRO_SLICE_LITERAL("");
     if (2 * (pool->texts.count + 1) > pool->slot_count && !grow_slots(pool))
         return UINT32_MAX;
     size_t slot = pyro_hash_slice(text) & (pool->slot_count - 1);
@@ -98,6 +100,10 @@ uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text)
         uint32_t id = pool->slots[slot] - 1;
         if (pyro_slice_eq(pool->texts.items[id], text))
             return id;
+    }
+    if (pool->gate && ret_new) {
+        *ret_new = true;
+        return 0;
     }
     if (pool->texts.count >= UINT32_MAX - 1)
         return UINT32_MAX;
@@ -108,6 +114,24 @@ uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text)
     *item = copy;
     pool->slots[slot] = (uint32_t)pool->texts.count;
     return (uint32_t)pool->texts.count - 1;
+}
+
+uint32_t pyro_intern(struct pyro_string_pool *pool, struct pyro_slice text)
+{
+    bool is_new = false;
+    if (!text.ptr)
+        text = PYRO_SLICE_LITERAL("");
+    uint32_t number = intern_as_is(pool, text, &is_new);
+    if (!is_new)
+        return number;
+    text = pool->gate(pool->gate_context, text, UINT32_MAX);
+    return text.ptr ? intern_as_is(pool, text, NULL) : UINT32_MAX;
+}
+
+void pyro_string_pool_set_gate(struct pyro_string_pool *pool, pyro_text_gate *gate, void *context)
+{
+    pool->gate = gate;
+    pool->gate_context = context;
 }
 
 struct pyro_slice pyro_intern_slice(struct pyro_string_pool *pool, struct pyro_slice text)
@@ -140,4 +164,75 @@ size_t pyro_string_pool_bytes(const struct pyro_string_pool *pool)
         bytes += sizeof(*pool) + pool->arena.reserved + pool->texts.capacity * sizeof(*pool->texts.items) +
                  pool->slot_count * sizeof(*pool->slots);
     return bytes;
+}
+
+/* ---- Looking again ------------------------------------------------------------------------------------------------ */
+
+struct pyro_renewal {
+    struct pyro_string_pool *pool;
+    struct pyro_map numbers; /* address of an old text -> its number + 1 */
+    PYRO_VEC(struct pyro_slice) old;
+};
+
+static bool renew_one(struct pyro_renewal *renewal, uint32_t number)
+{
+    struct pyro_string_pool *pool = renewal->pool;
+    struct pyro_slice old = pool->texts.items[number], now = pool->gate(pool->gate_context, old, number);
+    if (now.ptr && pyro_slice_eq(old, now))
+        return true;
+    struct pyro_slice copy = now.ptr ? pyro_arena_copy(&pool->arena, now) : now;
+    struct pyro_slice *kept = copy.ptr ? pyro_vec_push(&renewal->old, pool->allocator) : NULL;
+    uint64_t *place = kept ? pyro_map_put(&renewal->numbers, (uint64_t)(uintptr_t)old.ptr, NULL) : NULL;
+    if (!place)
+        return false;
+    *kept = old;
+    *place = (uint64_t)number + 1;
+    pool->texts.items[number] = copy;
+    return true;
+}
+
+bool pyro_string_pool_renew(struct pyro_string_pool *pool, struct pyro_renewal **ret)
+{
+    struct pyro_renewal *renewal = pool->gate ? pyro_allocate(pool->allocator, sizeof(*renewal)) : NULL;
+    *ret = NULL;
+    if (!renewal)
+        return !pool->gate;
+    *renewal = (struct pyro_renewal){.pool = pool};
+    pyro_map_init(&renewal->numbers, pool->allocator);
+    bool ok = true;
+    for (size_t i = 0; ok && i < pool->texts.count; i++)
+        ok = renew_one(renewal, (uint32_t)i);
+    if (ok && renewal->old.count)
+        ok = grow_slots(pool);
+    for (size_t i = 0; !ok && i < renewal->old.count; i++) { /* back to what they were */
+        const uint64_t *place = pyro_map_get(&renewal->numbers, (uint64_t)(uintptr_t)renewal->old.items[i].ptr);
+        if (place)
+            pool->texts.items[*place - 1] = renewal->old.items[i];
+    }
+    if (ok && renewal->old.count) {
+        *ret = renewal;
+        return true;
+    }
+    renewal->old.count = 0;
+    pyro_renewal_done(renewal);
+    return ok;
+}
+
+struct pyro_slice pyro_renewed(const struct pyro_renewal *renewal, struct pyro_slice text)
+{
+    const uint64_t *place = text.ptr ? pyro_map_get(&renewal->numbers, (uint64_t)(uintptr_t)text.ptr) : NULL;
+    return place ? renewal->pool->texts.items[*place - 1] : text;
+}
+
+void pyro_renewal_done(struct pyro_renewal *renewal)
+{
+    if (!renewal)
+        return;
+    struct pyro_string_pool *pool = renewal->pool;
+    bool shared = pool->parent || atomic_load_explicit(&pool->references, memory_order_relaxed) != 1;
+    for (size_t i = 0; !shared && i < renewal->old.count; i++)
+        memset((char *)renewal->old.items[i].ptr, 0, renewal->old.items[i].len);
+    pyro_vec_done(&renewal->old, pool->allocator);
+    pyro_map_done(&renewal->numbers);
+    pyro_release(pool->allocator, renewal);
 }

@@ -1,32 +1,27 @@
 #include "base/secrets.h"
 
+#include "base/hash.h"
+#include "base/secret_forms.h"
+#include "base/secret_scan.h"
+
 /* Expressions come from logs: what they may cost is bounded, for each text by its length. */
-enum { MATCH_LIMIT = 100000, HEAP_KIB = 1024, EXPRESSION_BYTES = 4096, STEPS = 20000, STEPS_A_BYTE = 100 };
+enum { MATCH_LIMIT = 100000, HEAP_KIB = 1024, EXPRESSION_BYTES = 4096, STEPS = 20000, STEPS_A_BYTE = 100, STACK = 32 << 10, MOST_STACK = 1 << 20 };
 
-/* The default of spark.redaction.regex. */
-#define WORDS "secret|password|token|access[.]?key"
+static const char names[] = "(?i)" SPARK_WORDS;
+static const char more_names[] = "(?i)" MORE_WORDS;
+static const char options[] = "(?i)" SPARK_OPTIONS;
 
-static const char names[] = "(?i)" WORDS;
-
-/* The default of spark.sql.redaction.options.regex. */
-static const char options[] = "(?i)url";
-
-/* 1: the secret. Values end where lists and settings go on; a ':' needs quotes or a clear word, since schemas are
- * written name:type. */
-static const char text_expression[] =
-    "(?i)(?:"
-    "(?:" WORDS "|access[_-]key|passwd)[\\w.\\-]{0,64}(?:"
-    "[\"']?\\s*=>?\\s*|[\"']\\s*:\\s*(?=[\"'])"
-    ")|\\b(?:password|passwd|secret)\\s*:\\s+"
-    "|\\b(?:password|passwd|secret|identified\\s+by)\\s+(?=[\"'])"
-    "|://[^\\s/:@\"']{0,256}:(?=[^\\s/@\"']{1,1024}@)"
-    ")(\"[^\"]*\"|'[^']*'|\\\\\"(?:[^\"\\\\]|\\\\[^\"])*\\\\\"|(?<=:)[^\\s/@\"']+(?=@)|[^\\s,;&)\\]}\"']+)";
+/* 1: the secret. */
+static const char spark_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS, SPARK_CLEAR) ")" VALUE;
+static const char wide_text[] =
+    "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) HEADER_FORMS ")" VALUE;
+static const char shapes[] = "(?i)(?|" ADDRESS_FORMS "|(" SHAPED_FORMS "))";
 
 /* An option as plans ([a=b, c=d], Map(a -> b)) and statements (OPTIONS (a 'b', `c` = 'd')) write it. 1: its name, 2:
  * its value. A value that opens a list is a list of columns. */
 static const char pair_expression[] = "(?<=[\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[`\"']?"
                                       "(?:(?:=|\\s->\\s)(?![\\[({#])|\\s*=?\\s*(?=['\"]))"
-                                      "(\"[^\"]*\"|'[^']*'|[^\\s,)\\]}\"']+)";
+                                      "(\"[^\"]*(?:\"|\\z)|'[^']*(?:'|\\z)|[^\\s,)\\]}\"']+)";
 
 static const char *const settings[PYRO_SECRET_SETTINGS] = {
     [PYRO_SECRET_PROPERTIES] = "spark.redaction.regex",
@@ -68,51 +63,80 @@ static int count_step(pcre2_callout_block *block, void *context)
 
 static bool start(struct pyro_secrets *secrets)
 {
+    bool wide = secrets->how == PYRO_REDACT_WIDE;
     if (secrets->limits || secrets->failed)
         return !secrets->failed;
     secrets->names = compile(secrets, names, sizeof(names) - 1, 0);
     secrets->options = compile(secrets, options, sizeof(options) - 1, 0);
-    secrets->text = compile(secrets, text_expression, sizeof(text_expression) - 1, 0);
     secrets->pairs = compile(secrets, pair_expression, sizeof(pair_expression) - 1, 0);
+    secrets->text = wide ? compile(secrets, wide_text, sizeof(wide_text) - 1, 0)
+                         : compile(secrets, spark_text, sizeof(spark_text) - 1, 0);
+    if (wide) {
+        secrets->more_names = compile(secrets, more_names, sizeof(more_names) - 1, 0);
+        secrets->shapes = compile(secrets, shapes, sizeof(shapes) - 1, 0);
+    }
     secrets->found = pcre2_match_data_create(1, NULL);
     secrets->pair = pcre2_match_data_create(3, NULL);
     secrets->limits = pcre2_match_context_create(NULL);
+    secrets->stack = pcre2_jit_stack_create(STACK, MOST_STACK, NULL); /* without it the thread's own serves */
     pyro_strbuf_init(&secrets->spare, NULL);
     secrets->failed |= !secrets->names || !secrets->options || !secrets->text || !secrets->pairs || !secrets->found ||
-                       !secrets->pair || !secrets->limits;
+                      !secrets->pair || !secrets->limits || (wide && (!secrets->more_names || !secrets->shapes));
     if (!secrets->failed) {
         pcre2_set_match_limit(secrets->limits, MATCH_LIMIT);
         pcre2_set_heap_limit(secrets->limits, HEAP_KIB);
+        if (secrets->stack)
+            pcre2_jit_stack_assign(secrets->limits, NULL, secrets->stack);
     }
     return !secrets->failed;
 }
 
 void pyro_secrets_done(struct pyro_secrets *secrets)
 {
-    pcre2_code_free(secrets->names);
-    pcre2_code_free(secrets->options);
-    pcre2_code_free(secrets->text);
-    pcre2_code_free(secrets->pairs);
+    pcre2_code *const codes[] = {secrets->names, secrets->more_names, secrets->options,
+                                 secrets->text,  secrets->shapes,     secrets->pairs};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+        pcre2_code_free(codes[i]);
     for (size_t i = 0; i < PYRO_SECRET_SETTINGS; i++)
         pcre2_code_free(secrets->own[i]);
     pcre2_match_data_free(secrets->found);
     pcre2_match_data_free(secrets->pair);
     pcre2_match_context_free(secrets->limits);
+    if (secrets->stack)
+        pcre2_jit_stack_free(secrets->stack);
     pyro_strbuf_done(&secrets->spare);
-    *secrets = (struct pyro_secrets){0};
+    *secrets = (struct pyro_secrets){.how = secrets->how};
 }
 
-void pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
+bool pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
     size_t row = 0;
     while (row < PYRO_SECRET_SETTINGS && !pyro_slice_is(key, settings[row]))
         row++;
     /* One that is redacted was taken before. */
     if (row == PYRO_SECRET_SETTINGS || value.len == 0 || value.len > EXPRESSION_BYTES ||
-        pyro_slice_is(value, PYRO_REDACTED) || !start(secrets))
-        return;
+        pyro_slice_is(value, PYRO_REDACTED) || secrets->own_hash[row] == pyro_hash_slice(value) || !start(secrets))
+        return false;
     pcre2_code_free(secrets->own[row]);
     secrets->own[row] = compile(secrets, value.ptr, value.len, PCRE2_AUTO_CALLOUT);
+    secrets->own_hash[row] = pyro_hash_slice(value);
+    return secrets->own[row] != NULL;
+}
+
+uint64_t pyro_secrets_key(enum pyro_redaction how)
+{
+    static const char harmless[] =
+#define PYRO_HARMLESS_NAME(name, value, reason) name "=" #value ";"
+#include "base/harmless_names.def"
+#undef PYRO_HARMLESS_NAME
+        ;
+    static const char *const of_spark[] = {names, options, pair_expression, spark_text, harmless};
+    static const char *const of_wide[] = {names, options, pair_expression, wide_text, shapes, more_names, harmless};
+    bool wide = how == PYRO_REDACT_WIDE;
+    uint64_t key = 1 + (uint64_t)how; /* counted up when code beside the expressions changes what is hidden */
+    for (size_t i = 0; i < (wide ? sizeof(of_wide) : sizeof(of_spark)) / sizeof(*of_wide); i++)
+        key = pyro_hash_mix(key ^ pyro_hash_slice(pyro_slice_from(wide ? of_wide[i] : of_spark[i])));
+    return key;
 }
 
 /* ---- Matching ---------------------------------------------------------------------------------------------------- */
@@ -142,13 +166,66 @@ static bool matches(struct pyro_secrets *secrets, const pcre2_code *code, struct
     return match(secrets, code, text, 0, secrets->found) != PCRE2_ERROR_NOMATCH;
 }
 
-bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
+/* ---- Harmless names ---------------------------------------------------------------------------------------------- */
+
+enum harmless_value { ANY, PATH };
+
+static bool is_path(struct pyro_slice value)
+{
+    while (value.len && (value.ptr[0] == '"' || value.ptr[0] == '\'' || value.ptr[0] == '\\')) {
+        value.ptr++;
+        value.len--;
+    }
+    return value.len && (value.ptr[0] == '/' || (value.len > 2 && value.ptr[1] == ':' && value.ptr[2] == '\\'));
+}
+
+static bool is_harmless(struct pyro_slice name, struct pyro_slice value)
+{
+    static const struct {
+        const char *name;
+        enum harmless_value value;
+    } rows[] = {
+#define PYRO_HARMLESS_NAME(name, value, reason) {name, value},
+#include "base/harmless_names.def"
+#undef PYRO_HARMLESS_NAME
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (pyro_slice_is(name, rows[i].name))
+            return rows[i].value == ANY || is_path(value);
+    return false;
+}
+
+/* The same of the name that the byte at `at` is of. */
+static bool is_harmless_at(struct pyro_slice text, size_t at, struct pyro_slice value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    size_t begin = at, end = at;
+    while (begin > 0 && memchr(letters, text.ptr[begin - 1], sizeof(letters) - 1))
+        begin--;
+    while (end < text.len && memchr(letters, text.ptr[end], sizeof(letters) - 1))
+        end++;
+    return is_harmless((struct pyro_slice){text.ptr + begin, end - begin}, value);
+}
+
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
+
+bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
     if (!start(secrets))
         return true;
-    const pcre2_code *own = secrets->own[PYRO_SECRET_PROPERTIES];
-    return matches(secrets, secrets->names, key) || matches(secrets, secrets->names, value) ||
-           matches(secrets, own, key) || matches(secrets, own, value);
+    return matches(secrets, secrets->names, key) || matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], key) ||
+           (matches(secrets, secrets->more_names, key) && !is_harmless(key, value));
+}
+
+bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
+{
+    return pyro_secrets_name(secrets, key, value) || matches(secrets, secrets->names, value) ||
+           matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], value);
+}
+
+bool pyro_secrets_own_name(struct pyro_secrets *secrets, struct pyro_slice text)
+{
+    return matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], text);
 }
 
 static bool is_secret_option(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
@@ -178,24 +255,30 @@ static void replace(struct pyro_slice text, size_t copied, size_t begin, struct 
     pyro_strbuf_add_text(out, PYRO_REDACTED);
 }
 
-static struct pyro_slice replace_words(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                       struct pyro_strbuf *out)
+/* What group 1 of the expression finds. */
+static struct pyro_slice replace_values(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
+                                        struct pyro_strbuf *out)
 {
-    size_t from = 0;
+    size_t from = 0, copied = 0;
     for (;;) {
         int count = match(secrets, code, text, from, secrets->pair);
         if (count == PCRE2_ERROR_NOMATCH)
-            return finish(text, from, out);
-        if (count < 2) /* beyond the limits */
+            return finish(text, copied, out);
+        if (count < 0 || count == 1) /* beyond the limits */
             return PYRO_SLICE_LITERAL(PYRO_REDACTED);
         const size_t *places = pcre2_get_ovector_pointer(secrets->pair);
-        replace(text, from, places[2], out);
-        from = places[3];
+        struct pyro_slice value = {text.ptr + places[2], places[3] - places[2]};
+        if (code == secrets->text && is_harmless_at(text, places[0], value)) {
+            from = places[2] > from ? places[2] : from + 1;
+            continue;
+        }
+        replace(text, copied, places[2], out);
+        from = copied = places[3];
     }
 }
 
-static struct pyro_slice replace_options(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                         struct pyro_strbuf *out)
+static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
+                                       struct pyro_strbuf *out, bool plan)
 {
     size_t from = 0, copied = 0;
     for (;;) {
@@ -208,12 +291,24 @@ static struct pyro_slice replace_options(struct pyro_secrets *secrets, const pcr
         struct pyro_slice key = {text.ptr + places[2], places[3] - places[2]},
                           value = {text.ptr + places[4], places[5] - places[4]};
         from = places[5];
-        struct pyro_slice rest = {value.ptr, text.len - places[4]};
-        if (pyro_slice_starts_with(rest, PYRO_REDACTED) || !is_secret_option(secrets, key, value))
+        if (pyro_slice_starts_with(value, "****") || !(plan ? is_secret_option(secrets, key, value) : pyro_secrets_own_name(secrets, key)))
             continue;
         replace(text, copied, places[4], out);
         copied = places[5];
     }
+}
+
+static struct pyro_slice replace_options(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
+                                         struct pyro_strbuf *out)
+{
+    return replace_pairs(secrets, code, text, out, true);
+}
+
+/* Values of names that the log's own expression finds. */
+static struct pyro_slice replace_own(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
+                                     struct pyro_strbuf *out)
+{
+    return replace_pairs(secrets, code, text, out, false);
 }
 
 /* Whatever an expression of the log finds; empty finds are none. */
@@ -240,19 +335,6 @@ static struct pyro_slice replace_all(struct pyro_secrets *secrets, const pcre2_c
     return finish(text, copied, out);
 }
 
-/* Whether the text has two letters side by side that every match of text_expression has: of "secret", of "password",
- * "passwd" and "access", of "token", of "identified", of "://". Most texts have none. */
-static bool may_hold_secret(struct pyro_slice text)
-{
-    unsigned char found = 0;
-    for (size_t i = 1; i < text.len; i++) {
-        unsigned char a = (unsigned char)text.ptr[i - 1] | 0x20, b = (unsigned char)text.ptr[i] | 0x20;
-        found |= (unsigned char)(((a == 'c') & (b == 'r')) | ((a == 's') & (b == 's')) | ((a == 'o') & (b == 'k')) |
-                                 ((a == 'i') & (b == 'f')) | ((a == '/') & (b == '/')));
-    }
-    return found;
-}
-
 /* The result is `text` itself, a literal, or in one of both buffers. */
 static struct pyro_slice look_through(struct pyro_secrets *secrets, pass *how, const pcre2_code *code,
                                       struct pyro_slice text, struct pyro_strbuf *buffer)
@@ -275,10 +357,14 @@ static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice 
     }
     pyro_strbuf_clear(buffer);
     struct pyro_slice shown = text;
-    if (may_hold_secret(text))
-        shown = look_through(secrets, replace_words, secrets->text, text, buffer);
+    if (pyro_may_hold_secret(text)) {
+        shown = look_through(secrets, replace_values, secrets->text, text, buffer);
+        shown = look_through(secrets, replace_values, secrets->shapes, shown, buffer);
+    }
     if (plan)
         shown = look_through(secrets, replace_options, secrets->pairs, shown, buffer);
+    else if (secrets->own[PYRO_SECRET_PROPERTIES])
+        shown = look_through(secrets, replace_own, secrets->pairs, shown, buffer);
     if (plan)
         shown = look_through(secrets, replace_all, secrets->own[PYRO_SECRET_SQL_TEXTS], shown, buffer);
     shown = look_through(secrets, replace_all, secrets->own[PYRO_SECRET_TEXTS], shown, buffer);
@@ -298,4 +384,12 @@ struct pyro_slice pyro_secrets_text(struct pyro_secrets *secrets, struct pyro_sl
 struct pyro_slice pyro_secrets_plan(struct pyro_secrets *secrets, struct pyro_slice text, struct pyro_strbuf *buffer)
 {
     return redact(secrets, text, buffer, true);
+}
+
+bool pyro_secrets_suspects(const struct pyro_secrets *secrets, struct pyro_slice bytes)
+{
+    for (size_t i = 0; i < PYRO_SECRET_SETTINGS; i++)
+        if (secrets->own[i])
+            return bytes.len > 0;
+    return pyro_may_hold_secret(bytes);
 }

@@ -94,6 +94,12 @@ const struct cli_verb *cli_verb_find(const char *name);
             "Read compressed logs that decompress to more than 64 MiB and 1000 times their size, and zip archives of " \
             "more than 10000 files."                                                                                   \
     }
+#define CLI_OPTION_REDACT                                                                                              \
+    {                                                                                                                  \
+        "redact", 0, "HOW", "wide spark", "wide",                                                                      \
+            "Hide what Spark's own redaction and the log's find, and whatever else looks like a secret (wide), or "    \
+            "the former alone (spark)."                                                                                \
+    }
 /* For inputs that are addresses: three options. */
 #define CLI_OPTIONS_REMOTE                                                                                              \
     {"remote",                                                                                                          \
@@ -138,6 +144,8 @@ bool cli_amount_value(const struct cli_call *call, const char *name, double most
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
 
+/* --redact */
+enum pyro_redaction cli_redaction(const struct cli_call *call);
 /* --store, or PYROMETER_STORE where it is set; NULL: neither. */
 const char *cli_store_url(const struct cli_call *call);
 

@@ -41,6 +41,7 @@ bool cli_load_options(const struct cli_call *call, struct cli_progress *progress
     options.progress_context = progress;
     options.remote = &remote;
     options.unlimited = cli_value_if_known(call, "no-input-limits") != NULL;
+    options.redaction = cli_redaction(call);
     *ret = options;
     return true;
 }

@@ -170,3 +170,9 @@ const char *cli_store_url(const struct cli_call *call)
         return url;
     return environment != NULL && *environment != '\0' ? environment : NULL;
 }
+
+enum pyro_redaction cli_redaction(const struct cli_call *call)
+{
+    const char *how = cli_value_if_known(call, "redact");
+    return how != NULL && strcmp(how, "spark") == 0 ? PYRO_REDACT_SPARK : PYRO_REDACT_WIDE;
+}

@@ -190,6 +190,7 @@ static const struct cli_option options[] = {
      "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
+    CLI_OPTION_REDACT,
     CLI_OPTIONS_REMOTE,
     CLI_OPTION_HELP,
     {0},

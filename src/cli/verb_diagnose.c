@@ -318,6 +318,7 @@ static const struct cli_option options[] = {
     {"name", 0, "NAME", NULL, NULL, "Call the run NAME in the store, for 'pyrometer gate --baseline NAME'."},
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
+    CLI_OPTION_REDACT,
     CLI_OPTIONS_REMOTE,
     {"limit", 0, "N", NULL, NULL, "Of a History Server that is named as a whole, the N newest applications only."},
     CLI_OPTION_HELP,

@@ -44,6 +44,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
+    CLI_OPTION_REDACT,
     CLI_OPTION_HELP,
     {0},
 };

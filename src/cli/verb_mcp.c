@@ -71,6 +71,7 @@ static int run(const struct cli_call *call)
     cli_limit_sqlite(options.memory_bytes);
     enum pyro_status status = open_prices(call, &prices, &error);
     options.prices = prices;
+    options.redaction = cli_redaction(call);
     if (status == PYRO_OK)
         status = pyro_mcp_new(call->arguments, call->argument_count, &options, &mcp, &error);
     int result = status == PYRO_OK ? answer_all(mcp) : cli_failure(&error);
@@ -85,6 +86,7 @@ static const struct cli_option options[] = {
     {"memory", 0, "SIZE", NULL, "1G",
      "Keep applications open up to about this much memory; those asked for last stay."},
     {"query-timeout", 0, "TIME", NULL, "15s", "Stop a SQL statement after so long, from 100ms to 1d."},
+    CLI_OPTION_REDACT,
     CLI_OPTION_HELP,
     {0},
 };

@@ -262,6 +262,7 @@ static int run(const struct cli_call *call)
     options.unlimited = cli_value(call, "no-input-limits") != NULL;
     options.follow_links = cli_value(call, "follow-links") != NULL;
     options.store = cli_store_url(call);
+    options.redaction = cli_redaction(call);
     int status = check_store(options.store);
     if (status == CLI_EXIT_OK)
         status = cli_config_open(call, &config);
@@ -351,6 +352,7 @@ static const struct cli_option options[] = {
     {"store", 's', "URL", NULL, NULL,
      "Keep what people say of findings in this store (sqlite:FILE); without one nothing of that is taken. The "
      "environment variable PYROMETER_STORE stands in for it."},
+    CLI_OPTION_REDACT,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     {"prices", 'P', "FILE...", NULL, NULL,

@@ -4,15 +4,19 @@
 #include "base/text.h"
 #include "decode/builder.h"
 
+struct pyro_slice pyro_build_scratch(struct pyro_builder *builder, struct pyro_slice raw)
+{
+    pyro_strbuf_clear(&builder->scratch);
+    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
+    builder->failed |= builder->scratch.failed;
+    return builder->failed ? PYRO_SLICE_NULL : pyro_strbuf_slice(&builder->scratch);
+}
+
 struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_slice raw)
 {
     if (!raw.ptr)
         return raw;
-    pyro_strbuf_clear(&builder->scratch);
-    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
-    struct pyro_slice text = PYRO_SLICE_NULL;
-    if (!builder->scratch.failed)
-        text = pyro_intern_slice(builder->app->strings, pyro_strbuf_slice(&builder->scratch));
+    struct pyro_slice text = pyro_intern_slice(builder->app->strings, pyro_build_scratch(builder, raw));
     builder->failed |= !text.ptr;
     return text;
 }
@@ -30,43 +34,41 @@ bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struc
     return !builder->failed;
 }
 
-static struct pyro_slice without_secrets(struct pyro_builder *builder, struct pyro_slice text, bool plan)
+bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
 {
-    if (!text.ptr)
-        return text;
-    struct pyro_slice shown = plan ? pyro_secrets_plan(&builder->secrets, text, &builder->prose)
-                                   : pyro_secrets_text(&builder->secrets, text, &builder->prose);
-    builder->failed |= builder->prose.failed;
-    if (shown.ptr == text.ptr)
-        return text;
-    struct pyro_slice kept = pyro_intern_slice(builder->app->strings, shown);
-    builder->failed |= !kept.ptr;
-    return kept;
-}
-
-struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text)
-{
-    return without_secrets(builder, text, false);
-}
-
-static bool build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text, bool plan)
-{
-    struct pyro_slice found = PYRO_SLICE_NULL;
-    if (!pyro_build_text(builder, json, &found))
+    struct pyro_slice raw = PYRO_SLICE_NULL;
+    bool plain = false;
+    if (!pyro_json_take_string(json, &raw, &plain))
         return false;
-    if (found.ptr)
-        *text = without_secrets(builder, found, plan);
+    if (!raw.ptr)
+        return true;
+    *text = pyro_intake_prefix(&builder->intake, plain ? raw : pyro_build_scratch(builder, raw), 0, true);
+    builder->failed |= !text->ptr;
     return !builder->failed;
 }
 
-bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+static void renew(void *renewal, struct pyro_slice *text)
 {
-    return build_prose(builder, json, text, false);
+    *text = pyro_renewed(renewal, *text);
 }
 
-bool pyro_build_plan_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
+bool pyro_build_look_again(struct pyro_builder *builder)
 {
-    return build_prose(builder, json, text, true);
+    struct pyro_app *app = builder->app;
+    struct pyro_renewal *renewal = NULL;
+    builder->failed |= !pyro_intake_look_again(&builder->intake, &renewal);
+    if (renewal) {
+        pyro_app_each_text(app, renew, renewal);
+        renew(renewal, &builder->part_path);
+        renew(renewal, &builder->last_frame);
+        pyro_renewal_done(renewal);
+    }
+    for (size_t i = 0; i < app->properties.count; i++) {
+        struct pyro_property *property = &app->properties.items[i];
+        if (pyro_intake_forbids(&builder->intake, property->key, property->value, true))
+            property->value = pyro_intern_slice(app->strings, PYRO_SLICE_LITERAL(PYRO_REDACTED));
+    }
+    return !builder->failed;
 }
 
 struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number)
@@ -74,15 +76,6 @@ struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number
     pyro_strbuf_clear(&builder->scratch);
     pyro_strbuf_add_int(&builder->scratch, number);
     return pyro_intern_slice(builder->app->strings, pyro_strbuf_slice(&builder->scratch));
-}
-
-struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit)
-{
-    if (text.len <= limit)
-        return text;
-    while (limit > 0 && ((unsigned char)text.ptr[limit] & 0xc0) == 0x80)
-        limit--;
-    return (struct pyro_slice){text.ptr, limit};
 }
 
 void pyro_build_time(struct pyro_builder *builder, int64_t time_ms)

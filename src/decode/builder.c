@@ -13,7 +13,7 @@
 enum { UNKNOWN_NAMES_KEPT = 1000, EXCERPT_BYTES = 120 };
 
 enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
-                                   uint32_t wanted, struct pyro_error *error)
+                                   uint32_t wanted, enum pyro_redaction redaction, struct pyro_error *error)
 {
     *builder = (struct pyro_builder){
         .allocator = allocator,
@@ -36,8 +36,9 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
         pyro_id_set_init(&builder->seen[i], allocator);
     pyro_strbuf_init(&builder->scratch, allocator);
     pyro_strbuf_init(&builder->last_details, allocator);
-    pyro_strbuf_init(&builder->prose, allocator);
     builder->app = pyro_app_new(allocator);
+    if (builder->app)
+        pyro_intake_init(&builder->intake, builder->app->strings, redaction, allocator);
     if (!builder->app || !pyro_vec_reserve(&builder->event_counts, pyro_event_count, allocator)) {
         pyro_builder_done(builder);
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
@@ -75,8 +76,7 @@ void pyro_builder_done(struct pyro_builder *builder)
     pyro_vec_done(&builder->event_counts, builder->allocator);
     pyro_strbuf_done(&builder->scratch);
     pyro_strbuf_done(&builder->last_details);
-    pyro_strbuf_done(&builder->prose);
-    pyro_secrets_done(&builder->secrets);
+    pyro_intake_done(&builder->intake);
     pyro_app_release(builder->app);
     builder->app = NULL;
 }
@@ -118,7 +118,15 @@ static void reject(struct pyro_builder *builder, struct pyro_slice text, uint64_
     row->line = (int64_t)(builder->part_lines + line + 1);
     row->offset = (int64_t)(builder->part_offset + offset);
     row->reason = pyro_intern_slice(app->strings, pyro_slice_from(reason));
-    row->excerpt = pyro_build_decode(builder, pyro_build_cut(text, EXCERPT_BYTES));
+    struct pyro_slice kept = pyro_build_cut(text, EXCERPT_BYTES);
+    size_t len = pyro_build_scratch(builder, kept).len;
+    uint64_t replaced = app->integrity.replaced_characters;
+    if (kept.len < text.len) {
+        pyro_build_scratch(builder, pyro_build_cut(text, pyro_intake_window(EXCERPT_BYTES)));
+        app->integrity.replaced_characters = replaced;
+    }
+    row->excerpt = pyro_intake_excerpt(&builder->intake, pyro_strbuf_slice(&builder->scratch), len ? len : 1);
+    builder->failed |= !row->excerpt.ptr;
 }
 
 bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len)

@@ -3,9 +3,9 @@
 #define PYRO_DECODE_BUILDER_H
 
 #include "base/map.h"
-#include "base/secrets.h"
 #include "base/strbuf.h"
 #include "decode/batch.h"
+#include "decode/intake.h"
 #include "model/app.h"
 
 /* A metric of a plan's node. Plans have hundreds of them, of few kinds: rows are made at the end. */
@@ -114,12 +114,11 @@ struct pyro_builder {
     struct pyro_strbuf scratch;
     struct pyro_strbuf last_details; /* the call stack that was read last, as logged, and the user's line in it */
     struct pyro_slice last_frame;
-    struct pyro_secrets secrets;
-    struct pyro_strbuf prose; /* without its secrets */
+    struct pyro_intake intake; /* through which all texts come into app->strings */
 };
 
 enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
-                                   uint32_t wanted, struct pyro_error *error);
+                                   uint32_t wanted, enum pyro_redaction redaction, struct pyro_error *error);
 void pyro_builder_done(struct pyro_builder *builder);
 
 /* From now on batches come from this part of the log. */
@@ -149,18 +148,16 @@ enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct 
 
 /* Reads a string (null leaves *text) and interns it. */
 bool pyro_build_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+/* The same of a plan or a statement. */
+bool pyro_build_plan_text(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
+/* Decodes a JSON string's raw contents into the scratch buffer, which the result is in. */
+struct pyro_slice pyro_build_scratch(struct pyro_builder *builder, struct pyro_slice raw);
 /* The text of a JSON string's raw contents. */
-/* The same of what people and programs wrote, without the secrets in it. */
-bool pyro_build_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
-/* Of plans and statements. */
-bool pyro_build_plan_prose(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text);
-/* The text without its secrets, kept. */
-struct pyro_slice pyro_build_without_secrets(struct pyro_builder *builder, struct pyro_slice text);
 struct pyro_slice pyro_build_decode(struct pyro_builder *builder, struct pyro_slice raw);
 /* A number as a text of the pool. */
 struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number);
-/* Cuts a text before it is kept, at a character's border. */
-struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit);
+/* The log's own expressions have changed: looks at all that was kept before again. */
+bool pyro_build_look_again(struct pyro_builder *builder);
 void pyro_build_time(struct pyro_builder *builder, int64_t time_ms);
 /* The same for an event of a job, stage or SQL execution. */
 void pyro_build_told_time(struct pyro_builder *builder, int64_t time_ms);

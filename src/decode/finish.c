@@ -319,29 +319,6 @@ static void sort_rows(void *rows, size_t count, size_t size, int (*compare)(cons
     }
 }
 
-/* By the default of spark.redaction.regex and by what the application was run with, as Spark's server does. */
-static void redact_properties(struct pyro_builder *builder, struct pyro_app *app)
-{
-    static const char *const kinds[] = {"spark", "hadoop", "system", "metrics"};
-    for (size_t i = 0; i < app->properties.count; i++) {
-        struct pyro_property *property = &app->properties.items[i];
-        bool shown = true;
-        for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
-            shown &= !pyro_slice_is(property->kind, kinds[k]);
-        if (shown || !property->value.ptr)
-            continue;
-        if (pyro_secrets_property(&builder->secrets, property->key, property->value)) {
-            property->value = intern_text(app, PYRO_REDACTED);
-            continue;
-        }
-        /* Passwords in addresses, which no word tells. */
-        struct pyro_slice kept = pyro_secrets_text(&builder->secrets, property->value, &builder->prose);
-        if (kept.ptr != property->value.ptr)
-            property->value = pyro_intern_slice(app->strings, kept);
-        builder->failed |= builder->prose.failed;
-    }
-}
-
 static bool finish_into(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
                         struct pyro_app *app)
 {
@@ -350,11 +327,10 @@ static bool finish_into(struct pyro_builder *builder, const struct pyro_log_fact
     finish_peaks(builder, app);
     if (!finish_events(builder, app) || !finish_plans(builder, app, copy) || !pyro_task_table_seal(&app->tasks))
         return false;
-    redact_properties(builder, app);
     sort_rows(app->properties.items, app->properties.count, sizeof(*app->properties.items), compare_properties);
     sort_rows(app->stages.items, app->stages.count, sizeof(*app->stages.items), compare_stages);
     sort_rows(app->failures.items, app->failures.count, sizeof(*app->failures.items), compare_failures);
-    return !builder->failed && !builder->secrets.failed;
+    return !builder->failed && !pyro_intake_failed(&builder->intake);
 }
 
 enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct pyro_log_facts *facts, bool copy,
@@ -368,6 +344,10 @@ enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct 
     if (app && !copy)
         builder->app = NULL;
     bool ok = app && finish_into(builder, facts, copy, app);
+    builder->failed |= builder->intake.failed;
+    if (app && !copy)
+        pyro_intake_leave(&builder->intake);
+    ok = ok && !builder->failed;
     if (ok && copy) {
         struct pyro_string_pool *strings = pyro_string_pool_snapshot(app->strings);
         ok = strings != NULL;

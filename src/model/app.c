@@ -105,3 +105,26 @@ struct pyro_value pyro_app_value(const struct pyro_app *app, enum pyro_table_id 
         memcpy(&value.text, field, sizeof(value.text));
     return value;
 }
+
+void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *context)
+{
+    struct pyro_slice *const single[] = {&app->path, &app->codec, &app->integrity.source_url};
+    for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
+        visit(context, single[i]);
+    for (int table = 0; table < PYRO_TABLE_COUNT; table++) {
+        const struct pyro_table_schema *schema = &pyro_table_schemas[table];
+        size_t count;
+        char *rows = (char *)table_rows(app, (enum pyro_table_id)table, &count); /* the caller's application changes */
+        for (size_t c = 0; rows && c < schema->column_count; c++)
+            for (size_t i = 0; schema->columns[c].type == PYRO_TYPE_TEXT && i < count; i++)
+                visit(context, (struct pyro_slice *)(void *)(rows + i * schema->row_size + schema->columns[c].offset));
+    }
+    for (size_t i = 0; i < app->earlier_nodes.count; i++) {
+        visit(context, &app->earlier_nodes.items[i].name);
+        visit(context, &app->earlier_nodes.items[i].detail);
+    }
+    for (size_t i = 0; i < app->integrity.events.count; i++)
+        visit(context, &app->integrity.events.items[i].name);
+    for (size_t i = 0; i < app->integrity.notes.count; i++)
+        visit(context, &app->integrity.notes.items[i]);
+}

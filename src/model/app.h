@@ -169,6 +169,11 @@ struct pyro_app *pyro_app_copy(const struct pyro_app *app);
  * 0. Not for tasks. */
 void pyro_row_init(enum pyro_table_id table, void *row);
 
+/* Calls `visit` with every text of the rows, which it may change; texts that are numbers of the pool are not among
+ * them. */
+typedef void pyro_text_visit(void *context, struct pyro_slice *text);
+void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *context);
+
 /* Text behind a number in a task column. */
 struct pyro_slice pyro_app_text(const struct pyro_app *app, int64_t id);
 

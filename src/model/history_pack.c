@@ -1,19 +1,29 @@
-/* One description of a history's parts serves both ways: each function below writes what it is given, or fills it. */
+/* One description of a history's parts serves three ways: each function below writes what it is given, fills it, or shows
+ * the texts in it. */
 #include "model/history_pack.h"
 
 #include "base/intern.h"
 #include "model/column.h"
 
 struct pack {
-    struct pyro_strbuf *to; /* NULL: reading */
+    struct pyro_strbuf *to; /* NULL: reading, or visiting */
+    pyro_history_visit *visit;
+    void *context;
     struct pyro_slice from; /* what is left to read */
     struct pyro_string_pool *texts;
     bool failed;
 };
 
+static bool reading(const struct pack *pack)
+{
+    return !pack->to && !pack->visit;
+}
+
 static void number(struct pack *pack, int64_t *value)
 {
     int64_t zero = 0;
+    if (pack->visit)
+        return;
     if (pack->to) {
         pyro_varint_put(pack->to, &zero, *value);
         return;
@@ -29,7 +39,7 @@ static void number(struct pack *pack, int64_t *value)
 static int64_t below(struct pack *pack, int64_t value, int64_t limit)
 {
     number(pack, &value);
-    if (!pack->to && (value < 0 || value >= limit)) {
+    if (reading(pack) && (value < 0 || value >= limit)) {
         pack->failed = true;
         value = 0;
     }
@@ -55,6 +65,10 @@ static size_t count(struct pack *pack, size_t value)
 static void text(struct pack *pack, struct pyro_slice *value)
 {
     int64_t place = 0;
+    if (pack->visit) {
+        pack->visit(pack->context, value);
+        return;
+    }
     if (pack->to && value->ptr) {
         uint32_t kept = pyro_intern(pack->texts, *value);
         pack->failed |= kept == UINT32_MAX;
@@ -76,7 +90,7 @@ static void numbers(struct pack *pack, int64_t *values, size_t many)
     do {                                                                                                               \
         size_t many_ = count((pack), (vec)->count);                                                                    \
         for (size_t i_ = 0; i_ < many_ && !(pack)->failed; i_++) {                                                     \
-            if (!(pack)->to && !pyro_vec_push((vec), NULL)) {                                                          \
+            if (reading(pack) && !pyro_vec_push((vec), NULL)) {                                                          \
                 (pack)->failed = true;                                                                                 \
                 break;                                                                                                 \
             }                                                                                                          \
@@ -269,7 +283,7 @@ static void holder(struct pack *pack, struct pyro_history_holder *value)
 
 static void rdd(struct pack *pack, struct pyro_history_rdd *value)
 {
-    if (!pack->to) {
+    if (reading(pack)) {
         pyro_map_init(&value->block_rows, NULL);
         pyro_map_init(&value->holder_rows, NULL);
     }
@@ -326,7 +340,7 @@ static void sql_edge(struct pack *pack, struct pyro_history_sql_edge *value)
 /* Accumulators and what their values are in words. */
 static void sql_values(struct pack *pack, struct pyro_map *values)
 {
-    size_t many = count(pack, values->count), slot = 0;
+    size_t many = pack->visit ? 0 : count(pack, values->count), slot = 0;
     for (size_t i = 0; i < many && !pack->failed; i++) {
         while (pack->to && !values->used[slot])
             slot++;
@@ -343,7 +357,7 @@ static void sql_values(struct pack *pack, struct pyro_map *values)
 
 static void sql(struct pack *pack, struct pyro_history_sql *value)
 {
-    if (!pack->to)
+    if (reading(pack))
         pyro_history_sql_init(value, 0);
     number(pack, &value->id);
     number(pack, &value->submitted_ms);
@@ -395,6 +409,12 @@ static void parts(struct pack *pack, struct pyro_history *history)
     VECTOR(pack, &history->sql, sql);
     VECTOR(pack, &history->places, any_row);
     VECTOR(pack, &history->running, number);
+}
+
+void pyro_history_each_text(struct pyro_history *history, pyro_history_visit *visit, void *context)
+{
+    struct pack pack = {.visit = visit, .context = context, .texts = history->strings};
+    parts(&pack, history);
 }
 
 bool pyro_history_pack(const struct pyro_history *history, struct pyro_strbuf *to)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/scan.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "decode/history/listener.h"
 #include "session/lines.h"
@@ -13,7 +14,8 @@
 
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
-    TAIL_BYTES = 1 << 20 /* of a plain file, in which its end is looked for: as Spark does */
+    TAIL_BYTES = 1 << 20, /* of a plain file, in which its end is looked for: as Spark does */
+    MOST_ENVIRONMENTS = 16 /* whose expressions are read: Spark writes one, and one more whenever a file is added */
 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -26,6 +28,8 @@ static enum pyro_status no_memory(struct pyro_error *error)
 struct scan {
     struct pyro_arena *texts, line;
     struct pyro_attempt *attempt;
+    struct pyro_secrets secrets;
+    unsigned environments; /* whose expressions were read */
     bool started, ended, failed;
     bool identified; /* what the log begins with is known: only its end is looked for */
 };
@@ -44,15 +48,44 @@ static struct pyro_slice keep_raw(struct scan *scan, struct pyro_slice raw)
     return kept;
 }
 
-static struct pyro_slice keep(struct scan *scan, const struct pyro_tree *node)
-{
-    return node ? keep_raw(scan, node->text.ptr ? node->text : PYRO_SLICE_LITERAL("")) : PYRO_SLICE_NULL;
-}
-
 static bool has_event(struct pyro_slice line, const char *event)
 {
     struct pyro_slice start = {line.ptr, line.len < 100 ? line.len : 100};
     return pyro_slice_find(start, event) != NULL;
+}
+
+/* Without its secrets. */
+static struct pyro_slice keep(struct scan *scan, const struct pyro_tree *node)
+{
+    struct pyro_strbuf buffer;
+    if (!node)
+        return PYRO_SLICE_NULL;
+    struct pyro_slice text = keep_raw(scan, node->text.ptr ? node->text : PYRO_SLICE_LITERAL(""));
+    if (!text.ptr)
+        return text;
+    pyro_strbuf_init(&buffer, NULL);
+    struct pyro_slice shown = pyro_secrets_text(&scan->secrets, text, &buffer);
+    if (shown.ptr != text.ptr)
+        text = pyro_arena_copy(scan->texts, shown);
+    scan->failed |= buffer.failed || !text.ptr;
+    pyro_strbuf_done(&buffer);
+    return text;
+}
+
+/* What the log itself wants hidden: the environment comes before the application's start. */
+static void read_own_expressions(struct scan *scan, struct pyro_slice line)
+{
+    if (!pyro_slice_find(line, "redaction"))
+        return;
+    pyro_arena_reset(&scan->line);
+    const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
+    const struct pyro_tree *spark = event ? pyro_tree_get(event, "Spark Properties") : NULL;
+    for (const struct pyro_tree *member = spark ? spark->first : NULL; member; member = member->next)
+        if (pyro_slice_find(member->key, "redaction") && member->text.ptr) {
+            struct pyro_slice key = keep_raw(scan, member->key), value = keep_raw(scan, member->text);
+            if (key.ptr && value.ptr)
+                pyro_secrets_configure(&scan->secrets, key, value);
+        }
 }
 
 static bool scan_line(void *context, struct pyro_slice line)
@@ -60,8 +93,16 @@ static bool scan_line(void *context, struct pyro_slice line)
     struct scan *scan = context;
     struct pyro_attempt *attempt = scan->attempt;
     bool start = has_event(line, "SparkListenerApplicationStart"), end = has_event(line, "SparkListenerApplicationEnd");
+    if (!start && !end && !has_event(line, "SparkListenerLogStart")) {
+        if (!scan->identified && scan->environments < MOST_ENVIRONMENTS &&
+            has_event(line, "SparkListenerEnvironmentUpdate")) {
+            scan->environments++;
+            read_own_expressions(scan, line);
+        }
+        return !scan->failed;
+    }
     /* What a log says of itself is taken once, so that one which says it a million times costs no memory. */
-    if (!end && (scan->identified || (!start && (attempt->version.len || !has_event(line, "SparkListenerLogStart")))))
+    if (!end && (scan->identified || (!start && attempt->version.len)))
         return true;
     pyro_arena_reset(&scan->line);
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
@@ -129,6 +170,7 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     struct stat info;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
+    scan.secrets.how = pyro_inputs_redaction(inputs);
     pyro_arena_init(&scan.line, NULL);
     enum pyro_status status = pyro_lines_read(log, scan_line, &scan, error);
     scan.identified = true;
@@ -136,8 +178,10 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     if (status == PYRO_OK && scan.started && !log->in_progress && !scan_tail(log, &scan))
         status = pyro_lines_read(log, scan_line, &scan, error);
     pyro_arena_done(&scan.line);
+    bool secrets_failed = scan.secrets.failed;
+    pyro_secrets_done(&scan.secrets);
     PYRO_TRY(status);
-    if (scan.failed)
+    if (scan.failed || secrets_failed)
         return no_memory(error);
     if (!scan.started) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "no event says that an application started");

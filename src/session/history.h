@@ -33,7 +33,8 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t log, bool w
 struct pyro_history_follower;
 
 enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
-                                           struct pyro_history_follower **ret, struct pyro_error *error);
+                                           enum pyro_redaction redaction, struct pyro_history_follower **ret,
+                                           struct pyro_error *error);
 void pyro_history_follower_free(struct pyro_history_follower *follower);
 /* Text of the log in any pieces; what no newline has ended yet waits for the rest. */
 enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follower, const void *bytes, size_t len,

@@ -90,7 +90,7 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     PYRO_TRY(resolve(given, &options, error));
-    if (!pyro_listener_init(&listener, with_sql, limits)) {
+    if (!pyro_listener_init(&listener, with_sql, limits, pyro_inputs_redaction(inputs))) {
         pyro_listener_done(&listener);
         return no_memory(error);
     }
@@ -107,13 +107,13 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
 /* ---- As bytes come ---- */
 
 enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
-                                           struct pyro_history_follower **ret, struct pyro_error *error)
+                                           enum pyro_redaction redaction, struct pyro_history_follower **ret, struct pyro_error *error)
 {
     struct pyro_history_follower *follower = pyro_allocate(NULL, sizeof(*follower));
     if (!follower)
         return no_memory(error);
     *follower = (struct pyro_history_follower){0};
-    bool ok = pyro_listener_init(&follower->listener, with_sql, limits);
+    bool ok = pyro_listener_init(&follower->listener, with_sql, limits, redaction);
     enum pyro_status status = pyro_options_resolve(NULL, &follower->options, error);
     pyro_chunk_init(&follower->chunk, NULL, pyro_scan_best(), follower->options.max_record_bytes,
                     pyro_listener_wanted(with_sql));
@@ -306,7 +306,7 @@ enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, co
         if (attempt) {
             pyro_history_follower_free(one);
             one = NULL;
-            PYRO_TRY(pyro_history_follower_new(with_sql, limits, &one, error));
+            PYRO_TRY(pyro_history_follower_new(with_sql, limits, pyro_inputs_redaction(inputs), &one, error));
         }
         if (!one)
             return no_memory(error);

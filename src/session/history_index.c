@@ -8,6 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/secrets.h"
 #include "model/history_pack.h"
 #include "session/history.h"
 #include "session/load.h"
@@ -45,9 +46,10 @@ static uint64_t current_version(void)
     return XXH3_64bits(sizes, sizeof(sizes)) ^ XXH3_64bits(PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
 }
 
-/* What tells this state of a log from any other; false: it has no files to tell by. */
-static bool identify(const struct pyro_log *log, struct pyro_strbuf *identity)
+/* What tells this state of a log, and how its texts were redacted, from any other; false: it has no files to tell by. */
+static bool identify(const struct pyro_log *log, enum pyro_redaction redaction, struct pyro_strbuf *identity)
 {
+    pyro_strbuf_printf(identity, "%016llx\n", (unsigned long long)pyro_secrets_key(redaction));
     bool ok = log->part_count > 0 && log->layout != PYRO_LAYOUT_REMOTE && !log->in_progress;
     for (size_t i = 0; ok && i < log->part_count; i++) {
         char first[FIRST_BYTES];
@@ -135,7 +137,7 @@ struct pyro_history *pyro_history_index_load(const char *folder, const pyro_inpu
     struct pyro_strbuf identity, path;
     pyro_strbuf_init(&identity, NULL);
     pyro_strbuf_init(&path, NULL);
-    if (log && identify(log, &identity)) {
+    if (log && identify(log, pyro_inputs_redaction(inputs), &identity)) {
         index_path(folder, log, with_sql, &path);
         struct pyro_slice file = path.failed ? PYRO_SLICE_NULL : read_file(path.data);
         if (file.ptr)
@@ -223,7 +225,7 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
     pyro_strbuf_init(&file, NULL);
     index_path(folder, log, history->with_sql, &path);
     /* What changed while it was read is not known to be what was read. */
-    bool ok = lock >= 0 && !path.failed && identify(log, &now) && pyro_slice_eq(pyro_strbuf_slice(&now), identity) &&
+    bool ok = lock >= 0 && !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) && pyro_slice_eq(pyro_strbuf_slice(&now), identity) &&
               pyro_history_index_write(history, identity, &file) && file.len <= history->bytes / 100 * LARGEST_SHARE &&
               put_file(folder, path.data, pyro_strbuf_slice(&file));
     pyro_strbuf_done(&now);
@@ -237,5 +239,5 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
 bool pyro_history_identify(const pyro_inputs *inputs, size_t index, struct pyro_strbuf *identity)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
-    return log && identify(log, identity);
+    return log && identify(log, pyro_inputs_redaction(inputs), identity);
 }

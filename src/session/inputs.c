@@ -9,6 +9,7 @@
 struct pyro_inputs {
     const struct pyro_allocator *allocator;
     struct pyro_log_list list;
+    enum pyro_redaction redaction;
 };
 
 enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_options *options,
@@ -23,6 +24,7 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     if (!inputs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     inputs->allocator = resolved.allocator;
+    inputs->redaction = resolved.redaction;
     const struct pyro_known known = {.unlimited = resolved.unlimited != 0};
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
@@ -60,7 +62,13 @@ static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struc
     return ok && ret->path.ptr;
 }
 
-enum pyro_status pyro_inputs_of(const struct pyro_log *log, pyro_inputs **ret, struct pyro_error *error)
+enum pyro_redaction pyro_inputs_redaction(const pyro_inputs *inputs)
+{
+    return inputs->redaction;
+}
+
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction redaction, pyro_inputs **ret,
+                                struct pyro_error *error)
 {
     pyro_inputs *inputs = pyro_allocate(NULL, sizeof(*inputs));
     if (!inputs)
@@ -68,6 +76,7 @@ enum pyro_status pyro_inputs_of(const struct pyro_log *log, pyro_inputs **ret, s
     *inputs = (struct pyro_inputs){0};
     pyro_arena_init(&inputs->list.arena, NULL);
     inputs->list.logs = pyro_arena_alloc(&inputs->list.arena, sizeof(*inputs->list.logs));
+    inputs->redaction = redaction;
     inputs->list.count = 1;
     if (!inputs->list.logs || !copy_log(&inputs->list.arena, log, inputs->list.logs)) {
         pyro_inputs_close(inputs);

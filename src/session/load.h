@@ -29,7 +29,10 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_opt
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+/* What its options said. */
+enum pyro_redaction pyro_inputs_redaction(const pyro_inputs *inputs);
 /* Inputs that are this one log, found before; it is copied. */
-enum pyro_status pyro_inputs_of(const struct pyro_log *log, pyro_inputs **ret, struct pyro_error *error);
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction redaction, pyro_inputs **ret,
+                                struct pyro_error *error);
 
 #endif

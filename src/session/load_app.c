@@ -71,7 +71,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_opt
         .reject_long = reject_long,
         .note_damage = note_damage,
     };
-    PYRO_TRY(pyro_builder_init(&target.builder, options->allocator, options->wanted, error));
+    PYRO_TRY(pyro_builder_init(&target.builder, options->allocator, options->wanted, options->redaction, error));
     enum pyro_status status = pyro_load_batches(log, options, &sink, error);
     if (status == PYRO_OK)
         status = finish(&target, log, ret, error);

@@ -1,6 +1,7 @@
 /* The application itself: SparkListenerLogStart, ApplicationStart, ApplicationEnd, EnvironmentUpdate,
  * ResourceProfileAdded. */
 #include "base/intern.h"
+#include "base/text.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
@@ -84,22 +85,57 @@ bool pyro_decode_application_end(struct pyro_json *json, struct pyro_builder *bu
     return !builder->failed;
 }
 
-static void decode_properties(struct pyro_json *json, struct pyro_builder *builder, const char *kind)
+static void decode_properties(struct pyro_json *json, struct pyro_builder *builder, const char *kind, bool settings)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
     while (pyro_json_next(json, &object, NULL, 0) != PYRO_JSON_END && !builder->failed) {
-        struct pyro_slice name = pyro_build_decode(builder, object.name), value = PYRO_SLICE_NULL;
+        struct pyro_slice name = pyro_build_decode(builder, object.name), raw = PYRO_SLICE_NULL, value = raw;
         if (pyro_json_peek(json) == '"')
-            pyro_build_text(builder, json, &value);
+            pyro_json_take_string(json, &raw, NULL);
         else
             pyro_json_skip(json);
-        if (!json->error && strcmp(kind, "spark") == 0)
-            pyro_secrets_configure(&builder->secrets, name, value);
-        if (!json->error)
-            pyro_build_property(builder, kind, name, value);
+        if (json->error || builder->failed)
+            break;
+        if (raw.ptr)
+            value = settings ? pyro_intake_value(&builder->intake, name, pyro_build_scratch(builder, raw), true)
+                             : pyro_build_decode(builder, raw);
+        builder->failed |= raw.ptr && !value.ptr;
+        pyro_build_property(builder, kind, name, value);
     }
+}
+
+/* What the log itself wants hidden, before anything of the event is kept. */
+static void read_own_expressions(struct pyro_json json, struct pyro_builder *builder)
+{
+    static const struct pyro_json_key keys[] = {KEY("Spark Properties")};
+    struct pyro_json_object object, properties;
+    struct pyro_strbuf name;
+    bool changed = false;
+    pyro_strbuf_init(&name, builder->allocator);
+    if (!pyro_json_enter_object(&json, &object))
+        return;
+    for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
+        if (key != 0)
+            pyro_json_skip(&json);
+        if (key != 0 || !pyro_json_enter_object(&json, &properties))
+            continue;
+        while (pyro_json_next(&json, &properties, NULL, 0) != PYRO_JSON_END) {
+            struct pyro_slice raw = PYRO_SLICE_NULL;
+            pyro_strbuf_clear(&name);
+            pyro_text_decode(&name, properties.name, NULL);
+            if (pyro_json_peek(&json) != '"' || !pyro_slice_find(pyro_strbuf_slice(&name), "redaction"))
+                pyro_json_skip(&json);
+            else if (pyro_json_take_string(&json, &raw, NULL) && raw.ptr)
+                changed |= pyro_secrets_configure(&builder->intake.secrets, pyro_strbuf_slice(&name),
+                                                  pyro_build_scratch(builder, raw));
+        }
+    }
+    builder->failed |= name.failed;
+    pyro_strbuf_done(&name);
+    if (changed)
+        pyro_build_look_again(builder);
 }
 
 bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder *builder)
@@ -113,13 +149,18 @@ bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder 
         KEY("Metrics Properties"),
         KEY("Classpath Entries"),
     };
-    static const char *const kinds[] = {NULL, "jvm", "spark", "hadoop", "system", "metrics", "classpath"};
+    static const struct {
+        const char *name;
+        bool settings;
+    } kinds[] = {{NULL, false},    {"jvm", false},    {"spark", true},     {"hadoop", true},
+                 {"system", true}, {"metrics", true}, {"classpath", false}};
     struct pyro_json_object object;
+    read_own_expressions(*json, builder);
     if (!pyro_json_enter_object(json, &object))
         return false;
     for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
         if (key >= 1)
-            decode_properties(json, builder, kinds[key]);
+            decode_properties(json, builder, kinds[key].name, kinds[key].settings);
         else
             pyro_json_skip(json);
     }

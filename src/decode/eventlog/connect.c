@@ -20,7 +20,7 @@ enum { EVENT, JOB_TAG, OPERATION, TIME, SESSION, USER, STATEMENT, FAILURE, ROWS,
 
 static void decode_statement(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
-    pyro_build_prose(builder, json, text);
+    pyro_build_text(builder, json, text);
     if (text->ptr)
         *text = pyro_intern_slice(builder->app->strings, pyro_build_cut(*text, STATEMENT_BYTES));
 }
@@ -49,7 +49,7 @@ static bool decode(struct pyro_json *json, struct pyro_builder *builder, struct 
             decode_statement(json, builder, &step->statement);
             break;
         case FAILURE:
-            pyro_build_prose(builder, json, &step->failure);
+            pyro_build_text(builder, json, &step->failure);
             break;
         case ROWS:
             pyro_json_take_int(json, &step->rows);

@@ -92,7 +92,7 @@ bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *b
         else if (key == 2)
             pyro_build_text(builder, json, &id);
         else if (key == 3)
-            pyro_build_prose(builder, json, &reason);
+            pyro_build_text(builder, json, &reason);
         else
             pyro_json_skip(json);
     }

@@ -10,6 +10,17 @@ static const struct pyro_json_key keys[] = {
 };
 enum { REASON, CLASS_NAME, DESCRIPTION, FULL_STACK, KILL_REASON, MESSAGE, ERROR_MESSAGE, LOSS_REASON, KEYS = 9 };
 
+/* An escape may be cut in two: what is left of it stays as it was written. */
+static struct pyro_slice cut_raw(struct pyro_slice raw, size_t limit)
+{
+    struct pyro_slice cut = pyro_build_cut(raw, limit);
+    if (cut.len < raw.len && cut.len > 6)
+        for (size_t back = 1; back <= 6; back++)
+            if (cut.ptr[cut.len - back] == '\\')
+                return (struct pyro_slice){cut.ptr, cut.len - back};
+    return cut;
+}
+
 /* Keeps the first 2,000 bytes of a string: stack traces of thousands of tasks repeat what the first lines say. */
 static void decode_message(struct pyro_builder *builder, struct pyro_json *json, struct pyro_slice *text)
 {
@@ -17,15 +28,14 @@ static void decode_message(struct pyro_builder *builder, struct pyro_json *json,
     if (!pyro_json_take_string(json, &raw, NULL) || !raw.ptr || text->ptr)
         return;
     bool many = builder->app->failures.count > PYRO_FAILURES_IN_FULL;
-    /* An escape may be cut in two: what is left of it stays as it was written. */
-    struct pyro_slice cut = pyro_build_cut(raw, many ? PYRO_FAILURE_SHORT_BYTES : PYRO_FAILURE_BYTES);
-    if (cut.len < raw.len && cut.len > 6)
-        for (size_t back = 1; back <= 6; back++)
-            if (cut.ptr[cut.len - back] == '\\') {
-                cut.len -= back;
-                break;
-            }
-    *text = pyro_build_without_secrets(builder, pyro_build_decode(builder, cut));
+    size_t limit = many ? PYRO_FAILURE_SHORT_BYTES : PYRO_FAILURE_BYTES;
+    uint64_t *replaced = &builder->app->integrity.replaced_characters;
+    size_t len = pyro_build_scratch(builder, cut_raw(raw, limit)).len;
+    uint64_t before = *replaced;
+    pyro_build_scratch(builder, cut_raw(raw, pyro_intake_window(limit)));
+    *replaced = before; /* what is kept is counted */
+    *text = pyro_intake_prefix(&builder->intake, pyro_strbuf_slice(&builder->scratch), len, false);
+    builder->failed |= !text->ptr;
 }
 
 void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_record *record, const int64_t *task,

@@ -58,7 +58,7 @@ static void decode_job_properties(struct pyro_json *json, struct pyro_builder *b
         else if (key == 0)
             pyro_json_take_loose_int(json, &job->sql);
         else
-            pyro_build_prose(builder, json, key == 1 ? &job->description : key == 2 ? &job->group_id : &job->pool);
+            pyro_build_text(builder, json, key == 1 ? &job->description : key == 2 ? &job->group_id : &job->pool);
     }
 }
 
@@ -125,7 +125,7 @@ static void decode_result(struct pyro_json *json, struct pyro_builder *builder, 
         } else if (key == 1 && pyro_json_enter_object(json, &exception)) {
             for (int member; (member = pyro_json_next(json, &exception, exception_keys, 1)) != PYRO_JSON_END;) {
                 if (member == 0)
-                    pyro_build_prose(builder, json, message);
+                    pyro_build_text(builder, json, message);
                 else
                     pyro_json_skip(json);
             }

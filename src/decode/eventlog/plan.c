@@ -14,6 +14,13 @@ enum { MOST_TEXT_BYTES = 16 << 20 };
 /* Plans that were replaced: of one execution, and operators of all. */
 enum { MOST_EARLIER = 50, MOST_EARLIER_NODES = 1000000 };
 
+static uint32_t keep_text(struct pyro_builder *builder, struct pyro_slice text)
+{
+    uint32_t kept = text.ptr ? pyro_intern(builder->app->strings, text) : UINT32_MAX;
+    builder->failed |= kept == UINT32_MAX;
+    return kept;
+}
+
 static uint32_t decode_text(struct pyro_json *json, struct pyro_builder *builder)
 {
     struct pyro_slice raw = PYRO_SLICE_NULL;
@@ -120,40 +127,19 @@ struct node_texts {
     struct pyro_slice metadata;
 };
 
-static uint32_t keep_text(struct pyro_builder *builder, struct pyro_slice text)
+/* How much of a text is kept; 0: all of it. */
+static size_t limit_of(const struct pyro_builder *builder, size_t limit)
 {
-    uint32_t kept = pyro_intern(builder->app->strings, text);
-    builder->failed |= kept == UINT32_MAX;
-    return kept;
-}
-
-/* Shortens what the scratch buffer holds from `begin` on, unless plans are wanted whole. */
-static void cut_text(struct pyro_builder *builder, size_t begin, size_t limit)
-{
-    struct pyro_strbuf *scratch = &builder->scratch;
-    if (!scratch->failed && scratch->len > begin && !(builder->wanted & PYRO_WANT_PLAN_TEXT))
-        scratch->len =
-            begin + pyro_build_cut((struct pyro_slice){scratch->data + begin, scratch->len - begin}, limit).len;
-}
-
-/* What is in the scratch buffer, without its secrets. */
-static uint32_t keep_prose(struct pyro_builder *builder)
-{
-    struct pyro_slice text =
-        pyro_secrets_plan(&builder->secrets, pyro_strbuf_slice(&builder->scratch), &builder->prose);
-    builder->failed |= builder->prose.failed;
-    return keep_text(builder, text);
+    return builder->wanted & PYRO_WANT_PLAN_TEXT ? 0 : limit;
 }
 
 /* Texts of operators differ from plan to plan and make up most of their bytes: all of them are kept only when asked
  * for, else the beginning of those that rules read. */
 static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
 {
-    pyro_strbuf_clear(&builder->scratch);
-    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
-    cut_text(builder, 0, PYRO_DETAIL_BYTES);
-    builder->failed |= builder->scratch.failed;
-    return builder->failed ? UINT32_MAX : keep_prose(builder);
+    struct pyro_slice text = pyro_build_scratch(builder, raw);
+    text = pyro_intake_prefix(&builder->intake, text, limit_of(builder, PYRO_DETAIL_BYTES), true);
+    return keep_text(builder, text);
 }
 
 /* "KEY: VALUE" of each text member, one a line. */
@@ -162,6 +148,8 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
     struct pyro_json json;
     struct pyro_json_object object;
     struct pyro_slice value;
+    struct pyro_strbuf decoded;
+    pyro_strbuf_init(&decoded, builder->allocator);
     pyro_strbuf_clear(&builder->scratch);
     pyro_json_start(&json, raw.ptr, raw.ptr + raw.len, outer->scan);
     if (pyro_json_enter_object(&json, &object))
@@ -177,16 +165,21 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
                 pyro_strbuf_add_char(&builder->scratch, '\n');
             pyro_text_decode(&builder->scratch, key, NULL);
             pyro_strbuf_add_text(&builder->scratch, ": ");
-            size_t begin = builder->scratch.len;
-            pyro_text_decode(&builder->scratch, value, &builder->app->integrity.replaced_characters);
-            cut_text(builder, begin, PYRO_METADATA_BYTES);
+            pyro_strbuf_clear(&decoded);
+            pyro_text_decode(&decoded, value, &builder->app->integrity.replaced_characters);
+            pyro_intake_add_prefix(&builder->intake, pyro_strbuf_slice(&decoded),
+                                   limit_of(builder, PYRO_METADATA_BYTES), &builder->scratch);
+            builder->failed |= decoded.failed;
         }
     if (json.error)
         pyro_json_fail(outer, json.error);
+    pyro_strbuf_done(&decoded);
     builder->failed |= builder->scratch.failed;
     if (builder->failed || json.error || builder->scratch.len == 0)
         return UINT32_MAX;
-    return keep_prose(builder);
+    uint32_t kept = pyro_intake_plan(&builder->intake, pyro_strbuf_slice(&builder->scratch));
+    builder->failed |= kept == UINT32_MAX;
+    return kept;
 }
 
 static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_node *node,

@@ -34,7 +34,7 @@ static struct pyro_sql_execution *find_execution(struct pyro_json *json, struct 
 static void decode_description(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
     if (builder->wanted & PYRO_WANT_PLAN_TEXT)
-        pyro_build_plan_prose(builder, json, text);
+        pyro_build_plan_text(builder, json, text);
     else
         pyro_json_skip(json);
 }
@@ -61,7 +61,7 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
             pyro_json_take_int(json, &found.root_id);
             break;
         case 3:
-            pyro_build_plan_prose(builder, json, &found.description);
+            pyro_build_plan_text(builder, json, &found.description);
             break;
         case 4:
             pyro_json_take_string(json, &details, NULL);
@@ -114,7 +114,7 @@ bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *
         else if (key == 2)
             pyro_json_take_int(json, &time_ms);
         else if (key == 3)
-            pyro_build_prose(builder, json, &failure);
+            pyro_build_text(builder, json, &failure);
         else
             pyro_json_skip(json);
     }

@@ -121,7 +121,7 @@ static void decode_member(struct pyro_json *json, struct pyro_builder *builder, 
         pyro_json_take_int(json, &found->completed_ms);
         break;
     case INFO_FAILURE:
-        pyro_build_prose(builder, json, &found->failure);
+        pyro_build_text(builder, json, &found->failure);
         break;
     case INFO_ACCUMULABLES:
         take_array(json, &info->accumulables);

@@ -51,10 +51,7 @@ static struct pyro_slice keep_text(struct pyro_builder *builder, struct pyro_sli
     struct pyro_slice kept = PYRO_SLICE_NULL;
     if (!raw.ptr)
         return kept;
-    pyro_strbuf_clear(&builder->scratch);
-    pyro_text_decode(&builder->scratch, raw, &builder->app->integrity.replaced_characters);
-    if (!builder->scratch.failed)
-        kept = pyro_intern_slice(builder->app->strings, pyro_build_cut(pyro_strbuf_slice(&builder->scratch), 200));
+    kept = pyro_intake_prefix(&builder->intake, pyro_build_scratch(builder, raw), 200, false);
     builder->failed |= !kept.ptr;
     return kept;
 }
@@ -217,7 +214,7 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
             break;
         case 3:
             text = PYRO_SLICE_NULL;
-            pyro_build_prose(builder, json, &text);
+            pyro_build_text(builder, json, &text);
             batch->time_ms = parse_instant(text);
             break;
         case 4:

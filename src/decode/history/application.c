@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/intern.h"
+#include "base/text.h"
 #include "decode/history/listener.h"
 
 #define GET pyro_tree_get
@@ -13,8 +14,8 @@ void pyro_history_on_application_start(struct pyro_listener *listener, const str
     listener->history->start_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
     if (!driver || !logs)
         return;
-    pyro_listener_pairs(listener, logs, &driver->logs);
-    pyro_listener_pairs(listener, GET(event, "Driver Attributes"), &driver->attributes);
+    pyro_listener_pairs(listener, logs, PYRO_PAIRS_NAMED, &driver->logs);
+    pyro_listener_pairs(listener, GET(event, "Driver Attributes"), PYRO_PAIRS_NAMED, &driver->attributes);
     pyro_retained_executor(&listener->retained, driver);
 }
 
@@ -29,29 +30,36 @@ static const char *const section_names[PYRO_SECTIONS] = {
     [PYRO_SECTION_METRICS] = "Metrics Properties", [PYRO_SECTION_CLASSPATH] = "Classpath Entries",
 };
 
-/* As Spark's server does, and by the expressions that the application was run with. */
-static void redact(struct pyro_listener *listener)
+/* What the log itself wants hidden, before anything of the event is kept. */
+static void read_own_expressions(struct pyro_listener *listener, const struct pyro_tree *properties)
 {
-    static const enum pyro_history_section sections[] = {PYRO_SECTION_SPARK, PYRO_SECTION_HADOOP, PYRO_SECTION_SYSTEM,
-                                                         PYRO_SECTION_METRICS};
-    pyro_history_pairs *all = listener->history->sections;
-    for (size_t i = 0; i < all[PYRO_SECTION_SPARK].count; i++)
-        pyro_secrets_configure(&listener->secrets, all[PYRO_SECTION_SPARK].items[i].key,
-                               all[PYRO_SECTION_SPARK].items[i].value);
-    for (size_t k = 0; k < sizeof(sections) / sizeof(*sections); k++) {
-        for (size_t i = 0; i < all[sections[k]].count; i++) {
-            struct pyro_history_pair *pair = &all[sections[k]].items[i];
-            if (pyro_secrets_property(&listener->secrets, pair->key, pair->value))
-                pair->value = PYRO_SLICE_LITERAL(PYRO_REDACTED);
-        }
+    struct pyro_strbuf name, value;
+    bool changed = false;
+    pyro_strbuf_init(&name, NULL);
+    pyro_strbuf_init(&value, NULL);
+    for (const struct pyro_tree *member = properties ? properties->first : NULL; member; member = member->next) {
+        pyro_strbuf_clear(&name);
+        pyro_strbuf_clear(&value);
+        pyro_text_decode(&name, member->key, NULL);
+        if (!member->text.ptr || !pyro_slice_find(pyro_strbuf_slice(&name), "redaction"))
+            continue;
+        pyro_text_decode(&value, member->text, NULL);
+        changed |= pyro_secrets_configure(&listener->intake.secrets, pyro_strbuf_slice(&name), pyro_strbuf_slice(&value));
     }
+    listener->history->failed |= name.failed || value.failed;
+    pyro_strbuf_done(&name);
+    pyro_strbuf_done(&value);
+    if (changed)
+        pyro_listener_look_again(listener);
 }
 
 void pyro_history_on_environment_update(struct pyro_listener *listener, const struct pyro_tree *event)
 {
+    read_own_expressions(listener, GET(event, section_names[PYRO_SECTION_SPARK]));
     for (int i = 0; i < PYRO_SECTIONS; i++)
-        pyro_listener_pairs(listener, GET(event, section_names[i]), &listener->history->sections[i]);
-    redact(listener);
+        pyro_listener_pairs(listener, GET(event, section_names[i]),
+                            i == PYRO_SECTION_JVM || i == PYRO_SECTION_CLASSPATH ? PYRO_PAIRS_PLAIN : PYRO_PAIRS_SETTINGS,
+                            &listener->history->sections[i]);
     listener->history->has_environment = true;
 }
 
@@ -172,8 +180,8 @@ void pyro_history_on_executor_added(struct pyro_listener *listener, const struct
         if (pyro_slice_is(profile->task.items[i].name, "cpus") && profile->task.items[i].amount > 0)
             cpus = profile->task.items[i].amount;
     executor->max_tasks = executor->cores / cpus;
-    pyro_listener_pairs(listener, GET(info, "Log Urls"), &executor->logs);
-    pyro_listener_pairs(listener, GET(info, "Attributes"), &executor->attributes);
+    pyro_listener_pairs(listener, GET(info, "Log Urls"), PYRO_PAIRS_NAMED, &executor->logs);
+    pyro_listener_pairs(listener, GET(info, "Attributes"), PYRO_PAIRS_NAMED, &executor->attributes);
     if (executor->resources.count == 0)
         read_resources(listener, GET(info, "Resources"), executor);
 }
@@ -186,7 +194,7 @@ void pyro_history_on_executor_removed(struct pyro_listener *listener, const stru
         return;
     executor->active = false;
     executor->removed_ms = pyro_tree_int(GET(event, "Timestamp"), 0);
-    executor->remove_reason = PROSE(listener, GET(event, "Removed Reason"));
+    executor->remove_reason = pyro_listener_text(listener, GET(event, "Removed Reason"));
     pyro_listener_lose_blocks(listener, executor);
     pyro_retained_executor_removed(&listener->retained, executor);
     pyro_listener_remember(listener, executor);
@@ -226,7 +234,7 @@ void pyro_history_on_process_added(struct pyro_listener *listener, const struct 
     process->host_port = pyro_listener_text(listener, GET(info, "hostPort"));
     process->cores = pyro_tree_int(GET(info, "cores"), 0);
     process->added_ms = pyro_tree_int(GET(event, "time"), 0);
-    pyro_listener_pairs(listener, GET(info, "logUrlInfo"), &process->logs);
+    pyro_listener_pairs(listener, GET(info, "logUrlInfo"), PYRO_PAIRS_NAMED, &process->logs);
 }
 
 /* ---- Exclusion ---- */

@@ -38,7 +38,7 @@ static void read_info(struct pyro_listener *listener, const struct pyro_tree *in
     stage->partitions = pyro_tree_int(GET(info, "Number of Tasks"), 0);
     stage->submitted_ms = pyro_tree_int(GET(info, "Submission Time"), 0);
     stage->completed_ms = pyro_tree_int(GET(info, "Completion Time"), 0);
-    stage->failure = PROSE(listener, GET(info, "Failure Reason"));
+    stage->failure = pyro_listener_text(listener, GET(info, "Failure Reason"));
     stage->profile = pyro_tree_int(GET(info, "Resource Profile Id"), 0);
     stage->push_enabled = pyro_tree_bool(GET(info, "Shuffle Push Enabled"));
     stage->mergers = pyro_tree_int(GET(info, "Shuffle Push Mergers Count"), 0);
@@ -87,7 +87,7 @@ static int compare_texts(const void *a, const void *b)
 static void read_properties(struct pyro_listener *listener, const struct pyro_tree *properties,
                             struct pyro_history_job *job)
 {
-    job->description = PROSE(listener, GET(properties, "spark.job.description"));
+    job->description = pyro_listener_text(listener, GET(properties, "spark.job.description"));
     job->group = pyro_listener_text(listener, GET(properties, "spark.jobGroup.id"));
     struct pyro_slice tags = pyro_listener_text(listener, GET(properties, "spark.job.tags"));
     while (tags.len) {
@@ -216,7 +216,7 @@ void pyro_history_on_stage_submitted(struct pyro_listener *listener, const struc
     struct pyro_slice pool = pyro_listener_text(listener, GET(properties, "spark.scheduler.pool"));
     if (pool.ptr)
         stage->pool = pool;
-    stage->description = PROSE(listener, GET(properties, "spark.job.description"));
+    stage->description = pyro_listener_text(listener, GET(properties, "spark.job.description"));
     stage->jobs.count = 0;
     for (size_t i = 0; i < listener->running_jobs.count; i++) {
         struct pyro_history_job *job = &history->jobs.items[listener->running_jobs.items[i]];

@@ -3,17 +3,21 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "model/column.h"
+#include "model/history_pack.h"
 
 uint32_t pyro_listener_wanted(bool with_sql)
 {
     return PYRO_BATCH_HISTORY | PYRO_BATCH_NO_COLUMNS | (with_sql ? PYRO_BATCH_SQL | PYRO_WANT_TASK_METRICS : 0);
 }
 
-bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits)
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits,
+                        enum pyro_redaction redaction)
 {
     *listener = (struct pyro_listener){.history = pyro_history_new(), .with_sql = with_sql};
-    if (listener->history)
+    if (listener->history) {
         listener->history->with_sql = with_sql;
+        pyro_intake_init(&listener->intake, listener->history->strings, redaction, NULL);
+    }
     pyro_strbuf_init(&listener->scratch, NULL);
     pyro_sql_follower_init(&listener->sql, listener->history);
     listener->sql.retained = limits ? limits->executions : 0;
@@ -42,7 +46,7 @@ void pyro_listener_done(struct pyro_listener *listener)
     pyro_vec_done(&listener->free_places, NULL);
     pyro_map_done(&listener->shares);
     pyro_value_map_done(&listener->numbers);
-    pyro_secrets_done(&listener->secrets);
+    pyro_intake_done(&listener->intake);
 }
 
 struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
@@ -50,9 +54,10 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
     struct pyro_history *history = listener->history;
     if (listener->with_sql)
         pyro_sql_follower_flush(&listener->sql);
-    if (history->failed || listener->secrets.failed || !pyro_retained_apply(&listener->retained, history) ||
+    if (history->failed || pyro_intake_failed(&listener->intake) || !pyro_retained_apply(&listener->retained, history) ||
         !pyro_history_seal(history))
         return NULL;
+    pyro_intake_leave(&listener->intake);
     listener->history = NULL;
     return history;
 }
@@ -61,7 +66,7 @@ struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener)
 {
     if (listener->with_sql)
         pyro_sql_follower_show(&listener->sql);
-    bool failed = listener->history->failed || listener->secrets.failed;
+    bool failed = listener->history->failed || pyro_intake_failed(&listener->intake);
     struct pyro_history *copy = failed ? NULL : pyro_history_snapshot(listener->history);
     if (copy && !pyro_retained_apply(&listener->retained, copy)) {
         pyro_history_release(copy);
@@ -180,27 +185,17 @@ struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro
     return kept;
 }
 
-static struct pyro_slice keep_prose(struct pyro_listener *listener, struct pyro_slice raw, bool plan)
-{
-    struct pyro_slice text = pyro_listener_keep(listener, raw);
-    if (!text.ptr)
-        return text;
-    struct pyro_slice shown = plan ? pyro_secrets_plan(&listener->secrets, text, &listener->scratch)
-                                   : pyro_secrets_text(&listener->secrets, text, &listener->scratch);
-    if (shown.ptr != text.ptr)
-        text = pyro_intern_slice(listener->history->strings, shown);
-    listener->history->failed |= !text.ptr || listener->scratch.failed;
-    return text;
-}
-
-struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw)
-{
-    return keep_prose(listener, raw, false);
-}
-
 struct pyro_slice pyro_listener_plan(struct pyro_listener *listener, struct pyro_slice raw)
 {
-    return keep_prose(listener, raw, true);
+    if (!raw.ptr)
+        return raw;
+    pyro_strbuf_clear(&listener->scratch);
+    pyro_text_decode(&listener->scratch, raw, NULL);
+    struct pyro_slice kept = PYRO_SLICE_NULL;
+    if (!listener->scratch.failed)
+        kept = pyro_intake_prefix(&listener->intake, pyro_strbuf_slice(&listener->scratch), 0, true);
+    listener->history->failed |= !kept.ptr;
+    return kept;
 }
 
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node)
@@ -208,7 +203,23 @@ struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struc
     return node ? pyro_listener_keep(listener, node->text) : PYRO_SLICE_NULL;
 }
 
-void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, pyro_history_pairs *pairs)
+static struct pyro_slice keep_value(struct pyro_listener *listener, struct pyro_slice key, struct pyro_slice raw,
+                                    enum pyro_pairs kind)
+{
+    if (kind == PYRO_PAIRS_PLAIN || !raw.ptr)
+        return pyro_listener_keep(listener, raw);
+    pyro_strbuf_clear(&listener->scratch);
+    pyro_text_decode(&listener->scratch, raw, NULL);
+    struct pyro_slice kept = PYRO_SLICE_NULL;
+    if (!listener->scratch.failed)
+        kept = pyro_intake_value(&listener->intake, key, pyro_strbuf_slice(&listener->scratch),
+                                 kind == PYRO_PAIRS_SETTINGS);
+    listener->history->failed |= !kept.ptr;
+    return kept;
+}
+
+void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, enum pyro_pairs kind,
+                         pyro_history_pairs *pairs)
 {
     pairs->count = 0;
     for (const struct pyro_tree *member = object ? object->first : NULL; member; member = member->next) {
@@ -217,8 +228,79 @@ void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree 
         if (!pair)
             return;
         pair->key = pyro_listener_keep(listener, member->key);
-        pair->value = pyro_listener_keep(listener, member->text);
+        pair->value = keep_value(listener, pair->key, member->text, kind);
     }
+}
+
+static void renew(void *renewal, struct pyro_slice *text)
+{
+    *text = pyro_renewed(renewal, *text);
+}
+
+static void forbid(struct pyro_listener *listener, pyro_history_pairs *pairs, bool settings)
+{
+    for (size_t i = 0; i < pairs->count; i++)
+        if (pyro_intake_forbids(&listener->intake, pairs->items[i].key, pairs->items[i].value, settings))
+            pairs->items[i].value = pyro_intern_slice(listener->history->strings, PYRO_SLICE_LITERAL(PYRO_REDACTED));
+}
+
+void pyro_listener_look_again(struct pyro_listener *listener)
+{
+    struct pyro_history *history = listener->history;
+    struct pyro_renewal *renewal = NULL;
+    history->failed |= !pyro_intake_look_again(&listener->intake, &renewal);
+    if (renewal)
+        pyro_history_each_text(history, renew, renewal);
+    for (size_t i = 0; renewal && i < listener->sql.live.count; i++)
+        for (size_t k = 0; k < listener->sql.live.items[i].known.count; k++)
+            renew(renewal, &listener->sql.live.items[i].known.items[k].type);
+    pyro_renewal_done(renewal);
+    for (int i = 0; i < PYRO_SECTIONS; i++)
+        if (i != PYRO_SECTION_JVM && i != PYRO_SECTION_CLASSPATH)
+            forbid(listener, &history->sections[i], true);
+    for (size_t i = 0; i < history->executors.count; i++) {
+        forbid(listener, &history->executors.items[i].logs, false);
+        forbid(listener, &history->executors.items[i].attributes, false);
+    }
+    for (size_t i = 0; i < history->processes.count; i++)
+        forbid(listener, &history->processes.items[i].logs, false);
+}
+
+/* Numbers are counts, whatever their name is. */
+static bool is_number(struct pyro_slice text)
+{
+    size_t i = 0;
+    while (i < text.len && text.ptr[i] && strchr("0123456789+-.eE", text.ptr[i]))
+        i++;
+    return i == text.len;
+}
+
+static enum pyro_pairs kind_of(const struct pyro_tree *value)
+{
+    return value && !is_number(value->text) ? PYRO_PAIRS_NAMED : PYRO_PAIRS_PLAIN;
+}
+
+struct pyro_slice pyro_listener_task_accumulables(struct pyro_listener *listener, struct pyro_slice all,
+                                                  struct pyro_strbuf *to)
+{
+    struct pyro_slice rest = all;
+    struct pyro_history_accumulable one;
+    pyro_strbuf_clear(to);
+    if (!pyro_intake_suspects(&listener->intake, all))
+        return all;
+    while (pyro_history_accumulable_next(&rest, &one)) {
+        struct pyro_slice *const texts[] = {&one.name, &one.update, &one.value};
+        for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+            bool hidden = i > 0 && !is_number(*texts[i]) &&
+                          pyro_intake_forbids(&listener->intake, one.name, *texts[i], false);
+            if (texts[i]->ptr)
+                *texts[i] = pyro_intern_slice(listener->history->strings,
+                                              hidden ? PYRO_SLICE_LITERAL(PYRO_REDACTED) : *texts[i]);
+        }
+        pyro_history_accumulable_put(to, &one);
+    }
+    listener->history->failed |= to->failed;
+    return pyro_strbuf_slice(to);
 }
 
 void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyro_tree *array,
@@ -232,9 +314,10 @@ void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyr
         if (!added)
             return;
         added->id = pyro_tree_int(pyro_tree_get(node, "ID"), 0);
+        const struct pyro_tree *update = pyro_tree_get(node, "Update"), *value = pyro_tree_get(node, "Value");
         added->name = pyro_listener_text(listener, pyro_tree_get(node, "Name"));
-        added->update = pyro_listener_text(listener, pyro_tree_get(node, "Update"));
-        added->value = pyro_listener_text(listener, pyro_tree_get(node, "Value"));
+        added->update = keep_value(listener, added->name, update ? update->text : PYRO_SLICE_NULL, kind_of(update));
+        added->value = keep_value(listener, added->name, value ? value->text : PYRO_SLICE_NULL, kind_of(value));
     }
 }
 

@@ -2,11 +2,11 @@
 #ifndef PYRO_DECODE_HISTORY_LISTENER_H
 #define PYRO_DECODE_HISTORY_LISTENER_H
 
-#include "base/secrets.h"
 #include "base/strbuf.h"
 #include "decode/batch.h"
 #include "decode/history/retained.h"
 #include "decode/history/sql.h"
+#include "decode/intake.h"
 
 /* What counting needs beside the rows, as long as they grow. */
 struct pyro_job_progress {
@@ -21,7 +21,7 @@ struct pyro_listener {
     struct pyro_history *history;
     struct pyro_strbuf scratch;
     bool with_sql; /* SQL executions are followed */
-    struct pyro_secrets secrets;
+    struct pyro_intake intake; /* through which all texts come into history->strings */
     struct pyro_sql_follower sql;
     struct pyro_retained retained;
     PYRO_VEC(struct pyro_job_progress) jobs;     /* by job row */
@@ -36,7 +36,8 @@ struct pyro_listener {
 };
 
 /* `limits`: what is forgotten; NULL: nothing. False: no memory. */
-bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits);
+bool pyro_listener_init(struct pyro_listener *listener, bool with_sql, const struct pyro_retained_limits *limits,
+                        enum pyro_redaction redaction);
 void pyro_listener_done(struct pyro_listener *listener);
 /* What its batches are to be decoded with. */
 uint32_t pyro_listener_wanted(bool with_sql);
@@ -59,14 +60,23 @@ struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener);
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node);
 /* The node's text as it would be written in JSON without quotes. */
 struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw);
-/* The same of what people and programs wrote, without the secrets in it. */
-struct pyro_slice pyro_listener_prose(struct pyro_listener *listener, struct pyro_slice raw);
-/* Of plans and statements. */
+/* The same of a plan or a statement. */
 struct pyro_slice pyro_listener_plan(struct pyro_listener *listener, struct pyro_slice raw);
-#define PROSE(listener, node) pyro_listener_prose(listener, (node) ? (node)->text : PYRO_SLICE_NULL)
-void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, pyro_history_pairs *pairs);
+/* What names and values of an object mean. */
+enum pyro_pairs {
+    PYRO_PAIRS_PLAIN,    /* texts of their own */
+    PYRO_PAIRS_NAMED,    /* a name may forbid to show its value */
+    PYRO_PAIRS_SETTINGS, /* so may the value, as Spark's server has it */
+};
+void pyro_listener_pairs(struct pyro_listener *listener, const struct pyro_tree *object, enum pyro_pairs kind,
+                         pyro_history_pairs *pairs);
+/* The log's own expressions have changed: looks at all that was kept before again. */
+void pyro_listener_look_again(struct pyro_listener *listener);
 void pyro_listener_accumulables(struct pyro_listener *listener, const struct pyro_tree *array,
                                 pyro_history_accumulables *ret);
+/* What a batch gathered of a task's accumulables, without secrets: `all`, or in `to`. */
+struct pyro_slice pyro_listener_task_accumulables(struct pyro_listener *listener, struct pyro_slice all,
+                                                  struct pyro_strbuf *to);
 struct pyro_history_executor *pyro_listener_executor(struct pyro_listener *listener, struct pyro_slice id,
                                                      int64_t time_ms);
 /* The share of an executor (its id's number) in a stage, added when new. */

@@ -139,7 +139,7 @@ static void on_end(struct pyro_listener *listener, const struct event *event)
     struct pyro_history_sql *execution = &sql->history->sql.items[row];
     execution->completed = true;
     execution->completed_ms = event->time_ms;
-    execution->error = pyro_listener_prose(listener, event->error);
+    execution->error = pyro_listener_keep(listener, event->error);
     pyro_sql_end(sql, row);
 }
 

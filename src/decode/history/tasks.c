@@ -186,7 +186,7 @@ static struct pyro_slice error_message(struct pyro_listener *listener, const str
         pyro_strbuf_add_slice(&text, name->text);
     }
     listener->history->failed |= text.failed;
-    struct pyro_slice kept = pyro_listener_prose(listener, pyro_strbuf_slice(&text));
+    struct pyro_slice kept = pyro_listener_keep(listener, pyro_strbuf_slice(&text));
     pyro_strbuf_done(&text);
     return kept;
 }
@@ -336,7 +336,10 @@ void pyro_listener_task_end(struct pyro_listener *listener, int64_t *row, const 
     row[PYRO_TASK_error] = error == UINT32_MAX ? PYRO_NONE : (int64_t)error;
     for (int i = 0; i < PYRO_HISTORY_METRICS; i++)
         outcome.values[i] = row[pyro_history_metric_columns[i]];
-    outcome.counted = end_task(listener, row, accumulables);
+    struct pyro_strbuf clean;
+    pyro_strbuf_init(&clean, NULL);
+    outcome.counted = end_task(listener, row, pyro_listener_task_accumulables(listener, accumulables, &clean));
+    pyro_strbuf_done(&clean);
     if (listener->with_sql)
         follow_sql(listener, row, updates);
     outcome.active = !pyro_slice_is(name, "Resubmitted");

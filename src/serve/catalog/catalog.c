@@ -97,6 +97,7 @@ static void look(struct serve_catalog *catalog, bool first)
         .stores = catalog->stores.items,
         .store_count = catalog->stores.count,
         .threads = catalog->options.load.threads,
+        .redaction = catalog->options.load.redaction,
         .stopping = is_stopping,
         .partial = first ? publish_partial : NULL,
         .context = catalog,
@@ -282,7 +283,7 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
     else
         status = open_stores(catalog, options, error);
     if (status == PYRO_OK && options->cache)
-        status = pyro_serve_index_open(options->cache, &catalog->index, error);
+        status = pyro_serve_index_open(options->cache, options->load.redaction, &catalog->index, error);
     if (status == PYRO_OK && options->watch)
         start_watching(catalog); /* before the first look, so that nothing is missed between */
     if (status == PYRO_OK && pthread_create(&catalog->looker, NULL, run, catalog) == 0)

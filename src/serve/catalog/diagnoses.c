@@ -148,7 +148,7 @@ static enum pyro_status load_whole(const struct serve_log *log, const struct ser
 {
     pyro_inputs *inputs = NULL;
     struct pyro_cpu_meter meter = {.most_us = costs->cpu_us};
-    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, &inputs, error));
+    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, options->redaction, &inputs, error));
     enum pyro_status status = pyro_app_load(inputs, 0, options, ret, error);
     pyro_inputs_close(inputs);
     return status;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/secrets.h"
 #include "serve/catalog/parts.h"
 #include "store/database.h"
 
@@ -15,7 +16,6 @@ enum { APPLICATION_ID = 0x5059524c, VERSION = 3, PATIENCE_MS = 2000, FOLDER_MODE
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
-    "INSERT INTO build VALUES ('" PYROMETER_VERSION "');"
     "CREATE TABLE log (root BLOB NOT NULL, path BLOB NOT NULL, layout INTEGER, in_progress INTEGER, compacted INTEGER,"
     " missing_parts INTEGER, app_id BLOB, attempt_id BLOB, name BLOB, user BLOB, version BLOB, start_ms INTEGER,"
     " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, problem BLOB, parts INTEGER NOT NULL,"
@@ -25,8 +25,12 @@ static const char schema[] =
     " most_bytes INTEGER,"
     " PRIMARY KEY (root, path, number)) WITHOUT ROWID;";
 
+/* A build, and how it redacts: what another one keeps is made anew. */
+enum { BUILD_BYTES = 80 };
+
 struct serve_index {
     sqlite3 *db;
+    char build[BUILD_BYTES];
 };
 
 /* ---- The file ---- */
@@ -46,11 +50,14 @@ static void close_db(struct serve_index *index)
  * no use any more. */
 static bool open_db(struct serve_index *index, const char *path, bool *ret_useless)
 {
-    static const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, NULL};
+    char afterwards[256], question[256];
+    /* An empty table is one that was made just now. */
+    snprintf(afterwards, sizeof(afterwards),
+             "INSERT INTO build SELECT '%s' WHERE NOT EXISTS (SELECT * FROM build);", index->build);
+    snprintf(question, sizeof(question), "SELECT count(*) FROM build WHERE version = '%s'", index->build);
+    const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, afterwards};
     enum pyro_database_state state = pyro_database_open(path, &kind, true, &index->db, NULL);
-    bool good =
-        state == PYRO_DATABASE_GOOD &&
-        pyro_database_number(index->db, "SELECT count(*) FROM build WHERE version = '" PYROMETER_VERSION "'") == 1;
+    bool good = state == PYRO_DATABASE_GOOD && pyro_database_number(index->db, question) == 1;
     *ret_useless = !good && state != PYRO_DATABASE_UNUSABLE;
     if (good)
         run_text(index, "PRAGMA synchronous = NORMAL");
@@ -105,7 +112,8 @@ static bool make_folders(const char *folder)
     return access(folder, W_OK | X_OK) == 0;
 }
 
-enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **ret, struct pyro_error *error)
+enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction redaction, struct serve_index **ret,
+                                       struct pyro_error *error)
 {
     char path[PATH_MAX];
     if (!make_folders(folder) ||
@@ -117,6 +125,8 @@ enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **
     if (!index)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *index = (struct serve_index){0};
+    snprintf(index->build, sizeof(index->build), "%.40s %016llx", PYROMETER_VERSION,
+             (unsigned long long)pyro_secrets_key(redaction));
     bool useless, open = open_db(index, path, &useless);
     if (useless) {
         unlink(path);

@@ -63,7 +63,7 @@ static void start_saving(struct history_state *state, struct save *save, struct 
         free_save(save);
 }
 
-static struct save *new_save(const struct serve_log *log, const char *folder)
+static struct save *new_save(const struct serve_log *log, const char *folder, enum pyro_redaction redaction)
 {
     size_t bytes = strlen(folder) + 1;
     struct save *save = pyro_allocate(NULL, sizeof(*save) + bytes);
@@ -73,7 +73,7 @@ static struct save *new_save(const struct serve_log *log, const char *folder)
     pyro_strbuf_init(&save->identity, NULL);
     memcpy(save->folder, folder, bytes);
     struct pyro_error error;
-    if (pyro_inputs_of(&log->log, &save->inputs, &error) != PYRO_OK ||
+    if (pyro_inputs_of(&log->log, redaction, &save->inputs, &error) != PYRO_OK ||
         !pyro_history_identify(save->inputs, 0, &save->identity)) {
         free_save(save);
         return NULL;
@@ -96,7 +96,7 @@ static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inp
     *ret = cache ? pyro_history_index_load(cache, inputs, 0, with_sql) : NULL;
     if (*ret)
         return PYRO_OK;
-    struct save *save = cache ? new_save(log, cache) : NULL;
+    struct save *save = cache ? new_save(log, cache, options->load.redaction) : NULL;
     enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, &options->load, ret, error);
     if (status == PYRO_OK && save)
         start_saving(state, save, *ret);
@@ -119,7 +119,8 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
         *state = (struct history_state){0};
     }
     stop_saving(state);
-    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, &inputs, error));
+    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, options->load.redaction,
+                                  &inputs, error));
     enum pyro_status status = state->follower || log->log.in_progress
                                   ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained,
                                                         &options->load, &history, error)

@@ -3,10 +3,11 @@
 #include "session/load.h"
 
 enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
-                                      struct pyro_cpu_meter *meter, pyro_inputs **ret, struct pyro_error *error)
+                                      struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
+                                      struct pyro_error *error)
 {
     if (!limits)
-        return pyro_inputs_of(log, ret, error);
+        return pyro_inputs_of(log, redaction, ret, error);
     struct pyro_log limited = *log;
     limited.meter = meter;
     limited.parts = pyro_allocate(NULL, (log->part_count + 1) * sizeof(*limited.parts));
@@ -16,7 +17,7 @@ enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct s
         limited.parts[i] = log->parts[i];
         limited.parts[i].most_line_bytes = limits->line_bytes;
     }
-    enum pyro_status status = pyro_inputs_of(&limited, ret, error);
+    enum pyro_status status = pyro_inputs_of(&limited, redaction, ret, error);
     pyro_release(NULL, limited.parts);
     return status;
 }

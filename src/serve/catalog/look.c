@@ -284,7 +284,8 @@ static struct serve_log *scan(const struct serve_look *look, const struct job *j
     struct serve_log *made = NULL;
     struct stat status;
     pyro_arena_init(&arena, NULL);
-    enum pyro_status result = pyro_serve_inputs_of(job->log, sent ? look->costs : NULL, &meter, &inputs, &error);
+    enum pyro_status result =
+        pyro_serve_inputs_of(job->log, sent ? look->costs : NULL, &meter, look->redaction, &inputs, &error);
     if (result == PYRO_OK)
         result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
     if (result == PYRO_OK)

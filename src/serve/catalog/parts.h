@@ -56,7 +56,8 @@ void pyro_serve_logs_done(serve_logs *logs);
 /* Inputs that are this log. With `limits`, which only uploads have, reading them ends with PYRO_ERROR_INPUT beyond
  * those; `meter` must outlive the inputs. */
 enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
-                                      struct pyro_cpu_meter *meter, pyro_inputs **ret, struct pyro_error *error);
+                                      struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
+                                      struct pyro_error *error);
 
 /* ---- list.c ---- */
 
@@ -135,6 +136,7 @@ struct serve_look {
     struct serve_store *const *stores;
     size_t store_count;
     unsigned threads;
+    enum pyro_redaction redaction;                           /* of what the list shows */
     const struct serve_list *before;                         /* what was found last time */
     bool (*stopping)(void *context);                         /* asked often; true ends the look early */
     void (*partial)(void *context, struct serve_list *list); /* takes over what is there so far; NULL: not wanted */
@@ -148,7 +150,8 @@ enum pyro_status pyro_serve_look(const struct serve_look *look, struct serve_lis
 
 struct serve_index;
 /* PYRO_ERROR_OUTPUT: nothing can be kept in that folder, which is made when missing. */
-enum pyro_status pyro_serve_index_open(const char *folder, struct serve_index **ret, struct pyro_error *error);
+enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction redaction, struct serve_index **ret,
+                                       struct pyro_error *error);
 void pyro_serve_index_close(struct serve_index *index);
 /* Adds what is kept of the logs of `folder`. False: no memory. */
 bool pyro_serve_index_read(struct serve_index *index, const char *folder, const struct serve_catalog_options *options,

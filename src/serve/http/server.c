@@ -120,7 +120,8 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .load = {.size = sizeof(wanted.load),
                  .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS | PYRO_WANT_PLAN_CHANGES,
                  .config = options->config,
-                 .prices = options->prices},
+                 .prices = options->prices,
+                 .redaction = options->redaction},
     };
     return pyro_serve_catalog_open(&wanted, &server->catalog, error);
 }

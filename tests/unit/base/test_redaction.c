@@ -44,7 +44,12 @@ static void test_properties(void **state)
     assert_true(is_secret(&secrets, "spark.my.PassWord", "x"));
     assert_true(is_secret(&secrets, "fs.s3a.access.key", "x"));
     assert_true(is_secret(&secrets, "fs.s3a.accesskey", "x"));
-    assert_false(is_secret(&secrets, "fs.s3a.access-key", "x")); /* as Spark has it */
+    assert_true(is_secret(&secrets, "fs.s3a.access-key", "x"));
+    assert_true(is_secret(&secrets, "javax.net.ssl.keyStorePasswd", "x"));
+    assert_true(is_secret(&secrets, "fs.azure.account.key.me.net", "x"));
+    assert_false(is_secret(&secrets, "fs.s3a.aws.credentials.provider", "org.apache.X"));
+    assert_false(is_secret(&secrets, "PWD", "/home/me"));
+    assert_true(is_secret(&secrets, "PWD", "abc"));
     assert_true(is_secret(&secrets, "sun.java.command", "Main --conf spark.x.token=1"));
     assert_false(is_secret(&secrets, "spark.app.name", "join"));
     assert_false(is_secret(&secrets, "spark.app.pin", "1234"));
@@ -58,6 +63,11 @@ static void test_properties(void **state)
     assert_false(is_secret(&secrets, "spark.app.pin", "1234"));
     set(&secrets, "spark.other", "spark");
     assert_false(is_secret(&secrets, "spark.app.name", "join"));
+    pyro_secrets_done(&secrets);
+    secrets.how = PYRO_REDACT_SPARK;
+    assert_true(is_secret(&secrets, "spark.my.password", "x"));
+    assert_false(is_secret(&secrets, "fs.s3a.access-key", "x")); /* as Spark has it */
+    assert_false(is_secret(&secrets, "spark.my.passwd", "x"));
     pyro_secrets_done(&secrets);
 }
 

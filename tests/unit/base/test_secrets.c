@@ -3,24 +3,36 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/secrets.h"
 
-static void check(const char *text, const char *wanted)
+#define STARS PYRO_REDACTED
+
+static void check_as(enum pyro_redaction how, const char *text, const char *wanted)
 {
-    struct pyro_secrets secrets = {0};
+    struct pyro_secrets secrets = {.how = how};
     struct pyro_strbuf buffer;
     pyro_strbuf_init(&buffer, NULL);
     struct pyro_slice shown = pyro_secrets_text(&secrets, pyro_slice_from(text), &buffer);
+    char *copy = strndup(shown.ptr, shown.len);
+    assert_string_equal(copy, wanted);
+    /* What was redacted stays as it is. */
+    shown = pyro_secrets_text(&secrets, pyro_slice_from(copy), &buffer);
     assert_int_equal(shown.len, strlen(wanted));
     assert_memory_equal(shown.ptr, wanted, shown.len);
+    free(copy);
     pyro_strbuf_done(&buffer);
     pyro_secrets_done(&secrets);
 }
 
-#define STARS PYRO_REDACTED
+static void check(const char *text, const char *wanted)
+{
+    check_as(PYRO_REDACT_WIDE, text, wanted);
+}
 
 static void test_every_word(void **state)
 {
@@ -35,6 +47,54 @@ static void test_every_word(void **state)
     check("user x IDENTIFIED  BY 'abc'", "user x IDENTIFIED  BY " STARS);
     check("jdbc://me:abc@host/db", "jdbc://me:" STARS "@host/db");
     check("one password=a, another token=b", "one password=" STARS ", another token=" STARS);
+    check("UID=sa;PWD=abc;x=1", "UID=sa;PWD=" STARS ";x=1");
+    check("passphrase: abc", "passphrase: " STARS);
+    check("password:abc", "password:" STARS);
+    check("credentials=abc", "credentials=" STARS);
+    check("apikey=abc api_key=abc api-key=abc api.key=abc",
+          "apikey=" STARS " api_key=" STARS " api-key=" STARS " api.key=" STARS);
+    check("AccountName=x;AccountKey=ab+c/==;y", "AccountName=x;AccountKey=" STARS ";y");
+    check("fs.azure.account.key.x.net=abc", "fs.azure.account.key.x.net=" STARS);
+    check("--conf x --db-password abc --other y", "--conf x --db-password " STARS " --other y");
+    check("X-Auth-Token: abc123", "X-Auth-Token: " STARS);
+    check("Map(password -> abc, user -> x)", "Map(password -> " STARS ", user -> x)");
+    check("Authorization: Basic abc==", "Authorization: Basic " STARS);
+    check("sent Bearer abc.def-1", "sent Bearer " STARS);
+    check("https://h/c?sv=1&sig=a%2Bb&se=2", "https://h/c?sv=1&sig=" STARS "&se=2");
+    check("jdbc:oracle:thin:scott/tiger@h:1521", "jdbc:oracle:thin:scott/" STARS "@h:1521");
+    check("https://u:p@ss@h/x", "https://u:" STARS "@h/x");
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    check("key AKIAIOSFODNN7EXAMPLE here", "key " STARS " here");
+    check("eyJhbGciOi.eyJzdWIiOi.c2ln-x!", STARS "!");
+    check("ghp_abcdefghijklmnopqrst.", STARS ".");
+    check("a -----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- b", "a " STARS " b");
+    check("a -----BEGIN PRIVATE KEY-----\nabc", "a " STARS); /* cut */
+}
+
+/* JSON, URLs and HTML inside of a text, and both in each other. */
+static void test_escapes(void **state)
+{
+    (void)state;
+    check("{\"password\":\"a\\\"b\",\"x\":1}", "{\"password\":" STARS ",\"x\":1}");
+    check("{\\\"password\\\": \\\"abc\\\",\\\"x\\\":1}", "{\\\"password\\\": " STARS ",\\\"x\\\":1}");
+    check("{\\\\\\\"password\\\\\\\":\\\\\\\"abc\\\\\\\"}", "{\\\\\\\"password\\\\\\\":" STARS "}");
+    check("{'api_key': 'abc', 'x': 1}", "{'api_key': " STARS ", 'x': 1}");
+    check("%7B%22password%22%3A%22a%5C%22b%22%7D", "%7B%22password%22%3A" STARS "%7D");
+    check("password%3Dabc", "password%3D" STARS);
+    check("http%3A%2F%2Fu%3Aabc%40h%2Fx", "http%3A%2F%2Fu%3A" STARS "%40h%2Fx");
+    check("http:\\/\\/u:abc@h\\/x", "http:\\/\\/u:" STARS "@h\\/x");
+    check("{&quot;password&quot;:&quot;abc&quot;}", "{&quot;password&quot;:" STARS "}");
+    check("{&#34;token&#34;:&#34;a&amp;c&#34;}", "{&#34;token&#34;:" STARS "}");
+    check("password&#61;a&amp;b x", "password&#61;" STARS " x");
+    check("password\\u003dabc x", "password\\u003d" STARS " x");
+    check("http:&#x2F;&#x2F;u:abc@h", "http:&#x2F;&#x2F;u:" STARS "@h");
+    check("password=\"ab", "password=" STARS); /* cut */
+    check("password='it''s' x", "password=" STARS " x");
+    check("x=1%26sig%3Dabc", "x=1%26sig%3D" STARS);
 }
 
 static void test_nothing_to_hide(void **state)
@@ -49,16 +109,63 @@ static void test_nothing_to_hide(void **state)
         "tokens are counted",
         "the secret of success",
         "struct<password:string>",
+        "root |-- token: string (nullable = true)",
+        "struct<secret:struct<a:int>,password:decimal(10,2)>",
+        "Filter (password#12 = token#13)",
+        "spark://HeartbeatReceiver@host:7077",
+        "abfss://container@account.dfs.core.windows.net/x",
+        "unexpected token: FROM",
+        "a bearer token is needed",
+        "{\"token\":null,\"password\":false}",
+        "fs.s3a.aws.credentials.provider=org.apache.X",
+        "PWD=/home/me",
+        "java.io.IOException: at a.TokenUtil.call(TokenUtil.java:12)",
+        "hdfs://nn:8020/x, mail to a@b.c",
+        "assign=1, design=2",
+        "key password=" STARS ", x",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         check(texts[i], texts[i]);
 }
 
+static void test_spark_alone(void **state)
+{
+    (void)state;
+    check_as(PYRO_REDACT_SPARK, "a.password=abc passwd=abc", "a.password=" STARS " passwd=abc");
+    check_as(PYRO_REDACT_SPARK, "jdbc://me:abc@host/db", "jdbc://me:abc@host/db");
+    check_as(PYRO_REDACT_SPARK, "AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE");
+    assert_true(pyro_secrets_key(PYRO_REDACT_SPARK) != pyro_secrets_key(PYRO_REDACT_WIDE));
+}
+
+/* Texts made to cost: each is looked through in about the time of its length. */
+static void test_long_texts(void **state)
+{
+    static const char *const pieces[] = {"password=\"", "://a:", "secret", "\\\"token\\\":\\\"", "-----BEGIN", "&quot;", "%22",
+                                         "password=a", "://u:p@", "--token-", "eyJaaaaaaa.aaaaaa.", "credential "};
+    enum { BYTES = 1 << 20 };
+    char *text = malloc(BYTES + 1);
+    (void)state;
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+        struct pyro_secrets secrets = {0};
+        struct pyro_strbuf buffer;
+        size_t len = strlen(pieces[i]);
+        pyro_strbuf_init(&buffer, NULL);
+        for (size_t at = 0; at < BYTES; at++)
+            text[at] = pieces[i][at % len];
+        struct pyro_slice shown = pyro_secrets_text(&secrets, (struct pyro_slice){text, BYTES}, &buffer);
+        assert_true(shown.len > 0);
+        pyro_strbuf_done(&buffer);
+        pyro_secrets_done(&secrets);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_word),
-        cmocka_unit_test(test_nothing_to_hide),
+        cmocka_unit_test(test_every_word),      cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_escapes),         cmocka_unit_test(test_nothing_to_hide),
+        cmocka_unit_test(test_spark_alone),     cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static char *describe_fed(const char *text, size_t len, size_t piece)
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     for (size_t at = 0; at < len; at += piece)
         assert_int_equal(pyro_history_follower_feed(follower, text + at, len - at < piece ? len - at : piece, &error),
                          PYRO_OK);
@@ -149,7 +149,7 @@ static void test_limits(void **state)
     struct pyro_history_follower *follower = NULL;
     struct pyro_error error;
     char job[400];
-    assert_int_equal(pyro_history_follower_new(true, &limits, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, &limits, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     assert_int_equal(pyro_history_follower_feed(follower, log_text, sizeof(log_text) - 1, &error), PYRO_OK);
     for (int id = 1; id < 5; id++) {
         struct pyro_history *history = NULL;
@@ -188,7 +188,7 @@ static void test_limit_of_executions(void **state)
     int64_t ends[EXECUTIONS];
     bool kept[EXECUTIONS];
     char text[1000];
-    assert_int_equal(pyro_history_follower_new(true, &limits, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, &limits, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     assert_int_equal(pyro_history_follower_feed(follower, log_text, sizeof(log_text) - 1, &error), PYRO_OK);
     for (int id = 0, stored = 0; id < EXECUTIONS; id++) {
         ends[id] = 5000 + id * 7919 % TIMES;
@@ -228,7 +228,7 @@ static void test_snapshots_do_not_change(void **state)
     struct pyro_history *snapshots[MOST];
     size_t ends[MOST], count = 0, at = 0;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     while (at < sizeof(log_text) - 1) {
         size_t len = (size_t)(strchr(log_text + at, '\n') + 1 - (log_text + at));
         assert_int_equal(pyro_history_follower_feed(follower, log_text + at, len, &error), PYRO_OK);
@@ -309,7 +309,7 @@ static struct pyro_history *fed(void)
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
     struct pyro_error error;
-    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, &error), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     /* Without the last lines a task still runs. */
     size_t len = (size_t)(strstr(log_text, "no JSON") - log_text), last = len;
     while (log_text[--last - 1] != '\n')

@@ -1,0 +1,12 @@
+/* A fast look at a text before any expression runs over it. */
+#ifndef PYRO_BASE_SECRET_SCAN_H
+#define PYRO_BASE_SECRET_SCAN_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+/* False: nothing that secret_forms.h describes is in the text. Most texts are told apart so. */
+bool pyro_may_hold_secret(struct pyro_slice text);
+
+#endif
