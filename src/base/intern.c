@@ -166,7 +166,8 @@ size_t pyro_string_pool_bytes(const struct pyro_string_pool *pool)
     return bytes;
 }
 
-/* ---- Looking again ------------------------------------------------------------------------------------------------ */
+/* ---- Looking again ------------------------------------------------------------------------------------------------
+ */
 
 struct pyro_renewal {
     struct pyro_string_pool *pool;

@@ -19,7 +19,7 @@
 /* ---- How signs are written: as they are, in JSON inside of a text, in a URL, in HTML ---- */
 
 #define QUOTE                                                                                                          \
-    "(?:\\\\*[\"'`]|&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)"                        \
+    "(?:\\\\*[\"'`]|&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)"                             \
     "|\\\\+u00(?:22|27|60))"
 #define EQUALS "(?:=|%(?:25)*3d|&(?:equals|#0*61|#x0*3d);|\\\\+u003d)"
 #define MORE   "(?:>|%(?:25)*3e|&(?:gt|#0*62|#x0*3e);|\\\\+u003e)"
@@ -47,10 +47,9 @@
 #define QUOTED                                                                                                         \
     "\"(?:[^\"\\\\]|\\\\.|\"\")*+(?:\"|\\z)|'(?:[^'\\\\]|\\\\.|'')*+(?:'|\\z)|`[^`]*+(?:`|\\z)"                        \
     "|(\\\\+[\"'`])(?s:.)*?(?:(?<!\\\\)\\g{-1}|\\z)"                                                                   \
-    "|(&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)|\\\\+u00(?:22|27|60))"                \
+    "|(&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)|\\\\+u00(?:22|27|60))"                    \
     "(?s:.)*?(?:(?<!\\\\)(?<!%5c)(?<!%255c)\\g{-1}|\\z)"
-#define BARE                                                                                                           \
-    "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
+#define BARE  "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
 #define VALUE "(" QUOTED "|" BARE ")"
 
 /* ---- A name and its value ---- */
@@ -58,11 +57,11 @@
 /* name=value, name => value, name -> value, 'name': value; password: value; password 'value'; --password value.
  * `words`: of names; `clear`: those that need no quotes before a ':', since schemas are written name:type. */
 #define NAMED_FORMS(words, clear)                                                                                      \
-    "(?:" words ")" TAIL "(?:" QUOTE "?" BLANKS "(?:" EQUALS MORE "?+|-" MORE "|" COLON EQUALS ")" BLANKS               \
-    "|" QUOTE BLANKS COLON BLANKS "(?![{\\[]))" NOT_REPLACED NO_VALUE                                                  \
-    "|(?:" clear ")" COLON BLANKS "(?![{\\[])" NO_TYPE NOT_REPLACED NO_VALUE                                           \
-    "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK "{1,16}+(?=" QUOTE ")" NOT_REPLACED                    \
-    "|--[\\w.\\-]{0,64}?(?:" words ")[\\w.\\-]{0,64}" BLANK "{1,16}+(?!-)" NOT_REPLACED
+    "(?:" words ")" TAIL "(?:" QUOTE "?" BLANKS "(?:" EQUALS MORE "?+|-" MORE "|" COLON EQUALS ")" BLANKS              \
+    "|" QUOTE BLANKS COLON BLANKS "(?![{\\[]))" NOT_REPLACED NO_VALUE "|(?:" clear ")" COLON BLANKS                    \
+    "(?![{\\[])" NO_TYPE NOT_REPLACED NO_VALUE "|(?<![a-z])(?:" clear "|identified" BLANK "{1,16}+by)" BLANK           \
+    "{1,16}+(?=" QUOTE ")" NOT_REPLACED "|--[\\w.\\-]{0,64}?(?:" words ")[\\w.\\-]{0,64}" BLANK                        \
+    "{1,16}+(?!-)" NOT_REPLACED
 
 #define SPARK_CLEAR "password|secret"
 /* A token has a digit: parsers complain of others. */
@@ -73,17 +72,17 @@
 /* Headers, and signatures of signed addresses. */
 #define HEADER_FORMS                                                                                                   \
     "|(?<![a-z])authorization" QUOTE "?" BLANKS "(?:" COLON "|" EQUALS ")" BLANKS QUOTE "?(?:basic|bearer|digest"      \
-    "|negotiate|token|apikey)(?:" BLANK "|\\+){1,16}+" NOT_REPLACED                                                     \
-    "|(?<![a-z])bearer(?:" BLANK "|\\+){1,16}+(?!tokens?\\b|auth|of\\b)(?=\\S{4})" NOT_REPLACED                         \
+    "|negotiate|token|apikey)(?:" BLANK "|\\+){1,16}+" NOT_REPLACED "|(?<![a-z])bearer(?:" BLANK                       \
+    "|\\+){1,16}+(?!tokens?\\b|auth|of\\b)(?=\\S{4})" NOT_REPLACED                                                     \
     "|(?<![a-z])(?:sig|signature|x-amz-(?:signature|credential|security-token))" EQUALS NOT_REPLACED                   \
     "|(?<![a-z])(?:set-)?cookie" COLON BLANKS NOT_REPLACED
 
 /* ---- Passwords in addresses, up to the last '@' before the path: scheme://user:password@, and Oracle's ---- */
 
 #define ADDRESS_FORMS                                                                                                  \
-    COLON SLASH SLASH "(?:(?!" COLON "|" AT "|" SLASH ")[^\\s\"'<>])*+" COLON NOT_REPLACED                        \
-    "((?:(?!" SLASH ")[^\\s\"'<>])+)(?=" AT ")"                                                                 \
-    "|oracle:\\w{1,16}:[^\\s/:@\"']{1,128}/" NOT_REPLACED "([^\\s/@\"']{1,1024})(?=@)"
+    COLON SLASH SLASH "(?:(?!" COLON "|" AT "|" SLASH ")[^\\s\"'<>])*+" COLON NOT_REPLACED "((?:(?!" SLASH             \
+                      ")[^\\s\"'<>])+)(?=" AT ")"                                                                      \
+                      "|oracle:\\w{1,16}:[^\\s/:@\"']{1,128}/" NOT_REPLACED "([^\\s/@\"']{1,1024})(?=@)"
 
 /* ---- Values that are known by their shape: all of them is the secret ---- */
 

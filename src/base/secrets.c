@@ -5,7 +5,15 @@
 #include "base/secret_scan.h"
 
 /* Expressions come from logs: what they may cost is bounded, for each text by its length. */
-enum { MATCH_LIMIT = 100000, HEAP_KIB = 1024, EXPRESSION_BYTES = 4096, STEPS = 20000, STEPS_A_BYTE = 100, STACK = 32 << 10, MOST_STACK = 1 << 20 };
+enum {
+    MATCH_LIMIT = 100000,
+    HEAP_KIB = 1024,
+    EXPRESSION_BYTES = 4096,
+    STEPS = 20000,
+    STEPS_A_BYTE = 100,
+    STACK = 32 << 10,
+    MOST_STACK = 1 << 20
+};
 
 static const char names[] = "(?i)" SPARK_WORDS;
 static const char more_names[] = "(?i)" MORE_WORDS;
@@ -13,8 +21,7 @@ static const char options[] = "(?i)" SPARK_OPTIONS;
 
 /* 1: the secret. */
 static const char spark_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS, SPARK_CLEAR) ")" VALUE;
-static const char wide_text[] =
-    "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) HEADER_FORMS ")" VALUE;
+static const char wide_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) HEADER_FORMS ")" VALUE;
 static const char shapes[] = "(?i)(?|" ADDRESS_FORMS "|(" SHAPED_FORMS "))";
 
 /* An option as plans ([a=b, c=d], Map(a -> b)) and statements (OPTIONS (a 'b', `c` = 'd')) write it. 1: its name, 2:
@@ -291,7 +298,8 @@ static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const pcre2
         struct pyro_slice key = {text.ptr + places[2], places[3] - places[2]},
                           value = {text.ptr + places[4], places[5] - places[4]};
         from = places[5];
-        if (pyro_slice_starts_with(value, "****") || !(plan ? is_secret_option(secrets, key, value) : pyro_secrets_own_name(secrets, key)))
+        if (pyro_slice_starts_with(value, "****") ||
+            !(plan ? is_secret_option(secrets, key, value) : pyro_secrets_own_name(secrets, key)))
             continue;
         replace(text, copied, places[4], out);
         copied = places[5];

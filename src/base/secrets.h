@@ -29,11 +29,12 @@ enum pyro_secret_setting {
     PYRO_SECRET_SETTINGS
 };
 
-/* Expressions, compiled when they are first needed; for one thread at a time. Zeroed to begin with, apart from `how`. */
+/* Expressions, compiled when they are first needed; for one thread at a time. Zeroed to begin with, apart from `how`.
+ */
 struct pyro_secrets {
     enum pyro_redaction how;
     pcre2_code *names, *more_names, *options, *text, *shapes, *pairs;
-    pcre2_code *own[PYRO_SECRET_SETTINGS];    /* the log's */
+    pcre2_code *own[PYRO_SECRET_SETTINGS];   /* the log's */
     uint64_t own_hash[PYRO_SECRET_SETTINGS]; /* of their texts; 0: none */
     pcre2_match_data *found, *pair;
     pcre2_match_context *limits;
@@ -46,14 +47,14 @@ struct pyro_secrets {
 };
 
 void pyro_secrets_done(struct pyro_secrets *secrets);
-/* Takes the property, where it is one of the settings; true: texts that were looked at before are to be looked at again.
- * It comes from a log: an expression that is too long, or not understood, is left out, and matching has limits beyond
- * which everything matches. */
+/* Takes the property, where it is one of the settings; true: texts that were looked at before are to be looked at
+ * again. It comes from a log: an expression that is too long, or not understood, is left out, and matching has limits
+ * beyond which everything matches. */
 bool pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value);
 /* Whether the name of a property says that its value is a secret. */
 bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value);
-/* Whether a property's value must not be shown: by its name, or since Spark's expression or the log's finds something in
- * the value, as Spark has it. */
+/* Whether a property's value must not be shown: by its name, or since Spark's expression or the log's finds something
+ * in the value, as Spark has it. */
 bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value);
 /* Whether the log's own spark.redaction.regex finds anything in a text. */
 bool pyro_secrets_own_name(struct pyro_secrets *secrets, struct pyro_slice text);

@@ -37,8 +37,10 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
     pyro_strbuf_init(&builder->scratch, allocator);
     pyro_strbuf_init(&builder->last_details, allocator);
     builder->app = pyro_app_new(allocator);
-    if (builder->app)
+    if (builder->app) {
+        builder->app->redaction = redaction;
         pyro_intake_init(&builder->intake, builder->app->strings, redaction, allocator);
+    }
     if (!builder->app || !pyro_vec_reserve(&builder->event_counts, pyro_event_count, allocator)) {
         pyro_builder_done(builder);
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");

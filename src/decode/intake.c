@@ -14,8 +14,8 @@ static uint64_t hash_of(struct pyro_slice text, enum kind kind, size_t limit)
 
 static struct pyro_slice look(struct pyro_intake *intake, struct pyro_slice text, bool plan, struct pyro_strbuf *buffer)
 {
-    struct pyro_slice shown = plan ? pyro_secrets_plan(&intake->secrets, text, buffer)
-                                   : pyro_secrets_text(&intake->secrets, text, buffer);
+    struct pyro_slice shown =
+        plan ? pyro_secrets_plan(&intake->secrets, text, buffer) : pyro_secrets_text(&intake->secrets, text, buffer);
     intake->failed |= buffer->failed;
     return buffer->failed ? PYRO_SLICE_LITERAL(PYRO_REDACTED) : shown;
 }

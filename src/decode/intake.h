@@ -36,8 +36,8 @@ void pyro_intake_leave(struct pyro_intake *intake);
 
 /* Number of a plan or a statement; UINT32_MAX: no memory. */
 uint32_t pyro_intake_plan(struct pyro_intake *intake, struct pyro_slice text);
-/* The text up to about `limit` bytes, at a character's border. What lies behind is looked at too as far as needed: a cut
- * may leave the beginning of a secret. 0: all of it. */
+/* The text up to about `limit` bytes, at a character's border. What lies behind is looked at too as far as needed: a
+ * cut may leave the beginning of a secret. 0: all of it. */
 struct pyro_slice pyro_intake_prefix(struct pyro_intake *intake, struct pyro_slice text, size_t limit, bool plan);
 /* As much of a text as pyro_intake_prefix() looks at. */
 size_t pyro_intake_window(size_t limit);

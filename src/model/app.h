@@ -130,6 +130,7 @@ struct pyro_app {
     int references; /* atomic */
     bool sealed;
     struct pyro_string_pool *strings; /* reference-counted; every slice points into it */
+    enum pyro_redaction redaction;    /* of its texts */
     struct pyro_slice path;           /* the log, as given */
     struct pyro_slice codec;
 

@@ -40,6 +40,7 @@ struct pyro_app *pyro_app_copy(const struct pyro_app *app)
         return NULL;
     pyro_string_pool_release(copy->strings);
     copy->strings = pyro_string_pool_retain(app->strings);
+    copy->redaction = app->redaction;
     copy->path = app->path;
     copy->codec = app->codec;
     copy->application = app->application;

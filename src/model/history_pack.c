@@ -1,5 +1,5 @@
-/* One description of a history's parts serves three ways: each function below writes what it is given, fills it, or shows
- * the texts in it. */
+/* One description of a history's parts serves three ways: each function below writes what it is given, fills it, or
+ * shows the texts in it. */
 #include "model/history_pack.h"
 
 #include "base/intern.h"
@@ -90,7 +90,7 @@ static void numbers(struct pack *pack, int64_t *values, size_t many)
     do {                                                                                                               \
         size_t many_ = count((pack), (vec)->count);                                                                    \
         for (size_t i_ = 0; i_ < many_ && !(pack)->failed; i_++) {                                                     \
-            if (reading(pack) && !pyro_vec_push((vec), NULL)) {                                                          \
+            if (reading(pack) && !pyro_vec_push((vec), NULL)) {                                                        \
                 (pack)->failed = true;                                                                                 \
                 break;                                                                                                 \
             }                                                                                                          \

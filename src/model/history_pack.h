@@ -9,8 +9,8 @@
 /* Raised whenever what is packed changes. */
 enum { PYRO_HISTORY_PACK_VERSION = 1 };
 
-/* Calls `visit` with every text of a history that is being built, which it may change. Texts that are numbers of the pool,
- * and those of accumulables of single tasks, are not among them. */
+/* Calls `visit` with every text of a history that is being built, which it may change. Texts that are numbers of the
+ * pool, and those of accumulables of single tasks, are not among them. */
 typedef void pyro_history_visit(void *context, struct pyro_slice *text);
 void pyro_history_each_text(struct pyro_history *history, pyro_history_visit *visit, void *context);
 

@@ -35,7 +35,8 @@ enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *o
     *decoder = (struct pyro_decoder){.options = resolved, .path = (char *)(decoder + 1)};
     memcpy(decoder->path, path, path_bytes);
     pyro_chunk_init(&decoder->chunk, resolved.allocator, pyro_scan_best(), resolved.max_record_bytes, resolved.wanted);
-    enum pyro_status status = pyro_builder_init(&decoder->builder, resolved.allocator, resolved.wanted, resolved.redaction, error);
+    enum pyro_status status =
+        pyro_builder_init(&decoder->builder, resolved.allocator, resolved.wanted, resolved.redaction, error);
     if (status == PYRO_OK && !pyro_builder_begin_part(&decoder->builder, pyro_slice_from(path)))
         status = no_memory(error);
     if (status != PYRO_OK) {

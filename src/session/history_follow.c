@@ -107,7 +107,8 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
 /* ---- As bytes come ---- */
 
 enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
-                                           enum pyro_redaction redaction, struct pyro_history_follower **ret, struct pyro_error *error)
+                                           enum pyro_redaction redaction, struct pyro_history_follower **ret,
+                                           struct pyro_error *error)
 {
     struct pyro_history_follower *follower = pyro_allocate(NULL, sizeof(*follower));
     if (!follower)

@@ -46,7 +46,8 @@ static uint64_t current_version(void)
     return XXH3_64bits(sizes, sizeof(sizes)) ^ XXH3_64bits(PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
 }
 
-/* What tells this state of a log, and how its texts were redacted, from any other; false: it has no files to tell by. */
+/* What tells this state of a log, and how its texts were redacted, from any other; false: it has no files to tell by.
+ */
 static bool identify(const struct pyro_log *log, enum pyro_redaction redaction, struct pyro_strbuf *identity)
 {
     pyro_strbuf_printf(identity, "%016llx\n", (unsigned long long)pyro_secrets_key(redaction));
@@ -225,9 +226,9 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
     pyro_strbuf_init(&file, NULL);
     index_path(folder, log, history->with_sql, &path);
     /* What changed while it was read is not known to be what was read. */
-    bool ok = lock >= 0 && !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) && pyro_slice_eq(pyro_strbuf_slice(&now), identity) &&
-              pyro_history_index_write(history, identity, &file) && file.len <= history->bytes / 100 * LARGEST_SHARE &&
-              put_file(folder, path.data, pyro_strbuf_slice(&file));
+    bool ok = lock >= 0 && !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) &&
+              pyro_slice_eq(pyro_strbuf_slice(&now), identity) && pyro_history_index_write(history, identity, &file) &&
+              file.len <= history->bytes / 100 * LARGEST_SHARE && put_file(folder, path.data, pyro_strbuf_slice(&file));
     pyro_strbuf_done(&now);
     pyro_strbuf_done(&path);
     pyro_strbuf_done(&file);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/clean.h"
 #include "store/store.h"
 
 static const struct pyro_backend *const backends[] = {
@@ -15,6 +16,7 @@ struct pyro_store {
     const struct pyro_backend *backend;
     void *state;
     struct pyro_arena arena; /* what callers were handed */
+    struct pyro_secrets secrets;
 };
 
 static const struct pyro_backend *backend_of(const char *url)
@@ -26,8 +28,8 @@ static const struct pyro_backend *backend_of(const char *url)
     return NULL;
 }
 
-static enum pyro_status open_url(const char *url, bool writes, const struct pyro_allocator *allocator, pyro_store **ret,
-                                 struct pyro_error *error)
+static enum pyro_status open_url(const char *url, bool writes, const struct pyro_allocator *allocator,
+                                 enum pyro_redaction redaction, pyro_store **ret, struct pyro_error *error)
 {
     const struct pyro_backend *backend = backend_of(url);
     if (!backend || !ret)
@@ -35,7 +37,7 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
     struct pyro_store *store = pyro_allocate(allocator, sizeof(*store));
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
-    *store = (struct pyro_store){.allocator = allocator, .backend = backend};
+    *store = (struct pyro_store){.allocator = allocator, .backend = backend, .secrets.how = redaction};
     enum pyro_status status = backend->open(pyro_store_place(url), writes, allocator, &store->state, error);
     if (status != PYRO_OK) {
         pyro_release(allocator, store);
@@ -53,7 +55,10 @@ enum pyro_status pyro_store_open(const char *url, const struct pyro_options *opt
     const struct pyro_allocator *allocator = NULL;
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
         allocator = options->allocator;
-    return open_url(url, true, allocator, ret, error);
+    enum pyro_redaction redaction = PYRO_REDACT_WIDE;
+    if (options && options->size >= offsetof(struct pyro_options, redaction) + sizeof(options->redaction))
+        redaction = options->redaction;
+    return open_url(url, true, allocator, redaction, ret, error);
 }
 
 void pyro_store_close(pyro_store *store)
@@ -62,6 +67,7 @@ void pyro_store_close(pyro_store *store)
         return;
     store->backend->close(store->state);
     pyro_arena_done(&store->arena);
+    pyro_secrets_done(&store->secrets);
     pyro_release(store->allocator, store);
 }
 
@@ -79,14 +85,43 @@ enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diag
     return status;
 }
 
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
+}
+
+/* What callers give may quote a log. */
+static bool clean_text(pyro_store *store, const char **text)
+{
+    *text = pyro_store_clean_text(&store->secrets, pyro_slice_from(*text), &store->arena).ptr;
+    return *text != NULL;
+}
+
 enum pyro_status pyro_store_record_error(pyro_store *store, const char *application, const char *step, const char *type,
                                          const char *message, const char *raw, struct pyro_error *error)
 {
     pyro_error_clear(error);
     if (!store || !application || !step || !type || !message)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only the raw text may be left out");
-    struct pyro_store_error_row row = {pyro_store_now_ms(), application, step, type, message, raw};
+    const char *texts[] = {application, message, raw};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        if (texts[i] && !clean_text(store, &texts[i]))
+            return no_memory(error);
+    struct pyro_store_error_row row = {pyro_store_now_ms(), texts[0], step, type, texts[1], texts[2]};
     return store->backend->record_error(store->state, &row, error);
+}
+
+/* Kept before this version: secrets that it would have hidden may be in it. */
+static enum pyro_status clean_baseline(pyro_store *store, struct pyro_baseline *baseline, struct pyro_error *error)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, store->allocator);
+    struct pyro_slice before = pyro_slice_from(baseline->report),
+                      shown = pyro_store_clean_json(&store->secrets, before, &text);
+    if (shown.ptr != before.ptr)
+        baseline->report = text.failed ? NULL : pyro_arena_copy(&store->arena, shown).ptr;
+    pyro_strbuf_done(&text);
+    return baseline->report ? PYRO_OK : no_memory(error);
 }
 
 enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
@@ -95,7 +130,29 @@ enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct
     pyro_error_clear(error);
     if (!store || !name || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a name are needed");
-    return store->backend->baseline(store->state, name, &store->arena, ret, error);
+    uint64_t key = 0;
+    PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, ret, &key, error));
+    return ret->report && !pyro_store_is_clean(key, store->secrets.how) ? clean_baseline(store, ret, error) : PYRO_OK;
+}
+
+/* Names of runs, whenever they were kept, as this version shows them: they are compared with those of logs. */
+struct past_runs {
+    pyro_store *store;
+    int (*take)(void *context, const struct pyro_past_run *run);
+    void *context;
+    struct pyro_arena arena;
+    bool failed;
+};
+
+static int take_past_run(void *context, const struct pyro_past_run *run)
+{
+    struct past_runs *runs = context;
+    struct pyro_past_run shown = *run;
+    pyro_arena_reset(&runs->arena);
+    shown.application =
+        pyro_store_clean_text(&runs->store->secrets, pyro_slice_from(run->application), &runs->arena).ptr;
+    runs->failed |= !shown.application;
+    return runs->failed ? 1 : runs->take(runs->context, &shown);
 }
 
 enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *context, const struct pyro_past_run *run),
@@ -104,7 +161,11 @@ enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *contex
     pyro_error_clear(error);
     if (!store || !take)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
-    return store->backend->each_run(store->state, take, context, error);
+    struct past_runs runs = {store, take, context, {0}, false};
+    pyro_arena_init(&runs.arena, store->allocator);
+    enum pyro_status status = store->backend->each_run(store->state, take_past_run, &runs, error);
+    pyro_arena_done(&runs.arena);
+    return status == PYRO_OK && runs.failed ? no_memory(error) : status;
 }
 
 /* ---- For the server -----------------------------------------------------------------------------------------------
@@ -122,20 +183,63 @@ const char *pyro_store_place(const char *url)
 
 enum pyro_status pyro_store_open_to_read(const char *url, pyro_store **ret, struct pyro_error *error)
 {
-    return open_url(url, false, NULL, ret, error);
+    return open_url(url, false, NULL, PYRO_REDACT_WIDE, ret, error);
+}
+
+struct stored_runs {
+    pyro_store *store;
+    int (*take)(void *context, const struct pyro_stored_run *run);
+    void *context;
+    struct pyro_arena arena;
+    bool failed;
+};
+
+static int take_stored_run(void *context, const struct pyro_stored_run *run)
+{
+    struct stored_runs *runs = context;
+    struct pyro_stored_run shown = *run;
+    /* Not the ids, by which it is asked for. */
+    struct pyro_slice *const texts[] = {&shown.name, &shown.user, &shown.spark_version, &shown.status};
+    pyro_arena_reset(&runs->arena);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        bool known = texts[i]->ptr != NULL;
+        if (known)
+            *texts[i] = pyro_store_clean_text(&runs->store->secrets, *texts[i], &runs->arena);
+        runs->failed |= known && !texts[i]->ptr;
+    }
+    return runs->failed ? 1 : runs->take(runs->context, &shown);
 }
 
 enum pyro_status pyro_store_each_stored(pyro_store *store,
                                         int (*take)(void *context, const struct pyro_stored_run *run), void *context,
                                         struct pyro_error *error)
 {
-    return store->backend->each_stored(store->state, take, context, error);
+    struct stored_runs runs = {store, take, context, {0}, false};
+    pyro_arena_init(&runs.arena, store->allocator);
+    enum pyro_status status = store->backend->each_stored(store->state, take_stored_run, &runs, error);
+    pyro_arena_done(&runs.arena);
+    return status == PYRO_OK && runs.failed ? no_memory(error) : status;
 }
 
 enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, struct pyro_slice attempt,
                                    struct pyro_strbuf *out, struct pyro_error *error)
 {
-    return store->backend->report(store->state, app_id, attempt, out, error);
+    struct pyro_strbuf text;
+    uint64_t key = 0;
+    pyro_strbuf_init(&text, store->allocator);
+    enum pyro_status status = store->backend->report(store->state, app_id, attempt, &text, &key, error);
+    struct pyro_slice shown = pyro_strbuf_slice(&text);
+    struct pyro_strbuf clean;
+    pyro_strbuf_init(&clean, store->allocator);
+    if (status == PYRO_OK && !pyro_store_is_clean(key, store->secrets.how))
+        shown = pyro_store_clean_json(&store->secrets, shown, &clean);
+    if (status == PYRO_OK)
+        pyro_strbuf_add_slice(out, shown);
+    if (status == PYRO_OK && (clean.failed || out->failed))
+        status = no_memory(error);
+    pyro_strbuf_done(&text);
+    pyro_strbuf_done(&clean);
+    return status;
 }
 
 int64_t pyro_store_state(pyro_store *store)
@@ -165,6 +269,8 @@ enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_fe
         .rule = feedback->rule ? feedback->rule : "",
         .note = feedback->note ? feedback->note : "",
     };
+    if (!clean_text(store, &row.note) || (missed && !clean_text(store, &row.application)))
+        return no_memory(error);
     if (!missed)
         PYRO_TRY(store->backend->find_finding(store->state, feedback->application, feedback->finding, &store->arena,
                                               &row, error));
@@ -206,6 +312,7 @@ struct gathered {
     const struct pyro_allocator *allocator;
     struct pyro_slice application;
     struct pyro_arena arena;
+    struct pyro_secrets *secrets;
     PYRO_VEC(struct pyro_votes) votes;
     PYRO_VEC(struct pyro_judged) judged;
     bool failed;
@@ -240,7 +347,8 @@ static int gather(void *context, const struct pyro_verdict_row *row)
         all->failed = true;
         return 1;
     }
-    bool here = pyro_slice_is(all->application, row->application), wrong = row->verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
+    struct pyro_slice name = pyro_store_clean_text(all->secrets, pyro_slice_from(row->application), &all->arena);
+    bool here = name.ptr && pyro_slice_eq(all->application, name), wrong = row->verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
     if (here)
         *(wrong ? &votes->wrong_here : &votes->right_here) += 1;
     else
@@ -258,6 +366,7 @@ enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *di
     if (!store || !diagnosis)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a diagnosis are needed");
     struct gathered all = {.allocator = store->allocator,
+                           .secrets = &store->secrets,
                            .application = pyro_slice_from(pyro_app_name(diagnosis->app))};
     pyro_arena_init(&all.arena, store->allocator);
     enum pyro_status status = store->backend->each_verdict(store->state, gather, &all, error);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/secrets.h"
 #include "store/database.h"
 #include "store/store.h"
 
@@ -39,10 +40,13 @@ static const char schema[] =
     "CREATE VIEW feedback AS SELECT application, finding, rule, verdict, note, time_ms FROM verdict;"
     "CREATE VIEW baselines AS SELECT b.name AS name, app_id, attempt FROM baseline b JOIN run ON run = key;";
 
-/* Who may see a run, as its application said. Stores that were made before have no such rows yet. */
+/* Who may see a run, as its application said, and the key of the expressions that its texts were redacted by. Stores
+ * that were made before have no such rows yet. */
 static const char additions[] =
     "CREATE TABLE IF NOT EXISTS run_access (run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE,"
-    " enabled INTEGER NOT NULL, view_users TEXT, view_groups TEXT, admin_users TEXT, admin_groups TEXT);";
+    " enabled INTEGER NOT NULL, view_users TEXT, view_groups TEXT, admin_users TEXT, admin_groups TEXT);"
+    "CREATE TABLE IF NOT EXISTS run_redaction (run INTEGER PRIMARY KEY REFERENCES run (key) ON DELETE CASCADE,"
+    " expressions INTEGER NOT NULL);";
 
 struct store {
     const struct pyro_allocator *allocator;
@@ -141,7 +145,9 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
     memcpy(store->place, place, bytes);
     enum pyro_status status = open_file(store, place, writes, error);
     /* Without it a run that is recorded again would keep rows of the one before. */
-    if (status == PYRO_OK && !run_text(store, "PRAGMA foreign_keys = ON"))
+    if (status == PYRO_OK &&
+        (!run_text(store, "PRAGMA foreign_keys = ON") ||
+         !run_text(store, "PRAGMA secure_delete = ON"))) /* what is written anew may replace what was not redacted */
         status = fail(store, PYRO_ERROR_INPUT, "cannot be opened", error);
     if (status != PYRO_OK) {
         pyro_error_at(error, place, UINT64_MAX);
@@ -275,6 +281,18 @@ static bool put_access(struct store *store, int64_t key, const struct pyro_acces
     return ok;
 }
 
+static bool put_redaction(struct store *store, int64_t key, enum pyro_redaction redaction)
+{
+    sqlite3_stmt *s = prepared(store, "INSERT OR REPLACE INTO run_redaction VALUES (?,?)");
+    if (s) {
+        sqlite3_bind_int64(s, 1, key);
+        sqlite3_bind_int64(s, 2, (int64_t)pyro_secrets_key(redaction));
+    }
+    bool ok = put(s);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 static bool put_aggregates(struct store *store, int64_t key, const struct pyro_run *run)
 {
     sqlite3_stmt *s = prepared(store, "INSERT INTO run_aggregate VALUES (?,?,?)");
@@ -312,7 +330,7 @@ static enum pyro_status sqlite_record(void *state, const struct pyro_run *run, s
     bool ok = key >= 0 && with_key(store, "DELETE FROM run_finding WHERE run = ?1", key, NULL) &&
               with_key(store, "DELETE FROM run_aggregate WHERE run = ?1", key, NULL) &&
               put_findings(store, key, run->diagnosis) && put_aggregates(store, key, run) &&
-              put_access(store, key, &run->access) &&
+              put_access(store, key, &run->access) && put_redaction(store, key, run->diagnosis->app->redaction) &&
               (!run->baseline || with_key(store,
                                           "INSERT INTO baseline (name, run) VALUES (?2, ?1)"
                                           " ON CONFLICT (name) DO UPDATE SET run = excluded.run",
@@ -527,8 +545,22 @@ static enum pyro_status sqlite_each_stored(void *state, int (*take)(void *contex
     return status;
 }
 
+/* What the run's texts were redacted by; 0: nobody knows. */
+static uint64_t redaction_of(struct store *store, struct pyro_slice app_id, struct pyro_slice attempt)
+{
+    sqlite3_stmt *s =
+        prepared(store, "SELECT expressions FROM run_redaction JOIN run ON run = key WHERE app_id = ? AND attempt = ?");
+    if (s) {
+        bind_slice(s, 1, app_id);
+        bind_slice(s, 2, attempt.ptr ? attempt : PYRO_SLICE_LITERAL(""));
+    }
+    uint64_t key = s && sqlite3_step(s) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return key;
+}
+
 static enum pyro_status sqlite_report(void *state, struct pyro_slice app_id, struct pyro_slice attempt,
-                                      struct pyro_strbuf *out, struct pyro_error *error)
+                                      struct pyro_strbuf *out, uint64_t *ret_redaction, struct pyro_error *error)
 {
     struct store *store = state;
     sqlite3_stmt *s = prepared(store, "SELECT json FROM run WHERE app_id = ? AND attempt = ?");
@@ -539,6 +571,7 @@ static enum pyro_status sqlite_report(void *state, struct pyro_slice app_id, str
     int step = s ? sqlite3_step(s) : SQLITE_ERROR;
     enum pyro_status status = PYRO_OK;
     if (step == SQLITE_ROW) {
+        *ret_redaction = redaction_of(store, app_id, attempt);
         pyro_strbuf_add_slice(out, column_slice(s, 0));
         if (out->failed || row_step(store, step) != SQLITE_ROW)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
@@ -558,7 +591,7 @@ static int64_t sqlite_state(void *state)
 }
 
 static enum pyro_status sqlite_baseline(void *state, const char *name, struct pyro_arena *arena,
-                                        struct pyro_baseline *ret, struct pyro_error *error)
+                                        struct pyro_baseline *ret, uint64_t *ret_redaction, struct pyro_error *error)
 {
     struct store *store = state;
     sqlite3_stmt *s =
@@ -576,6 +609,7 @@ static enum pyro_status sqlite_baseline(void *state, const char *name, struct py
             status = no_memory(error);
         else
             *ret = found;
+        *ret_redaction = redaction_of(store, column_slice(s, 0), column_slice(s, 1));
     } else if (step != SQLITE_DONE) {
         status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     }

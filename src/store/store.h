@@ -80,15 +80,16 @@ struct pyro_backend {
     /* Every run whose start, end and core time are known, by start. */
     enum pyro_status (*each_run)(void *state, int (*take)(void *context, const struct pyro_past_run *run),
                                  void *context, struct pyro_error *error);
-    /* The run that bears the name, its texts in the arena. */
+    /* The run that bears the name, its texts in the arena, and the key of what they were redacted by. */
     enum pyro_status (*baseline)(void *state, const char *name, struct pyro_arena *arena, struct pyro_baseline *ret,
-                                 struct pyro_error *error);
+                                 uint64_t *ret_redaction, struct pyro_error *error);
     /* Every run, by application and attempt. */
     enum pyro_status (*each_stored)(void *state, int (*take)(void *context, const struct pyro_stored_run *run),
                                     void *context, struct pyro_error *error);
-    /* Appends the report of a run. PYRO_ERROR_INPUT: there is no such run. */
+    /* Appends the report of a run, and gives the key of what it was redacted by. PYRO_ERROR_INPUT: there is no such
+     * run. */
     enum pyro_status (*report)(void *state, struct pyro_slice app_id, struct pyro_slice attempt,
-                               struct pyro_strbuf *out, struct pyro_error *error);
+                               struct pyro_strbuf *out, uint64_t *ret_redaction, struct pyro_error *error);
     /* Changes when somebody else has written. */
     int64_t (*state)(void *state);
 };

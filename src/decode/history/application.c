@@ -44,7 +44,8 @@ static void read_own_expressions(struct pyro_listener *listener, const struct py
         if (!member->text.ptr || !pyro_slice_find(pyro_strbuf_slice(&name), "redaction"))
             continue;
         pyro_text_decode(&value, member->text, NULL);
-        changed |= pyro_secrets_configure(&listener->intake.secrets, pyro_strbuf_slice(&name), pyro_strbuf_slice(&value));
+        changed |=
+            pyro_secrets_configure(&listener->intake.secrets, pyro_strbuf_slice(&name), pyro_strbuf_slice(&value));
     }
     listener->history->failed |= name.failed || value.failed;
     pyro_strbuf_done(&name);
@@ -58,7 +59,8 @@ void pyro_history_on_environment_update(struct pyro_listener *listener, const st
     read_own_expressions(listener, GET(event, section_names[PYRO_SECTION_SPARK]));
     for (int i = 0; i < PYRO_SECTIONS; i++)
         pyro_listener_pairs(listener, GET(event, section_names[i]),
-                            i == PYRO_SECTION_JVM || i == PYRO_SECTION_CLASSPATH ? PYRO_PAIRS_PLAIN : PYRO_PAIRS_SETTINGS,
+                            i == PYRO_SECTION_JVM || i == PYRO_SECTION_CLASSPATH ? PYRO_PAIRS_PLAIN
+                                                                                 : PYRO_PAIRS_SETTINGS,
                             &listener->history->sections[i]);
     listener->history->has_environment = true;
 }

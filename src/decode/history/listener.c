@@ -291,8 +291,8 @@ struct pyro_slice pyro_listener_task_accumulables(struct pyro_listener *listener
     while (pyro_history_accumulable_next(&rest, &one)) {
         struct pyro_slice *const texts[] = {&one.name, &one.update, &one.value};
         for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-            bool hidden = i > 0 && !is_number(*texts[i]) &&
-                          pyro_intake_forbids(&listener->intake, one.name, *texts[i], false);
+            bool hidden =
+                i > 0 && !is_number(*texts[i]) && pyro_intake_forbids(&listener->intake, one.name, *texts[i], false);
             if (texts[i]->ptr)
                 *texts[i] = pyro_intern_slice(listener->history->strings,
                                               hidden ? PYRO_SLICE_LITERAL(PYRO_REDACTED) : *texts[i]);

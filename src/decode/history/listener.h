@@ -20,7 +20,7 @@ struct pyro_stage_progress {
 struct pyro_listener {
     struct pyro_history *history;
     struct pyro_strbuf scratch;
-    bool with_sql; /* SQL executions are followed */
+    bool with_sql;             /* SQL executions are followed */
     struct pyro_intake intake; /* through which all texts come into history->strings */
     struct pyro_sql_follower sql;
     struct pyro_retained retained;

@@ -52,8 +52,8 @@ static bool open_db(struct serve_index *index, const char *path, bool *ret_usele
 {
     char afterwards[256], question[256];
     /* An empty table is one that was made just now. */
-    snprintf(afterwards, sizeof(afterwards),
-             "INSERT INTO build SELECT '%s' WHERE NOT EXISTS (SELECT * FROM build);", index->build);
+    snprintf(afterwards, sizeof(afterwards), "INSERT INTO build SELECT '%s' WHERE NOT EXISTS (SELECT * FROM build);",
+             index->build);
     snprintf(question, sizeof(question), "SELECT count(*) FROM build WHERE version = '%s'", index->build);
     const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, afterwards};
     enum pyro_database_state state = pyro_database_open(path, &kind, true, &index->db, NULL);

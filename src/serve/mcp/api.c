@@ -22,7 +22,8 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = UPDATE_MS,
         .watch = true,
-        .load = {.size = sizeof(wanted.load), .wanted = PYRO_WANT_PLAN_TEXT,
+        .load = {.size = sizeof(wanted.load),
+                 .wanted = PYRO_WANT_PLAN_TEXT,
                  .prices = options->prices,
                  .redaction = options->redaction},
     };

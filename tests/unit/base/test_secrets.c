@@ -140,8 +140,9 @@ static void test_spark_alone(void **state)
 /* Texts made to cost: each is looked through in about the time of its length. */
 static void test_long_texts(void **state)
 {
-    static const char *const pieces[] = {"password=\"", "://a:", "secret", "\\\"token\\\":\\\"", "-----BEGIN", "&quot;", "%22",
-                                         "password=a", "://u:p@", "--token-", "eyJaaaaaaa.aaaaaa.", "credential "};
+    static const char *const pieces[] = {
+        "password=\"", "://a:",      "secret",  "\\\"token\\\":\\\"", "-----BEGIN",         "&quot;",
+        "%22",         "password=a", "://u:p@", "--token-",           "eyJaaaaaaa.aaaaaa.", "credential "};
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES + 1);
     (void)state;
@@ -163,9 +164,8 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_word),      cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_escapes),         cmocka_unit_test(test_nothing_to_hide),
-        cmocka_unit_test(test_spark_alone),     cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_every_word),      cmocka_unit_test(test_shapes),      cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_nothing_to_hide), cmocka_unit_test(test_spark_alone), cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }
