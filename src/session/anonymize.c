@@ -32,6 +32,11 @@ static bool is_host_key(struct pyro_slice key)
            pyro_slice_is(key, "spark.driver.host") || pyro_slice_is(key, "spark.driver.bindAddress");
 }
 
+static bool is_port_key(struct pyro_slice key)
+{
+    return pyro_slice_ends_with(key, "Port") || pyro_slice_ends_with(key, ".port");
+}
+
 static enum pyro_redact_kind kind_of(struct pyro_slice key)
 {
     static const char *const queries[] = {"physicalPlanDescription", "simpleString",          "description",
@@ -39,6 +44,8 @@ static enum pyro_redact_kind kind_of(struct pyro_slice key)
                                           "PushedFilters",           "DataFilters",           "sqlText"};
     if (is_host_key(key))
         return PYRO_REDACT_HOST;
+    if (is_port_key(key))
+        return PYRO_REDACT_PORT;
     if (pyro_slice_is(key, "Scope") || pyro_slice_is(key, "spark.rdd.scope"))
         return PYRO_REDACT_SCOPE;
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
@@ -101,6 +108,15 @@ static bool rewrite(struct exporting *state, const char *p, const char *end, boo
             key_next = false;
         } else if (*p == ',') {
             key_next = object[depth];
+        }
+        if (*p >= '0' && *p <= '9' && !key_next && is_port_key(keys[depth])) {
+            const char *to = p;
+            while (to < end && *to >= '0' && *to <= '9')
+                to++;
+            if (!pyro_redact(&state->redactor, PYRO_REDACT_PORT, (struct pyro_slice){p, (size_t)(to - p)}, out))
+                return false;
+            p = to;
+            continue;
         }
         pyro_strbuf_add_char(out, *p++);
     }

@@ -1,11 +1,18 @@
 #include "session/redact.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 static const char *const vocabulary[] = {
 #define PYRO_WORD(word) word,
 #include "session/vocabulary.def"
 #undef PYRO_WORD
+};
+
+static const char *const packages[] = {
+#define PYRO_PACKAGE(name) name,
+#include "session/public_packages.def"
+#undef PYRO_PACKAGE
 };
 
 enum { WORD_MAX = 64, WORDS_MAX = 4000000 };
@@ -33,7 +40,7 @@ static int compare_word(const void *key, const void *row)
     return strcmp(key, *(const char *const *)row);
 }
 
-bool pyro_is_known_word(struct pyro_slice word)
+static bool is_among(struct pyro_slice word, const char *const *words, size_t count)
 {
     char lower[WORD_MAX];
     if (word.len >= sizeof(lower))
@@ -45,8 +52,12 @@ bool pyro_is_known_word(struct pyro_slice word)
         lower[i] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
     }
     lower[word.len] = '\0';
-    return bsearch(lower, vocabulary, sizeof(vocabulary) / sizeof(vocabulary[0]), sizeof(vocabulary[0]),
-                   compare_word) != NULL;
+    return bsearch(lower, words, count, sizeof(*words), compare_word) != NULL;
+}
+
+bool pyro_is_known_word(struct pyro_slice word)
+{
+    return is_among(word, vocabulary, sizeof(vocabulary) / sizeof(vocabulary[0]));
 }
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
@@ -108,17 +119,39 @@ static const char *const public_packages[] = {
     "io.delta.",
 };
 
+/* Whether all packages of the dotted name are public ones: people put classes of their own below Spark's. A part in
+ * lower case that something follows, or that stands last, is a package or a function of one. */
+static bool has_public_packages(const char *p, const char *end)
+{
+    while (p < end) {
+        const char *dot = p;
+        while (dot < end && *dot != '.' && *dot != '$')
+            dot++;
+        struct pyro_slice part = {p, (size_t)(dot - p)};
+        bool package = part.len > 0 && part.ptr[0] >= 'a' && part.ptr[0] <= 'z';
+        if (!package) /* a class, whose members are its own */
+            return true;
+        if (!is_among(part, packages, sizeof(packages) / sizeof(packages[0])) && !pyro_is_known_word(part))
+            return false;
+        p = dot + 1;
+    }
+    return true;
+}
+
 /* End of the dotted name of public code that begins at `p`, with the "(File.scala:12)" behind it; `p` if none does. */
 static const char *public_name_end(const char *p, const char *end)
 {
     struct pyro_slice rest = {p, (size_t)(end - p)};
-    bool found = false;
-    for (size_t i = 0; i < sizeof(public_packages) / sizeof(public_packages[0]) && !found; i++)
-        found = pyro_slice_starts_with(rest, public_packages[i]);
-    if (!found)
+    const char *start = p, *below = NULL;
+    for (size_t i = 0; i < sizeof(public_packages) / sizeof(public_packages[0]) && !below; i++)
+        if (pyro_slice_starts_with(rest, public_packages[i]))
+            below = p + strlen(public_packages[i]);
+    if (!below)
         return p;
     while (p < end && ((is_letter(*p) && (unsigned char)*p < 0x80) || is_digit(*p) || *p == '.' || *p == '$'))
         p++;
+    if (!has_public_packages(below, p))
+        return start;
     if (p == end || *p != '(')
         return p;
     const char *q = p + 1;
@@ -130,12 +163,17 @@ static const char *public_name_end(const char *p, const char *end)
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-/* A whole value that is a number, perhaps with a unit: "512m", "0.6", "-1", "10 s". */
+/* A whole value that is a number, perhaps with a unit: "512m", "0.6", "-1", "10 s"; or numbers: "1,2". With more dots
+ * it is a version or an address. */
 static bool is_plain_number(struct pyro_slice text)
 {
     size_t i = text.len > 0 && text.ptr[0] == '-', from = i;
-    while (i < text.len && (is_digit(text.ptr[i]) || text.ptr[i] == '.' || (i > from && text.ptr[i] == ',')))
-        i++;
+    unsigned dots = 0;
+    for (; i < text.len && (is_digit(text.ptr[i]) || text.ptr[i] == '.' || (i > from && text.ptr[i] == ',')); i++) {
+        dots = text.ptr[i] == ',' ? 0 : dots + (text.ptr[i] == '.');
+        if (dots > 1)
+            return false;
+    }
     if (i == from || !is_digit(text.ptr[from]))
         return false;
     i += i < text.len && text.ptr[i] == ' ';
@@ -180,14 +218,32 @@ static bool is_structural(const char *from, const char *to, const char *start, c
     return before == '(' && to < end && *to == ')' && to - from <= 4;
 }
 
+/* Whether the ':' before the number follows a host: a word, or an address in brackets. Line numbers follow the name of
+ * a source file. */
+static bool is_port(const char *from, const char *start)
+{
+    static const char *const sources[] = {".scala", ".java", ".py", ".kt", ".sc", ".sql", ".R", ".r", ".ipynb"};
+    const char *end = from - 1, *p = end;
+    while (p > start && (word_step(p - 1, end) > 0 || p[-1] == '.' || p[-1] == '-'))
+        p--;
+    if (p == end)
+        return end > start && end[-1] == ']';
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+        if (pyro_slice_ends_with((struct pyro_slice){p, (size_t)(end - p)}, sources[i]))
+            return false;
+    return true;
+}
+
 static bool keeps_number(enum pyro_redact_kind kind, const struct number *number, const char *from, const char *start,
                          const char *end, bool partitioning)
 {
     if (kind == PYRO_REDACT_SCOPE || is_structural(from, number->end, start, end, partitioning))
         return true;
-    if (kind == PYRO_REDACT_QUERY)
+    if (kind == PYRO_REDACT_QUERY || kind == PYRO_REDACT_PORT)
         return false;
     char before = from > start ? from[-1] : ' ';
+    if (before == ':' && is_port(from, start))
+        return false;
     if (!strchr(" ([=,:\"/", before) || number->groups > 3)
         return false;
     if (number->end < end && (*number->end == '-' || *number->end == '_' || *number->end == '.') &&
@@ -258,12 +314,62 @@ static void track_parentheses(struct redacting *state, char c)
         state->partitioning = state->partitioning > 2 ? state->partitioning - 1 : 0;
 }
 
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* 00:1b:44:11:3a:b7, 00-1b-... */
+static bool is_mac(struct pyro_slice text)
+{
+    if (text.len != 17 || (text.ptr[2] != ':' && text.ptr[2] != '-'))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (i % 3 == 2 ? text.ptr[i] != text.ptr[2] : !is_hex(text.ptr[i]))
+            return false;
+    return true;
+}
+
+static bool is_ipv6(struct pyro_slice text)
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in6_addr ignored;
+    if (text.len < 2 || text.len >= sizeof(copy))
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return inet_pton(AF_INET6, copy, &ignored) == 1;
+}
+
+/* End of the IPv6 or hardware address that begins at `p`, where a word may; `p` if none does. */
+static const char *address_end(const char *p, const char *start, const char *end)
+{
+    const char *to = p;
+    size_t colons = 0, dashes = 0;
+    if (p > start && (word_step(p - 1, end) > 0 || p[-1] == ':'))
+        return p;
+    for (; to < end && (is_hex(*to) || *to == ':' || *to == '.' || *to == '-'); to++) {
+        colons += *to == ':';
+        dashes += *to == '-';
+    }
+    if (colons < 2 && dashes < 5)
+        return p;
+    while (to > p && (to[-1] == '.' || to[-1] == '-' || (to[-1] == ':' && (to - p < 2 || to[-2] != ':'))))
+        to--; /* what ends a sentence */
+    struct pyro_slice text = {p, (size_t)(to - p)};
+    if ((to < end && word_step(to, end) > 0) || (!is_mac(text) && !is_ipv6(text)))
+        return p;
+    return to;
+}
+
 bool pyro_redact(struct pyro_redactor *redactor, enum pyro_redact_kind kind, struct pyro_slice text,
                  struct pyro_strbuf *out)
 {
     if (kind == PYRO_REDACT_HOST && text.len > 0)
         return replace(redactor->hosts, "host-", text, out);
-    if (is_plain_number(text)) {
+    if (kind != PYRO_REDACT_PORT && is_plain_number(text)) {
         pyro_strbuf_add_slice(out, text);
         return !out->failed;
     }
@@ -272,7 +378,12 @@ bool pyro_redact(struct pyro_redactor *redactor, enum pyro_redact_kind kind, str
     while (p < state.end) {
         char before = p > state.start ? p[-1] : '\0';
         const char *to = p;
-        if (is_digit(*p)) {
+        const char *address = is_hex(*p) || *p == ':' ? address_end(p, state.start, state.end) : p;
+        if (address > p) {
+            if (!replace(redactor->hosts, "host-", (struct pyro_slice){p, (size_t)(address - p)}, out))
+                return false;
+            to = address;
+        } else if (is_digit(*p)) {
             if (!put_number(&state, p, &to))
                 return false;
         } else if (word_step(p, state.end) > 0) {

@@ -14,7 +14,8 @@ enum pyro_redact_kind {
     PYRO_REDACT_TEXT,  /* words of Spark's vocabulary and short numbers stay */
     PYRO_REDACT_QUERY, /* so do few numbers: literals of a query are somebody's */
     PYRO_REDACT_HOST,  /* all of it is one name */
-    PYRO_REDACT_SCOPE  /* {"id":"1234","name":"Scan"}: all numbers stay */
+    PYRO_REDACT_SCOPE, /* {"id":"1234","name":"Scan"}: all numbers stay */
+    PYRO_REDACT_PORT   /* numbers are ports: none stays */
 };
 
 bool pyro_redactor_init(struct pyro_redactor *redactor, const struct pyro_allocator *allocator);

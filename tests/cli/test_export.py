@@ -134,3 +134,49 @@ def test_a_closed_pipe_ends_it(pyrometer: Command) -> None:  # noqa: F811
     command = f"'{pyrometer.binary}' export '{log}' --anonymized | head -1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.startswith('{"Event":"SparkListenerLogStart"')
+
+
+# What a text may hold, and what of it must not be in the export.
+ADDRESSES = {
+    "10.11.12.13": ["10.11.12.13"],
+    "10.11.12.13,10.11.12.14": ["10.11", "12.14"],
+    "10.11.12.13:8042, 10.11.12.14:43211;x": ["10.11", "8042", "43211"],
+    "fe80::1ff:fe23:4567:890a": ["fe80", "890a"],
+    "cannot reach [2001:db8::8a2e:370:7334]:7337.": ["2001", "db8", "8a2e", "7337"],
+    "::1 and 2001:db8::1, fe80::a": ["2001", "db8", "fe80"],
+    "eth0 00:1b:44:11:3a:b7 or 00-1B-44-11-3A-B8": ["1b:44", "1B-44", "3A-B8", "3a:b7"],
+    "vault-7.acme.internal:9083": ["9083", "acme"],
+    "thrift://meta:9083,meta2:9084/x": ["9083", "9084"],
+    "at org.apache.spark.acmecorp.Secretly.run(Secretly.scala:12)": ["acmecorp", "Secretly"],
+    "org.apache.spark.sql.acmecorp.Payroll": ["acmecorp", "Payroll"],
+    "scala.acmecorp.x.Payroll, io.netty.acmecorp.Y": ["acmecorp", "Payroll"],
+}
+KEPT = [
+    "at org.apache.spark.sql.execution.WholeStageCodegenExec$$anon$1.hasNext(WholeStageCodegenExec.scala:760)",
+    "java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)",
+    "scala.collection.immutable.List.foreach(List.scala:431)",
+    "org.apache.hadoop.hdfs.DFSClient",
+]
+
+
+def test_addresses_and_packages(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
+    texts = list(ADDRESSES) + KEPT
+    events = [
+        {"Event": "SparkListenerApplicationStart", "App Name": "x", "App ID": "y", "Timestamp": 1, "User": "z"},
+        {"Event": "SparkListenerEnvironmentUpdate", "JVM Information": {}, "Spark Properties": {
+            "spark.driver.port": "43219", **{f"spark.n{i}": text for i, text in enumerate(texts)}},
+         "System Properties": {}, "Classpath Entries": {}},
+        {"Event": "SparkListenerBlockManagerAdded", "Block Manager ID": {"Executor ID": "driver", "Host": "h", "Port": 43217},
+         "Maximum Memory": 1, "Timestamp": 1},
+    ]
+    log = tmp_path / "log"
+    log.write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")
+    shown = [json.loads(line) for line in export(pyrometer, log, tmp_path / "out").splitlines()]
+    values = list(shown[1]["Spark Properties"].values())
+    assert "4321" not in values[0]
+    assert "4321" not in str(shown[2]["Block Manager ID"]["Port"])
+    for (text, gone), value in zip(ADDRESSES.items(), values[1:]):
+        for part in gone:
+            assert part not in value, (text, value)
+    for text, value in zip(KEPT, values[1 + len(ADDRESSES):]):
+        assert value == text
