@@ -18,9 +18,10 @@
 
 /* ---- How signs are written: as they are, in JSON inside of a text, in a URL, in HTML ---- */
 
-#define QUOTE                                                                                                          \
-    "(?:\\\\*[\"'`]|&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)"                             \
-    "|\\\\+u00(?:22|27|60))"
+#define ESCAPE "(?:\\\\|%(?:25)*5c|&(?:bsol|#0*92|#x0*5c);)"
+#define CODED                                                                                                          \
+    "(?:&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)|\\\\+u00(?:22|27|60))" /* a quote */
+#define QUOTE  "(?:" ESCAPE "*(?:[\"'`]|" CODED "))"
 #define EQUALS "(?:=|%(?:25)*3d|&(?:equals|#0*61|#x0*3d);|\\\\+u003d)"
 #define MORE   "(?:>|%(?:25)*3e|&(?:gt|#0*62|#x0*3e);|\\\\+u003e)"
 #define COLON  "(?::|%(?:25)*3a|&(?:colon|#0*58|#x0*3a);|\\\\+u003a)"
@@ -46,9 +47,8 @@
 /* Between quotes, which an end of the text closes too: texts are cut. */
 #define QUOTED                                                                                                         \
     "\"(?:[^\"\\\\]|\\\\.|\"\")*+(?:\"|\\z)|'(?:[^'\\\\]|\\\\.|'')*+(?:'|\\z)|`[^`]*+(?:`|\\z)"                        \
-    "|(\\\\+[\"'`])(?s:.)*?(?:(?<!\\\\)\\g{-1}|\\z)"                                                                   \
-    "|(&(?:quot|apos|#0*(?:34|39|96)|#x0*(?:22|27|60));|%(?:25)*(?:22|27|60)|\\\\+u00(?:22|27|60))"                    \
-    "(?s:.)*?(?:(?<!\\\\)(?<!%5c)(?<!%255c)\\g{-1}|\\z)"
+    "|(" ESCAPE "++(?:[\"'`]|" CODED ")|" CODED ")"                                                                    \
+    "(?s:.)*?(?:(?<!\\\\)(?<!%5c)(?<!%255c)(?<!&#92;)\\g{-1}|\\z)"
 #define BARE  "(?:[^\\s,;&)\\]}\"'`\\\\]|\\\\(?!\\\\*[\"'`])|&(?:amp|lt|gt|apos|quot|#\\w{1,6});(?!quot;))++"
 #define VALUE "(" QUOTED "|" BARE ")"
 
@@ -66,7 +66,7 @@
 #define SPARK_CLEAR "password|secret"
 /* A token has a digit: parsers complain of others. */
 #define MORE_CLEAR                                                                                                     \
-    "password|passwd|pwd|passphrase|passcode|secret|(?:api|access|account|private|secret)(?:[_-]|%5f|%2d)?key"         \
+    "password|passwd|pwd|passphrase|passcode|secret|(?:api|access|account|private|secret)(?:[._-]|%5f|%2d)?key[\\w.\\-]{0,64}"         \
     "|(?:token|credentials?)(?=" COLON BLANKS "(?=\\S{0,80}\\d)\\S{6})"
 
 /* Headers, and signatures of signed addresses. */

@@ -163,10 +163,17 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
                 break;
             if (builder->scratch.len > 0)
                 pyro_strbuf_add_char(&builder->scratch, '\n');
+            size_t begin = builder->scratch.len;
             pyro_text_decode(&builder->scratch, key, NULL);
-            pyro_strbuf_add_text(&builder->scratch, ": ");
+            struct pyro_slice name = {builder->scratch.data + begin, builder->scratch.len - begin};
             pyro_strbuf_clear(&decoded);
             pyro_text_decode(&decoded, value, &builder->app->integrity.replaced_characters);
+            bool forbidden = pyro_intake_forbids(&builder->intake, name, pyro_strbuf_slice(&decoded), false);
+            pyro_strbuf_add_text(&builder->scratch, ": ");
+            if (forbidden) {
+                pyro_strbuf_add_text(&builder->scratch, PYRO_REDACTED);
+                continue;
+            }
             pyro_intake_add_prefix(&builder->intake, pyro_strbuf_slice(&decoded),
                                    limit_of(builder, PYRO_METADATA_BYTES), &builder->scratch);
             builder->failed |= decoded.failed;
