@@ -1,6 +1,7 @@
 /* sql_plan: the final plan of one SQL execution as a tree of operators with their metrics. */
 #include <inttypes.h>
 
+#include "report/escape.h"
 #include "serve/mcp/mcp.h"
 
 enum { DEEPEST_INDENT = 40, LONGEST_DETAIL = 160 };
@@ -35,8 +36,8 @@ static void write_node(struct mcp_call *call, const json_t *node, const json_t *
     size_t i;
     json_t *metric;
     json_array_foreach(all, i, metric) if (pyro_mcp_int_of(metric, "node") == id) write_metric(&line, metric);
-    pyro_strbuf_printf(&call->out, "%*s%" PRId64 " %s", (int)(depth < DEEPEST_INDENT ? depth : DEEPEST_INDENT), "", id,
-                       name);
+    pyro_strbuf_printf(&call->out, "%*s%" PRId64 " ", (int)(depth < DEEPEST_INDENT ? depth : DEEPEST_INDENT), "", id);
+    pyro_add_plain(&call->out, pyro_slice_from(name));
     if (line.len > 2)
         pyro_strbuf_printf(&call->out, " (%s)", line.data + 2);
     size_t skip = strncmp(detail, name, strlen(name)) == 0 ? strlen(name) : 0, len = strcspn(detail + skip, "\n");

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "report/escape.h"
 #include "serve/spark/api.h"
 
 /* As Jetty names the servlet that answers, without the number that it draws at each start. */
@@ -16,7 +17,7 @@ void pyro_spark_error(struct spark_request *request, unsigned status, const char
     char text[1024];
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    pyro_strbuf_add_text(out, text);
+    pyro_add_plain(out, pyro_slice_from(text)); /* the request's own words may be in it */
     request->http->status = status;
     request->http->type = "text/plain";
 }
