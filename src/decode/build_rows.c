@@ -303,6 +303,8 @@ static struct pyro_slice find_user_frame(struct pyro_builder *builder, struct py
     pyro_text_decode(&builder->scratch, details, NULL);
     builder->failed |= builder->scratch.failed;
     struct pyro_slice rest = builder->failed ? PYRO_SLICE_NULL : pyro_strbuf_slice(&builder->scratch);
+    /* A line alone may be the middle of a secret. */
+    rest = pyro_intake_clean(&builder->intake, rest);
     while (rest.len) {
         const char *newline = memchr(rest.ptr, '\n', rest.len);
         struct pyro_slice frame = {rest.ptr, newline ? (size_t)(newline - rest.ptr) : rest.len};

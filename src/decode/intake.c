@@ -121,6 +121,11 @@ struct pyro_slice pyro_intake_value(struct pyro_intake *intake, struct pyro_slic
     return pyro_intern_slice(intake->pool, value);
 }
 
+struct pyro_slice pyro_intake_clean(struct pyro_intake *intake, struct pyro_slice text)
+{
+    return look(intake, text, false, &intake->buffer);
+}
+
 bool pyro_intake_suspects(struct pyro_intake *intake, struct pyro_slice bytes)
 {
     return pyro_secrets_suspects(&intake->secrets, bytes);

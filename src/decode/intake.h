@@ -50,6 +50,8 @@ struct pyro_slice pyro_intake_value(struct pyro_intake *intake, struct pyro_slic
 bool pyro_intake_forbids(struct pyro_intake *intake, struct pyro_slice key, struct pyro_slice value, bool as_spark);
 /* Part of a record that could not be read: nothing of it where the log's own expression for names finds anything. */
 struct pyro_slice pyro_intake_excerpt(struct pyro_intake *intake, struct pyro_slice text, size_t limit);
+/* A text without its secrets, of which only a part is kept; valid until the next call with this intake. */
+struct pyro_slice pyro_intake_clean(struct pyro_intake *intake, struct pyro_slice text);
 /* False: none of the texts in these bytes holds a secret. */
 bool pyro_intake_suspects(struct pyro_intake *intake, struct pyro_slice bytes);
 /* The log's own expressions have changed: all that was kept is looked at again. *ret, NULL where no text changed, says

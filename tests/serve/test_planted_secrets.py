@@ -161,7 +161,7 @@ def test_a_growing_log(log: Path, tmp_path: Path) -> None:
             with grown.open("ab") as file:
                 file.write(text[at : at + max(1, len(text) // 7) + 13])
             for path in ("jobs", "stages?details=true", "environment", "sql?details=true&planDescription=true", "allexecutors"):
-                assert leaks(server.get(f"applications/{app}/{path}")[2]) == set()
+                assert leaks(server.get(f"applications/{app}/{path}")[2]) == set(), path
             assert leaks(server.request("GET", f"/pyrometer/v1/applications/{app}/-/report")[2]) == set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
@@ -166,3 +167,70 @@ def test_server(planted: Path) -> None:
     assert spark["spark.my.password"] == spark["spark.app.mypin"] == SHOWN
     assert dict(environment["systemProperties"])["sun.java.command"] == SHOWN
     assert spark["spark.app.name"] != SHOWN
+
+
+def test_expressions_that_come_late(planted: Path, tmp_path: Path) -> None:
+    """A log's own expressions hold for what came before them too, in reports and in the server's answers."""
+    events = [json.loads(line) for line in (planted / "app").read_text(encoding="utf-8").splitlines()]
+    late = [event for event in events if event["Event"] == "SparkListenerEnvironmentUpdate"]
+    first = [event for event in events if event["Event"] != "SparkListenerEnvironmentUpdate"]
+    for event in first:
+        if event["Event"].endswith("SQLExecutionStart"):
+            event["description"] += " of 555-98765 and lodging=hunter2-late, mypin=hunter2-late"
+        if event["Event"] == "SparkListenerExecutorAdded":
+            event["Executor Info"]["Attributes"] = {"mypin": "hunter2-late", "other": "1"}
+        if event["Event"] == "SparkListenerApplicationStart":
+            event["User"] = "user 555-98765"
+    for event in late:
+        event["Spark Properties"]["spark.redaction.string.regex"] = "555-[0-9]+"
+    (tmp_path / "app").write_text("".join(json.dumps(event) + "\n" for event in first + late), encoding="utf-8")
+    for table in ("sql", "applications", "sql_nodes", "properties"):
+        text = pyrometer("sql", str(tmp_path / "app"), f"SELECT * FROM {table}", "--format", "json").out.decode()
+        check(text)
+        assert "555-9" not in text
+        assert "\\u0000" not in text
+    with Server(tmp_path) as server:
+        for path, text in answers(server):
+            check(text)
+            assert "555-9" not in text, path
+            assert "\\u0000" not in text, path
+
+
+def test_stored_by_another_version(planted: Path, tmp_path: Path) -> None:
+    """What a store kept before its texts were redacted as they are now is redacted when it is read."""
+    store = tmp_path / "runs.db"
+    assert pyrometer("diagnose", str(planted / "app"), "--store", f"sqlite:{store}", "--format", "json").exit == 0
+    db = sqlite3.connect(store)
+    assert db.execute("SELECT count(*) FROM run_redaction").fetchone() == (1,)
+    db.execute("""UPDATE run SET name = name || ' token=hunter2-old', path = '/nowhere', json = replace(json, '"master": "',
+               '"master": "password=hunter2-old, \\"api_key\\": \\"hunter2-old\\" ')""")
+    db.execute("""UPDATE run SET json = replace(json, '"application": {', '"application": {"x.password": "hunter2-old", ')""")
+    db.execute("DELETE FROM run_redaction")
+    db.commit()
+    db.close()
+    assert b"hunter2-old" in store.read_bytes()
+    with Server(Path(f"sqlite:{store}")) as server:
+        listed = server.get("applications")[2].decode()
+        app = json.loads(listed)[0]["id"]
+        report = server.request("GET", f"/pyrometer/v1/applications/{app}/-/report")[2].decode()
+    check(listed + report)
+    assert SHOWN in listed
+    assert json.loads(report)["application"]["x.password"] == SHOWN
+
+
+def test_the_option_is_part_of_what_is_kept(planted: Path, tmp_path: Path) -> None:
+    """What one way of redacting left in the cache folder is not shown under the other."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    lines = (planted / "app").read_text(encoding="utf-8").splitlines(keepends=True)
+    text = "".join(line.replace('"App Name": "', '"App Name": "passwd=hunter2-name ') if "ApplicationStart" in line else line for line in lines)
+    filler = json.dumps({"Event": "SparkListenerTaskGettingResult", "Task Info": {"Task ID": 1}}) + "\n"
+    (logs / "app").write_text(text + filler * (17 * 2**20 // len(filler)), encoding="utf-8")
+    shown = []
+    for how in ("spark", "wide", "wide", "spark"):
+        with Server(logs, "--cache", str(tmp_path / "cache"), "--redact", how) as server:
+            listed = server.get("applications")[2].decode()
+            app = json.loads(listed)[0]["id"]
+            shown.append(("hunter2-name" in listed, "hunter2-name" in server.get(f"applications/{app}/environment")[2].decode()))
+            check(server.get(f"applications/{app}/jobs")[2].decode())
+    assert shown == [(True, False), (False, False), (False, False), (True, False)]
