@@ -66,7 +66,8 @@
 #define SPARK_CLEAR "password|secret"
 /* A token has a digit: parsers complain of others. */
 #define MORE_CLEAR                                                                                                     \
-    "password|passwd|pwd|passphrase|passcode|secret|(?:api|access|account|private|secret)(?:[._-]|%5f|%2d)?key[\\w.\\-]{0,64}"         \
+    "password|passwd|pwd|passphrase|passcode|secret|(?:api|access|account|private|secret)(?:[._-]|%5f|%2d)?key[\\w."   \
+    "\\-]{0,64}"                                                                                                       \
     "|(?:token|credentials?)(?=" COLON BLANKS "(?=\\S{0,80}\\d)\\S{6})"
 
 /* Headers, and signatures of signed addresses. */

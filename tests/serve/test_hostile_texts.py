@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import cramjam
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

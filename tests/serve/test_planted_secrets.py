@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 from planting import leaks, write
-from server import Server
+from servers.pyrometer import Server
 
 import conftest
 

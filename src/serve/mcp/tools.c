@@ -258,10 +258,10 @@ json_t *pyro_mcp_call_tool(struct pyro_mcp *mcp, const json_t *parameters, char 
         tool->run(&call);
     make_plain(&call.out);
     json_t *text = call.failed ? json_stringn(call.out.data ? call.out.data : "", call.out.len) : cut(&call);
-    json_t *result = text && !call.out.failed ? json_pack("{s:[{s:s, s:o}], s:b, s:{s:s}}", "content", "type", "text",
-                                                          "text", text, "isError", (int)call.failed, "_meta",
-                                                          "pyrometer/untrusted", mark)
-                                              : NULL;
+    json_t *result = text && !call.out.failed
+                         ? json_pack("{s:[{s:s, s:o}], s:b, s:{s:s}}", "content", "type", "text", "text", text,
+                                     "isError", (int)call.failed, "_meta", "pyrometer/untrusted", mark)
+                         : NULL;
     pyro_strbuf_done(&call.out);
     json_decref(call.arguments);
     return result;
