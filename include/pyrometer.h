@@ -131,7 +131,7 @@ struct pyro_options {
     /* Other than 0: compressed logs may decompress to any size (else 64 MiB, or 1,000 times their own), and zip
      * archives may hold any number of files (else 10,000). */
     int unlimited;
-    enum pyro_redaction redaction;            /* of what is read */
+    enum pyro_redaction redaction; /* of what is read */
 };
 
 enum pyro_wanted {
@@ -280,8 +280,8 @@ struct pyro_server_options {
     unsigned upload_ratio;
     uint64_t upload_line_bytes;
     unsigned upload_cpu_s, user_cpu_s;
-    int unlimited;    /* of the folders, as in pyro_options */
-    int follow_links; /* also where symbolic links in the folders lead out of them */
+    int unlimited;                 /* of the folders, as in pyro_options */
+    int follow_links;              /* also where symbolic links in the folders lead out of them */
     enum pyro_redaction redaction; /* of all that is shown */
 };
 

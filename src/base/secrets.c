@@ -88,7 +88,7 @@ static bool start(struct pyro_secrets *secrets)
     secrets->stack = pcre2_jit_stack_create(STACK, MOST_STACK, NULL); /* without it the thread's own serves */
     pyro_strbuf_init(&secrets->spare, NULL);
     secrets->failed |= !secrets->names || !secrets->options || !secrets->text || !secrets->pairs || !secrets->found ||
-                      !secrets->pair || !secrets->limits || (wide && (!secrets->more_names || !secrets->shapes));
+                       !secrets->pair || !secrets->limits || (wide && (!secrets->more_names || !secrets->shapes));
     if (!secrets->failed) {
         pcre2_set_match_limit(secrets->limits, MATCH_LIMIT);
         pcre2_set_heap_limit(secrets->limits, HEAP_KIB);

@@ -14,7 +14,7 @@
 
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
-    TAIL_BYTES = 1 << 20, /* of a plain file, in which its end is looked for: as Spark does */
+    TAIL_BYTES = 1 << 20,  /* of a plain file, in which its end is looked for: as Spark does */
     MOST_ENVIRONMENTS = 16 /* whose expressions are read: Spark writes one, and one more whenever a file is added */
 };
 

@@ -54,8 +54,8 @@ struct pyro_history *pyro_listener_take(struct pyro_listener *listener)
     struct pyro_history *history = listener->history;
     if (listener->with_sql)
         pyro_sql_follower_flush(&listener->sql);
-    if (history->failed || pyro_intake_failed(&listener->intake) || !pyro_retained_apply(&listener->retained, history) ||
-        !pyro_history_seal(history))
+    if (history->failed || pyro_intake_failed(&listener->intake) ||
+        !pyro_retained_apply(&listener->retained, history) || !pyro_history_seal(history))
         return NULL;
     pyro_intake_leave(&listener->intake);
     listener->history = NULL;

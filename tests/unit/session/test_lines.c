@@ -151,7 +151,7 @@ static void test_feeding(void **state)
         expect_linear("a decoder");
         pyro_decoder_free(decoder);
     }
-    assert_int_equal(pyro_history_follower_new(true, NULL, &follower, NULL), PYRO_OK);
+    assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, NULL), PYRO_OK);
     atomic_store(&looked_at, 0);
     for (size_t at = 0; at < text.len; at += PIECE)
         assert_int_equal(
