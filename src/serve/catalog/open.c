@@ -207,11 +207,18 @@ static bool is_fresh(const struct serve_catalog *catalog, const struct serve_slo
     return slot->kind == SERVE_KIND_DIAGNOSIS ? slot->fresh == catalog->freshness : slot->fresh != 0;
 }
 
-/* Makes the slot hold the log as it is now, or as it was if another request is at it. */
+/* What is there while another request is at it: of a log that is being written, since the next change follows soon.
+ * Nothing follows the end of a run, so the log of one that ended is waited for. */
+static bool last_will_do(const struct serve_slot *slot, const struct serve_log *log)
+{
+    return slot->value && (slot->log == log || log->log.in_progress);
+}
+
+/* Makes the slot hold the log as it is now. */
 static enum pyro_status fill(struct serve_catalog *catalog, struct serve_slot *slot, const struct serve_log *log,
                              struct serve_ticket *ticket, struct pyro_error *error)
 {
-    while (slot->loading && !slot->value && pyro_ticket_stopped(ticket) == SERVE_GO_ON)
+    while (slot->loading && !last_will_do(slot, log) && pyro_ticket_stopped(ticket) == SERVE_GO_ON)
         wait_for_loads(catalog);
     if (pyro_ticket_stopped(ticket) != SERVE_GO_ON)
         return stopped(ticket, error);
