@@ -52,7 +52,7 @@ test("cells of the heat map hold all task time", () => {
 
 test("executors are summed up", () => {
     const [first, second] = byExecutor(stage);
-    assert.deepEqual(first, { executor: 0, tasks: 2, failed: 1, time: 150, median: 50, max: 100, gcShare: 0 });
+    assert.deepEqual(first, { executor: 0, tasks: 2, failed: 1, time: 150, median: 100, max: 100, gcShare: 0 });
     assert.equal(second!.gcShare, 0.14);
 });
 

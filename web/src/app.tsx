@@ -1,6 +1,7 @@
 /** The frame around every page: header, navigation, keyboard, the page that the address names. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { appAddress, available, fromDisk, useDocument } from "./data/documents";
+import { appAddress, available, fromDisk, refresh, useDocument } from "./data/documents";
+import { useChanges } from "./data/events";
 import { takesFeedback, useServer } from "./data/server";
 import type { Report } from "./data/types";
 import { duration, time } from "./format";
@@ -31,6 +32,12 @@ function pagesOf(app: string, attempt: string): AppPage[] {
 function AppTitle({ app, attempt }: { app: string; attempt: string }) {
     const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
     const row = state.status === "ready" ? state.data.application : null;
+    // Every page of a run that goes on shows what has come, and its end.
+    useChanges(
+        row?.status === "in_progress",
+        (change) => change.app === app && (change.attempt ?? "-") === attempt,
+        () => refresh(appAddress(app, attempt)),
+    );
     return (
         <div class="app-title">
             <strong title={app}>{row?.name ?? app}</strong>

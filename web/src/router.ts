@@ -1,5 +1,5 @@
 /** Where the page is: the part of the address behind '#', "/app/ID/ATTEMPT/timeline?from=1&to=2". */
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 
 export interface Location {
     path: string;
@@ -42,7 +42,7 @@ export function go(address: string): void {
 }
 
 /** Changes the query without a new entry in the history: a zoom is not a page. */
-export function replaceQuery(changes: Query): void {
+function replaceQuery(changes: Query): void {
     const { path, query } = parse(window.location.hash);
     for (const [name, value] of Object.entries(changes)) {
         if (value === null || value === undefined || value === "") query.delete(name);
@@ -54,6 +54,17 @@ export function replaceQuery(changes: Query): void {
         window.history.replaceState(window.history.state, "", address);
         window.dispatchEvent(new CustomEvent("pyrometer:query"));
     }
+}
+
+/** replaceQuery() of the page that asks for it. A field that loses the focus because its page goes changes no other's address. */
+export function useReplaceQuery(): (changes: Query) => void {
+    const { path } = useLocation();
+    return useCallback(
+        (changes) => {
+            if (parse(window.location.hash).path === path) replaceQuery(changes);
+        },
+        [path],
+    );
 }
 
 export function useLocation(): Location {

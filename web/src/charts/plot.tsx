@@ -26,11 +26,6 @@ export function axis(values: (value: number) => string, extra: Partial<uPlot.Axi
     };
 }
 
-/** Distances of marks for sizes: round numbers of KiB, MiB, GiB. */
-export const BYTE_STEPS: number[] = Array.from({ length: 6 }, (_, power) =>
-    [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((step) => step * 1024 ** power),
-).flat();
-
 const REACH = 12;
 
 /** The point that is nearest to the pointer, in CSS pixels. */

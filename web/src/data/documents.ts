@@ -162,6 +162,14 @@ export function forget(prefix: string): void {
     for (const address of [...cache.keys()]) if (address.startsWith(prefix)) cache.delete(address);
 }
 
+const REFRESHED = "pyrometer:refreshed";
+
+/** Asks again for the documents whose address begins so, wherever they are shown. */
+export function refresh(prefix: string): void {
+    forget(prefix);
+    window.dispatchEvent(new CustomEvent<string>(REFRESHED, { detail: prefix }));
+}
+
 /** Sends something to the server. */
 export async function send<T>(method: string, address: string, body?: BodyInit, type?: string): Promise<T> {
     if (embedded) throw new DocumentError("from_disk", "A report from disk has no server to send this to.");
@@ -205,6 +213,14 @@ export function useDocument<T>(address: string | null): State<T> {
             live = false;
         };
     }, [address, generation]);
+    useEffect(() => {
+        if (address === null) return;
+        const refreshed = (event: Event) => {
+            if (address.startsWith((event as CustomEvent<string>).detail)) reload();
+        };
+        window.addEventListener(REFRESHED, refreshed);
+        return () => window.removeEventListener(REFRESHED, refreshed);
+    }, [address]);
     const again = () => {
         if (address !== null) forget(address);
         reload();

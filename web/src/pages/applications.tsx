@@ -14,7 +14,7 @@ import { fromDisk, type State, unreadable, useLasting } from "../data/documents"
 import { useChanges } from "../data/events";
 import type { Applications as List } from "../data/types";
 import { bytes, count, duration, plural, time } from "../format";
-import { go, link, type Query, replaceQuery } from "../router";
+import { go, link, type Query, useReplaceQuery } from "../router";
 import { Empty, Loaded, Section, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { RootPageProps } from "./pages";
@@ -104,6 +104,7 @@ function columnsFor(rows: Row[]): ListColumn[] {
 const TYPING_MS = 200;
 
 function Filters({ question, list }: { question: Question; list: List }) {
+    const replaceQuery = useReplaceQuery();
     const [search, setSearch] = useState(question.search);
     const told = useRef(question.search); // what the address says of it, as far as this field knows
     useEffect(() => {
@@ -159,6 +160,7 @@ function Filters({ question, list }: { question: Question; list: List }) {
 
 /** From one page of the list to another. */
 function Pages({ question, list }: { question: Question; list: List }) {
+    const replaceQuery = useReplaceQuery();
     const pages = Math.max(1, Math.ceil(list.total / PAGE));
     const first = (question.page - 1) * PAGE;
     const turn = (page: number) => {
@@ -182,6 +184,7 @@ function Pages({ question, list }: { question: Question; list: List }) {
 }
 
 function ListView({ list, question }: { list: List; question: Question }) {
+    const replaceQuery = useReplaceQuery();
     const rows = useMemo(() => rowsOf(list), [list]);
     const columns = useMemo(() => columnsFor(rows), [rows]);
     const at = columns.findIndex((column) => column.sort === question.sort);

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useDocument, useLasting } from "../data/documents";
 import type { Applications as List } from "../data/types";
 import { bytes, count, duration, share, time, words } from "../format";
-import { link, replaceQuery } from "../router";
+import { link, useReplaceQuery } from "../router";
 import { Empty, Loaded, Section, SeverityBadge } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { type Column, Table } from "../ui/table";
@@ -313,6 +313,7 @@ function Pick({
 const MOST_CHOICES = 200;
 
 function Picker({ before, after }: { before: string; after: string }) {
+    const replaceQuery = useReplaceQuery();
     const [search, setSearch] = useState("");
     const asked = useSettled(search.trim());
     const parameters = new URLSearchParams({ limit: String(MOST_CHOICES), ...(asked ? { search: asked } : {}) });

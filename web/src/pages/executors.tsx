@@ -3,6 +3,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { Heatmap } from "../charts/heatmap";
 import { axis, Plot } from "../charts/plot";
+import { COUNT_STEPS, SECOND_STEPS } from "../charts/steps";
 import { appAddress, useDocument } from "../data/documents";
 import { bytes, count, duration, offset, plural, share } from "../format";
 import { Empty, Loaded, Section } from "../ui/parts";
@@ -57,7 +58,10 @@ function Usage({ data }: { data: Executors }) {
                 x: { time: false },
                 y: { range: (_: uPlot, __: number, most: number) => [0, Math.max(1, most * 1.08)] as [number, number] },
             },
-            axes: [axis((value) => offset(value * 1000)), axis((value) => count(value), { size: 46 })],
+            axes: [
+                axis((value) => offset(value * 1000), { incrs: SECOND_STEPS }),
+                axis(count, { size: 46, incrs: COUNT_STEPS }),
+            ],
             series: [
                 {},
                 { stroke: colour("line-strong"), width: 1.5, fill: colour("raised"), points: { show: false } },

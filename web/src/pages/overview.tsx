@@ -1,7 +1,6 @@
 /** Where the time went, and what to change. */
 import { StackedBar } from "../charts/stacked";
 import { appAddress, useDocument } from "../data/documents";
-import { useChanges } from "../data/events";
 import type { Finding, Report, StageRow } from "../data/types";
 import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
@@ -115,7 +114,7 @@ function Bounds({ report }: { report: Report }) {
         },
         { name: "One core", ms: report.bounds.one_core_ms, means: "everything one after the other" },
     ];
-    const scale = Math.max(wall, 1);
+    const scale = Math.max(1, ...rows.map((row) => row.ms ?? 0));
     return (
         <table class="bars">
             <caption class="off-screen">How short the run could have been</caption>
@@ -125,7 +124,7 @@ function Bounds({ report }: { report: Report }) {
                         <th scope="row">{row.name}</th>
                         <td class="number">{duration(row.ms)}</td>
                         <td class="bar-cell" aria-hidden="true">
-                            <span class="bar" style={{ width: `${Math.min(100, ((row.ms ?? 0) * 100) / scale)}%` }} />
+                            <span class="bar" style={{ width: `${((row.ms ?? 0) * 100) / scale}%` }} />
                         </td>
                         <td class="meaning">{row.means}</td>
                     </tr>
@@ -231,12 +230,6 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
 
 export function Overview({ app, attempt, query }: AppPageProps) {
     const state = useDocument<Report>(`${appAddress(app, attempt)}/report`);
-    const running = state.status === "ready" && state.data.application.status === "in_progress";
-    useChanges(
-        running,
-        (change) => change.app === app && (change.attempt ?? "-") === attempt,
-        () => state.reload(),
-    );
     return (
         <div class="page">
             <h1 class="off-screen">Overview</h1>

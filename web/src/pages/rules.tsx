@@ -10,7 +10,7 @@ interface Rule {
     id: string;
     category: string;
     title: string;
-    description: string;
+    summary: string;
 }
 
 interface RulePage extends Rule {
@@ -52,7 +52,7 @@ function All() {
                                 cell: (row) => <a href={link(["rules", row.id])}>{row.id}</a>,
                             },
                             { name: "Category", value: (row) => row.category, cell: (row) => row.category },
-                            { name: "What it looks for", cell: (row) => row.description },
+                            { name: "What it looks for", cell: (row) => row.summary },
                         ]}
                     />
                 )}

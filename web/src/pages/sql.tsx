@@ -5,7 +5,7 @@ import { bytes, count, duration, plural, share, time, words } from "../format";
 import { PlanGraph } from "../plan/graph";
 import { MOST_NODES } from "../plan/layout";
 import type { Plan, PlanNode, SqlExecution, SqlList, SqlPlan } from "../plan/types";
-import { link, replaceQuery } from "../router";
+import { link, useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
@@ -162,6 +162,7 @@ function Versions({ plans, current, onPick }: { plans: Plan[]; current: number; 
 }
 
 function PlanView({ document: it, place, query }: { document: SqlPlan; place: Place; query: URLSearchParams }) {
+    const replaceQuery = useReplaceQuery();
     const [version, setVersion] = useState(it.final);
     const plan = it.plans[version];
     const asked = query.get("node");

@@ -2,7 +2,8 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Heatmap } from "../charts/heatmap";
-import { axis, BYTE_STEPS, Plot } from "../charts/plot";
+import { axis, Plot } from "../charts/plot";
+import { BYTE_STEPS, COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import type { Report, StageDocument } from "../data/types";
 import { bytes, count, duration, durationRange, metricName, offset, plural, share, words } from "../format";
@@ -90,7 +91,8 @@ function usualX(stage: StageDocument): string {
 
 /** Round marks in the metric's own unit. */
 function steps(metric: string): Partial<uPlot.Axis> {
-    return metric.endsWith("_bytes") ? { incrs: BYTE_STEPS } : {};
+    if (metric.endsWith("_bytes")) return { incrs: BYTE_STEPS };
+    return { incrs: metric.endsWith("_ms") ? TIME_STEPS : COUNT_STEPS };
 }
 
 function Scatter({ stage }: { stage: StageDocument }) {
@@ -188,7 +190,7 @@ function Distribution({ stage }: { stage: StageDocument }) {
             },
             axes: [
                 axis((value) => metricText(metric, value), steps(metric)),
-                axis((value) => (Number.isInteger(value) ? count(value) : ""), { size: 48 }),
+                axis(count, { size: 48, incrs: COUNT_STEPS }),
             ],
             series: [
                 {},

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { appAddress, available, useDocument } from "../data/documents";
 import type { Report, Timeline as TimelineDocument } from "../data/types";
 import { count, duration, offset, plural } from "../format";
-import { link, replaceQuery } from "../router";
+import { link, useReplaceQuery } from "../router";
 import { describe, findingsAt, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
 import type { Colouring } from "../timeline/draw";
 import { modelOf, type TimelineModel } from "../timeline/model";
@@ -165,6 +165,7 @@ function View({
     place: Place;
     query: URLSearchParams;
 }) {
+    const replaceQuery = useReplaceQuery();
     const model = useMemo(() => modelOf(document, report?.findings ?? []), [document, report]);
     const stageId = query.get("stage");
     const chosen = useMemo(() => stagesOf(model, stageId), [model, stageId]);
@@ -175,6 +176,13 @@ function View({
         const bar = model.findings.find(({ finding }) => finding.id === query.get("finding"));
         return bar ? { kind: "finding", bar } : null;
     });
+
+    // Of a run that goes on, the whole stays the whole as it grows.
+    const length = useRef(model.length);
+    useEffect(() => {
+        if (view.from <= 0 && view.to >= length.current) setView({ from: 0, to: model.length });
+        length.current = model.length;
+    }, [model.length]);
 
     // The address follows once things rest.
     const timer = useRef(0);

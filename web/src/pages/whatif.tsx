@@ -2,9 +2,10 @@
 import { useCallback, useId, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
+import { COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, fromDisk, useDocument } from "../data/documents";
-import { bytes, duration, durationRange, money, plural, share } from "../format";
-import { replaceQuery } from "../router";
+import { bytes, count, duration, durationRange, money, plural, share } from "../format";
+import { useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { Table } from "../ui/table";
@@ -151,8 +152,33 @@ function Outcome({ data }: { data: WhatIf }) {
     );
 }
 
+/** What the controls say now. */
+interface Choice {
+    executors: number;
+    cores: number;
+}
+
+function isChosen(one: Scenario, choice: Choice): boolean {
+    return one.executors === choice.executors && one.cores_per_executor === choice.cores;
+}
+
+/** A line at the number of executors that the controls say. */
+function markExecutors(plot: uPlot, executors: number): void {
+    const { ctx, bbox } = plot;
+    const x = plot.valToPos(executors, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) return;
+    ctx.save();
+    ctx.strokeStyle = colour("text-soft");
+    ctx.setLineDash([4, 4]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.restore();
+}
+
 /** Time over executors, with the interval. */
-function Sweep({ data }: { data: WhatIf }) {
+function Sweep({ data, choice }: { data: WhatIf; choice: Choice }) {
     const rows = useMemo(
         () =>
             data.scenarios
@@ -173,7 +199,7 @@ function Sweep({ data }: { data: WhatIf }) {
     const options = useCallback(
         () => ({
             scales: FROM_ZERO,
-            axes: [axis(String), axis((value) => duration(value), { size: 74 })],
+            axes: [axis(count, { incrs: COUNT_STEPS }), axis(duration, { size: 74, incrs: TIME_STEPS })],
             bands: [{ series: [1, 2] as [number, number], fill: `${colour("chart-1")}33` }],
             series: [
                 {},
@@ -181,8 +207,9 @@ function Sweep({ data }: { data: WhatIf }) {
                 { stroke: "transparent", points: { show: false } },
                 { stroke: colour("chart-1"), width: 2, points: { show: true, size: 6 } },
             ],
+            hooks: { draw: [(plot: uPlot) => markExecutors(plot, choice.executors)] },
         }),
-        [],
+        [choice.executors],
     );
     const describe = useCallback(
         (i: number) => {
@@ -209,7 +236,7 @@ function Sweep({ data }: { data: WhatIf }) {
 }
 
 /** Time against cost: what no other configuration beats in both is joined by a line. */
-function Pareto({ data }: { data: WhatIf }) {
+function Pareto({ data, choice }: { data: WhatIf; choice: Choice }) {
     const cost = useCallback((one: Scenario) => one.cost ?? (one.core_ms ?? 0) / HOUR, []);
     const rows = useMemo(() => [...data.scenarios].sort((a, b) => cost(a) - cost(b)), [data, cost]);
     const front = useMemo(() => onFront(rows.map((one) => [cost(one), one.wall_ms.expected])), [rows, cost]);
@@ -219,8 +246,9 @@ function Pareto({ data }: { data: WhatIf }) {
                 rows.map(cost),
                 rows.map((one) => one.wall_ms.expected),
                 rows.map((one, i) => (front[i] ? one.wall_ms.expected : null)),
+                rows.map((one) => (isChosen(one, choice) ? one.wall_ms.expected : null)),
             ] as uPlot.AlignedData,
-        [rows, front, cost],
+        [rows, front, cost, choice],
     );
     const unit = rows[0]?.cost !== null && rows[0] !== undefined ? (data.base.currency ?? "") : "core h";
     const options = useCallback(
@@ -228,7 +256,7 @@ function Pareto({ data }: { data: WhatIf }) {
             scales: FROM_ZERO,
             axes: [
                 axis((value) => `${value.toPrecision(2)} ${unit}`, { space: 96 }),
-                axis((value) => duration(value), { size: 74 }),
+                axis(duration, { size: 74, incrs: TIME_STEPS }),
             ],
             series: [
                 {},
@@ -241,6 +269,10 @@ function Pareto({ data }: { data: WhatIf }) {
                     width: 1.5,
                     spanGaps: true,
                     points: { show: true, size: 7, fill: colour("chart-2"), stroke: colour("chart-2") },
+                },
+                {
+                    paths: () => null,
+                    points: { show: true, size: 14, width: 2, stroke: colour("text-soft"), fill: "transparent" },
                 },
             ],
         }),
@@ -270,14 +302,20 @@ function Pareto({ data }: { data: WhatIf }) {
     );
 }
 
-function SweepTable({ data }: { data: WhatIf }) {
+function SweepTable({ data, choice }: { data: WhatIf; choice: Choice }) {
     return (
         <Table
             caption="Predicted configurations"
             rows={data.scenarios}
             limit={30}
+            rowClass={(row) => (isChosen(row, choice) ? "chosen" : "")}
             columns={[
-                { name: "Executors", number: true, value: (row) => row.executors, cell: (row) => row.executors },
+                {
+                    name: "Executors",
+                    number: true,
+                    value: (row) => row.executors,
+                    cell: (row) => (isChosen(row, choice) ? `${row.executors} (current)` : row.executors),
+                },
                 {
                     name: "Cores",
                     number: true,
@@ -308,28 +346,32 @@ function SweepTable({ data }: { data: WhatIf }) {
     );
 }
 
-function Sweeps({ data }: { data: WhatIf }) {
+function Sweeps({ data, choice }: { data: WhatIf; choice: Choice }) {
     return (
         <>
             <div class="columns">
                 <Section
                     title="Time by executors"
-                    note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band`}
+                    note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band; the dashed line marks the current number`}
                 >
-                    <Sweep data={data} />
+                    <Sweep data={data} choice={choice} />
                 </Section>
-                <Section title="Time against cost" note="the line joins what no other beats in both">
-                    <Pareto data={data} />
+                <Section
+                    title="Time against cost"
+                    note="the line joins what no other beats in both; the ring marks the current choice"
+                >
+                    <Pareto data={data} choice={choice} />
                 </Section>
             </div>
             <Section title="All of them" note={plural(data.scenarios.length, "configuration")}>
-                <SweepTable data={data} />
+                <SweepTable data={data} choice={choice} />
             </Section>
         </>
     );
 }
 
 function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
+    const replaceQuery = useReplaceQuery();
     const change = (name: keyof Asked) => (value: string) => replaceQuery({ [name]: value });
     const memory = base.memory_bytes === null ? 1024 : Math.round(base.memory_bytes / MIB);
     return (
@@ -432,13 +474,21 @@ function OnServer({ address, query }: { address: string; query: URLSearchParams 
         return `${address}/whatif?${parameters}`;
     }, [address, known]);
     const sweeps = useDocument<WhatIf>(sweep);
+    const asked = readAsked(query);
+    const choice = useMemo(
+        () => ({
+            executors: Number(asked.executors) || (known?.executors ?? 0),
+            cores: Number(asked.cores) || (known?.cores_per_executor ?? 0),
+        }),
+        [asked.executors, asked.cores, known],
+    );
     return (
         <Loaded state={base} what="prediction">
             {(data) => (
                 <>
                     <Live base={data} address={address} query={query} />
                     <Loaded state={sweeps} what="other configurations">
-                        {(all) => <Sweeps data={all} />}
+                        {(all) => <Sweeps data={all} choice={choice} />}
                     </Loaded>
                 </>
             )}
@@ -486,41 +536,47 @@ function Stops({
 
 /** The predictions that came with the report, and sliders from one to another. */
 function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
+    const replaceQuery = useReplaceQuery();
     const { base } = data;
     const executors = useMemo(() => valuesOf(data.scenarios, "executors"), [data]);
     const cores = useMemo(() => valuesOf(data.scenarios, "cores_per_executor"), [data]);
-    const chosen = {
-        executors: nearest(executors, Number(query.get("executors")) || base.executors),
-        cores: nearest(cores, Number(query.get("cores")) || base.cores_per_executor),
-    };
-    const scenario = data.scenarios.find(
-        (one) => one.executors === chosen.executors && one.cores_per_executor === chosen.cores,
+    const asked = { executors: query.get("executors"), cores: query.get("cores") };
+    const chosen = useMemo(
+        () => ({
+            executors: nearest(executors, Number(asked.executors) || base.executors),
+            cores: nearest(cores, Number(asked.cores) || base.cores_per_executor),
+        }),
+        [executors, cores, asked.executors, asked.cores, base],
     );
+    const scenario = data.scenarios.find((one) => isChosen(one, chosen));
     return (
-        <Section title="Change it" note="of what was predicted when this report was written">
-            <div class="sliders">
-                <Stops
-                    name="Executors"
-                    values={executors}
-                    value={chosen.executors}
-                    was={base.executors}
-                    onChange={(value) => replaceQuery({ executors: value === base.executors ? null : value })}
-                />
-                <Stops
-                    name="Cores of each"
-                    values={cores}
-                    value={chosen.cores}
-                    was={base.cores_per_executor}
-                    onChange={(value) => replaceQuery({ cores: value === base.cores_per_executor ? null : value })}
-                />
-            </div>
-            <Outcome data={{ base, scenarios: scenario ? [scenario] : [] }} />
-            <p class="note">
-                A report from disk has no simulator: the sliders stop at {plural(data.scenarios.length, "prediction")}{" "}
-                that came with it. Other numbers, memory, settings and amounts of data can be tried with pyrometer
-                serve, or pyrometer whatif.
-            </p>
-        </Section>
+        <>
+            <Section title="Change it" note="of what was predicted when this report was written">
+                <div class="sliders">
+                    <Stops
+                        name="Executors"
+                        values={executors}
+                        value={chosen.executors}
+                        was={base.executors}
+                        onChange={(value) => replaceQuery({ executors: value === base.executors ? null : value })}
+                    />
+                    <Stops
+                        name="Cores of each"
+                        values={cores}
+                        value={chosen.cores}
+                        was={base.cores_per_executor}
+                        onChange={(value) => replaceQuery({ cores: value === base.cores_per_executor ? null : value })}
+                    />
+                </div>
+                <Outcome data={{ base, scenarios: scenario ? [scenario] : [] }} />
+                <p class="note">
+                    A report from disk has no simulator: the sliders stop at{" "}
+                    {plural(data.scenarios.length, "prediction")} that came with it. Other numbers, memory, settings and
+                    amounts of data can be tried with pyrometer serve, or pyrometer whatif.
+                </p>
+            </Section>
+            <Sweeps data={data} choice={chosen} />
+        </>
     );
 }
 
@@ -531,12 +587,7 @@ function FromDisk({ address, query }: { address: string; query: URLSearchParams 
     if (!there) return <Empty title="Not in this report">Open the log with: pyrometer serve FOLDER</Empty>;
     return (
         <Loaded state={state} what="prediction">
-            {(data) => (
-                <>
-                    <Saved data={data} query={query} />
-                    <Sweeps data={data} />
-                </>
-            )}
+            {(data) => <Saved data={data} query={query} />}
         </Loaded>
     );
 }

@@ -39,7 +39,7 @@ function Box({
             class={`plan-box ${chosen ? "chosen" : ""}`}
             transform={`translate(${x} ${y})`}
             role="button"
-            tabIndex={0}
+            tabindex={0} // an SVG element has no tabIndex attribute
             aria-pressed={chosen}
             onClick={onChoose}
             onKeyDown={(event) => {

@@ -55,11 +55,13 @@ export function placePlan(plan: Plan): PlanLayout {
     });
     layout(graph);
     const size = graph.graph();
+    const placed = nodes.map((node) => {
+        const { x, y } = graph.node(String(node.id));
+        return { node, x: x - BOX.width / 2, y: y - BOX.height / 2 };
+    });
     return {
-        nodes: nodes.map((node) => {
-            const { x, y } = graph.node(String(node.id));
-            return { node, x: x - BOX.width / 2, y: y - BOX.height / 2 };
-        }),
+        // Row by row, as people read: the Tab key follows this order.
+        nodes: placed.sort((a, b) => a.y - b.y || a.x - b.x),
         wires: graph.edges().map((edge) => ({
             from: byId.get(Number(edge.v))!,
             to: byId.get(Number(edge.w))!,

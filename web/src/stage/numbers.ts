@@ -1,6 +1,7 @@
 /** What the stage page computes from the columns of a stage's tasks. */
 import type { StageDocument } from "../data/types";
 import { bytes, count, duration } from "../format";
+import { median } from "../statistics";
 
 export type Column = (number | null)[];
 
@@ -136,7 +137,7 @@ export function byExecutor(stage: StageDocument): ExecutorSummary[] {
             tasks: tasks.length,
             failed: tasks.filter((i) => status[i] === 1).length,
             time,
-            median: durations[(durations.length - 1) >> 1] ?? null,
+            median: median(durations),
             max: durations[durations.length - 1] ?? null,
             gcShare: time ? tasks.reduce((sum, i) => sum + (gc[i] ?? 0), 0) / time : 0,
         };

@@ -1,5 +1,6 @@
 /** A timeline's document as typed columns: tasks by the row they are drawn in, bars of jobs, stages and findings in lanes. */
 import type { Finding, Timeline } from "../data/types";
+import { median } from "../statistics";
 import { type Marks, marksOf, placesOf, spanOf } from "./places";
 
 export interface Bar {
@@ -59,19 +60,13 @@ export function packLanes(intervals: { from: number; to: number }[], most = 64):
     return lanes;
 }
 
-function median(values: number[]): number {
-    if (!values.length) return 0;
-    values.sort((a, b) => a - b);
-    return values[(values.length - 1) >> 1]!;
-}
-
 /** Median duration of the successful tasks of each stage. */
 function medians(document: Timeline, stageOf: Int32Array): Float64Array {
     const { duration_ms: duration, status } = document.tasks.columns;
     const lists: number[][] = document.stages.map(() => []);
     for (let i = 0; i < stageOf.length; i++)
         if (stageOf[i]! >= 0 && status[i] === 0) lists[stageOf[i]!]!.push(duration[i]!);
-    return Float64Array.from(lists, median);
+    return Float64Array.from(lists, (values) => median(values.sort((a, b) => a - b)) ?? 0);
 }
 
 /** Tasks sorted into rows: those of one executor and slot, by launch. */

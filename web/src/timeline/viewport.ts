@@ -1,3 +1,5 @@
+import { TIME_STEPS } from "../charts/steps";
+
 /** The part of the run that is shown, in milliseconds since its start. */
 export interface Viewport {
     from: number;
@@ -31,11 +33,7 @@ export function around(from: number, to: number, length: number): Viewport {
     return clamp({ from: from - air, to: to + air }, length);
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3];
-const HOURS = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720].map((hours) => hours * 3600e3);
-const LONG_STEPS = [...STEPS, 1800e3, ...HOURS];
-
 /** Distance of marks on the axis: at most `most` of them. */
 export function tickStep(span: number, most: number): number {
-    return LONG_STEPS.find((step) => span / step <= most) ?? LONG_STEPS[LONG_STEPS.length - 1]!;
+    return TIME_STEPS.find((step) => span / step <= most) ?? TIME_STEPS[TIME_STEPS.length - 1]!;
 }
