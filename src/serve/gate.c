@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/saturate.h"
 
 enum {
     HEAVY_RUNNING =
@@ -156,7 +157,7 @@ bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *cont
     if (refused) {
         counts->refused++;
     } else {
-        ticket->patience_ms = now_ms() + limits->wait_ms;
+        ticket->patience_ms = pyro_add_saturating(now_ms(), limits->wait_ms);
         ticket->next = &gate->all;
         ticket->previous = gate->all.previous;
         ticket->previous->next = ticket->next->previous = ticket;
@@ -243,12 +244,12 @@ enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
     struct serve_gate *gate = ticket ? ticket->gate : NULL;
     if (!gate) {
         if (ticket)
-            atomic_store(&ticket->deadline_ms, now_ms() + ticket->query_ms);
+            atomic_store(&ticket->deadline_ms, pyro_add_saturating(now_ms(), ticket->query_ms));
         return SERVE_GO_ON;
     }
     struct serve_class_counts *counts = &gate->counts[SERVE_QUERY];
     const struct serve_class_limits *limits = &gate->limits[SERVE_QUERY];
-    const struct timespec until = moment(now_ms() + limits->wait_ms);
+    const struct timespec until = moment(pyro_add_saturating(now_ms(), limits->wait_ms));
     enum serve_stop why = SERVE_GO_ON;
     bool late = false;
     pthread_mutex_lock(&gate->mutex);
@@ -263,7 +264,7 @@ enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
     if (why == SERVE_GO_ON) {
         counts->running++;
         ticket->holds_query = true;
-        int64_t end = now_ms() + limits->work_ms;
+        int64_t end = pyro_add_saturating(now_ms(), limits->work_ms);
         if (end < atomic_load(&ticket->deadline_ms))
             atomic_store(&ticket->deadline_ms, end);
     } else {

@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, Tuple
 
 import conftest
 import pytest
-from server import Server
+from servers.pyrometer import Server
 
 APP = "data_skew"
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
