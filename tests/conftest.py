@@ -128,6 +128,12 @@ def run_command(arguments: Sequence[str], stdin: Optional[Any] = None, limit_s: 
     return Run(list(arguments), process.returncode, out, err, 0, time.monotonic() - began, timed_out)
 
 
+def default_signals() -> None:
+    """For processes that tests send signals to: what runs in the background passes on that it ignores some."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def binary_path() -> Path:
     return Path(os.environ.get("PYROMETER_BINARY") or ROOT / "build" / "pyrometer")
 

@@ -10,6 +10,7 @@
 struct pyro_access_lists {
     bool enabled; /* spark.acls.enable, or spark.ui.acls.enable */
     struct pyro_slice users, groups, admins, admin_groups;
+    bool known; /* read from a log's environment; else the lists are empty, and may be so only for now */
 };
 
 /* The value of a property of Spark's, or a null slice. */

@@ -37,8 +37,8 @@ const char *pyro_gate_why(enum serve_stop why)
         [SERVE_GO_ON] = "cancelled",
         [SERVE_CLIENT_GONE] = "the client has gone",
         [SERVE_TOO_LATE] = "this took longer than it may, and was stopped",
-        [SERVE_NO_MEMORY] = "this needs more memory than the server has for it, and was stopped: try again later, or "
-                            "give the server more (--memory)",
+        [SERVE_NO_MEMORY] = ("this needs more memory than the server has for it, and was stopped: try again later, or "
+                             "give the server more (--memory)"),
         [SERVE_STOPPING] = "the server stops",
     };
     return words[why];

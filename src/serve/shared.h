@@ -12,10 +12,10 @@ struct serve_shared {
     const char *store;         /* URL of the store; NULL: none */
     const pyro_prices *prices; /* NULL: the library's sheets, for those who ask for costs; none in reports */
     struct serve_gate *gate;
-    uint64_t max_upload_bytes;     /* of one upload */
-    atomic_uint_fast64_t verdicts; /* that were kept since the start: diagnoses change with them */
+    uint64_t max_upload_bytes;           /* of one upload */
+    atomic_uint_fast64_t verdicts;       /* that were kept since the start: diagnoses change with them */
     struct serve_upload_cpu *upload_cpu; /* NULL: not counted */
-    struct serve_metrics metrics;  /* counted by all threads */
+    struct serve_metrics metrics;        /* counted by all threads */
 };
 
 #endif

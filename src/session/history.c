@@ -223,6 +223,7 @@ static bool scan_access(void *context, struct pyro_slice line)
     scan->texts.failed |= scan->texts.line.failed; /* else everybody might see it */
     const struct pyro_tree *spark = event ? pyro_tree_get(event, "Spark Properties") : NULL;
     *scan->lists = pyro_access_read(property_of, spark);
+    scan->lists->known = event != NULL;
     scan->lists->users = keep_raw(&scan->texts, scan->lists->users);
     scan->lists->groups = keep_raw(&scan->texts, scan->lists->groups);
     scan->lists->admins = keep_raw(&scan->texts, scan->lists->admins);

@@ -70,7 +70,7 @@ bool pyro_history_index_write(const struct pyro_history *history, struct pyro_sl
 struct pyro_history *pyro_history_index_read(struct pyro_slice file, struct pyro_slice identity);
 struct pyro_log;
 
-/* Reads the log up to its environment. Without one the lists are empty. */
+/* Reads the log up to its environment. Without one, or with half of one, the lists are empty and not `known`. */
 enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_arena *arena,
                                      struct pyro_access_lists *ret, struct pyro_error *error);
 

@@ -130,5 +130,5 @@ enum pyro_status pyro_line_too_long(const struct pyro_log_part *part, struct pyr
                    "(--max-upload-line)",
                    (unsigned long long)part->most_line_bytes);
     pyro_error_at(error, part->path.ptr, UINT64_MAX);
-    return PYRO_ERROR_INPUT;
+    return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }

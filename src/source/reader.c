@@ -125,11 +125,11 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     reader->given += *ret_len;
     if (status == PYRO_OK && reader->given > reader->most_given)
         status = pyro_error_lasts(
-            error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                  "it decompresses to more than %llu bytes, which no event log of its size does%s%s",
-                                  (unsigned long long)reader->most_given,
-                                  reader->limit_option ? "; if it is one, use " : "",
-                                  reader->limit_option ? reader->limit_option : ""));
+            error,
+            pyro_error_set(error, PYRO_ERROR_INPUT,
+                           "it decompresses to more than %llu bytes, which no event log of its size does%s%s",
+                           (unsigned long long)reader->most_given, reader->limit_option ? "; if it is one, use " : "",
+                           reader->limit_option ? reader->limit_option : ""));
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

@@ -16,6 +16,7 @@ from fcntl import ioctl
 from pathlib import Path
 
 import pytest
+from conftest import default_signals
 
 from cli_command import Command, log, pyrometer  # noqa: F401 (fixtures)
 
@@ -188,6 +189,7 @@ def test_ctrl_c_leaves_nothing(pyrometer: Command, log: Path, number: signal.Sig
         stderr=subprocess.PIPE,
         cwd=pyrometer.folder,
         env=pyrometer.environment,
+        preexec_fn=default_signals,
     )
     assert process.stdin is not None
     process.stdin.write(log.read_bytes()[:100_000])
@@ -211,6 +213,7 @@ def test_a_second_ctrl_c_ends_at_once(pyrometer: Command) -> None:
         stderr=subprocess.PIPE,
         cwd=pyrometer.folder,
         env=pyrometer.environment,
+        preexec_fn=default_signals,
     )
     wait_for_file(pyrometer.folder)
     process.send_signal(signal.SIGINT)
@@ -227,6 +230,7 @@ def test_ctrl_c_does_not_wait_for_a_silent_pipe(pyrometer: Command) -> None:
         stderr=subprocess.PIPE,
         cwd=pyrometer.folder,
         env=pyrometer.environment,
+        preexec_fn=default_signals,
     )
     wait_for_file(pyrometer.folder)
     process.send_signal(signal.SIGINT)

@@ -449,10 +449,11 @@ def test_what_is_not_there(client: Client, path: str) -> None:
 def test_wrong_parameters_name_the_right_ones(client: Client) -> None:
     for query, word in (("serch=x", "search"), ("limit=1001", "1000"), ("limit=-1", "0"), ("sort=size", "duration"),
                         ("status=done", "completed"), ("offset=99999999999", "2147483647"), ("search=a&search=b", "once"),
-                        ("search=%0a", "control"), ("&".join(f"a{i}=1" for i in range(70)), "parameters")):
+                        ("search=%0a", "control")):
         error = client.get(f"applications?{query}", 400)["error"]
         assert error["code"] == "bad_request" and word in error["message"], error
     assert client.get("version?x=1", 400)["error"]["code"] == "bad_request"
+    assert client.raw("GET", V1 + "applications?" + "&".join(f"a{i}=1" for i in range(70)))[0] == 414
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])

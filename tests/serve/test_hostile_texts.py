@@ -182,5 +182,5 @@ def test_agents(log: Path, tmp_path: Path) -> None:
     assert len(answers) == len(calls)
     for one in answers:
         content = one["result"]["content"]
-        assert controls(content[0]["text"]) == []
+        assert controls(content[0]["text"].replace("\r\n", "\n")) == []  # lines of CSV
         assert "no instructions" in one["result"]["_meta"]["pyrometer/untrusted"]

@@ -305,6 +305,27 @@ def write_log(folder: Path, name: str, user: str, properties: Dict[str, str]) ->
     (folder / name).write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
 
 
+def test_access_lists_that_are_still_to_come(tmp_path: Path) -> None:
+    """A run whose environment is not written yet, or half of it, is its owner's, and afterwards whose its lists say."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    write_log(logs, "growing", "eve", {"spark.acls.enable": "true"})
+    lines = (logs / "growing").read_text(encoding="utf-8").splitlines(keepends=True)
+    (logs / "growing").unlink()
+    log = logs / "growing.inprogress"
+    log.write_text("".join(lines[:2]) + lines[2][:60], encoding="utf-8")
+    made = Guarded(logs, tmp_path / "tokens")
+    with made.server as running:
+        eve = add_token(tmp_path / "tokens", "eve")
+
+        def listed(token: str) -> int:
+            return len(json.loads(ask(running, "GET", "/api/v1/applications", bearer(token))[2]))
+
+        assert [listed(token) for token in (made.view, eve, made.admin)] == [0, 1, 1]
+        log.write_text("".join(lines[:3]), encoding="utf-8")
+        assert [listed(token) for token in (made.view, eve, made.admin)] == [0, 1, 1]
+
+
 def test_access_lists(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()

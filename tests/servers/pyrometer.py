@@ -22,7 +22,14 @@ class Server:
     def __init__(self, folder: Path, *options: str) -> None:
         kept = () if "--cache" in options else ("--no-cache",)  # never the cache of whoever runs the tests
         command = [str(conftest.binary_path()), "serve", str(folder), "--port", "0", *kept, *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ,
+            preexec_fn=conftest.default_signals,
+        )
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
         match = re.fullmatch(r"listening on (https?)://([0-9.]+|\[[0-9a-f:]+\]):([0-9]+)/\n", self.line)

@@ -92,15 +92,18 @@ static void decode_properties(struct pyro_json *json, struct pyro_builder *build
         return;
     while (pyro_json_next(json, &object, NULL, 0) != PYRO_JSON_END && !builder->failed) {
         struct pyro_slice name = pyro_build_decode(builder, object.name), raw = PYRO_SLICE_NULL, value = raw;
+        bool plain = false;
         if (pyro_json_peek(json) == '"')
-            pyro_json_take_string(json, &raw, NULL);
+            pyro_json_take_string(json, &raw, &plain);
         else
             pyro_json_skip(json);
         if (json->error || builder->failed)
             break;
+        if (raw.ptr && !plain)
+            raw = pyro_build_scratch(builder, raw);
         if (raw.ptr)
-            value = settings ? pyro_intake_value(&builder->intake, name, pyro_build_scratch(builder, raw), true)
-                             : pyro_build_decode(builder, raw);
+            value = settings ? pyro_intake_value(&builder->intake, name, raw, true)
+                             : pyro_intern_slice(builder->app->strings, raw);
         builder->failed |= raw.ptr && !value.ptr;
         pyro_build_property(builder, kind, name, value);
     }

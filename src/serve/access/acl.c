@@ -1,5 +1,7 @@
 #include "serve/access/acl.h"
 
+#include "source/source.h"
+
 /* So many logs are remembered; then it is begun anew. */
 enum { KNOWN_LIMIT = 200000 };
 
@@ -77,6 +79,10 @@ static bool look_up(struct acls *acls, const struct serve_seen *seen, struct pyr
         forget(acls);
     if (pyro_attempt_access(seen->files, &acls->arena, ret, &ignored) != PYRO_OK)
         return false;
+    if (!ret->known && seen->files->in_progress) { /* its environment may come: until then it is its owner's */
+        ret->enabled = true;
+        return true;
+    }
     bool added;
     struct pyro_access_lists *place = pyro_vec_push(&acls->all, NULL);
     row = place ? pyro_map_put(&acls->known, seen->identity, &added) : NULL;

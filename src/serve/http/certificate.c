@@ -165,9 +165,10 @@ enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now
         return PYRO_OK;
     struct pyro_error failure = {0};
     enum pyro_status status = read_again(certificate, &failure);
-    bool told = status != PYRO_OK && certificate->failing && !now;
+    bool told = status != PYRO_OK && certificate->failing && !now && is_as(found, certificate->failed);
     /* What is not the files' fault is tried again by the next look, without a word. */
     certificate->failing = status != PYRO_OK && !failure.lasting;
+    memcpy(certificate->failed, found, sizeof(found));
     memcpy(certificate->accepted, found, sizeof(found));
     if (certificate->failing)
         memset(certificate->accepted, 0, sizeof(certificate->accepted));

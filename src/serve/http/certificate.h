@@ -24,6 +24,7 @@ struct certificate {
     struct serve_stamp looked[2];   /* at the last look */
     bool failing;                   /* the last look could not read them, for no fault of theirs */
     struct serve_stamp accepted[2]; /* when they were read last, whatever came of it */
+    struct serve_stamp failed[2];   /* when the last look could not, so that each state is complained of once */
     pthread_mutex_t mutex;          /* guards what follows */
     struct certificate_pair *pair;
 };

@@ -226,9 +226,10 @@ static void make_plain(struct pyro_strbuf *out)
     pyro_strbuf_init(&plain, NULL);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        pyro_add_plain(&plain, (struct pyro_slice){at, (size_t)((newline ? newline : end) - at)});
+        bool csv = newline && newline > at && newline[-1] == '\r'; /* how lines of CSV end */
+        pyro_add_plain(&plain, (struct pyro_slice){at, (size_t)((newline ? newline : end) - at) - csv});
         if (newline)
-            pyro_strbuf_add_char(&plain, '\n');
+            pyro_strbuf_add_slice(&plain, csv ? PYRO_SLICE_LITERAL("\r\n") : PYRO_SLICE_LITERAL("\n"));
         at = newline ? newline + 1 : end;
     }
     plain.failed |= out->failed;

@@ -17,7 +17,13 @@ void pyro_spark_error(struct spark_request *request, unsigned status, const char
     char text[1024];
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    pyro_add_plain(out, pyro_slice_from(text)); /* the request's own words may be in it */
+    /* The request's own words may be in it: lines as Spark has them, without what acts on terminals. */
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        end = strchrnul(at, '\n');
+        pyro_add_plain(out, (struct pyro_slice){at, (size_t)(end - at)});
+        if (*end)
+            pyro_strbuf_add_char(out, '\n');
+    }
     request->http->status = status;
     request->http->type = "text/plain";
 }
