@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import select
 import shutil
@@ -20,6 +21,9 @@ from servers.pyrometer import Server
 APP = "data_skew"
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 BUSY = "the server is busy with as many queries as it takes: try again later"
+
+
+needs_own_memory = pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="sanitizers keep what was freed, and shadow all of it")
 
 
 @pytest.fixture(name="folder", scope="module")
@@ -182,6 +186,7 @@ def write_log(path: Path, tasks: int) -> None:
         file.write(json.dumps({"Event": "SparkListenerApplicationEnd", "Timestamp": start + 10**7}) + "\n")
 
 
+@needs_own_memory
 def test_the_process_stays_below_its_memory(tmp_path: Path) -> None:
     """Queries, answers and applications together: --memory and 256 MiB, which docs/serve.md promises."""
     for number in range(4):
@@ -214,6 +219,7 @@ def features() -> List[str]:
     return [conftest.binary_path().parent.name.replace("asan", "sanitize")]
 
 
+@needs_own_memory
 def test_an_application_that_is_too_large_is_refused(tmp_path: Path) -> None:
     write_log(tmp_path / "app-20240101000000-0001", 10)
     log = tmp_path / "app-20240101000000-0002"

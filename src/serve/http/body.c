@@ -100,9 +100,9 @@ static void remove_file(const char *path)
 void pyro_body_done(struct body *body)
 {
     pyro_body_finish(body);
+    pyro_upload_end(&body->upload); /* first: whoever sees that the file has gone finds its room */
     if (body->path)
         remove_file(body->path); /* the service that kept it has another name for it */
-    pyro_upload_end(&body->upload);
     pyro_release(NULL, body->path);
     body->path = NULL;
     pyro_strbuf_done(&body->text);
