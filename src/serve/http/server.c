@@ -26,7 +26,7 @@ enum {
 
 /* What the process may take beyond --memory: the program, its threads and buffers; a quarter of that is for what grows
  * between two looks. */
-#define MEMORY_BYTES  (UINT64_C(1) << 30)
+#define MEMORY_BYTES (UINT64_C(1) << 30)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PROCESS_BYTES (UINT64_C(16) << 30) /* sanitizers keep what was freed, and shadow all of it */
 #else
