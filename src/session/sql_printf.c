@@ -99,7 +99,7 @@ static const char *read_conversion(const char *at, struct arguments *arguments, 
 
 static void finish(struct conversion *conversion, const char *letters)
 {
-    strcpy(conversion->text + conversion->len, letters); /* there is room for three */
+    memcpy(conversion->text + conversion->len, letters, strlen(letters) + 1); /* there is room for three */
 }
 
 /* False: there is no such conversion, and the text ends there. */

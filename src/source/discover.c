@@ -23,7 +23,7 @@ uint64_t pyro_most_of(const struct pyro_discovery *discovery, struct pyro_slice 
                       const char **ret_option)
 {
     const struct pyro_known *known = discovery->known;
-    bool untrusted = pyro_is_untrusted(discovery, path);
+    bool untrusted = known && pyro_is_untrusted(discovery, path);
     *ret_option = untrusted ? known->untrusted_by : PYRO_LIFT_LIMITS;
     if (!untrusted && known && known->unlimited)
         return 0;

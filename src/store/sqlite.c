@@ -533,8 +533,12 @@ static enum pyro_status sqlite_each_stored(void *state, int (*take)(void *contex
             .end_ms = column_ms(s, 8),
             .recorded_ms = sqlite3_column_int64(s, 9),
             .knows_access = sqlite3_column_type(s, 10) != SQLITE_NULL,
-            .access = {sqlite3_column_int(s, 10) != 0, column_slice(s, 11), column_slice(s, 12), column_slice(s, 13),
-                       column_slice(s, 14)},
+            .access = {.known = true,
+                       .enabled = sqlite3_column_int(s, 10) != 0,
+                       .users = column_slice(s, 11),
+                       .groups = column_slice(s, 12),
+                       .admins = column_slice(s, 13),
+                       .admin_groups = column_slice(s, 14)},
         };
         step = row_step(store, step);
         if (step == SQLITE_ROW && take(context, &run) != 0)

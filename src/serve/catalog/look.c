@@ -452,6 +452,7 @@ static enum pyro_status look_at(struct state *state, struct serve_list **ret, st
         pyro_source_discover_again(look->folders, look->folder_count, &known, NULL, &found, error);
     bool ok = status != PYRO_OK ||
               (take_found(state, &found) && take_named(state, &named) && scan_all(state) && add_runs(state));
+    state->found = NULL;
     pyro_log_list_done(&found);
     pyro_log_list_done(&named);
     /* What is not that run's log is not read again, unless it could not be read at all. */

@@ -369,7 +369,7 @@ enum MHD_Result pyro_http_answer(void *context, struct MHD_Connection *connectio
 {
     struct pyro_server *server = context;
     struct exchange *exchange = *state;
-    bool too_many = *state == server; /* what pyro_http_count_parameters() gave */
+    bool too_many = exchange && *state == server; /* what pyro_http_count_parameters() gave */
     if (!exchange || too_many) {
         /* Called first when the headers are there, and again without data when it was suspended then. */
         *state = exchange = create(server, connection, url, method);
