@@ -113,7 +113,9 @@ void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *cont
         visit(context, single[i]);
     for (int table = 0; table < PYRO_TABLE_COUNT; table++) {
         const struct pyro_table_schema *schema = &pyro_table_schemas[table];
-        size_t count = 0;                                                        /* of a table without row structs */
+        if (table == PYRO_TABLE_tasks)
+            continue; /* their texts are numbers in the pool */
+        size_t count = 0;
         char *rows = (char *)table_rows(app, (enum pyro_table_id)table, &count); /* the caller's application changes */
         for (size_t c = 0; c < schema->column_count; c++)
             for (size_t i = 0; schema->columns[c].type == PYRO_TYPE_TEXT && i < count; i++)
