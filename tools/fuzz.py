@@ -3,9 +3,10 @@
 
     fuzz.py --cache FOLDER --steps FILE --seed N (--seconds N | --runs N) [--runs-of TARGET=N] [--jobs N] TARGET...
 
-Every target gets the inputs of tests/fuzz/corpus/NAME and those that earlier
-runs found (FOLDER/NAME); inputs that break one go to FOLDER/crashes. A line for
-each target goes to --steps, in the form that summarise.py reads.
+Every target gets the inputs of tests/fuzz/corpus/NAME; with --seconds also those
+that earlier runs found (FOLDER/NAME). With --runs the inputs are the same on
+every machine. Inputs that break a target go to FOLDER/crashes. A line for each
+target goes to --steps, in the form that summarise.py reads.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,9 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "tests" / "fuzz" / "corpus"
 
 
-def command_of(target: Path, limit: str, seed: int, cache: Path) -> list[str]:
+def command_of(target: Path, limit: str, seed: int, cache: Path, found: Path) -> list[str]:
     """How one target is run; makes the folders that it needs."""
-    work, crashes = cache / target.name, cache / "crashes"
+    work, crashes = found / target.name, cache / "crashes"
     for folder in (work, crashes):
         folder.mkdir(parents=True, exist_ok=True)
     seeds = SEEDS / target.name.removeprefix("fuzz_")
@@ -63,8 +65,10 @@ def main() -> int:
 
     def run(target: Path) -> tuple[Path, subprocess.CompletedProcess[str], float]:
         began = time.monotonic()
-        command = command_of(target, limit_of(target), arguments.seed, arguments.cache)
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        with tempfile.TemporaryDirectory(prefix="pyrometer-fuzz-") as forgotten:
+            found = arguments.cache if arguments.runs is None else Path(forgotten)
+            command = command_of(target, limit_of(target), arguments.seed, arguments.cache, found)
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         return target, done, time.monotonic() - began
 
     failed = 0
