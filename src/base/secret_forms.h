@@ -3,7 +3,7 @@
  *
  * Texts come out of JSON, and hold JSON, URLs and HTML themselves: every quote, sign and blank has its escaped forms.
  * All are matched without regard to case unless a part says otherwise. Any change here is a change of
- * PYRO_SECRET_FORMS and thereby of pyro_secrets_key(). */
+ * PYRO_SECRET_FORMS and thereby of pyro_secret_expressions_key(). */
 #ifndef PYRO_BASE_SECRET_FORMS_H
 #define PYRO_BASE_SECRET_FORMS_H
 

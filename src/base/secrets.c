@@ -1,7 +1,6 @@
 #include "base/secrets.h"
 
 #include "base/hash.h"
-#include "base/secret_forms.h"
 #include "base/secret_scan.h"
 
 /* Expressions come from logs: what they may cost is bounded, for each text by its length. */
@@ -15,21 +14,6 @@ enum {
     MOST_STACK = 1 << 20
 };
 
-static const char names[] = "(?i)" SPARK_WORDS;
-static const char more_names[] = "(?i)" MORE_WORDS;
-static const char options[] = "(?i)" SPARK_OPTIONS;
-
-/* 1: the secret. */
-static const char spark_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS, SPARK_CLEAR) ")" VALUE;
-static const char wide_text[] = "(?i)(?:" NAMED_FORMS(SPARK_WORDS "|" MORE_WORDS, MORE_CLEAR) HEADER_FORMS ")" VALUE;
-static const char shapes[] = "(?i)(?|" ADDRESS_FORMS "|(" SHAPED_FORMS "))";
-
-/* An option as plans ([a=b, c=d], Map(a -> b)) and statements (OPTIONS (a 'b', `c` = 'd')) write it. 1: its name, 2:
- * its value. A value that opens a list is a list of columns. */
-static const char pair_expression[] = "(?<=[\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[`\"']?"
-                                      "(?:(?:=|\\s->\\s)(?![\\[({#])|\\s*=?\\s*(?=['\"]))"
-                                      "(\"[^\"]*(?:\"|\\z)|'[^']*(?:'|\\z)|[^\\s,)\\]}\"']+)";
-
 static const char *const settings[PYRO_SECRET_SETTINGS] = {
     [PYRO_SECRET_PROPERTIES] = "spark.redaction.regex",
     [PYRO_SECRET_OPTIONS] = "spark.sql.redaction.options.regex",
@@ -38,20 +22,6 @@ static const char *const settings[PYRO_SECRET_SETTINGS] = {
 };
 
 /* ---- Expressions ------------------------------------------------------------------------------------------------- */
-
-/* NULL also where the expression is none; for want of memory `secrets->failed` is set: what a log wants hidden must not
- * be shown since it could not be looked for. */
-static pcre2_code *compile(struct pyro_secrets *secrets, const char *expression, size_t len, uint32_t flags)
-{
-    int code;
-    size_t at;
-    pcre2_code *compiled =
-        pcre2_compile((PCRE2_SPTR)expression, len, PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C | flags, &code, &at, NULL);
-    secrets->failed |= !compiled && code == PCRE2_ERROR_HEAP_FAILED;
-    if (compiled)
-        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* where it cannot, matching is slower */
-    return compiled;
-}
 
 /* Called between any two items of an expression of the log. PCRE2's own limit begins anew at every byte of a text. */
 static int count_step(pcre2_callout_block *block, void *context)
@@ -70,25 +40,15 @@ static int count_step(pcre2_callout_block *block, void *context)
 
 static bool start(struct pyro_secrets *secrets)
 {
-    bool wide = secrets->how == PYRO_REDACT_WIDE;
     if (secrets->limits || secrets->failed)
         return !secrets->failed;
-    secrets->names = compile(secrets, names, sizeof(names) - 1, 0);
-    secrets->options = compile(secrets, options, sizeof(options) - 1, 0);
-    secrets->pairs = compile(secrets, pair_expression, sizeof(pair_expression) - 1, 0);
-    secrets->text = wide ? compile(secrets, wide_text, sizeof(wide_text) - 1, 0)
-                         : compile(secrets, spark_text, sizeof(spark_text) - 1, 0);
-    if (wide) {
-        secrets->more_names = compile(secrets, more_names, sizeof(more_names) - 1, 0);
-        secrets->shapes = compile(secrets, shapes, sizeof(shapes) - 1, 0);
-    }
+    secrets->fixed = pyro_secret_expressions(secrets->how);
     secrets->found = pcre2_match_data_create(1, NULL);
     secrets->pair = pcre2_match_data_create(3, NULL);
     secrets->limits = pcre2_match_context_create(NULL);
     secrets->stack = pcre2_jit_stack_create(STACK, MOST_STACK, NULL); /* without it the thread's own serves */
     pyro_strbuf_init(&secrets->spare, NULL);
-    secrets->failed |= !secrets->names || !secrets->options || !secrets->text || !secrets->pairs || !secrets->found ||
-                       !secrets->pair || !secrets->limits || (wide && (!secrets->more_names || !secrets->shapes));
+    secrets->failed |= !secrets->fixed || !secrets->found || !secrets->pair || !secrets->limits;
     if (!secrets->failed) {
         pcre2_set_match_limit(secrets->limits, MATCH_LIMIT);
         pcre2_set_heap_limit(secrets->limits, HEAP_KIB);
@@ -100,12 +60,8 @@ static bool start(struct pyro_secrets *secrets)
 
 void pyro_secrets_done(struct pyro_secrets *secrets)
 {
-    pcre2_code *const codes[] = {secrets->names, secrets->more_names, secrets->options,
-                                 secrets->text,  secrets->shapes,     secrets->pairs};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-        pcre2_code_free(codes[i]);
     for (size_t i = 0; i < PYRO_SECRET_SETTINGS; i++)
-        pcre2_code_free(secrets->own[i]);
+        pyro_pattern_free(secrets->own[i]);
     pcre2_match_data_free(secrets->found);
     pcre2_match_data_free(secrets->pair);
     pcre2_match_context_free(secrets->limits);
@@ -124,26 +80,11 @@ bool pyro_secrets_configure(struct pyro_secrets *secrets, struct pyro_slice key,
     if (row == PYRO_SECRET_SETTINGS || value.len == 0 || value.len > EXPRESSION_BYTES ||
         pyro_slice_is(value, PYRO_REDACTED) || secrets->own_hash[row] == pyro_hash_slice(value) || !start(secrets))
         return false;
-    pcre2_code_free(secrets->own[row]);
-    secrets->own[row] = compile(secrets, value.ptr, value.len, PCRE2_AUTO_CALLOUT);
+    pyro_pattern_free(secrets->own[row]);
+    /* For want of memory it has failed: what a log wants hidden must not be shown since it could not be looked for. */
+    secrets->own[row] = pyro_pattern_new(value.ptr, value.len, PCRE2_AUTO_CALLOUT, &secrets->failed);
     secrets->own_hash[row] = pyro_hash_slice(value);
     return secrets->own[row] != NULL;
-}
-
-uint64_t pyro_secrets_key(enum pyro_redaction how)
-{
-    static const char harmless[] =
-#define PYRO_HARMLESS_NAME(name, value, reason) name "=" #value ";"
-#include "base/harmless_names.def"
-#undef PYRO_HARMLESS_NAME
-        ;
-    static const char *const of_spark[] = {names, options, pair_expression, spark_text, harmless};
-    static const char *const of_wide[] = {names, options, pair_expression, wide_text, shapes, more_names, harmless};
-    bool wide = how == PYRO_REDACT_WIDE;
-    uint64_t key = 1 + (uint64_t)how; /* counted up when code beside the expressions changes what is hidden */
-    for (size_t i = 0; i < (wide ? sizeof(of_wide) : sizeof(of_spark)) / sizeof(*of_wide); i++)
-        key = pyro_hash_mix(key ^ pyro_hash_slice(pyro_slice_from(wide ? of_wide[i] : of_spark[i])));
-    return key;
 }
 
 /* ---- Matching ---------------------------------------------------------------------------------------------------- */
@@ -154,23 +95,24 @@ static void allow_steps(struct pyro_secrets *secrets, size_t bytes)
 }
 
 /* As pcre2_match(); the context has a place of its own for each struct. */
-static int match(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text, size_t from,
+static int match(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text, size_t from,
                  pcre2_match_data *found)
 {
     pcre2_set_callout(secrets->limits, count_step, secrets);
     secrets->last = from;
-    int result = pcre2_match(code, (PCRE2_SPTR)text.ptr, text.len, from, 0, found, secrets->limits);
+    int result =
+        pcre2_match(pyro_pattern_code(pattern), (PCRE2_SPTR)text.ptr, text.len, from, 0, found, secrets->limits);
     secrets->failed |= result == PCRE2_ERROR_NOMEMORY;
     return result;
 }
 
 /* Also where it cannot be told within the limits. */
-static bool matches(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text)
+static bool matches(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text)
 {
-    if (!code || !text.ptr)
+    if (!pattern || !text.ptr)
         return false;
     allow_steps(secrets, text.len);
-    return match(secrets, code, text, 0, secrets->found) != PCRE2_ERROR_NOMATCH;
+    return match(secrets, pattern, text, 0, secrets->found) != PCRE2_ERROR_NOMATCH;
 }
 
 /* ---- Harmless names ---------------------------------------------------------------------------------------------- */
@@ -220,13 +162,14 @@ bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, stru
 {
     if (!start(secrets))
         return true;
-    return matches(secrets, secrets->names, key) || matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], key) ||
-           (matches(secrets, secrets->more_names, key) && !is_harmless(key, value));
+    return matches(secrets, secrets->fixed->names, key) ||
+           matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], key) ||
+           (matches(secrets, secrets->fixed->more_names, key) && !is_harmless(key, value));
 }
 
 bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
-    return pyro_secrets_name(secrets, key, value) || matches(secrets, secrets->names, value) ||
+    return pyro_secrets_name(secrets, key, value) || matches(secrets, secrets->fixed->names, value) ||
            matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], value);
 }
 
@@ -237,15 +180,15 @@ bool pyro_secrets_own_name(struct pyro_secrets *secrets, struct pyro_slice text)
 
 static bool is_secret_option(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
-    const pcre2_code *own = secrets->own[PYRO_SECRET_OPTIONS];
-    return matches(secrets, secrets->options, key) || matches(secrets, secrets->options, value) ||
+    const struct pyro_pattern *own = secrets->own[PYRO_SECRET_OPTIONS];
+    return matches(secrets, secrets->fixed->options, key) || matches(secrets, secrets->fixed->options, value) ||
            matches(secrets, own, key) || matches(secrets, own, value) || pyro_secrets_property(secrets, key, value);
 }
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 /* One of the ways that a text is looked through: writes it to `out` where anything is replaced. */
-typedef struct pyro_slice pass(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
+typedef struct pyro_slice pass(struct pyro_secrets *secrets, const struct pyro_pattern *pattern, struct pyro_slice text,
                                struct pyro_strbuf *out);
 
 static struct pyro_slice finish(struct pyro_slice text, size_t copied, struct pyro_strbuf *out)
@@ -263,19 +206,19 @@ static void replace(struct pyro_slice text, size_t copied, size_t begin, struct 
 }
 
 /* What group 1 of the expression finds. */
-static struct pyro_slice replace_values(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                        struct pyro_strbuf *out)
+static struct pyro_slice replace_values(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+                                        struct pyro_slice text, struct pyro_strbuf *out)
 {
     size_t from = 0, copied = 0;
     for (;;) {
-        int count = match(secrets, code, text, from, secrets->pair);
+        int count = match(secrets, pattern, text, from, secrets->pair);
         if (count == PCRE2_ERROR_NOMATCH)
             return finish(text, copied, out);
         if (count < 0 || count == 1) /* beyond the limits */
             return PYRO_SLICE_LITERAL(PYRO_REDACTED);
         const size_t *places = pcre2_get_ovector_pointer(secrets->pair);
         struct pyro_slice value = {text.ptr + places[2], places[3] - places[2]};
-        if (code == secrets->text && is_harmless_at(text, places[0], value)) {
+        if (pattern == secrets->fixed->text && is_harmless_at(text, places[0], value)) {
             from = places[2] > from ? places[2] : from + 1;
             continue;
         }
@@ -284,12 +227,12 @@ static struct pyro_slice replace_values(struct pyro_secrets *secrets, const pcre
     }
 }
 
-static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                       struct pyro_strbuf *out, bool plan)
+static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+                                       struct pyro_slice text, struct pyro_strbuf *out, bool plan)
 {
     size_t from = 0, copied = 0;
     for (;;) {
-        int count = match(secrets, code, text, from, secrets->pair);
+        int count = match(secrets, pattern, text, from, secrets->pair);
         if (count == PCRE2_ERROR_NOMATCH)
             return finish(text, copied, out);
         if (count < 3)
@@ -306,27 +249,27 @@ static struct pyro_slice replace_pairs(struct pyro_secrets *secrets, const pcre2
     }
 }
 
-static struct pyro_slice replace_options(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                         struct pyro_strbuf *out)
+static struct pyro_slice replace_options(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+                                         struct pyro_slice text, struct pyro_strbuf *out)
 {
-    return replace_pairs(secrets, code, text, out, true);
+    return replace_pairs(secrets, pattern, text, out, true);
 }
 
 /* Values of names that the log's own expression finds. */
-static struct pyro_slice replace_own(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                     struct pyro_strbuf *out)
+static struct pyro_slice replace_own(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+                                     struct pyro_slice text, struct pyro_strbuf *out)
 {
-    return replace_pairs(secrets, code, text, out, false);
+    return replace_pairs(secrets, pattern, text, out, false);
 }
 
 /* Whatever an expression of the log finds; empty finds are none. */
-static struct pyro_slice replace_all(struct pyro_secrets *secrets, const pcre2_code *code, struct pyro_slice text,
-                                     struct pyro_strbuf *out)
+static struct pyro_slice replace_all(struct pyro_secrets *secrets, const struct pyro_pattern *pattern,
+                                     struct pyro_slice text, struct pyro_strbuf *out)
 {
     size_t from = 0, copied = 0;
     allow_steps(secrets, text.len);
     while (from <= text.len) {
-        int count = match(secrets, code, text, from, secrets->found);
+        int count = match(secrets, pattern, text, from, secrets->found);
         if (count == PCRE2_ERROR_NOMATCH)
             break;
         if (count < 0)
@@ -344,14 +287,14 @@ static struct pyro_slice replace_all(struct pyro_secrets *secrets, const pcre2_c
 }
 
 /* The result is `text` itself, a literal, or in one of both buffers. */
-static struct pyro_slice look_through(struct pyro_secrets *secrets, pass *how, const pcre2_code *code,
+static struct pyro_slice look_through(struct pyro_secrets *secrets, pass *how, const struct pyro_pattern *pattern,
                                       struct pyro_slice text, struct pyro_strbuf *buffer)
 {
-    if (!code || text.len == 0)
+    if (!pattern || text.len == 0)
         return text;
     struct pyro_strbuf *out = text.ptr == buffer->data ? &secrets->spare : buffer;
     pyro_strbuf_clear(out);
-    return how(secrets, code, text, out);
+    return how(secrets, pattern, text, out);
 }
 
 static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice text, struct pyro_strbuf *buffer,
@@ -366,13 +309,13 @@ static struct pyro_slice redact(struct pyro_secrets *secrets, struct pyro_slice 
     pyro_strbuf_clear(buffer);
     struct pyro_slice shown = text;
     if (pyro_may_hold_secret(text)) {
-        shown = look_through(secrets, replace_values, secrets->text, text, buffer);
-        shown = look_through(secrets, replace_values, secrets->shapes, shown, buffer);
+        shown = look_through(secrets, replace_values, secrets->fixed->text, text, buffer);
+        shown = look_through(secrets, replace_values, secrets->fixed->shapes, shown, buffer);
     }
     if (plan)
-        shown = look_through(secrets, replace_options, secrets->pairs, shown, buffer);
+        shown = look_through(secrets, replace_options, secrets->fixed->pairs, shown, buffer);
     else if (secrets->own[PYRO_SECRET_PROPERTIES])
-        shown = look_through(secrets, replace_own, secrets->pairs, shown, buffer);
+        shown = look_through(secrets, replace_own, secrets->fixed->pairs, shown, buffer);
     if (plan)
         shown = look_through(secrets, replace_all, secrets->own[PYRO_SECRET_SQL_TEXTS], shown, buffer);
     shown = look_through(secrets, replace_all, secrets->own[PYRO_SECRET_TEXTS], shown, buffer);

@@ -8,11 +8,10 @@
 #ifndef PYRO_BASE_SECRETS_H
 #define PYRO_BASE_SECRETS_H
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/secret_expressions.h"
 #include "base/slice.h"
 #include "base/strbuf.h"
 #include "pyrometer.h"
@@ -33,9 +32,9 @@ enum pyro_secret_setting {
  */
 struct pyro_secrets {
     enum pyro_redaction how;
-    pcre2_code *names, *more_names, *options, *text, *shapes, *pairs;
-    pcre2_code *own[PYRO_SECRET_SETTINGS];   /* the log's */
-    uint64_t own_hash[PYRO_SECRET_SETTINGS]; /* of their texts; 0: none */
+    const struct pyro_secret_expressions *fixed;
+    struct pyro_pattern *own[PYRO_SECRET_SETTINGS]; /* the log's */
+    uint64_t own_hash[PYRO_SECRET_SETTINGS];        /* of their texts; 0: none */
     pcre2_match_data *found, *pair;
     pcre2_match_context *limits;
     pcre2_jit_stack *stack;
@@ -68,9 +67,5 @@ struct pyro_slice pyro_secrets_plan(struct pyro_secrets *secrets, struct pyro_sl
 
 /* False: nothing is to be hidden in these bytes, which are told apart at a glance. */
 bool pyro_secrets_suspects(const struct pyro_secrets *secrets, struct pyro_slice bytes);
-
-/* Names a way of redacting, with the expressions of this version: what was kept under another key was redacted
- * otherwise. */
-uint64_t pyro_secrets_key(enum pyro_redaction how);
 
 #endif

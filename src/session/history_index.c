@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/secrets.h"
+#include "base/secret_expressions.h"
 #include "model/history_pack.h"
 #include "session/history.h"
 #include "session/load.h"
@@ -50,7 +50,7 @@ static uint64_t current_version(void)
  */
 static bool identify(const struct pyro_log *log, enum pyro_redaction redaction, struct pyro_strbuf *identity)
 {
-    pyro_strbuf_printf(identity, "%016llx\n", (unsigned long long)pyro_secrets_key(redaction));
+    pyro_strbuf_printf(identity, "%016llx\n", (unsigned long long)pyro_secret_expressions_key(redaction));
     bool ok = log->part_count > 0 && log->layout != PYRO_LAYOUT_REMOTE && !log->in_progress;
     for (size_t i = 0; ok && i < log->part_count; i++) {
         char first[FIRST_BYTES];

@@ -5,8 +5,8 @@
 
 bool pyro_store_is_clean(uint64_t key, enum pyro_redaction how)
 {
-    return key == pyro_secrets_key(PYRO_REDACT_WIDE) ||
-           (how == PYRO_REDACT_SPARK && key == pyro_secrets_key(PYRO_REDACT_SPARK));
+    return key == pyro_secret_expressions_key(PYRO_REDACT_WIDE) ||
+           (how == PYRO_REDACT_SPARK && key == pyro_secret_expressions_key(PYRO_REDACT_SPARK));
 }
 
 struct pyro_slice pyro_store_clean_text(struct pyro_secrets *secrets, struct pyro_slice text, struct pyro_arena *arena)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/secrets.h"
+#include "base/secret_expressions.h"
 #include "store/database.h"
 #include "store/store.h"
 
@@ -286,7 +286,7 @@ static bool put_redaction(struct store *store, int64_t key, enum pyro_redaction 
     sqlite3_stmt *s = prepared(store, "INSERT OR REPLACE INTO run_redaction VALUES (?,?)");
     if (s) {
         sqlite3_bind_int64(s, 1, key);
-        sqlite3_bind_int64(s, 2, (int64_t)pyro_secrets_key(redaction));
+        sqlite3_bind_int64(s, 2, (int64_t)pyro_secret_expressions_key(redaction));
     }
     bool ok = put(s);
     sqlite3_finalize(s);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/secrets.h"
+#include "base/secret_expressions.h"
 #include "serve/catalog/parts.h"
 #include "store/database.h"
 
@@ -126,7 +126,7 @@ enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction r
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *index = (struct serve_index){0};
     snprintf(index->build, sizeof(index->build), "%.40s %016llx", PYROMETER_VERSION,
-             (unsigned long long)pyro_secrets_key(redaction));
+             (unsigned long long)pyro_secret_expressions_key(redaction));
     bool useless, open = open_db(index, path, &useless);
     if (useless) {
         unlink(path);

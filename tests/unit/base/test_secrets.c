@@ -134,7 +134,7 @@ static void test_spark_alone(void **state)
     check_as(PYRO_REDACT_SPARK, "a.password=abc passwd=abc", "a.password=" STARS " passwd=abc");
     check_as(PYRO_REDACT_SPARK, "jdbc://me:abc@host/db", "jdbc://me:abc@host/db");
     check_as(PYRO_REDACT_SPARK, "AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE");
-    assert_true(pyro_secrets_key(PYRO_REDACT_SPARK) != pyro_secrets_key(PYRO_REDACT_WIDE));
+    assert_true(pyro_secret_expressions_key(PYRO_REDACT_SPARK) != pyro_secret_expressions_key(PYRO_REDACT_WIDE));
 }
 
 /* Texts made to cost: each is looked through in about the time of its length. */
