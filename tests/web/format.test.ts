@@ -51,6 +51,8 @@ test("moments, shares and quantities", () => {
     assert.equal(format.offset(1234, 100), "0:01.2");
     assert.equal(format.offset(1234, 1), "0:01.234");
     assert.equal(format.offset(-5000), "-0:05");
+    assert.equal(format.offset(2700000), "45:00");
+    assert.equal(format.offset(6300000), "1:45:00");
     assert.equal(format.share(0.317), "32 %");
     assert.equal(format.share(0.00001), "<0.01 %");
     assert.equal(format.quantity(24.1, "ratio"), "24 x");

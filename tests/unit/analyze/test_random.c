@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/stage_wall.h"
 #include "fixture.h"
 
 enum { APPLICATIONS = 2000 };
@@ -78,6 +79,23 @@ static void fill(struct pyro_app *app, uint64_t *state, bool hostile, int64_t *i
     }
 }
 
+/* The parts of the tasks of each stage are the tasks' time. */
+static void check_stages(const struct pyro_app *app)
+{
+    struct pyro_stage_wall *stages = calloc(app->stages.count + 1, sizeof(*stages));
+    struct pyro_wall_split whole;
+    struct pyro_error error;
+    assert_non_null(stages);
+    assert_int_equal(pyro_wall_by_stage(app, &whole, stages, &error), PYRO_OK);
+    for (size_t i = 0; i <= app->stages.count; i++) {
+        int64_t sum = 0;
+        for (int k = 0; k < PYRO_SPLIT_PARTS; k++)
+            sum += stages[i].split_ms[k];
+        assert_int_equal(sum, stages[i].task_ms);
+    }
+    free(stages);
+}
+
 static void test_parts_add_up(void **state)
 {
     (void)state;
@@ -88,6 +106,8 @@ static void test_parts_add_up(void **state)
         struct pyro_app *app = fixture_app(some_time(&seed, hostile), hostile ? some_time(&seed, true) : 1300);
         fill(app, &seed, hostile, ids);
         fixture_analyze(app); /* checks the sums */
+        if (!hostile)
+            check_stages(app);
         assert_true(app->numbers.wall_total_ms >= 0 && app->numbers.core_total_ms >= 0);
         assert_true(app->numbers.critical_path_ms >= app->numbers.driver_ms);
         assert_true(app->numbers.phase_wait_ms >= 0 && app->numbers.phase_write_ms >= 0);

@@ -273,6 +273,22 @@ static void test_texts_without_what_changes(void **state)
     assert_true(pyro_match_text(job, false) == pyro_match_text(moved, false));
 }
 
+static void test_rows_pair_by_key_in_any_order(void **state)
+{
+    (void)state;
+    static const uint64_t before[] = {30, 10, 20, 10, 0, 40}, after[] = {10, 50, 20, 0, 30, 10, 10};
+    static const ptrdiff_t mates[] = {4, 0, 2, 5, -1, -1};
+    struct pyro_match match;
+    assert_true(pyro_match_init(&match, NULL, 6, 7));
+    assert_true(pyro_match_by(&match, (const uint64_t *const[2]){before, after}));
+    for (ptrdiff_t i = 0; i < 6; i++) {
+        assert_int_equal(match.mate[0][i], mates[i]);
+        if (mates[i] >= 0)
+            assert_int_equal(match.mate[1][mates[i]], i);
+    }
+    pyro_match_done(&match);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_failed_tasks_are_retries),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_texts_without_what_changes),
+        cmocka_unit_test(test_rows_pair_by_key_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
