@@ -101,10 +101,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: real Spark or minutes of work; left out of ./dev check and under sanitizers")
+    config.addinivalue_line("markers", "slow: real Spark or many seconds of work; left out of ./dev check and under sanitizers")
     config.addinivalue_line("markers", "server: starts a server or a browser; left out of ./dev check")
     config.addinivalue_line("markers", "every_log: repeats a check for each log at hand; ./dev check takes a sample")
-    config.addinivalue_line("markers", "unsanitized: long, and sanitizers see what it runs in other tests")
     config.addinivalue_line("markers", "sanitize: run once more under the sanitizers, since it may break memory")
 
 
@@ -295,7 +294,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item
             item.add_marker(pytest.mark.xdist_group(path))
         if path.startswith(SERVERS):
             item.add_marker(pytest.mark.server)
-        if path == EVERY_FORMAT or path.startswith(SANITIZED) and not marked(item, "slow", "every_log", "unsanitized"):
+        if path == EVERY_FORMAT or path.startswith(SANITIZED) and not marked(item, "slow", "every_log"):
             item.add_marker(pytest.mark.sanitize)
 
     def rank(item: pytest.Item) -> int:

@@ -97,7 +97,7 @@ def test_two_applications_hardly_match(pyrometer: Command) -> None:
     assert "data-skew" in appeared
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_every_pair_of_the_corpus_adds_up(pyrometer: Command) -> None:
     logs = sorted(LOGS.glob("*.zst"))
     for before, after in zip(logs[::3], logs[1::3]):

@@ -81,7 +81,7 @@ def test_feedback_counts_as_labels(pyrometer: Command, corpus: Path, tmp_path: P
     assert rules["gc-pressure"]["fn"] == 1
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_the_recorded_corpus_agrees_with_a_plain_count(pyrometer: Command) -> None:  # noqa: F811
     manifest = json.loads((CORPUS / "manifest.json").read_text(encoding="utf-8"))
     labels = {entry["file"]: entry for entry in manifest["logs"]}

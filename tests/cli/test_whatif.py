@@ -90,7 +90,7 @@ def test_every_model_says_what_it_did(pyrometer: Command, setting: str, model: s
         assert scenario["memory_bytes"] == 4 << 30
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_real_pairs(pyrometer: Command) -> None:
     """The same jobs were recorded with other executors, partitions and adaptive execution (docs/whatif_accuracy.md)."""
     folder = ROOT / "corpus" / "whatif"

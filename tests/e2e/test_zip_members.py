@@ -33,7 +33,7 @@ def whole() -> bytes:
     return bytes(cramjam.zstd.decompress(LOG.read_bytes()))
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_many_members(diagnose: Any, binary: str, tmp_path: Path) -> None:
     """Looking each one up among all before it took minutes."""
     archive = tmp_path / "many.zip"

@@ -223,7 +223,7 @@ def test_only_what_has_changed_is_read_at_the_next_start(many: Path, tmp_path: P
         assert len(server.get("applications")[2]) == len(answers[2])
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_a_damaged_cache_is_made_anew(many: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with Server(many, "--cache", str(cache)) as server:
@@ -238,7 +238,7 @@ def test_a_damaged_cache_is_made_anew(many: Path, tmp_path: Path) -> None:
             assert server.get("applications") == answers
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_servers_share_a_cache(many: Path, tmp_path: Path) -> None:
     cache = ("--cache", str(tmp_path / "cache"))
     (tmp_path / "other").mkdir()

@@ -104,7 +104,7 @@ def test_a_folder_that_is_replaced(logs: Path, server: Server) -> None:
     eventually(lambda: server.count() == 4)
 
 
-@pytest.mark.unsanitized
+@pytest.mark.slow
 def test_a_burst(logs: Path, server: Server) -> None:
     """Few looks for many changes."""
     before = metric(server, "list_changes_total")
