@@ -19,7 +19,7 @@ a column's name says otherwise, times milliseconds since 1970-01-01 UTC, sizes b
 SQL: write `"index"`. Looking up rows by an equality (`stage = 5`, joins) uses an index that is made on first use.
 
 A statement may call SQLite's functions over values: texts, mathematics, aggregates, windows, times and JSON
-([sql_functions.def](../src/session/sql_functions.def) lists them). Others are refused, among them those that look into
+([sql_functions.def](../src/query/functions.def) lists them). Others are refused, among them those that look into
 the process (`load_extension`, `fts3_tokenizer`, tables such as `dbstat`) and `json_patch`. A value may have 16 MiB, a
 result 500 columns, a statement 1,000,000 bytes. Sorting beyond a few megabytes goes to temporary files in
 `$SQLITE_TMPDIR` or `$TMPDIR`: up to 16 GiB in the command, 512 MiB in [the server](serve.md#limits-on-requests).

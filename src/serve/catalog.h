@@ -8,9 +8,9 @@
 #ifndef PYRO_SERVE_CATALOG_H
 #define PYRO_SERVE_CATALOG_H
 
+#include "history/history.h"
 #include "model/access.h"
 #include "serve/gate.h"
-#include "session/history.h"
 
 struct serve_app {
     struct pyro_slice id, name;

@@ -25,7 +25,7 @@ enum pyro_log_layout {
     PYRO_LAYOUT_SINGLE,     /* one file, or standard input */
     PYRO_LAYOUT_ROLLING,    /* eventlog_v2_APP[_ATTEMPT]/events_N_APP[_ATTEMPT][.CODEC], appstatus_APP[.inprogress] */
     PYRO_LAYOUT_DATABRICKS, /* eventlog-YYYY-MM-DD--HH-MM[.gz] in time order, then eventlog */
-    PYRO_LAYOUT_REMOTE      /* an address: no parts until it is fetched (session/remote.h) */
+    PYRO_LAYOUT_REMOTE      /* an address: no parts until it is fetched (load/remote/remote.h) */
 };
 
 /* One file (or archive member, or standard input) of a log. Strings belong to the list's arena. */

@@ -2,9 +2,9 @@
  */
 #include <errno.h>
 
+#include "load/load.h"
 #include "serve/catalog/counted.h"
 #include "serve/catalog/parts.h"
-#include "session/load.h"
 #include "store/store.h"
 
 struct open_diagnosis {

@@ -1,6 +1,6 @@
 /* What can be open of an attempt: how it is loaded, shared and closed. */
+#include "load/load.h"
 #include "serve/catalog/parts.h"
-#include "session/load.h"
 
 /* ---- Histories ---- */
 

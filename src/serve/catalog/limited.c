@@ -1,6 +1,6 @@
 /* Reading logs that anybody may have sent: no more of them than the catalog's options allow. */
+#include "load/load.h"
 #include "serve/catalog/parts.h"
-#include "session/load.h"
 
 enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
                                       struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,

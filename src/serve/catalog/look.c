@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "load/load.h"
 #include "serve/catalog/parts.h"
-#include "session/load.h"
 
 enum { MOST_THREADS = 16, PARTIAL_MS = 500 };
 

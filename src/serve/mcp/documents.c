@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "query/query.h"
 #include "report/humanize.h"
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
-#include "session/sql.h"
 
 static struct pyro_writer open_document(struct pyro_strbuf *document)
 {

@@ -1,6 +1,6 @@
 /* query: SQL over the tables of one run. */
+#include "query/query.h"
 #include "serve/mcp/mcp.h"
-#include "session/sql.h"
 
 static void list_tables(struct mcp_call *call, const struct serve_diagnosis *opened)
 {

@@ -1,0 +1,330 @@
+/* Histories of logs: read once, or followed while they grow. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "decode/history/listener.h"
+#include "history/history.h"
+#include "load/chunk.h"
+#include "load/load.h"
+
+enum { TAIL_BYTES = 64 << 10 };
+
+/* A file that was read, up to the end of a line. */
+struct place {
+    uint64_t device, inode, offset;
+    uint64_t searched; /* no line ends between `offset` and here */
+};
+
+struct pyro_history_follower {
+    struct pyro_options options;
+    struct pyro_listener listener;
+    struct pyro_chunk chunk; /* of feed: its buffer holds what no newline has ended yet */
+    uint64_t discarded;      /* bytes of a record beyond the limit that is being skipped; 0: none */
+    PYRO_VEC(struct place) places;
+};
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+}
+
+/* ---- Where batches go ---- */
+
+static bool begin_part(void *context, struct pyro_slice path)
+{
+    (void)path;
+    return context != NULL;
+}
+
+static bool apply(void *context, const struct pyro_batch *batch)
+{
+    return pyro_listener_apply(context, batch);
+}
+
+static bool reject_long(void *context, uint64_t len)
+{
+    struct pyro_listener *listener = context;
+    listener->history->bytes += len;
+    listener->history->bad_lines++;
+    return true;
+}
+
+static bool note_damage(void *context, const char *damage)
+{
+    (void)damage;
+    return context != NULL;
+}
+
+static struct pyro_load_sink sink_of(struct pyro_listener *listener)
+{
+    return (struct pyro_load_sink){
+        .context = listener,
+        .wanted = pyro_listener_wanted(listener->with_sql),
+        .begin_part = begin_part,
+        .apply = apply,
+        .reject_long = reject_long,
+        .note_damage = note_damage,
+    };
+}
+
+/* The defaults, with the progress that is given. */
+static enum pyro_status resolve(const struct pyro_options *given, struct pyro_options *ret, struct pyro_error *error)
+{
+    PYRO_TRY(pyro_options_resolve(NULL, ret, error));
+    ret->progress = given ? given->progress : NULL;
+    ret->progress_context = given ? given->progress_context : NULL;
+    return PYRO_OK;
+}
+
+/* ---- Once ---- */
+
+enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool with_sql,
+                                   const struct pyro_retained_limits *limits, const struct pyro_options *given,
+                                   struct pyro_history **ret, struct pyro_error *error)
+{
+    const struct pyro_log *log = pyro_inputs_log(inputs, index);
+    struct pyro_listener listener;
+    struct pyro_options options;
+    if (!log)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
+    PYRO_TRY(resolve(given, &options, error));
+    if (!pyro_listener_init(&listener, with_sql, limits, pyro_inputs_redaction(inputs))) {
+        pyro_listener_done(&listener);
+        return no_memory(error);
+    }
+    const struct pyro_load_sink sink = sink_of(&listener);
+    enum pyro_status status = pyro_load_batches(log, &options, &sink, error);
+    struct pyro_history *history = status == PYRO_OK ? pyro_listener_take(&listener) : NULL;
+    if (status == PYRO_OK && !history)
+        status = no_memory(error);
+    *ret = history;
+    pyro_listener_done(&listener);
+    return status;
+}
+
+/* ---- As bytes come ---- */
+
+enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_retained_limits *limits,
+                                           enum pyro_redaction redaction, struct pyro_history_follower **ret,
+                                           struct pyro_error *error)
+{
+    struct pyro_history_follower *follower = pyro_allocate(NULL, sizeof(*follower));
+    if (!follower)
+        return no_memory(error);
+    *follower = (struct pyro_history_follower){0};
+    bool ok = pyro_listener_init(&follower->listener, with_sql, limits, redaction);
+    enum pyro_status status = pyro_options_resolve(NULL, &follower->options, error);
+    pyro_chunk_init(&follower->chunk, NULL, pyro_scan_best(), follower->options.max_record_bytes,
+                    pyro_listener_wanted(with_sql));
+    if (status == PYRO_OK && !ok)
+        status = no_memory(error);
+    if (status != PYRO_OK) {
+        pyro_history_follower_free(follower);
+        return status;
+    }
+    *ret = follower;
+    return PYRO_OK;
+}
+
+void pyro_history_follower_free(struct pyro_history_follower *follower)
+{
+    if (!follower)
+        return;
+    pyro_chunk_done(&follower->chunk);
+    pyro_listener_done(&follower->listener);
+    pyro_vec_done(&follower->places, NULL);
+    pyro_release(NULL, follower);
+}
+
+/* Decodes the first `len` bytes of the buffer, which are whole lines, and moves the rest to the front. */
+static bool decode_front(struct pyro_history_follower *follower, size_t len)
+{
+    struct pyro_chunk *chunk = &follower->chunk;
+    pyro_batch_clear(&chunk->batch);
+    if (!pyro_batch_decode(&chunk->batch, chunk->buffer, len) ||
+        !pyro_listener_apply(&follower->listener, &chunk->batch))
+        return false;
+    chunk->len -= len;
+    memmove(chunk->buffer, chunk->buffer + len, chunk->len);
+    return true;
+}
+
+/* Of bytes that belong to a record beyond the limit: how many do. */
+static size_t discard(struct pyro_history_follower *follower, const char *bytes, size_t len)
+{
+    const char *newline = memchr(bytes, '\n', len);
+    size_t used = newline ? (size_t)(newline + 1 - bytes) : len;
+    follower->discarded += used;
+    if (newline) {
+        reject_long(&follower->listener, follower->discarded);
+        follower->discarded = 0;
+    }
+    return used;
+}
+
+enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follower, const void *bytes, size_t len,
+                                            struct pyro_error *error)
+{
+    struct pyro_chunk *chunk = &follower->chunk;
+    for (const char *at = bytes, *end = at + len; at < end;) {
+        if (follower->discarded) {
+            at += discard(follower, at, (size_t)(end - at));
+            continue;
+        }
+        size_t take = (size_t)(end - at) < PYRO_CHUNK_BYTES ? (size_t)(end - at) : PYRO_CHUNK_BYTES;
+        if (!pyro_chunk_reserve(chunk, chunk->len + take))
+            return no_memory(error);
+        memcpy(chunk->buffer + chunk->len, at, take);
+        const char *newline = memrchr(chunk->buffer + chunk->len, '\n', take);
+        chunk->len += take;
+        at += take;
+        if (newline && !decode_front(follower, (size_t)(newline + 1 - chunk->buffer)))
+            return no_memory(error);
+        if (chunk->len > follower->options.max_record_bytes) {
+            follower->discarded = chunk->len;
+            chunk->len = 0;
+        }
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *follower, struct pyro_history **ret,
+                                                struct pyro_error *error)
+{
+    *ret = pyro_listener_snapshot(&follower->listener);
+    return *ret ? PYRO_OK : no_memory(error);
+}
+
+/* ---- As files grow ---- */
+
+/* Sets *ret_end to the end of the last whole line between `from` and `size`, or leaves it when none ends there. False:
+ * the file cannot be read. */
+static bool last_line_end(int fd, uint64_t from, uint64_t size, uint64_t *ret_end)
+{
+    char tail[TAIL_BYTES];
+    for (uint64_t end = size; end > from;) {
+        uint64_t begin = end - from > TAIL_BYTES ? end - TAIL_BYTES : from;
+        ssize_t got = pread(fd, tail, (size_t)(end - begin), (off_t)begin);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got != (ssize_t)(end - begin))
+            return false;
+        const char *newline = memrchr(tail, '\n', (size_t)got);
+        if (newline) {
+            *ret_end = begin + (uint64_t)(newline + 1 - tail);
+            return true;
+        }
+        end = begin;
+    }
+    return true;
+}
+
+/* How far whole lines reach in a file that is written. A line that comes in many pieces is searched once. */
+static uint64_t whole_lines(struct place *place, int fd, uint64_t size)
+{
+    uint64_t end = place->offset;
+    uint64_t from = place->searched > end && place->searched <= size ? place->searched : end;
+    if (last_line_end(fd, from, size, &end))
+        place->searched = size;
+    return end;
+}
+
+/* Where to go on in a part and where to stop; false: it is not what was read before, or cannot be followed. */
+static bool measure_part(const struct pyro_log *log, size_t index, struct place *place, uint64_t *ret_until)
+{
+    struct pyro_reader *reader = NULL;
+    struct stat info;
+    int fd;
+    uint64_t size;
+    if (pyro_reader_open(&log->parts[index], NULL, &reader, NULL) != PYRO_OK)
+        return false;
+    bool plain = pyro_reader_is_plain_file(reader, &fd, &size) && fstat(fd, &info) == 0;
+    bool same = plain && place->device == (uint64_t)info.st_dev && place->inode == (uint64_t)info.st_ino;
+    bool new_one = place->inode == 0 && place->offset == 0;
+    if (plain && (same || new_one) && size >= place->offset) {
+        place->device = (uint64_t)info.st_dev;
+        place->inode = (uint64_t)info.st_ino;
+        bool grows = log->in_progress && index + 1 == log->part_count;
+        *ret_until = grows ? whole_lines(place, fd, size) : size;
+    } else {
+        plain = false;
+    }
+    pyro_reader_close(reader);
+    return plain;
+}
+
+/* Reads on; false: it has to begin anew. */
+static bool measure(struct pyro_history_follower *follower, const struct pyro_log *log, uint64_t *from, uint64_t *until,
+                    bool *ret_memory)
+{
+    *ret_memory = true;
+    if (log->part_count < follower->places.count)
+        return false;
+    while (follower->places.count < log->part_count && *ret_memory)
+        *ret_memory = pyro_vec_push(&follower->places, NULL) != NULL;
+    for (size_t i = 0; *ret_memory && i < log->part_count; i++) {
+        from[i] = follower->places.items[i].offset;
+        if (!measure_part(log, i, &follower->places.items[i], &until[i]))
+            return false;
+    }
+    return *ret_memory;
+}
+
+static enum pyro_status read_on(struct pyro_history_follower *follower, const struct pyro_log *log,
+                                const struct pyro_options *given, bool *ret_same, struct pyro_error *error)
+{
+    struct pyro_options options;
+    PYRO_TRY(resolve(given, &options, error));
+    uint64_t *from = pyro_allocate(NULL, 2 * log->part_count * sizeof(*from) + 1), *until = from + log->part_count;
+    bool memory = false;
+    *ret_same = from && measure(follower, log, from, until, &memory);
+    struct pyro_load_sink sink = sink_of(&follower->listener);
+    sink.from = from;
+    sink.until = until;
+    enum pyro_status status = memory ? PYRO_OK : no_memory(error);
+    if (*ret_same)
+        status = pyro_load_batches(log, &options, &sink, error);
+    for (size_t i = 0; *ret_same && status == PYRO_OK && i < log->part_count; i++)
+        follower->places.items[i].offset = until[i];
+    pyro_release(NULL, from);
+    return status;
+}
+
+enum pyro_status pyro_history_follow(struct pyro_history_follower **follower, const pyro_inputs *inputs, size_t index,
+                                     bool with_sql, const struct pyro_retained_limits *limits,
+                                     const struct pyro_options *options, struct pyro_history **ret,
+                                     struct pyro_error *error)
+{
+    const struct pyro_log *log = pyro_inputs_log(inputs, index);
+    bool same = false;
+    if (!log)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
+    struct pyro_history_follower *one = *follower;
+    *follower = NULL; /* after an error it is not known what was read: the next one begins anew */
+    for (int attempt = one ? 0 : 1; attempt < 2 && !same; attempt++) {
+        if (attempt) {
+            pyro_history_follower_free(one);
+            one = NULL;
+            PYRO_TRY(pyro_history_follower_new(with_sql, limits, pyro_inputs_redaction(inputs), &one, error));
+        }
+        if (!one)
+            return no_memory(error);
+        enum pyro_status status = read_on(one, log, options, &same, error);
+        if (status != PYRO_OK) {
+            pyro_history_follower_free(one);
+            return status;
+        }
+    }
+    if (same) {
+        enum pyro_status status = pyro_history_follower_snapshot(one, ret, error);
+        if (status == PYRO_OK)
+            *follower = one;
+        else /* memory may have been wanting for something that is lost to it for good */
+            pyro_history_follower_free(one);
+        return status;
+    }
+    pyro_history_follower_free(one);
+    return pyro_history_load(inputs, index, with_sql, limits, options, ret, error);
+}

@@ -1,0 +1,176 @@
+/* The public inputs and loading of one of them. */
+#include "analyze/analyze.h"
+#include "base/intern.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "load/load.h"
+#include "load/remote/remote.h"
+
+struct pyro_inputs {
+    const struct pyro_allocator *allocator;
+    struct pyro_log_list list;
+    enum pyro_redaction redaction;
+};
+
+enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_options *options,
+                                  pyro_inputs **ret, struct pyro_error *error)
+{
+    struct pyro_options resolved;
+    pyro_error_clear(error);
+    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    if (!ret || (path_count && !paths))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_inputs_open(): no paths or no place for the result");
+    struct pyro_inputs *inputs = pyro_allocate(resolved.allocator, sizeof(*inputs));
+    if (!inputs)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    inputs->allocator = resolved.allocator;
+    inputs->redaction = resolved.redaction;
+    const struct pyro_known known = {.unlimited = resolved.unlimited != 0};
+    enum pyro_status status =
+        pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
+    if (status == PYRO_OK)
+        status = pyro_remote_expand(&inputs->list, &resolved, error);
+    if (status != PYRO_OK) {
+        pyro_inputs_close(inputs);
+        return status;
+    }
+    *ret = inputs;
+    return PYRO_OK;
+}
+
+static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struct pyro_log *ret)
+{
+    struct pyro_log_part *parts = pyro_arena_array(arena, log->part_count, sizeof(*parts));
+    bool ok = parts != NULL;
+    *ret = *log;
+    ret->path = pyro_arena_copy(arena, log->path);
+    ret->parts = parts;
+    for (size_t i = 0; ok && i < log->part_count; i++) {
+        const struct pyro_log_part *part = &log->parts[i];
+        parts[i] = (struct pyro_log_part){.path = pyro_arena_copy(arena, part->path),
+                                          .member = pyro_arena_copy(arena, part->member),
+                                          .compacted = part->compacted,
+                                          .label = pyro_arena_copy(arena, part->label),
+                                          .place = part->place,
+                                          .most_bytes = part->most_bytes,
+                                          .most_line_bytes = part->most_line_bytes,
+                                          .inside = pyro_arena_copy(arena, part->inside),
+                                          .limit_option = part->limit_option};
+        ok = parts[i].path.ptr && (parts[i].member.ptr || !part->member.ptr) &&
+             (parts[i].label.ptr || !part->label.ptr) && (parts[i].inside.ptr || !part->inside.ptr);
+    }
+    return ok && ret->path.ptr;
+}
+
+enum pyro_redaction pyro_inputs_redaction(const pyro_inputs *inputs)
+{
+    return inputs->redaction;
+}
+
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction redaction, pyro_inputs **ret,
+                                struct pyro_error *error)
+{
+    pyro_inputs *inputs = pyro_allocate(NULL, sizeof(*inputs));
+    if (!inputs)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    *inputs = (struct pyro_inputs){0};
+    pyro_arena_init(&inputs->list.arena, NULL);
+    inputs->list.logs = pyro_arena_alloc(&inputs->list.arena, sizeof(*inputs->list.logs));
+    inputs->redaction = redaction;
+    inputs->list.count = 1;
+    if (!inputs->list.logs || !copy_log(&inputs->list.arena, log, inputs->list.logs)) {
+        pyro_inputs_close(inputs);
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    }
+    *ret = inputs;
+    return PYRO_OK;
+}
+
+void pyro_inputs_close(pyro_inputs *inputs)
+{
+    if (!inputs)
+        return;
+    pyro_log_list_done(&inputs->list);
+    pyro_release(inputs->allocator, inputs);
+}
+
+size_t pyro_inputs_count(const pyro_inputs *inputs)
+{
+    return inputs->list.count;
+}
+
+const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.count ? &inputs->list.logs[index] : NULL;
+}
+
+const char *pyro_inputs_path(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.count ? inputs->list.logs[index].path.ptr : NULL;
+}
+
+size_t pyro_inputs_unreadable_count(const pyro_inputs *inputs)
+{
+    return inputs->list.unreadable_count;
+}
+
+const char *pyro_inputs_unreadable_path(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].path.ptr : NULL;
+}
+
+const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t index)
+{
+    return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].message.ptr : NULL;
+}
+
+static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const struct pyro_fetched *fetched)
+{
+    struct pyro_integrity *integrity = &app->integrity;
+    if (!log->remote)
+        return true;
+    integrity->source_url = app->path;
+    integrity->rest = fetched->rest;
+    integrity->forgotten = fetched->forgotten;
+    integrity->tasks_forgotten = fetched->lost_tasks;
+    for (size_t i = 0; i < sizeof(fetched->notes) / sizeof(*fetched->notes); i++) {
+        struct pyro_slice *note = fetched->notes[i][0] ? pyro_vec_push(&integrity->notes, app->allocator) : NULL;
+        if (fetched->notes[i][0] && !note)
+            return false;
+        if (note)
+            *note = pyro_intern_slice(app->strings, pyro_slice_from(fetched->notes[i]));
+        if (note && !note->ptr)
+            return false;
+    }
+    return true;
+}
+
+enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
+                               pyro_app **ret, struct pyro_error *error)
+{
+    struct pyro_options resolved;
+    pyro_error_clear(error);
+    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    if (!inputs || !ret || index >= inputs->list.count)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_app_load(): there is no input %zu", index);
+    struct pyro_fetched fetched;
+    struct pyro_app *app = NULL;
+    PYRO_TRY(pyro_fetch(&inputs->list.logs[index], &resolved, &fetched, error));
+    enum pyro_status status = pyro_load_log(fetched.log, &resolved, &app, error);
+    if (status == PYRO_OK) {
+        app->path = pyro_intern_slice(app->strings, fetched.log->path);
+        status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
+                     ? pyro_analyze(app, error)
+                     : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    } else if (inputs->list.logs[index].remote && error) { /* the temporary file's name says nothing */
+        error->path[0] = '\0';
+        pyro_error_at(error, inputs->list.logs[index].path.ptr, error->offset);
+    }
+    pyro_fetched_done(&fetched);
+    if (status != PYRO_OK) {
+        pyro_app_release(app);
+        return status;
+    }
+    *ret = app;
+    return PYRO_OK;
+}

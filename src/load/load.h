@@ -1,0 +1,38 @@
+/* Reads one log with threads and builds its application: the only place of the library that starts threads. */
+#ifndef PYRO_LOAD_LOAD_H
+#define PYRO_LOAD_LOAD_H
+
+#include "decode/batch.h"
+#include "model/app.h"
+#include "source/source.h"
+
+/* Where a log's batches go, in its order and on the calling thread. Each function returns false when there is no
+ * memory. */
+struct pyro_load_sink {
+    void *context;
+    uint32_t wanted; /* of the batches: enum pyro_wanted and what batch.h adds */
+    /* For each part, if not NULL, which must be plain files then: where a line begins, and where reading stops. */
+    const uint64_t *from, *until;
+    bool (*begin_part)(void *context, struct pyro_slice path);
+    bool (*apply)(void *context, const struct pyro_batch *batch);
+    bool (*reject_long)(void *context, uint64_t len);       /* a record of so many bytes was skipped */
+    bool (*note_damage)(void *context, const char *damage); /* at the end of the part */
+};
+
+/* Reads a log to its end. */
+enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
+                                   const struct pyro_load_sink *sink, struct pyro_error *error);
+
+/* `options` with every default filled in. */
+enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
+                               struct pyro_error *error);
+
+/* The log behind an index, or NULL beyond the last. */
+const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+/* What its options said. */
+enum pyro_redaction pyro_inputs_redaction(const pyro_inputs *inputs);
+/* Inputs that are this one log, found before; it is copied. */
+enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction redaction, pyro_inputs **ret,
+                                struct pyro_error *error);
+
+#endif

@@ -1,0 +1,23 @@
+/* Telling the caller how far a load has come, and asking whether to go on. */
+#ifndef PYRO_SOURCE_PROGRESS_H
+#define PYRO_SOURCE_PROGRESS_H
+
+#include <pthread.h>
+
+#include "source/source.h"
+
+struct pyro_progress_meter {
+    const struct pyro_options *options;
+    struct pyro_progress progress;
+    uint64_t last_ns; /* when the callback was called */
+};
+
+/* Returns the bytes of the log's files as stored, 0 when unknown. */
+uint64_t pyro_progress_start(struct pyro_progress_meter *meter, const struct pyro_options *options,
+                             const struct pyro_log *log);
+/* Calls the callback at most every 20 ms; PYRO_ERROR_CANCELLED when it asks to stop. */
+enum pyro_status pyro_progress_report(struct pyro_progress_meter *meter, uint64_t bytes_done, struct pyro_error *error);
+/* Waits on a condition, at most 100 ms, so that cancelling works while nothing arrives. */
+void pyro_progress_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+
+#endif
