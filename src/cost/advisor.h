@@ -2,7 +2,7 @@
 #ifndef PYRO_COST_ADVISOR_H
 #define PYRO_COST_ADVISOR_H
 
-#include "analyze/replay.h"
+#include "replay/replay.h"
 #include "cost/advise.h"
 
 /* What is judged by; docs/cost.md says why. */

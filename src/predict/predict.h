@@ -6,7 +6,7 @@
 #ifndef PYRO_PREDICT_PREDICT_H
 #define PYRO_PREDICT_PREDICT_H
 
-#include "analyze/replay.h"
+#include "replay/replay.h"
 #include "base/arena.h"
 #include "rules/rule.h"
 

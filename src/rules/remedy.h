@@ -1,4 +1,4 @@
-/* What the run would have been without a fault. A rule says it in edits of the run (analyze/replay.h); when all rules
+/* What the run would have been without a fault. A rule says it in edits of the run (replay/replay.h); when all rules
  * have spoken the engine replays the run with each finding's edits and writes `saves` from that, so that a fault off
  * the critical path saves nothing however large it is.
  *

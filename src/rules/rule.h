@@ -6,7 +6,7 @@
 #define PYRO_RULES_RULE_H
 
 #include "analyze/analyze.h"
-#include "analyze/replay.h"
+#include "replay/replay.h"
 #include "base/arena.h"
 #include "cost/cost.h"
 #include "model/app.h"

@@ -3,8 +3,8 @@
  *
  * Tools read what the library's documents say (reports, comparisons, predictions as JSON), so that an agent and the
  * command never disagree. One tool a file, all of them rows of tools.def. */
-#ifndef PYRO_SERVE_MCP_H
-#define PYRO_SERVE_MCP_H
+#ifndef PYRO_SERVE_MCP_MCP_H
+#define PYRO_SERVE_MCP_MCP_H
 
 #include <jansson.h>
 

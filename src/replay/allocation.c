@@ -2,7 +2,7 @@
  * and ExecutorMonitor decide it. Their clock of 100 ms is not modelled: everything happens at its time. */
 #include <math.h>
 
-#include "analyze/replay_slots.h"
+#include "replay/slots.h"
 
 /* Executors at once, whatever is asked for. */
 enum { ROOM_MAX = 100000 };

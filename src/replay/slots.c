@@ -1,6 +1,6 @@
 /* Slots of executors, and which task of which stage gets the next one. */
-#include "analyze/replay_losses.h"
-#include "analyze/replay_times.h"
+#include "replay/losses.h"
+#include "replay/times.h"
 
 /* Of the stages that share a pool, so many are looked at for the next one. */
 enum { FAIR_LOOKED_AT = 1024 };

@@ -5,7 +5,7 @@
  * alone. Three numbers for one run, however many stages it has, so that a wrong model would show. */
 #include <math.h>
 
-#include "analyze/replay_parts.h"
+#include "replay/internal.h"
 
 #include "base/order.h"
 

@@ -1,8 +1,8 @@
 /* Edits put into a prepared replay, and what it takes to undo them. */
-#ifndef PYRO_ANALYZE_REPLAY_EDITS_H
-#define PYRO_ANALYZE_REPLAY_EDITS_H
+#ifndef PYRO_REPLAY_EDITS_H
+#define PYRO_REPLAY_EDITS_H
 
-#include "analyze/replay_parts.h"
+#include "replay/internal.h"
 
 struct replay_undo_run {
     uint32_t row;

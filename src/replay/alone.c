@@ -4,7 +4,7 @@
  * event of anything else; what runs by then goes on as events. Results are the same to the last bit. */
 #include <stdlib.h>
 
-#include "analyze/replay_times.h"
+#include "replay/times.h"
 
 /* A task on its slot. */
 struct replay_turn {

@@ -10,8 +10,8 @@
  * Limits. Nothing in a log makes a run endless: work without an executor, or that waits for itself, goes on when
  * everything else is done. A stage cut into more than PYRO_REPLAY_PARTITIONS tasks is run as that many longer ones.
  * Edits of rows that do not exist are passed over; factors and durations are clamped to what 64 bits hold. */
-#ifndef PYRO_ANALYZE_REPLAY_H
-#define PYRO_ANALYZE_REPLAY_H
+#ifndef PYRO_REPLAY_REPLAY_H
+#define PYRO_REPLAY_REPLAY_H
 
 #include "model/app.h"
 

@@ -1,9 +1,9 @@
 /* What the files of the replay share. All times are microseconds since the application's start. */
-#ifndef PYRO_ANALYZE_REPLAY_PARTS_H
-#define PYRO_ANALYZE_REPLAY_PARTS_H
+#ifndef PYRO_REPLAY_INTERNAL_H
+#define PYRO_REPLAY_INTERNAL_H
 
 #include "analyze/internal.h"
-#include "analyze/replay.h"
+#include "replay/replay.h"
 
 #define REPLAY_NOBODY UINT32_MAX
 /* Times stop here: 146,000 years. */

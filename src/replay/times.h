@@ -1,8 +1,8 @@
 /* How long runs of tasks take in a replay, on which executor. */
-#ifndef PYRO_ANALYZE_REPLAY_TIMES_H
-#define PYRO_ANALYZE_REPLAY_TIMES_H
+#ifndef PYRO_REPLAY_TIMES_H
+#define PYRO_REPLAY_TIMES_H
 
-#include "analyze/replay_slots.h"
+#include "replay/slots.h"
 
 /* About normal, of mean 0 and standard deviation 1, in units of 2^-REPLAY_FACTOR_BITS: a sum of eight bytes of a mixed
  * number (splitmix64). */

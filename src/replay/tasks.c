@@ -1,5 +1,5 @@
 /* Task runs, sorted by stage, partition and attempt. Of each run its duration enters, and how it ended; not when. */
-#include "analyze/replay_parts.h"
+#include "replay/internal.h"
 
 static unsigned locality_level(struct pyro_slice text)
 {

@@ -1,5 +1,5 @@
 /* Executors as they came and went, and the pools and profiles that decide which stage gets their slots. */
-#include "analyze/replay_parts.h"
+#include "replay/internal.h"
 
 static uint32_t group_of(struct pyro_replay *replay, int64_t profile, bool add)
 {

@@ -1,8 +1,8 @@
 /* Executors that are lost while a replay runs, with their tasks and their shuffle output (replay_losses.c). */
-#ifndef PYRO_ANALYZE_REPLAY_LOSSES_H
-#define PYRO_ANALYZE_REPLAY_LOSSES_H
+#ifndef PYRO_REPLAY_LOSSES_H
+#define PYRO_REPLAY_LOSSES_H
 
-#include "analyze/replay_slots.h"
+#include "replay/slots.h"
 
 /* Of runs that are first of their partition. */
 struct replay_losing_task {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/replay.h"
+#include "replay/replay.h"
 #include "base/intern.h"
 #include "fixture.h"
 

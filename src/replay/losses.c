@@ -6,7 +6,7 @@
  * fetched all they need: that is not in the log), it waits until the map stage has computed what is missing, which may
  * itself have to wait for what it reads, and then runs the rest. A stage that begins later finds out before its first
  * task. Blocks of caches that went are not modelled. */
-#include "analyze/replay_losses.h"
+#include "replay/losses.h"
 
 /* DAGScheduler.RESUBMIT_TIMEOUT: so long after a failed fetch stages are submitted again. */
 #define RESUBMIT_US INT64_C(200000)

@@ -1,5 +1,5 @@
 /* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
-#include "analyze/replay_losses.h"
+#include "replay/losses.h"
 #include "base/stop.h"
 
 enum { EVENTS_BETWEEN_LOOKS = 1 << 13 };

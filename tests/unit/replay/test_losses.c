@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/replay.h"
+#include "replay/replay.h"
 #include "fixture.h"
 
 enum { START = 1000000, STAGES_MAX = 3 };

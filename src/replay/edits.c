@@ -1,7 +1,7 @@
 /* Edits of a run put in place, and taken out again. */
 #include <math.h>
 
-#include "analyze/replay_edits.h"
+#include "replay/edits.h"
 
 /* Windows beyond these are left out: a rule names one or two. */
 enum { WINDOWS_MAX = 256 };

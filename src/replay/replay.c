@@ -1,9 +1,9 @@
-#include "analyze/replay.h"
+#include "replay/replay.h"
 
 #include <math.h>
 
-#include "analyze/replay_edits.h"
-#include "analyze/replay_losses.h"
+#include "replay/edits.h"
+#include "replay/losses.h"
 
 void pyro_replay_free(struct pyro_replay *replay)
 {

@@ -1,9 +1,9 @@
 /* Between the course of a replayed run (replay_run.c: jobs, stages, events) and its slots (replay_slots.c: executors
  * and the tasks on them). */
-#ifndef PYRO_ANALYZE_REPLAY_SLOTS_H
-#define PYRO_ANALYZE_REPLAY_SLOTS_H
+#ifndef PYRO_REPLAY_SLOTS_H
+#define PYRO_REPLAY_SLOTS_H
 
-#include "analyze/replay_parts.h"
+#include "replay/internal.h"
 
 /* What happens; of one time in the order in which it was found out. */
 enum replay_event_kind {
