@@ -5,9 +5,9 @@
 #ifndef PYRO_COST_COST_H
 #define PYRO_COST_COST_H
 
+#include "analyze/container.h"
+#include "analyze/platform.h"
 #include "base/arena.h"
-#include "cost/container.h"
-#include "cost/platform.h"
 #include "model/app.h"
 
 /* What core time, memory time and money were spent on, in the order of reports. */

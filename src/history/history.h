@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "model/access.h"
-#include "model/history.h"
+#include "model/history/history.h"
 
 /* One attempt of an application, as a list of applications shows it. */
 struct pyro_attempt {

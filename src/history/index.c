@@ -11,7 +11,7 @@
 #include "base/secret_expressions.h"
 #include "history/history.h"
 #include "load/load.h"
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 
 enum {
     FIRST_BYTES = 4096,      /* of each file, by which it is known again beside its size and times */

@@ -1,7 +1,7 @@
 /* Tasks as bytes: chunk by chunk each column as the differences of its values, or one value where all are equal. */
 #include "base/memory.h"
 #include "model/column.h"
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 #include "model/task_chunk.h"
 
 static void put(struct pyro_strbuf *to, int64_t value)

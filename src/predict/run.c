@@ -1,10 +1,10 @@
 /* What is known of the run before anything is changed: its executors, and how they came. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "analyze/internal.h"
 #include "cost/cost.h"
 #include "predict/tasks.h"
-#include "rules/facts.h"
 
 /* Executors that registered this soon after the first one were asked for together with it. */
 enum { TOGETHER_MS = 10000 };

@@ -145,7 +145,7 @@ struct pyro_replay {
     int64_t tail; /* from the last job's end to the application's */
     bool fair, fair_inside;
 
-    /* What the log does not say of each, estimated for the whole run (replay_estimate.c). */
+    /* What the log does not say of each, estimated for the whole run (estimate.c). */
     int64_t first_start, stage_start, dispatch, executor_start;
 
     bool forked; /* another replay owns what runs do not change */
@@ -189,7 +189,7 @@ struct pyro_replay {
     uint32_t jobs_left, stages_done, leaving_next, stuck_job, stuck_stage;
     bool no_memory, revived, others;     /* others: executors that the log does not know */
     bool endless;                        /* they have a slot for every task */
-    struct replay_losing *losing;        /* executors are lost (replay_losses.h); else NULL */
+    struct replay_losing *losing;        /* executors are lost (losses.h); else NULL */
     const struct replay_window *windows; /* of jobs that do not wait for each other */
     uint32_t window_count;
 
@@ -234,7 +234,7 @@ enum replay_level {
 /* Time that Spark lets a task of level `far` wait for a slot nearer to its data, from level `near` on, us. */
 int64_t pyro_replay_wait(const int64_t wait_ms[PYRO_LOCALITY_WAITS], unsigned near, unsigned far);
 
-/* Dynamic allocation (replay_allocation.c). */
+/* Dynamic allocation (allocation.c). */
 bool pyro_replay_allocation_begin(struct pyro_replay *replay);
 /* After slots were given away: tasks that still wait are a backlog. */
 void pyro_replay_allocation_look(struct pyro_replay *replay);

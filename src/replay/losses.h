@@ -1,4 +1,4 @@
-/* Executors that are lost while a replay runs, with their tasks and their shuffle output (replay_losses.c). */
+/* Executors that are lost while a replay runs, with their tasks and their shuffle output (losses.c). */
 #ifndef PYRO_REPLAY_LOSSES_H
 #define PYRO_REPLAY_LOSSES_H
 

@@ -1,4 +1,4 @@
-/* Between the course of a replayed run (replay_run.c: jobs, stages, events) and its slots (replay_slots.c: executors
+/* Between the course of a replayed run (run.c: jobs, stages, events) and its slots (slots.c: executors
  * and the tasks on them). */
 #ifndef PYRO_REPLAY_SLOTS_H
 #define PYRO_REPLAY_SLOTS_H

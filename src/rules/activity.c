@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 /* A stage began or ended: what holds from here to the next point. */
 struct point {

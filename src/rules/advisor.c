@@ -2,8 +2,8 @@
  * Every reason is made of this run's numbers; where the log has none there is no row. docs/configuration-advice.md */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/engine.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/properties.h"
 

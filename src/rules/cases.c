@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "rules/engine.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

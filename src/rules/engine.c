@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
 #include "base/stop.h"
 #include "rules/config.h"
-#include "rules/facts.h"
 #include "rules/plans.h"
 #include "rules/profile.h"
 #include "rules/remedy.h"

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 const char *pyro_severity_name(enum pyro_severity severity)
 {

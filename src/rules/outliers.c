@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/slow_tasks.h"
 

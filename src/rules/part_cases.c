@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "analyze/split.h"
 #include "base/memory.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/stage_tasks.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

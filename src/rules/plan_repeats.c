@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/map.h"
-#include "rules/facts.h"
 #include "rules/lineage.h"
 #include "rules/plans.h"
 

@@ -1,6 +1,6 @@
 #include "rules/profile.h"
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 #define PYRO_PROFILE(name, title) extern const struct pyro_profile pyro_profile_##name;
 #include "rules/profiles/profiles.def"

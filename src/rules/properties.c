@@ -3,7 +3,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 #define START   true
 #define RUNTIME false

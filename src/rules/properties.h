@@ -3,7 +3,7 @@
 #ifndef PYRO_RULES_PROPERTIES_H
 #define PYRO_RULES_PROPERTIES_H
 
-#include "cost/platform.h"
+#include "analyze/platform.h"
 #include "model/app.h"
 
 enum pyro_property_kind {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 /* Containers and JVMs take 8-12 s even where they are asked for at once, a little more on a busy host: only tasks that
  * wait longer in one stretch wait for a decision. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 
 /* A replay of the run as it was that is further off than this says less about the run as it might have been. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/plans.h"
 
 static const struct {

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 
 struct pyro_spot *pyro_spots_add(struct pyro_rule_context *context, struct pyro_spots *spots, size_t stage_row)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 
 bool pyro_task_is_slow(const struct pyro_slow_limits *limits, const struct pyro_stage_tasks *tasks,

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "rules/facts.h"
 
 enum { READ_ROWS = 4096 };
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/order.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/stage_tasks.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 /* Stages with output by their query, the largest output first. */
 struct output {

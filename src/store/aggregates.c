@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "rules/facts.h"
 #include "store/store.h"
 
 #define GIB         (1024.0 * 1024 * 1024)

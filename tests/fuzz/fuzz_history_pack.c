@@ -2,7 +2,7 @@
  * decompressed. Whatever it is, it is refused, or a history all parts of which can be shown and packed again. */
 #include "base/strbuf.h"
 #include "fuzz_kit.h"
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 
 static uint64_t show(const struct pyro_history *history)
 {

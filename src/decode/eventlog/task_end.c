@@ -242,7 +242,7 @@ static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct
 /* All that Spark writes, in its order, so that the keys which are passed over do not spoil the guess of the next. */
 static const struct pyro_json_key executor_metric_keys[PYRO_HISTORY_PEAKS] = {
 #define HISTORY_PEAK(name) KEY(#name),
-#include "model/history_peaks.def"
+#include "model/history/peaks.def"
 #undef HISTORY_PEAK
 };
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "decode/history/tree.h"
-#include "model/history.h"
+#include "model/history/history.h"
 
 struct pyro_listener;
 typedef void pyro_history_event(struct pyro_listener *listener, const struct pyro_tree *event);

@@ -3,7 +3,7 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "model/column.h"
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 
 uint32_t pyro_listener_wanted(bool with_sql)
 {
@@ -325,7 +325,7 @@ void pyro_listener_memory(const struct pyro_tree *metrics, int64_t *values)
 {
     static const char *const names[] = {
 #define HISTORY_PEAK(name) #name,
-#include "model/history_peaks.def"
+#include "model/history/peaks.def"
 #undef HISTORY_PEAK
     };
     for (int i = 0; i < PYRO_HISTORY_PEAKS; i++)

@@ -2,7 +2,7 @@
 #ifndef PYRO_DECODE_HISTORY_RETAINED_HEAP_H
 #define PYRO_DECODE_HISTORY_RETAINED_HEAP_H
 
-#include "model/history.h"
+#include "model/history/history.h"
 
 /* Something that may be forgotten. */
 struct pyro_retained_entry {

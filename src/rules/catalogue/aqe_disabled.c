@@ -1,7 +1,7 @@
 /* aqe-disabled: adaptive execution, or its joining of partitions, was off where this run would have gained by it. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/plans.h"
 #include "rules/remedy.h"

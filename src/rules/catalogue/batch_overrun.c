@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "analyze/facts.h"
 #include "rules/activity.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/streams.h"
 

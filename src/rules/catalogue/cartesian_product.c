@@ -1,7 +1,7 @@
 /* cartesian-product: every row of one side was compared with every row of the other. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/plan_cases.h"
 #include "rules/remedy.h"

@@ -1,7 +1,7 @@
 /* config-risk: settings that are risky in this run, or that have no effect. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 #include "rules/known_settings.h"

@@ -1,8 +1,8 @@
 /* data-skew: a few tasks of a stage got much more data than the others, and their time follows it. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/slow_tasks.h"

@@ -1,9 +1,9 @@
 /* disk-spill: sorting and aggregating did not fit into memory and went to disk. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "base/order.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/stage_tasks.h"

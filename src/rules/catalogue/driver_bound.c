@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

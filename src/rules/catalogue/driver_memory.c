@@ -1,7 +1,7 @@
 /* driver-memory: the driver's own heap is exhausted, or nearly so. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 

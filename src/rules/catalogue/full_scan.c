@@ -1,7 +1,7 @@
 /* full-scan: a partitioned table is read in full although the query throws most of its rows away. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

@@ -1,7 +1,7 @@
 /* gc-pressure: executors spend a large part of their tasks' time collecting garbage. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

@@ -1,7 +1,7 @@
 /* global-window: a window without PARTITION BY sends all rows to one task, which sorts them. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

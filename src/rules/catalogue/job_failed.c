@@ -1,7 +1,7 @@
 /* job-failed: jobs failed, with the cause at the root of Spark's chain of exceptions. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 

@@ -1,8 +1,8 @@
 /* large-result: an action brings so much to the driver that its limit, its memory or the time of fetching matter. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"

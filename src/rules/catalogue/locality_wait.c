@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 
 enum { STRETCH_MS, IDLE_SHARE, ALONE_SHARE, SAVING_MS, SAVING_SHARE };

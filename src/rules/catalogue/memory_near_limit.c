@@ -1,7 +1,7 @@
 /* memory-near-limit: executors came through, but with next to no memory left. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 

@@ -1,7 +1,7 @@
 /* memory-overprovisioned: executors never used more than a part of their heap. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/order.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/lineage.h"
 #include "rules/plan_repeats.h"

@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/plan_cases.h"
 #include "rules/remedy.h"

@@ -1,8 +1,8 @@
 /* oversized-partition: each task of a stage has far more data than a task should, and it shows. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/stage_tasks.h"

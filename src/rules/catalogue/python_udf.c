@@ -1,7 +1,7 @@
 /* python-udf: rows go one by one through a Python function where built-in functions or Arrow would do. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

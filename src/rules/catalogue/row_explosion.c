@@ -1,7 +1,7 @@
 /* row-explosion: an operator puts out many times the rows that it got, and what comes after it pays for them. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/plan_cases.h"
 #include "rules/remedy.h"

@@ -1,7 +1,7 @@
 /* scheduler-delay: tasks spend their time between driver and executor, before they run and after they ended. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/part_cases.h"
 #include "rules/remedy.h"

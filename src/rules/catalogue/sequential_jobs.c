@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/memory.h"
 #include "rules/engine.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

@@ -1,7 +1,7 @@
 /* shuffle-fetch-wait: tasks stand still until the blocks of a shuffle arrive. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/part_cases.h"
 #include "rules/remedy.h"

@@ -1,7 +1,7 @@
 /* shuffle-write-slow: tasks wait for the disk while they write their shuffle output. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/part_cases.h"
 #include "rules/remedy.h"

@@ -1,7 +1,7 @@
 /* slow-read: tasks wait for the place they read from, or the driver for lists of files. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

@@ -1,7 +1,7 @@
 /* slow-write: output stages spend their time on writing or committing rather than on computing. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

@@ -1,8 +1,8 @@
 /* small-input-files: the input lies in so many small files that opening them costs more than reading. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

@@ -1,7 +1,7 @@
 /* small-output-files: the output lies in many files far smaller than 128 MiB; whoever reads it pays for each. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/sites.h"

@@ -1,7 +1,7 @@
 /* stage-retries: stages ran again, because shuffle files that they or others had written could not be fetched. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/failure_text.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"

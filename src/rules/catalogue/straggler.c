@@ -1,8 +1,8 @@
 /* straggler: a few tasks of a stage are slow without more data; says what the evidence points to. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/slow_tasks.h"

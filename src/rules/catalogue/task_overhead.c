@@ -1,7 +1,7 @@
 /* task-overhead: tasks spend their time being deserialised and serialising their results. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/part_cases.h"
 #include "rules/remedy.h"

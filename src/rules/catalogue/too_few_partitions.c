@@ -1,8 +1,8 @@
 /* too-few-partitions: a stage has fewer long tasks than there are slots. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/stage_tasks.h"

@@ -1,8 +1,8 @@
 /* too-many-partitions: so many tiny tasks that starting them costs more than their work. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "rules/cases.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 

@@ -1,7 +1,7 @@
 /* unsplittable-input: large files that only one task each can read, while other slots are idle. */
 #include <math.h>
 
-#include "rules/facts.h"
+#include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/remedy.h"
 #include "rules/scans.h"

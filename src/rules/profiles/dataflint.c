@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/facts.h"
 #include "base/map.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/plans.h"
 #include "rules/profile.h"

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/order.h"
 #include "base/saturate.h"
-#include "rules/facts.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
 #include "rules/profiles/sparklens.h"

@@ -32,7 +32,7 @@ void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_
 
 static const struct spark_name peak_names[] = {
 #define HISTORY_PEAK(name) SPARK_NAME(#name),
-#include "model/history_peaks.def"
+#include "model/history/peaks.def"
 #undef HISTORY_PEAK
 };
 
@@ -63,7 +63,7 @@ static void write_metrics(struct spark_json *json, const int64_t *metrics)
 {
     static const struct spark_name names[] = {
 #define HISTORY_METRIC(name, column, stage) SPARK_NAME(#stage),
-#include "model/history_metrics.def"
+#include "model/history/metrics.def"
 #undef HISTORY_METRIC
     };
     enum {

@@ -2,7 +2,7 @@
 #ifndef PYRO_SERVE_SPARK_SUMMARIES_H
 #define PYRO_SERVE_SPARK_SUMMARIES_H
 
-#include "model/history.h"
+#include "model/history/history.h"
 #include "serve/spark/api.h"
 #include "serve/spark/select.h"
 

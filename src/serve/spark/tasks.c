@@ -47,7 +47,7 @@ int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task)
 
 static const struct spark_name metric_names[] = {
 #define HISTORY_METRIC(name, column, stage) SPARK_NAME(#name),
-#include "model/history_metrics.def"
+#include "model/history/metrics.def"
 #undef HISTORY_METRIC
 };
 

@@ -11,7 +11,7 @@
 
 #include "base/strbuf.h"
 #include "history/history.h"
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 
 #define STAGE(number)                                                                                                  \
     "{\"Stage ID\":" #number ",\"Stage Attempt ID\":0,\"Stage Name\":\"s" #number                                      \

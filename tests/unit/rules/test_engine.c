@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/facts.h"
 #include "base/stop.h"
-#include "rules/facts.h"
 #include "scene.h"
 
 static enum pyro_severity severity(int64_t wall_ms, int64_t core_ms, double risk, double harm)

@@ -1,4 +1,4 @@
-#include "model/history_sql.h"
+#include "model/history/sql.h"
 
 void pyro_history_sql_init(struct pyro_history_sql *sql, int64_t id)
 {

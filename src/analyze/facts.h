@@ -2,10 +2,10 @@
  *
  * Rules calculate in double: values come from logs and may be anything, so that sums and differences of 64-bit
  * integers could overflow; a double cannot, and 53 bits are more than an estimate deserves. */
-#ifndef PYRO_RULES_FACTS_H
-#define PYRO_RULES_FACTS_H
+#ifndef PYRO_ANALYZE_FACTS_H
+#define PYRO_ANALYZE_FACTS_H
 
-#include "cost/platform.h"
+#include "analyze/platform.h"
 #include "model/app.h"
 
 /* 0 for unknown and negative values. */

@@ -1,7 +1,7 @@
 /* Tasks of a stage as runs of rows, for whoever reads whole columns of them. */
 #include <stdlib.h>
 
-#include "model/history.h"
+#include "model/history/history.h"
 
 static int compare_rows(const void *a, const void *b)
 {

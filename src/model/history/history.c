@@ -1,4 +1,4 @@
-#include "model/history.h"
+#include "model/history/history.h"
 
 #include "base/intern.h"
 #include "base/memo.h"

@@ -1,8 +1,8 @@
-#include "rules/facts.h"
+#include "analyze/facts.h"
 
 #include <math.h>
 
-#include "cost/container.h"
+#include "analyze/container.h"
 
 double pyro_real(int64_t value)
 {

@@ -2,11 +2,11 @@
 #include "base/intern.h"
 #include "base/strbuf.h"
 #include "model/column.h"
-#include "model/history.h"
+#include "model/history/history.h"
 
 const enum pyro_task_column pyro_history_metric_columns[PYRO_HISTORY_METRICS] = {
 #define HISTORY_METRIC(name, column, stage) PYRO_TASK_##column,
-#include "model/history_metrics.def"
+#include "model/history/metrics.def"
 #undef HISTORY_METRIC
 };
 

@@ -4,7 +4,7 @@
 #define PYRO_MODEL_HISTORY_PACK_H
 
 #include "base/strbuf.h"
-#include "model/history.h"
+#include "model/history/history.h"
 
 /* Raised whenever what is packed changes. */
 enum { PYRO_HISTORY_PACK_VERSION = 1 };

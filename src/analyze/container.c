@@ -1,4 +1,4 @@
-#include "cost/container.h"
+#include "analyze/container.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
  * task, with Spark's own way of counting. Built from the events in the order of the log (decode/history), immutable
  * afterwards, reference-counted. Tasks lie in the same column chunks as those of app.h. */
-#ifndef PYRO_MODEL_HISTORY_H
-#define PYRO_MODEL_HISTORY_H
+#ifndef PYRO_MODEL_HISTORY_HISTORY_H
+#define PYRO_MODEL_HISTORY_HISTORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/slice.h"
 #include "base/vec.h"
-#include "model/history_sql.h"
+#include "model/history/sql.h"
 #include "model/task_table.h"
 
 struct pyro_memo;
@@ -18,13 +18,13 @@ struct pyro_string_pool;
 
 enum pyro_history_metric {
 #define HISTORY_METRIC(name, column, stage) PYRO_HISTORY_##name,
-#include "model/history_metrics.def"
+#include "model/history/metrics.def"
 #undef HISTORY_METRIC
     PYRO_HISTORY_METRICS
 };
 enum pyro_history_peak {
 #define HISTORY_PEAK(name) PYRO_HISTORY_PEAK_##name,
-#include "model/history_peaks.def"
+#include "model/history/peaks.def"
 #undef HISTORY_PEAK
     PYRO_HISTORY_PEAKS
 };

@@ -1,4 +1,4 @@
-#include "cost/platform.h"
+#include "analyze/platform.h"
 
 /* A key that begins so, or a value that has `text` in it: what a vendor's distribution leaves in every application. */
 struct trace {

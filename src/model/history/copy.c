@@ -1,7 +1,7 @@
 /* What ends the building of a history: sealing it, and snapshots of one that still grows. */
 #include "base/intern.h"
 #include "base/memo.h"
-#include "model/history.h"
+#include "model/history/history.h"
 
 /* A vector's items into an empty one, with no room to spare. */
 #define COPY(to, from)                                                                                                 \

@@ -1,8 +1,8 @@
 /* What executors and the driver were given: cores, and memory as Spark asks the cluster manager for it. */
-#ifndef PYRO_COST_CONTAINER_H
-#define PYRO_COST_CONTAINER_H
+#ifndef PYRO_ANALYZE_CONTAINER_H
+#define PYRO_ANALYZE_CONTAINER_H
 
-#include "cost/platform.h"
+#include "analyze/platform.h"
 
 struct pyro_container {
     int64_t cores;         /* of Spark: task slots before spark.task.cpus; PYRO_NONE where executors differ */

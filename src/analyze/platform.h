@@ -1,6 +1,6 @@
 /* Where an application ran, by what the log's own properties say. */
-#ifndef PYRO_COST_PLATFORM_H
-#define PYRO_COST_PLATFORM_H
+#ifndef PYRO_ANALYZE_PLATFORM_H
+#define PYRO_ANALYZE_PLATFORM_H
 
 #include "base/arena.h"
 #include "model/app.h"

@@ -1,6 +1,6 @@
 /* One description of a history's parts serves three ways: each function below writes what it is given, fills it, or
  * shows the texts in it. */
-#include "model/history_pack.h"
+#include "model/history/pack.h"
 
 #include "base/intern.h"
 #include "model/column.h"
