@@ -1,6 +1,6 @@
 /* Physical plans as trees of operators: what each is, what it read and made, which stages ran it and how long.
  *
- *     const struct pyro_plans *plans = pyro_rule_plans(context);              (rules/plans.h; NULL: no memory)
+ *     const struct pyro_plans *plans = pyro_rule_plans(context);              (rules/shared/plans.h; NULL: no memory)
  *     for (size_t q = 0; q < plans->count; q++) {                             one plan a row of app->sql
  *         const struct pyro_plan_tree *plan = &plans->items[q];
  *         for (uint32_t i = 0; i < plan->count; i++) {                        parents before children

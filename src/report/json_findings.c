@@ -2,8 +2,8 @@
 
 #include "report/facts.h"
 #include "report/json_parts.h"
-#include "rules/profile.h"
-#include "rules/properties.h"
+#include "rules/advisor/properties.h"
+#include "rules/profiles/profile.h"
 
 static void write_where(struct pyro_json *json, const struct pyro_finding *finding)
 {

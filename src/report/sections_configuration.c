@@ -1,6 +1,6 @@
 /* What this run says about Spark's properties. */
 #include "report/sections.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 
 enum { VALUE_MAX = 60 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 
 enum { SUPPRESSIONS_MAX = 10000, PATTERN_MAX = 1024, RULES_MAX = 256 };
 

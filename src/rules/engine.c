@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/stop.h"
 #include "rules/config.h"
-#include "rules/plans.h"
-#include "rules/profile.h"
-#include "rules/remedy.h"
+#include "rules/profiles/profile.h"
+#include "rules/shared/plans.h"
+#include "rules/shared/remedy.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
 static const double share_borders[] = {0.25, 0.10, 0.03};

@@ -2,7 +2,7 @@
 #include "analyze/internal.h"
 #include "base/map.h"
 #include "report/views/views.h"
-#include "rules/outliers.h"
+#include "rules/shared/outliers.h"
 
 /* ---- Numbers of a task ---- */
 

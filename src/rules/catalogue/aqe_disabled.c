@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/plans.h"
-#include "rules/remedy.h"
+#include "rules/shared/plans.h"
+#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 

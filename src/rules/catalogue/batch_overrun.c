@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 #include "analyze/facts.h"
-#include "rules/activity.h"
 #include "rules/finding.h"
-#include "rules/streams.h"
+#include "rules/shared/activity.h"
+#include "rules/shared/streams.h"
 
 enum { WARM_UP, BATCHES_MIN, LATE_SHARE, BUSY_SHARE, LONG_MS, GROWTH };
 static const struct pyro_threshold thresholds[] = {

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "rules/finding.h"
-#include "rules/lineage.h"
-#include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/shared/lineage.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/stage_tasks.h"
 
 enum { MISSED_SHARE, MISSED_MIN, SAVED_MIN_MS, SAME_BYTES, HEAP_TIMES };
 static const struct pyro_threshold thresholds[] = {

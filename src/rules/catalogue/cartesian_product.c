@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/plan_cases.h"
-#include "rules/remedy.h"
+#include "rules/shared/plan_cases.h"
+#include "rules/shared/remedy.h"
 
 enum { PAIRS_MIN, SIDE_ROWS_MIN, TASK_SHARE_MIN, HARM_ROWS, HARM_GROWTH };
 static const struct pyro_threshold thresholds[] = {

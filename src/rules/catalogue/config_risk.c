@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/known_settings.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/known_settings.h"
 
 #define MIB 1048576.0
 

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/slow_tasks.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/slow_tasks.h"
 
 /* Advice to salt assumes that spreading is not perfect. */
 #define SPREAD_WELL 0.85

@@ -3,10 +3,10 @@
 
 #include "analyze/facts.h"
 #include "base/order.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/stage_tasks.h"
 
 #define MIB (1024.0 * 1024)
 /* Spilled bytes are written and read again; disks of executors give 200 MB/s to one task, 100 when they are shared and

@@ -4,7 +4,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/remedy.h"
 
 /* Half of the driver's own time can usually be moved to executors or done while they work. */
 #define MOVABLE    0.5

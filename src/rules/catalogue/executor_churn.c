@@ -4,9 +4,9 @@
 
 #include "analyze/facts.h"
 #include "base/order.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 enum { AGAIN, ABSENT_MS, WAIT_MS, ROOM, LONGEST_S, HARM };
 static const struct pyro_threshold thresholds[] = {

@@ -4,9 +4,9 @@
 
 #include "analyze/facts.h"
 #include "base/order.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 /* So many are named. */
 #define NAMED_MAX 8

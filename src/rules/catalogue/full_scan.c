@@ -3,9 +3,9 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
 
 /* What a scan that reads a tenth still costs: listing, footers, start of tasks. */
 #define REST 0.1

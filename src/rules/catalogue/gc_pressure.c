@@ -3,7 +3,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/remedy.h"
 
 enum {
     HEALTHY_SHARE,

@@ -5,7 +5,7 @@
 #include "analyze/facts.h"
 #include "base/memory.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/remedy.h"
 
 enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };
 static const struct pyro_threshold thresholds[] = {

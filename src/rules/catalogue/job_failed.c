@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
+#include "rules/shared/failure_text.h"
 
 #define CAUSES_KEPT 64
 

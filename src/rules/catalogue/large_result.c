@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 #define MIB 1048576.0
 /* Sites told apart; a program has few that collect much. */

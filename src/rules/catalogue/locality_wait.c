@@ -4,8 +4,8 @@
 
 #include "analyze/facts.h"
 #include "base/memory.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
+#include "rules/shared/cases.h"
 
 enum { STRETCH_MS, IDLE_SHARE, ALONE_SHARE, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

@@ -5,10 +5,10 @@
 #include "analyze/facts.h"
 #include "base/order.h"
 #include "rules/finding.h"
-#include "rules/lineage.h"
-#include "rules/plan_repeats.h"
-#include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/shared/lineage.h"
+#include "rules/shared/plan_repeats.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/stage_tasks.h"
 
 enum { FINDINGS_MAX = 8 };
 

@@ -4,8 +4,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/plan_cases.h"
-#include "rules/remedy.h"
+#include "rules/shared/plan_cases.h"
+#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -3,9 +3,9 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
 
 /* Built-in functions do the same in a tenth of the time; Arrow in a half. */
 #define SAVED 0.9

@@ -4,8 +4,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/plan_cases.h"
-#include "rules/remedy.h"
+#include "rules/shared/plan_cases.h"
+#include "rules/shared/remedy.h"
 
 enum { SCANS_MIN, BYTES_MIN, TASK_SHARE_MIN, MEMORY_SHARE_MAX };
 static const struct pyro_threshold thresholds[] = {

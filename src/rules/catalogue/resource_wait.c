@@ -4,8 +4,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/ramp.h"
-#include "rules/remedy.h"
+#include "rules/shared/ramp.h"
+#include "rules/shared/remedy.h"
 
 /* Keeping one executor, or asking for them at once, saves most of a later wait; the JVM's own start remains. */
 #define LATER_SAVED 0.8

@@ -5,10 +5,10 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
-#include "rules/write_codec.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
+#include "rules/shared/write_codec.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "rules/engine.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/remedy.h"
 
 enum { REPEATS, GAP_MS, BUSY, SITES, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

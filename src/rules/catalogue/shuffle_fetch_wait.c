@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/part_cases.h"
-#include "rules/remedy.h"
+#include "rules/shared/part_cases.h"
+#include "rules/shared/remedy.h"
 
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK, MANY_BLOCKS };
 static const struct pyro_threshold thresholds[] = {

@@ -4,7 +4,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/stage_tasks.h"
 
 enum { RATIO, TASKS, TASKS_ALL, STAGES, SLOWER_SHARE, SLOWER_RATIO, LOST_MS, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {

@@ -3,9 +3,9 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
 
 /* What one stream of a healthy object store gives at the least, in bytes a millisecond. */
 #define FAIR_RATE 20000.0

@@ -3,10 +3,10 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
-#include "rules/writes.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
+#include "rules/shared/writes.h"
 
 /* A fair target takes so many times the rate that counts as slow. */
 #define FAIR_RATIO 5

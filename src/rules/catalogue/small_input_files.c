@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 /* Opening a small file and reading its footer: some 10 ms on HDFS and local disks, 50 ms and more on object stores. */

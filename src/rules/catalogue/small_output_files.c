@@ -3,9 +3,9 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/sites.h"
-#include "rules/writes.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/sites.h"
+#include "rules/shared/writes.h"
 
 /* Creating and closing a file costs a task some 15 ms on local disks and HDFS, several times that on object stores. */
 #define CREATE_MS 15.0

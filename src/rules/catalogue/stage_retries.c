@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };
 static const struct pyro_threshold thresholds[] = {

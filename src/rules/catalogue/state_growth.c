@@ -4,7 +4,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/streams.h"
+#include "rules/shared/streams.h"
 
 enum { BATCHES_MIN, ROWS_MIN, STEADY, REMOVED_SHARE, HEAP_SHARE, DAYS_MAX, RISK_DAYS };
 static const struct pyro_threshold thresholds[] = {

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/slow_tasks.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/slow_tasks.h"
 
 /* A stage whose slow tasks' cause is known can be mended nearly wholly; unknown ones perhaps. */
 #define SURE 0.85

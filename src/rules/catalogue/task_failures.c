@@ -4,9 +4,9 @@
 
 #include "analyze/facts.h"
 #include "base/memory.h"
-#include "rules/failure_text.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 #define CAUSES_KEPT 64
 /* Parts of the message that make up a cause. */

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/stage_tasks.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/stage_tasks.h"
 
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8

@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/remedy.h"
 
 enum {
     TINY_MS,

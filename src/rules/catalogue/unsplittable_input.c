@@ -3,9 +3,9 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/remedy.h"
-#include "rules/scans.h"
-#include "rules/sites.h"
+#include "rules/shared/remedy.h"
+#include "rules/shared/scans.h"
+#include "rules/shared/sites.h"
 
 enum { SPLIT_RATIO, RDD_BYTES, TASK_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {

@@ -4,10 +4,10 @@
 
 #include "analyze/facts.h"
 #include "base/hash.h"
-#include "rules/cases.h"
 #include "rules/finding.h"
-#include "rules/lineage.h"
-#include "rules/remedy.h"
+#include "rules/shared/cases.h"
+#include "rules/shared/lineage.h"
+#include "rules/shared/remedy.h"
 
 enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 

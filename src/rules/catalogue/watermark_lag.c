@@ -4,7 +4,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/streams.h"
+#include "rules/shared/streams.h"
 
 enum { BATCHES_MIN, DROPPED_SHARE, DROPPED_MANY, DROPPED_MIN, STILL_MS, STILL_BATCHES };
 static const struct pyro_threshold thresholds[] = {

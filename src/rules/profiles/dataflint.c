@@ -7,9 +7,9 @@
 #include "analyze/facts.h"
 #include "base/map.h"
 #include "rules/finding.h"
-#include "rules/plans.h"
-#include "rules/profile.h"
 #include "rules/profiles/dataflint.h"
+#include "rules/profiles/profile.h"
+#include "rules/shared/plans.h"
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)

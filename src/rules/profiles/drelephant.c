@@ -4,7 +4,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 
 enum level { NONE, LOW, MODERATE, SEVERE, CRITICAL };
 static const char *const words[] = {"NONE", "LOW", "MODERATE", "SEVERE", "CRITICAL"};

@@ -3,7 +3,7 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 
 static const double spill_bytes = 100.0 * 1024 * 1024, gc_share = 0.1;
 

@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "base/saturate.h"
 #include "rules/finding.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 #include "rules/profiles/sparklens.h"
 
 /* Stages of which its two tables are told; of more those that took longest. */

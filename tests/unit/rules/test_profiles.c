@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rules/config.h"
-#include "rules/profile.h"
+#include "rules/profiles/profile.h"
 #include "scene.h"
 
 #define KIB INT64_C(1024)

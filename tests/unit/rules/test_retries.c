@@ -1,7 +1,7 @@
 /* stage-retries, job-failed, executor-churn, config-risk, and what failure texts say. */
 #include "base/intern.h"
-#include "rules/failure_text.h"
-#include "rules/known_settings.h"
+#include "rules/shared/failure_text.h"
+#include "rules/shared/known_settings.h"
 #include "scene.h"
 
 static const int64_t two_s = 2000;

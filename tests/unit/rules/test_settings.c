@@ -1,7 +1,7 @@
 /* Advice of several findings becomes one configuration that holds together. */
 #include <stdlib.h>
 
-#include "rules/properties.h"
+#include "rules/advisor/properties.h"
 #include "scene.h"
 
 enum { FINDINGS_MAX = 4 };

@@ -1,0 +1,134 @@
+#include "rules/advisor/properties.h"
+
+#include <math.h>
+#include <strings.h>
+
+#include "analyze/facts.h"
+
+#define START   true
+#define RUNTIME false
+#define PYRO_PROPERTY(key, kind, unit, group, fallback, since, larger, when)                                           \
+    {key, PYRO_PROPERTY_##kind, unit, PYRO_GROUP_##group, fallback, since, larger, when},
+const struct pyro_property_row pyro_property_rows[] = {
+#include "rules/advisor/properties.def"
+};
+#undef PYRO_PROPERTY
+const size_t pyro_property_row_count = sizeof(pyro_property_rows) / sizeof(pyro_property_rows[0]);
+
+const struct pyro_property_row *pyro_property_find(struct pyro_slice key)
+{
+    for (size_t i = 0; i < pyro_property_row_count; i++)
+        if (pyro_slice_is(key, pyro_property_rows[i].key))
+            return &pyro_property_rows[i];
+    return NULL;
+}
+
+/* What a platform does with a group of properties; what is not listed applies as it is. */
+static const struct place {
+    enum pyro_platform platform;
+    enum pyro_property_group group;
+    enum pyro_applies applies;
+    const char *note;
+} places[] = {
+    {PYRO_PLATFORM_LOCAL, PYRO_GROUP_EXECUTOR_SIZE, PYRO_APPLIES_NO, "the driver is the executor in local mode"},
+    {PYRO_PLATFORM_LOCAL, PYRO_GROUP_EXECUTOR_COUNT, PYRO_APPLIES_NO, "there are no executors in local mode"},
+    {PYRO_PLATFORM_DATABRICKS, PYRO_GROUP_EXECUTOR_SIZE, PYRO_APPLIES_ELSEWHERE,
+     "the worker type of the compute sets it: choose one with as much memory a core"},
+    {PYRO_PLATFORM_DATABRICKS, PYRO_GROUP_DRIVER_SIZE, PYRO_APPLIES_ELSEWHERE,
+     "the driver type of the compute sets it"},
+    {PYRO_PLATFORM_DATABRICKS, PYRO_GROUP_EXECUTOR_COUNT, PYRO_APPLIES_ELSEWHERE,
+     "the number of workers, or the bounds of autoscaling, of the compute set it"},
+    {PYRO_PLATFORM_DATABRICKS, PYRO_GROUP_SHUFFLE_SERVICE, PYRO_APPLIES_NO, "the platform manages it"},
+    {PYRO_PLATFORM_KUBERNETES, PYRO_GROUP_SHUFFLE_SERVICE, PYRO_APPLIES_NO,
+     "Kubernetes has no external shuffle service: use spark.dynamicAllocation.shuffleTracking.enabled"},
+    {PYRO_PLATFORM_EMR, PYRO_GROUP_EXECUTOR_SIZE, PYRO_APPLIES_YES,
+     "EMR's default follows the instance types; a value given with the job wins"},
+    {PYRO_PLATFORM_EMR, PYRO_GROUP_EXECUTOR_COUNT, PYRO_APPLIES_YES,
+     "dynamic allocation is on by default, and spark.executor.instances is then where it starts"},
+    {PYRO_PLATFORM_DATAPROC, PYRO_GROUP_EXECUTOR_SIZE, PYRO_APPLIES_YES,
+     "Dataproc's default follows the machine type; a value given with the job wins"},
+    {PYRO_PLATFORM_DATAPROC, PYRO_GROUP_EXECUTOR_COUNT, PYRO_APPLIES_YES,
+     "dynamic allocation is on by default, and spark.executor.instances is then where it starts"},
+};
+
+enum pyro_applies pyro_property_applies(const struct pyro_app *app, const struct pyro_property_row *row,
+                                        const char **note)
+{
+    *note = NULL;
+    if (!row)
+        return PYRO_APPLIES_YES;
+    if (app->application.spark_version.ptr && !pyro_app_spark_at_least(app, row->since / 100, row->since % 100)) {
+        *note = "this version of Spark does not have it";
+        return PYRO_APPLIES_NO;
+    }
+    enum pyro_platform platform = pyro_app_platform(app);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (places[i].platform == platform && places[i].group == row->group) {
+            *note = places[i].note;
+            return places[i].applies;
+        }
+    }
+    return PYRO_APPLIES_YES;
+}
+
+struct pyro_slice pyro_property_current(const struct pyro_app *app, struct pyro_slice key)
+{
+    const struct pyro_property_row *row = pyro_property_find(key);
+    for (size_t i = 0; i < app->properties.count; i++)
+        if (pyro_slice_is(app->properties.items[i].kind, "spark") && pyro_slice_eq(app->properties.items[i].key, key))
+            return app->properties.items[i].value;
+    if (pyro_slice_is(key, "spark.sql.adaptive.enabled"))
+        return pyro_app_adaptive(app) ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false");
+    return row && row->fallback ? pyro_slice_from(row->fallback) : PYRO_SLICE_NULL;
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && strncasecmp(text, word, len) == 0;
+}
+
+double pyro_property_magnitude(const struct pyro_property_row *row, struct pyro_slice value)
+{
+    static const struct {
+        enum pyro_property_kind kind;
+        const char *suffix;
+        double factor;
+    } suffixes[] = {
+        {PYRO_PROPERTY_SIZE, "b", 1},       {PYRO_PROPERTY_SIZE, "k", 0x1p10},  {PYRO_PROPERTY_SIZE, "kb", 0x1p10},
+        {PYRO_PROPERTY_SIZE, "m", 0x1p20},  {PYRO_PROPERTY_SIZE, "mb", 0x1p20}, {PYRO_PROPERTY_SIZE, "g", 0x1p30},
+        {PYRO_PROPERTY_SIZE, "gb", 0x1p30}, {PYRO_PROPERTY_SIZE, "t", 0x1p40},  {PYRO_PROPERTY_SIZE, "tb", 0x1p40},
+        {PYRO_PROPERTY_TIME, "ms", 1},      {PYRO_PROPERTY_TIME, "s", 1000},    {PYRO_PROPERTY_TIME, "m", 60000},
+        {PYRO_PROPERTY_TIME, "min", 60000}, {PYRO_PROPERTY_TIME, "h", 3600000}, {PYRO_PROPERTY_TIME, "d", 86400000},
+    };
+    if (!value.ptr || !row || row->kind == PYRO_PROPERTY_TEXT)
+        return NAN;
+    if (row->kind == PYRO_PROPERTY_FLAG)
+        return is_word(value.ptr, value.len, "true") ? 1 : is_word(value.ptr, value.len, "false") ? 0 : NAN;
+    double number = 0, place = 1;
+    size_t i = value.len > 0 && value.ptr[0] == '-' ? 1 : 0, first = i;
+    bool negative = first > 0;
+    for (; i < value.len && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
+        number = number * 10 + (value.ptr[i] - '0');
+    if (i == first)
+        return NAN;
+    if (i < value.len && value.ptr[i] == '.')
+        for (i++; i < value.len && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
+            number += (value.ptr[i] - '0') * (place /= 10);
+    number = negative ? -number : number;
+    if (i == value.len)
+        return number * row->unit;
+    for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++)
+        if (suffixes[k].kind == row->kind && is_word(value.ptr + i, value.len - i, suffixes[k].suffix))
+            return number * suffixes[k].factor;
+    return NAN;
+}
+
+bool pyro_property_same(const struct pyro_property_row *row, struct pyro_slice a, struct pyro_slice b)
+{
+    if (!a.ptr || !b.ptr)
+        return false;
+    double left = pyro_property_magnitude(row, a), right = pyro_property_magnitude(row, b);
+    if (isfinite(left) && isfinite(right))
+        return fabs(left - right) <= 1e-9 * fmax(fabs(left), 1);
+    return pyro_slice_eq(a, b);
+}

@@ -1,0 +1,54 @@
+/* What is known of Spark's properties: their kinds, defaults and versions, and where a platform sets them by other
+ * means. */
+#ifndef PYRO_RULES_ADVISOR_PROPERTIES_H
+#define PYRO_RULES_ADVISOR_PROPERTIES_H
+
+#include "analyze/platform.h"
+#include "model/app.h"
+
+enum pyro_property_kind {
+    PYRO_PROPERTY_SIZE,
+    PYRO_PROPERTY_TIME,
+    PYRO_PROPERTY_COUNT,
+    PYRO_PROPERTY_SHARE,
+    PYRO_PROPERTY_FLAG,
+    PYRO_PROPERTY_TEXT
+};
+
+enum pyro_property_group {
+    PYRO_GROUP_EXECUTOR_SIZE,
+    PYRO_GROUP_EXECUTOR_COUNT,
+    PYRO_GROUP_DRIVER_SIZE,
+    PYRO_GROUP_SHUFFLE_SERVICE,
+    PYRO_GROUP_SQL,
+    PYRO_GROUP_OTHER
+};
+
+struct pyro_property_row {
+    const char *key;
+    enum pyro_property_kind kind;
+    double unit;
+    enum pyro_property_group group;
+    const char *fallback;
+    int since; /* major x 100 + minor */
+    bool larger_wins, at_start;
+};
+
+extern const struct pyro_property_row pyro_property_rows[];
+extern const size_t pyro_property_row_count;
+/* NULL for a property that is not in the table. */
+const struct pyro_property_row *pyro_property_find(struct pyro_slice key);
+
+enum pyro_applies { PYRO_APPLIES_YES, PYRO_APPLIES_ELSEWHERE, PYRO_APPLIES_NO };
+/* Whether setting it does anything in this application; *note says what to do instead, or what to mind, or is NULL. */
+enum pyro_applies pyro_property_applies(const struct pyro_app *app, const struct pyro_property_row *row,
+                                        const char **note);
+
+/* The value that this application ran with: as set, else Spark's default for its version; null when unknown. */
+struct pyro_slice pyro_property_current(const struct pyro_app *app, struct pyro_slice key);
+/* A number to compare values by (bytes, milliseconds, 0 or 1 for flags); NAN where the text is none. */
+double pyro_property_magnitude(const struct pyro_property_row *row, struct pyro_slice value);
+/* Two texts that mean the same value. `row` may be NULL. */
+bool pyro_property_same(const struct pyro_property_row *row, struct pyro_slice a, struct pyro_slice b);
+
+#endif

@@ -1,0 +1,327 @@
+#include "rules/shared/failure_text.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+#include "analyze/facts.h"
+
+bool pyro_text_has(struct pyro_slice text, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; text.ptr && i + n <= text.len; i++)
+        if (strncasecmp(text.ptr + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+int pyro_exit_code(struct pyro_slice reason)
+{
+    enum { WORDS = 28, DIGITS = 3 };
+    for (size_t i = 0; i + 4 <= reason.len; i++) {
+        if (strncasecmp(reason.ptr + i, "exit", 4) != 0)
+            continue;
+        size_t at = i + 4, end = reason.len - at > WORDS ? at + WORDS : reason.len;
+        while (at < end && !isdigit((unsigned char)reason.ptr[at]))
+            at++;
+        int code = 0;
+        size_t first = at;
+        while (at < reason.len && at - first < DIGITS && isdigit((unsigned char)reason.ptr[at]))
+            code = code * 10 + (reason.ptr[at++] - '0');
+        if (first < end && at > first)
+            return code;
+    }
+    return -1;
+}
+
+bool pyro_removal_is_ordinary(struct pyro_slice reason)
+{
+    static const char *const ordinary[] = {
+        "killed by driver",
+        "decommission",
+        "explicit termination request",
+        "deleted by a user or the framework",
+        "idle",
+        "driver shut",
+        "shutting down",
+        "stopped",
+        "application finished",
+    };
+    for (size_t i = 0; i < sizeof(ordinary) / sizeof(ordinary[0]); i++)
+        if (pyro_text_has(reason, ordinary[i]))
+            return true;
+    return reason.len == 0 || pyro_exit_code(reason) == 0;
+}
+
+/* Takes the next line off the text; false at its end. */
+static bool next_line(struct pyro_slice *text, struct pyro_slice *line)
+{
+    if (!text->ptr || text->len == 0)
+        return false;
+    size_t end = 0;
+    while (end < text->len && text->ptr[end] != '\n')
+        end++;
+    size_t used = end < text->len ? end + 1 : end;
+    *line = (struct pyro_slice){text->ptr, end};
+    if (line->len > 0 && line->ptr[line->len - 1] == '\r')
+        line->len--;
+    text->ptr += used;
+    text->len -= used;
+    return true;
+}
+
+static struct pyro_slice without(struct pyro_slice text, size_t head)
+{
+    return text.ptr ? (struct pyro_slice){text.ptr + head, text.len - head} : text;
+}
+
+static struct pyro_slice trim(struct pyro_slice text)
+{
+    while (text.len > 0 && isspace((unsigned char)text.ptr[0]))
+        text = without(text, 1);
+    while (text.len > 0 && isspace((unsigned char)text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+/* What follows the first (or last) place of `mark`; the whole text where it is not there. */
+static struct pyro_slice after(struct pyro_slice text, const char *mark)
+{
+    const char *at = text.ptr ? pyro_slice_find(text, mark) : NULL;
+    return at ? without(text, (size_t)(at - text.ptr) + strlen(mark)) : text;
+}
+
+static struct pyro_slice before(struct pyro_slice text, const char *mark)
+{
+    const char *at = text.ptr ? pyro_slice_find(text, mark) : NULL;
+    return at ? (struct pyro_slice){text.ptr, (size_t)(at - text.ptr)} : text;
+}
+
+struct pyro_slice pyro_telling_line(struct pyro_slice text)
+{
+    struct pyro_slice told = PYRO_SLICE_NULL, line;
+    bool traceback = text.ptr && pyro_slice_find(text, "Traceback (most recent call last)");
+    while (next_line(&text, &line)) {
+        if (line.len == 0 || line.ptr[0] == ' ' || line.ptr[0] == '\t' || pyro_slice_starts_with(line, "Traceback"))
+            continue;
+        told = line;
+        if (!traceback)
+            break;
+    }
+    return told;
+}
+
+bool pyro_same_message(struct pyro_slice a, struct pyro_slice b)
+{
+    size_t i = 0, k = 0;
+    while (i < a.len && k < b.len && i < PYRO_CAUSE_BYTES) {
+        bool da = isdigit((unsigned char)a.ptr[i]), db = isdigit((unsigned char)b.ptr[k]);
+        if (da && db) {
+            while (i < a.len && isdigit((unsigned char)a.ptr[i]))
+                i++;
+            while (k < b.len && isdigit((unsigned char)b.ptr[k]))
+                k++;
+            continue;
+        }
+        if (a.ptr[i++] != b.ptr[k++])
+            return false;
+    }
+    bool end_a = i >= a.len || i >= PYRO_CAUSE_BYTES;
+    bool end_b = k >= b.len || k >= PYRO_CAUSE_BYTES;
+    return end_a && end_b;
+}
+
+/* Length of the exception's name that the line begins with, or 0: "java.io.IOException: ...", "ValueError: ...". */
+static size_t name_length(struct pyro_slice line)
+{
+    size_t n = 0;
+    bool dotted = false;
+    while (n < line.len && (isalnum((unsigned char)line.ptr[n]) || strchr("._$", line.ptr[n]))) {
+        dotted |= line.ptr[n] == '.';
+        n++;
+    }
+    struct pyro_slice name = {line.ptr, n};
+    bool ends = n == line.len || line.ptr[n] == ':';
+    bool called = pyro_slice_ends_with(name, "Error") || pyro_slice_ends_with(name, "Exception") ||
+                  pyro_slice_ends_with(name, "Failure") || pyro_slice_ends_with(name, "Interrupt");
+    return n > 0 && ends && (called || (dotted && n < line.len)) && !isdigit((unsigned char)line.ptr[0]) ? n : 0;
+}
+
+/* Code of Spark, of the languages and of what they stand on. */
+static bool is_library_frame(struct pyro_slice frame)
+{
+    static const char *const packages[] = {"java.",       "javax.",      "jdk.",         "sun.",     "scala.",
+                                           "kotlin.",     "py4j.",       "io.netty",     "com.sun.", "com.fasterxml.",
+                                           "org.apache.", "com.google.", "org.codehaus."};
+    const char *slash = frame.ptr ? memchr(frame.ptr, '/', frame.len) : NULL; /* "java.base/java.lang..." */
+    const char *open = frame.ptr ? memchr(frame.ptr, '(', frame.len) : NULL;
+    if (slash && open && slash < open)
+        frame = without(frame, (size_t)(slash - frame.ptr) + 1);
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+        if (pyro_slice_starts_with(frame, packages[i]))
+            return true;
+    return false;
+}
+
+/* '  File "/app/load.py", line 12, in parse': "load.py", the number and the function; null for Python's and Spark's
+ * own files. */
+static struct pyro_slice python_frame(struct pyro_slice line)
+{
+    struct pyro_slice path = after(trim(line), "File \"");
+    if (path.len == trim(line).len || pyro_slice_find(path, "/pyspark/") || pyro_slice_find(path, "pyspark.zip") ||
+        pyro_slice_find(path, "/lib/python") || pyro_slice_find(path, "py4j"))
+        return PYRO_SLICE_NULL;
+    size_t quote = 0, from = 0;
+    while (quote < path.len && path.ptr[quote] != '"') {
+        if (path.ptr[quote] == '/' || path.ptr[quote] == '\\')
+            from = quote + 1;
+        quote++;
+    }
+    return without(path, from);
+}
+
+static void take_block(struct pyro_root_cause *cause, struct pyro_slice line)
+{
+    size_t n = name_length(line);
+    cause->name = n > 0 ? (struct pyro_slice){line.ptr, n} : PYRO_SLICE_NULL;
+    cause->message = n > 0 ? trim(without(line, n < line.len ? n + 1 : n)) : trim(line);
+    cause->frame = PYRO_SLICE_NULL;
+}
+
+/* "org.apache.spark.api.python.PythonException: Traceback (most recent call last):" and its lines: the exception is
+ * the last line that is not indented, the place the last file that is the user's. */
+static void take_python(struct pyro_root_cause *cause, struct pyro_slice text)
+{
+    struct pyro_slice line;
+    while (next_line(&text, &line)) {
+        if (pyro_slice_starts_with(line, "\tat "))
+            break;
+        if (line.len == 0 || pyro_slice_starts_with(line, "Traceback") || pyro_slice_starts_with(line, "During"))
+            continue;
+        struct pyro_slice frame = python_frame(line);
+        if (frame.ptr)
+            cause->frame = frame;
+        size_t n = line.ptr[0] == ' ' || line.ptr[0] == '\t' ? 0 : name_length(line);
+        if (n > 0) {
+            cause->name = (struct pyro_slice){line.ptr, n};
+            cause->message = trim(without(line, n < line.len ? n + 1 : n));
+        }
+    }
+}
+
+struct pyro_root_cause pyro_root_cause(struct pyro_slice text)
+{
+    struct pyro_root_cause cause = {.message = PYRO_SLICE_NULL};
+    if (!text.ptr)
+        return cause;
+    /* "... most recent failure: Lost task 3.3 in stage 1.0 (TID 9) (host executor 2): what happened" */
+    struct pyro_slice rest = after(text, "most recent failure: ");
+    if (rest.len < text.len && pyro_slice_starts_with(rest, "Lost task"))
+        rest = after(rest, "): ");
+    rest = before(after(rest, "Job aborted due to stage failure: "), "Driver stacktrace:");
+    if (pyro_slice_starts_with(rest, "ExecutorLostFailure")) {
+        take_block(&cause, trim(after(before(rest, "\n"), "Reason: ")));
+        cause.name = PYRO_SLICE_LITERAL("ExecutorLostFailure");
+        return cause;
+    }
+    struct pyro_slice line;
+    for (bool first = true; next_line(&rest, &line);) {
+        bool chained = pyro_slice_starts_with(line, "Caused by: ");
+        if (chained)
+            line = after(line, "Caused by: ");
+        if (first || chained) {
+            if (trim(line).len == 0)
+                continue;
+            take_block(&cause, line);
+            if (first)
+                cause.wrapper = cause.name;
+            first = false;
+            if (pyro_slice_find(line, "Traceback (most recent call last)"))
+                take_python(&cause, rest);
+        } else if (!cause.frame.ptr && pyro_slice_starts_with(line, "\tat ") && !is_library_frame(without(line, 4))) {
+            cause.frame = without(line, 4);
+        }
+    }
+    if (pyro_slice_eq(cause.wrapper, cause.name))
+        cause.wrapper = PYRO_SLICE_NULL;
+    return cause;
+}
+
+struct advice {
+    const char *pattern, *text;
+};
+static const struct advice advices[] = {
+    {"OutOfMemoryError", "Give tasks more memory: more heap, fewer cores an executor or smaller partitions."},
+    {"MemoryError",
+     "Python workers ran out of memory: cut the work into smaller partitions, hold less of one at a time, or "
+     "leave more room beside the heap (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
+    {"maxResultSize", "Bring less to the driver: aggregate or filter first, or write the rows from the executors."},
+    {"No space left on device", "Give executors more local disk (spark.local.dir) or reduce shuffle and spill."},
+    {"ClassNotFoundException", "Ship the missing class to executors (--jars, --packages, --py-files)."},
+    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was built with."},
+    {"NoSuchMethodError", "Two versions of a library meet on the class path: align them or shade one."},
+    {"ModuleNotFoundError", "Install the Python module on the executors or ship it (--py-files, spark.archives)."},
+    {"FileNotFoundException",
+     "Input files vanished while they were read: write new paths instead of overwriting, refresh "
+     "the table, or read a snapshot format."},
+    {"AccessControlException", "Give the job's user the right it lacks on this path."},
+    {"SocketTimeoutException",
+     "The other side is slow or down: raise its timeout, retry with pauses, call it less often."},
+    {"ConnectException", "The service is unreachable from this executor: check address, network policy and its load."},
+    {"SparkException: Python worker", "The Python worker died: look for its memory limit and native crashes."},
+    {"FetchFailed", "Keep shuffle files reachable: see stage-retries and executor-lost for what took them away."},
+    {"ExecutorLostFailure", "Find out what ends the executors (executor-lost, executor-oom), and mend that first."},
+    {"CAST_INVALID_INPUT", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
+    {"ArithmeticException", "Handle this input in the code (overflow, division by zero), or use try_ functions."},
+    {"NumberFormatException", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
+    {"PythonException", "Handle the rows that raise this in the Python function, and put them into a rejects table."},
+};
+
+const char *pyro_failure_advice(struct pyro_slice name, struct pyro_slice message)
+{
+    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
+        if ((name.ptr && pyro_slice_find(name, advices[i].pattern)) ||
+            (message.ptr && pyro_slice_find(message, advices[i].pattern)))
+            return advices[i].text;
+    return "Mend the code or data behind this message: Spark ran the same work again, and would fail of it once a task "
+           "failed too often.";
+}
+
+enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice message)
+{
+    bool spark = pyro_text_has(name, "SparkOutOfMemoryError") || pyro_text_has(message, "SparkOutOfMemoryError") ||
+                 pyro_text_has(message, "bytes of memory, got");
+    if (spark)
+        return PYRO_SHORTAGE_EXECUTION;
+    if (!pyro_text_has(name, "OutOfMemoryError") && !pyro_text_has(message, "java.lang.OutOfMemoryError"))
+        return PYRO_SHORTAGE_NONE;
+    if (pyro_text_has(message, "metaspace"))
+        return PYRO_SHORTAGE_METASPACE;
+    if (pyro_text_has(message, "direct buffer memory") || pyro_text_has(message, "direct memory"))
+        return PYRO_SHORTAGE_DIRECT;
+    return pyro_text_has(message, "native thread") ? PYRO_SHORTAGE_THREADS : PYRO_SHORTAGE_HEAP;
+}
+
+enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const struct pyro_executor *executor)
+{
+    const double nearly = 0.85; /* a killed process sent its last metrics some seconds before */
+    struct pyro_slice reason = executor->remove_reason, master = app->application.master;
+    if (pyro_text_has(reason, "exceeding memory limits") || pyro_text_has(reason, "beyond physical memory limits") ||
+        pyro_text_has(reason, "OOMKilled") || pyro_text_has(reason, "container OOM"))
+        return PYRO_SHORTAGE_CONTAINER;
+    int code = pyro_exit_code(reason);
+    if (code == 52 || pyro_text_has(reason, "OutOfMemoryError"))
+        return PYRO_SHORTAGE_HEAP;
+    if (code != 137)
+        return PYRO_SHORTAGE_NONE;
+    bool limited = pyro_text_has(master, "yarn") || pyro_text_has(master, "k8s");
+    bool full = pyro_real(executor->heap_peak_bytes) >= nearly * pyro_app_heap_bytes(app);
+    return limited || full ? PYRO_SHORTAGE_CONTAINER : PYRO_SHORTAGE_NONE;
+}
+
+bool pyro_task_died_of_shortage(const struct pyro_app *app, size_t task)
+{
+    int64_t row = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, task);
+    struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, task));
+    return row >= 0 && row < (int64_t)app->executors.count && pyro_slice_find(reason, "ExecutorLost") &&
+           pyro_executor_shortage(app, &app->executors.items[row]) != PYRO_SHORTAGE_NONE;
+}

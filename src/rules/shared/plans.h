@@ -1,0 +1,11 @@
+/* The plans of the application's SQL executions, for rules: analyze/plan.h. */
+#ifndef PYRO_RULES_SHARED_PLANS_H
+#define PYRO_RULES_SHARED_PLANS_H
+
+#include "analyze/plan.h"
+#include "rules/rule.h"
+
+/* Made once a diagnosis; NULL when there is no memory (context->failed is set). */
+const struct pyro_plans *pyro_rule_plans(struct pyro_rule_context *context);
+
+#endif

@@ -1,0 +1,142 @@
+#include "rules/shared/streams.h"
+
+#include <stdlib.h>
+
+#include "analyze/facts.h"
+#include "base/order.h"
+#include "rules/finding.h"
+#include "rules/shared/stage_tasks.h"
+
+struct place {
+    const struct pyro_stream_batch *batch;
+    size_t first; /* row of the run's first batch */
+};
+
+static int by_run(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    int order = pyro_slice_compare(a->batch->run, b->batch->run);
+    return order ? order : (a->batch > b->batch) - (a->batch < b->batch);
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->batch > b->batch) - (a->batch < b->batch);
+}
+
+static bool has_run(const struct pyro_stream_batch *batch)
+{
+    return batch->duration_ms > 0 && batch->time_ms != PYRO_NONE &&
+           (batch->add_batch_ms != PYRO_NONE || batch->input_rows > 0);
+}
+
+/* Batches of a run together, runs by their first batch. */
+static size_t sort_places(const struct pyro_app *app, struct place *places)
+{
+    size_t count = 0, runs = 0;
+    for (size_t i = 0; i < app->streams.count; i++)
+        if (has_run(&app->streams.items[i]))
+            places[count++].batch = &app->streams.items[i];
+    if (count == 0)
+        return 0;
+    qsort(places, count, sizeof(*places), by_run);
+    for (size_t i = 0; i < count; i++) {
+        bool same = i > 0 && pyro_slice_eq(places[i].batch->run, places[i - 1].batch->run);
+        places[i].first = same ? places[i - 1].first : (size_t)(places[i].batch - app->streams.items);
+        runs += !same;
+    }
+    qsort(places, count, sizeof(*places), by_first);
+    return runs;
+}
+
+bool pyro_stream_runs_load(struct pyro_rule_context *context, struct pyro_stream_runs *ret)
+{
+    const struct pyro_app *app = context->app;
+    struct place *places = pyro_arena_array(context->arena, app->streams.count + 1, sizeof(*places));
+    const struct pyro_stream_batch **batches =
+        pyro_arena_array(context->arena, app->streams.count + 1, sizeof(struct pyro_stream_batch *));
+    *ret = (struct pyro_stream_runs){0};
+    if (!places || !batches) {
+        context->failed = true;
+        return false;
+    }
+    memset(places, 0, (app->streams.count + 1) * sizeof(*places));
+    size_t runs = sort_places(app, places);
+    ret->items = pyro_arena_array(context->arena, runs + 1, sizeof(*ret->items));
+    if (!ret->items) {
+        context->failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < app->streams.count && places[i].batch; i++) {
+        if (i == 0 || places[i].first != places[i - 1].first)
+            ret->items[ret->count++] = (struct pyro_stream_run){.batches = batches + i};
+        batches[i] = places[i].batch;
+        ret->items[ret->count - 1].count++;
+    }
+    return true;
+}
+
+/* "RateStreamV2[rowsPerSecond=..." as "RateStreamV2". */
+static const char *short_name(struct pyro_rule_context *context, struct pyro_slice text)
+{
+    size_t len = 0;
+    while (len < text.len && len < 60 && text.ptr[len] != '[' && text.ptr[len] != '(' && text.ptr[len] != '@')
+        len++;
+    return pyro_say_text(context, (struct pyro_slice){text.ptr, len}, 60);
+}
+
+static struct pyro_slice stream_name(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    const struct pyro_stream_batch *batch = run->batches[0];
+    if (batch->name.len > 0)
+        return pyro_say(context, "%s", pyro_say_text(context, batch->name, 100));
+    return pyro_say(context, "%s to %s", batch->source.len ? short_name(context, batch->source) : "source",
+                    batch->sink.len ? short_name(context, batch->sink) : "sink");
+}
+
+const char *pyro_say_stream(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    struct pyro_slice name = stream_name(context, run);
+    struct pyro_slice text = pyro_say(context, "Stream \"%s\"", pyro_say_text(context, name, 160));
+    return text.ptr ? text.ptr : "";
+}
+
+void pyro_finding_at_stream(struct pyro_rule_context *context, struct pyro_finding *finding,
+                            const struct pyro_stream_run *run)
+{
+    if (finding)
+        finding->call_site = stream_name(context, run);
+}
+
+static int64_t value_of(const struct pyro_stream_run *run, size_t index, size_t offset)
+{
+    int64_t value;
+    memcpy(&value, (const char *)run->batches[index] + offset, sizeof(value));
+    return value;
+}
+
+double pyro_stream_median(struct pyro_rule_context *context, const struct pyro_stream_run *run, size_t from, size_t to,
+                          size_t offset)
+{
+    double *values = pyro_arena_array(context->arena, to - from + 1, sizeof(*values));
+    size_t count = 0;
+    if (!values) {
+        context->failed = true;
+        return 0;
+    }
+    for (size_t i = from; i < to; i++)
+        if (value_of(run, i, offset) != PYRO_NONE)
+            values[count++] = pyro_real(value_of(run, i, offset));
+    return pyro_median(values, count);
+}
+
+double pyro_stream_sum(const struct pyro_stream_run *run, size_t from, size_t to, size_t offset)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += pyro_real(value_of(run, i, offset));
+    return sum;
+}

@@ -1,0 +1,31 @@
+/* Micro-batches of each run of a streaming query, for the rules about streams. */
+#ifndef PYRO_RULES_SHARED_STREAMS_H
+#define PYRO_RULES_SHARED_STREAMS_H
+
+#include "rules/rule.h"
+
+/* One run of one query: batches that ran, in their order; progress that only says "nothing new" is left out. */
+struct pyro_stream_run {
+    const struct pyro_stream_batch **batches;
+    size_t count;
+};
+
+struct pyro_stream_runs {
+    struct pyro_stream_run *items; /* in the order of their first batches */
+    size_t count;
+};
+
+/* In the arena; false when there is no memory. */
+bool pyro_stream_runs_load(struct pyro_rule_context *context, struct pyro_stream_runs *ret);
+
+/* "Stream 'orders'" or, without a name, "Stream 3f2c... (RateStreamV2 to parquet)". */
+const char *pyro_say_stream(struct pyro_rule_context *context, const struct pyro_stream_run *run);
+/* Place and id: the query's name, else its source and sink; ids of queries change with each new checkpoint. */
+void pyro_finding_at_stream(struct pyro_rule_context *context, struct pyro_finding *finding,
+                            const struct pyro_stream_run *run);
+/* Middle of a column (by offset of an int64_t) over batches [from, to); 0 for none. Unknown values are left out. */
+double pyro_stream_median(struct pyro_rule_context *context, const struct pyro_stream_run *run, size_t from, size_t to,
+                          size_t offset);
+double pyro_stream_sum(const struct pyro_stream_run *run, size_t from, size_t to, size_t offset);
+
+#endif
