@@ -45,7 +45,7 @@ def main() -> int:
                 data = path.read_bytes()
                 etag = hashlib.sha256(data).hexdigest()[:16]
                 assets.append((served_name(path, names), TYPES[path.suffix], etag, data))
-    parts = ["/* Made by tools/embed_web.py. */\n", '#include "report/web_assets.h"\n']
+    parts = ["/* Made by tools/embed_web.py. */\n", '#include "report/shared/web_assets.h"\n']
     rows = []
     for i, (name, kind, etag, data) in enumerate(assets):
         parts.append(f"static const unsigned char asset_{i}[] = {{\n{array(data)}\n}};\n")

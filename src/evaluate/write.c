@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "report/humanize.h"
-#include "report/json_write.h"
+#include "report/shared/humanize.h"
+#include "report/shared/json_write.h"
 
 enum { RULES_MAX = 512 }; /* a corpus may name rules that this build does not have, but not any number of them */
 

@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "model/column.h"
 #include "predict/predict.h"
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 #include "rules/rule.h"
 #include "source/http.h"
 

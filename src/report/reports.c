@@ -1,8 +1,8 @@
 /* The public report functions: one report, or many as one document. */
 #include "base/arena.h"
 #include "base/memory.h"
-#include "report/draw.h"
-#include "report/web_assets.h"
+#include "report/shared/draw.h"
+#include "report/shared/web_assets.h"
 
 enum pyro_status pyro_report_options_read(const struct pyro_report_options *given, struct pyro_report_options *ret,
                                           struct pyro_error *error)

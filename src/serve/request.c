@@ -3,7 +3,7 @@
 
 #include "serve/failure.h"
 
-#include "report/escape.h"
+#include "report/shared/escape.h"
 #include "serve/api/api.h"
 
 #include <stdarg.h>

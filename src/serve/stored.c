@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "report/json_parts.h"
+#include "report/diagnosis/json_parts.h"
 
 enum { DEPTH = 40 }; /* of values that are written again; the writer's own limit is higher */
 

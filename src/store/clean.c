@@ -1,7 +1,7 @@
 #include "store/clean.h"
 
 #include "base/text.h"
-#include "report/escape.h"
+#include "report/shared/escape.h"
 
 bool pyro_store_is_clean(uint64_t key, enum pyro_redaction how)
 {

@@ -5,7 +5,7 @@
 #include "fuzz_kit.h"
 #include "model/app.h"
 #include "pyrometer.h"
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 
 enum { SNAPSHOTS = 1, SHORT_RECORDS = 2, PLAN_TEXTS = 4, FORMATS = 8, QUERY = 16 };
 

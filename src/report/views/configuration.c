@@ -1,5 +1,5 @@
 /* pyrometer.configuration/1: properties as they were beside those that this run recommends, ready to be pasted. */
-#include "report/escape.h"
+#include "report/shared/escape.h"
 #include "report/views/views.h"
 #include "rules/advisor/properties.h"
 

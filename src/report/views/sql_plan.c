@@ -1,7 +1,7 @@
 /* pyrometer.sql_plan/1: the plans of one SQL execution as graphs: what it started with, what adaptive execution made of
  * it, and in the newest what each operator measured. */
 #include "analyze/plan.h"
-#include "report/humanize.h"
+#include "report/shared/humanize.h"
 #include "report/views/sql.h"
 
 enum { DETAIL_BYTES = 10000, STAGES_MAX = 200 };

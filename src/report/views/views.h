@@ -5,7 +5,7 @@
 
 #include "analyze/analyze.h"
 #include "base/memory.h"
-#include "report/json_write.h"
+#include "report/shared/json_write.h"
 
 enum { PYRO_VIEW_IDS = 2, PYRO_VIEW_TASKS = 500000 };
 

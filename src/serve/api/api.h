@@ -3,7 +3,7 @@
 #ifndef PYRO_SERVE_API_API_H
 #define PYRO_SERVE_API_API_H
 
-#include "report/json_write.h"
+#include "report/shared/json_write.h"
 #include "serve/api/job.h"
 #include "serve/request.h"
 

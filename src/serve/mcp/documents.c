@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "query/query.h"
-#include "report/humanize.h"
+#include "report/shared/humanize.h"
 #include "serve/mcp/mcp.h"
 #include "serve/stored.h"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "report/humanize.h"
+#include "report/shared/humanize.h"
 #include "serve/mcp/mcp.h"
 
 static void write_place(struct mcp_call *call, const json_t *where)

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "report/escape.h"
+#include "report/shared/escape.h"
 #include "serve/mcp/mcp.h"
 
 static const struct mcp_tool *const tools[] = {

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "report/escape.h"
+#include "report/shared/escape.h"
 #include "serve/spark/api.h"
 
 /* As Jetty names the servlet that answers, without the number that it draws at each start. */

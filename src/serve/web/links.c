@@ -1,6 +1,6 @@
 /* Addresses of a History Server's own pages, which schedulers and drivers print and people keep: each leads to the page
  * of the web UI that shows the same. */
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 #include "serve/request.h"
 
 /* Spark's pages below /history/ID or /history/ID/ATTEMPT, and ours below #/app/ID/ATTEMPT/. Parameters of Spark's page

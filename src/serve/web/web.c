@@ -1,5 +1,5 @@
 /* The web UI: the page at "/" and its script and style, out of this program. */
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 #include "serve/request.h"
 
 /* The page may load what this server has, ask it, and nothing else; nobody may put it into a frame. */

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "kit.h"
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 
 struct ledger {
     atomic_long live, made;

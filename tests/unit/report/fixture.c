@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "report/escape.h"
+#include "report/shared/escape.h"
 
 static int collect(void *context, const void *data, size_t len)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/escape.h"
-#include "report/humanize.h"
-#include "report/sarif.h"
+#include "report/diagnosis/sarif.h"
+#include "report/shared/escape.h"
+#include "report/shared/humanize.h"
 
 typedef void adder(struct pyro_strbuf *, struct pyro_slice);
 

@@ -1,5 +1,5 @@
 #include "fixture.h"
-#include "report/web_assets.h"
+#include "report/shared/web_assets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,191 @@
+/* Which documents the HTML report brings along, beside the report itself: all of an application's, but of stages and
+ * SQL executions those with findings and the longest, and only so many tasks. */
+#include "report/diagnosis/html_documents.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+
+enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };
+
+struct limits {
+    size_t timeline_tasks;
+    size_t rows; /* stages and SQL executions each, beside those with findings */
+    bool environment, predictions;
+};
+
+static const struct limits alone = {200000, 50, true, true}, among_others = {20000, 0, false, false};
+
+/* JSON inside a script element: '<' occurs in its strings only, and written as an escape it can neither end the element
+ * nor begin a comment. */
+static void add_escaped(struct pyro_output *page, const char *from, size_t len)
+{
+    const char *end = from + len;
+    while (from < end) {
+        const char *mark = memchr(from, '<', (size_t)(end - from));
+        pyro_strbuf_add(&page->buffer, from, (size_t)((mark ? mark : end) - from));
+        if (!mark)
+            break;
+        pyro_strbuf_add_text(&page->buffer, "\\u003c");
+        from = mark + 1;
+    }
+    pyro_output_flush(page, false);
+}
+
+int pyro_html_write_escaped(void *context, const void *data, size_t len)
+{
+    add_escaped(context, data, len);
+    return 0;
+}
+
+struct documents {
+    struct pyro_output *page;
+    const struct pyro_diagnosis *diagnosis;
+    const struct limits *limits;
+    const char *name; /* of the one being written */
+    bool begun;       /* it has its key already: a document that does not exist writes nothing at all */
+    size_t stage_tasks;
+};
+
+static int write_document(void *context, const void *data, size_t len)
+{
+    struct documents *documents = context;
+    if (!documents->begun)
+        pyro_strbuf_printf(&documents->page->buffer, ",\n\"%s\": ", documents->name);
+    documents->begun = true;
+    add_escaped(documents->page, data, len);
+    return 0;
+}
+
+static struct pyro_writer begin_document(struct documents *documents, const char *name)
+{
+    documents->name = name;
+    documents->begun = false;
+    return (struct pyro_writer){write_document, documents};
+}
+
+/* PYRO_ERROR_ARGUMENT: there is no such document, and the page does without. */
+static void end_document(struct documents *documents, enum pyro_status status)
+{
+    if (status != PYRO_OK && (status != PYRO_ERROR_ARGUMENT || documents->begun) && documents->page->status == PYRO_OK)
+        documents->page->status = status;
+}
+
+static void add_document(struct documents *documents, const char *name, size_t most_tasks)
+{
+    const struct pyro_writer writer = begin_document(documents, name);
+    const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = most_tasks};
+    struct pyro_error error;
+    end_document(documents, pyro_view_write(documents->diagnosis, name, &options, &writer, &error));
+}
+
+/* What this layer cannot make by itself: predictions take threads. */
+static void add_worked_out(struct documents *documents, const char *name, const struct pyro_report_options *options)
+{
+    const struct pyro_writer writer = begin_document(documents, name);
+    struct pyro_error error;
+    end_document(documents, options->document(options->document_context, documents->diagnosis, name, &writer, &error));
+}
+
+/* Of `count` rows those with a finding, and as many others as the limits allow: those that took longest. */
+static bool *choose(const struct documents *documents, size_t count,
+                    bool (*has_finding)(const struct pyro_diagnosis *diagnosis, size_t row),
+                    int64_t (*weight)(const struct pyro_app *app, size_t row))
+{
+    const struct pyro_diagnosis *diagnosis = documents->diagnosis;
+    bool *chosen = pyro_allocate(diagnosis->app->allocator, count ? count : 1);
+    if (!chosen) {
+        documents->page->status = PYRO_ERROR_MEMORY;
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = has_finding(diagnosis, i);
+    for (size_t n = 0; n < documents->limits->rows; n++) {
+        size_t best = count;
+        for (size_t i = 0; i < count; i++)
+            if (!chosen[i] && (best == count || weight(diagnosis->app, i) > weight(diagnosis->app, best)))
+                best = i;
+        if (best == count)
+            break;
+        chosen[best] = true;
+    }
+    return chosen;
+}
+
+static bool stage_has_finding(const struct pyro_diagnosis *diagnosis, size_t row)
+{
+    const struct pyro_stage *stage = &diagnosis->app->stages.items[row];
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (diagnosis->findings[i].stage == stage->id &&
+            (diagnosis->findings[i].attempt == stage->attempt || diagnosis->findings[i].attempt == PYRO_NONE))
+            return true;
+    return false;
+}
+
+static int64_t stage_weight(const struct pyro_app *app, size_t row)
+{
+    return app->stages.items[row].task_ms;
+}
+
+static void add_stages(struct documents *documents)
+{
+    const struct pyro_app *app = documents->diagnosis->app;
+    bool *chosen = choose(documents, app->stages.count, stage_has_finding, stage_weight);
+    for (size_t i = 0; chosen && i < app->stages.count && documents->stage_tasks < ALL_STAGE_TASKS; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        char name[64];
+        if (!chosen[i])
+            continue;
+        snprintf(name, sizeof(name), "stages/%lld/%lld", (long long)stage->id, (long long)stage->attempt);
+        add_document(documents, name, STAGE_TASKS);
+        int64_t tasks = stage->tasks > 0 ? stage->tasks : 0;
+        documents->stage_tasks += tasks < STAGE_TASKS ? (size_t)tasks : STAGE_TASKS;
+    }
+    pyro_release(app->allocator, chosen);
+}
+
+static bool sql_has_finding(const struct pyro_diagnosis *diagnosis, size_t row)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (diagnosis->findings[i].sql == diagnosis->app->sql.items[row].id)
+            return true;
+    return false;
+}
+
+static int64_t sql_weight(const struct pyro_app *app, size_t row)
+{
+    return app->sql.items[row].task_ms;
+}
+
+static void add_sql(struct documents *documents)
+{
+    const struct pyro_app *app = documents->diagnosis->app;
+    bool *chosen = choose(documents, app->sql.count, sql_has_finding, sql_weight);
+    for (size_t i = 0; chosen && i < app->sql.count; i++) {
+        char name[32];
+        if (!chosen[i])
+            continue;
+        snprintf(name, sizeof(name), "sql/%lld", (long long)app->sql.items[i].id);
+        add_document(documents, name, STAGE_TASKS);
+    }
+    pyro_release(app->allocator, chosen);
+}
+
+void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
+                         const struct pyro_report_options *options, bool many)
+{
+    struct documents documents = {.page = page, .diagnosis = diagnosis, .limits = many ? &among_others : &alone};
+    for (size_t i = 0; pyro_view_name(i); i++) {
+        const char *name = pyro_view_name(i);
+        if (!strcmp(name, "stages/{#}/{#}"))
+            add_stages(&documents);
+        else if (!strcmp(name, "sql/{#}"))
+            add_sql(&documents);
+        else if (!strchr(name, '{') && (documents.limits->environment || strcmp(name, "environment") != 0))
+            add_document(&documents, name, documents.limits->timeline_tasks);
+    }
+    if (options->document && documents.limits->predictions)
+        add_worked_out(&documents, "whatif", options);
+    if (options->document)
+        add_worked_out(&documents, "cost", options);
+}

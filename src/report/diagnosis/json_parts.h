@@ -1,0 +1,24 @@
+/* Pieces of the JSON report, one function a top-level member. */
+#ifndef PYRO_REPORT_DIAGNOSIS_JSON_PARTS_H
+#define PYRO_REPORT_DIAGNOSIS_JSON_PARTS_H
+
+#include "report/shared/json_write.h"
+
+void pyro_json_stages(struct pyro_json *json, const struct pyro_app *app);
+void pyro_json_executors(struct pyro_json *json, const struct pyro_app *app);
+void pyro_json_jobs(struct pyro_json *json, const struct pyro_app *app);
+void pyro_json_sql(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app);
+void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_finding *finding);
+void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+/* A rule of the catalogue with its page and thresholds, as the member "rule". */
+void pyro_json_rule(struct pyro_json *json, size_t index);
+
+#endif

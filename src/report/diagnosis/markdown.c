@@ -1,0 +1,270 @@
+/* The same report as GitHub-flavoured Markdown. */
+#include "report/renderers.h"
+#include "report/shared/draw.h"
+#include "report/shared/escape.h"
+#include "report/shared/facts.h"
+#include "report/shared/humanize.h"
+
+static void add_line(struct pyro_strbuf *out, const char *first, const struct pyro_strbuf *text)
+{
+    pyro_strbuf_add_text(out, first);
+    pyro_add_markdown(out, pyro_strbuf_slice(text));
+    pyro_strbuf_add_char(out, '\n');
+    out->failed |= text->failed;
+}
+
+static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis,
+                        const struct pyro_report_options *options, struct pyro_strbuf *line)
+{
+    const struct pyro_app *app = diagnosis->app;
+    const struct pyro_application_row *row = &app->application;
+    pyro_strbuf_add_slice(line, pyro_fact_name(app));
+    add_line(out, "# Spark optimization report: ", line);
+    pyro_strbuf_add_text(out,
+                         "\n| Application | Spark | Status | Started | Duration | Jobs | Stages | Tasks | Executors |\n"
+                         "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n| ");
+    pyro_add_markdown(out, row->id);
+    pyro_strbuf_add_text(out, " | ");
+    pyro_add_markdown(out, row->spark_version);
+    pyro_strbuf_add_text(out, " | ");
+    pyro_add_markdown(out, row->status);
+    pyro_strbuf_add_text(out, " | ");
+    pyro_human_time(out, row->start_ms, options->utc_offset_s);
+    pyro_strbuf_add_text(out, " | ");
+    pyro_human_ms(out, row->duration_ms);
+    const int64_t counts[] = {app->numbers.jobs, app->numbers.stages, app->numbers.tasks, app->numbers.executors};
+    for (size_t i = 0; i < 4; i++) {
+        pyro_strbuf_add_text(out, " | ");
+        pyro_human_count(out, counts[i]);
+    }
+    pyro_strbuf_add_text(out, " |\n\n");
+    pyro_strbuf_clear(line);
+    pyro_fact_verdict(line, diagnosis);
+    pyro_strbuf_add_text(out, "**");
+    pyro_add_markdown(out, pyro_strbuf_slice(line));
+    pyro_strbuf_add_text(out, "** Checked ");
+    pyro_fact_rules(out, diagnosis);
+    pyro_strbuf_add_text(out, ".\n");
+    pyro_strbuf_clear(line);
+    pyro_fact_configured(line, diagnosis);
+    if (line->len)
+        add_line(out, "\n", line);
+}
+
+/* A fenced block whose fence is longer than any run of backticks in it. */
+static void write_code(struct pyro_strbuf *out, struct pyro_slice code, const char *indent)
+{
+    size_t longest = 2, run = 0;
+    for (size_t i = 0; i < code.len; i++) {
+        run = code.ptr[i] == '`' ? run + 1 : 0;
+        if (run > longest)
+            longest = run;
+    }
+    for (int end = 0; end < 2; end++) {
+        pyro_strbuf_add_text(out, indent);
+        for (size_t i = 0; i <= longest; i++)
+            pyro_strbuf_add_char(out, '`');
+        pyro_strbuf_add_char(out, '\n');
+        for (const char *p = code.ptr, *stop = code.ptr + code.len; !end && p < stop;) {
+            const char *newline = memchr(p, '\n', (size_t)(stop - p));
+            size_t len = newline ? (size_t)(newline - p) : (size_t)(stop - p);
+            pyro_strbuf_add_text(out, indent);
+            pyro_add_plain(out, (struct pyro_slice){p, len});
+            pyro_strbuf_add_char(out, '\n');
+            p += len + (newline ? 1 : 0);
+        }
+    }
+}
+
+static void write_finding(struct pyro_strbuf *out, const struct pyro_app *app, const struct pyro_finding *finding,
+                          size_t number, struct pyro_strbuf *line)
+{
+    pyro_strbuf_printf(out, "\n%zu. **", number);
+    pyro_add_markdown(out, finding->title);
+    pyro_strbuf_add_text(out, "**: ");
+    pyro_fact_saves(out, app, finding);
+    pyro_strbuf_add_text(out, ", confidence ");
+    pyro_human_hundredths(out, finding->confidence);
+    pyro_strbuf_add_text(out, "\n");
+    pyro_strbuf_clear(line);
+    pyro_fact_cause(line, finding);
+    if (line->len)
+        add_line(out, "   - ", line);
+    pyro_strbuf_clear(line);
+    pyro_fact_evidence(line, finding);
+    if (line->len)
+        add_line(out, "   - Evidence: ", line);
+    for (size_t i = 0; i < finding->advice_count; i++) {
+        const struct pyro_advice *advice = &finding->advice[i];
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, advice->text);
+        add_line(out, "   - Recommendation: ", line);
+        if (advice->code.len)
+            write_code(out, advice->code, "     ");
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, advice->verify);
+        if (pyro_fact_shows_check(finding, i))
+            add_line(out, "   - Check next time: ", line);
+    }
+    pyro_strbuf_clear(line);
+    pyro_fact_improvement(line, app, finding);
+    if (line->len)
+        add_line(out, "   - Expected improvement: ", line);
+    pyro_strbuf_clear(line);
+    pyro_fact_judgement(line, finding);
+    if (line->len)
+        add_line(out, "   - ", line);
+}
+
+/* Findings that people called false for this application: named, not explained again. */
+static void write_folded(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    bool first = true;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        if (!finding->folded)
+            continue;
+        if (first)
+            pyro_strbuf_add_text(out, "\n## Marked false before\n\n");
+        first = false;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, finding->id);
+        if (finding->note.len) {
+            pyro_strbuf_add_text(line, ": ");
+            pyro_strbuf_add_slice(line, finding->note);
+        }
+        add_line(out, "- ", line);
+    }
+}
+
+static void write_findings(struct pyro_output *output, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    static const char *const headings[] = {"Low", "Moderate", "Severe", "Critical issues"};
+    struct pyro_strbuf *out = &output->buffer;
+    size_t number = 0;
+    for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--) {
+        bool first = true;
+        for (size_t i = 0; i < diagnosis->finding_count; i++) {
+            if ((int)diagnosis->findings[i].severity != severity || diagnosis->findings[i].folded)
+                continue;
+            if (first)
+                pyro_strbuf_printf(out, "\n## %s\n", headings[severity]);
+            first = false;
+            write_finding(out, diagnosis->app, &diagnosis->findings[i], ++number, line);
+            pyro_output_flush(output, false);
+        }
+    }
+    write_folded(out, diagnosis, line);
+    if (!diagnosis->config_change_count)
+        return;
+    pyro_strbuf_add_text(out, "\n## Configuration changes\n\n");
+    pyro_strbuf_clear(line);
+    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
+        pyro_add_plain(line, diagnosis->config_changes[i].key);
+        pyro_strbuf_add_char(line, '=');
+        pyro_add_plain(line, diagnosis->config_changes[i].value);
+        pyro_strbuf_add_char(line, '\n');
+    }
+    write_code(out, pyro_strbuf_slice(line), "");
+}
+
+static void write_grid(struct pyro_output *output, const struct pyro_grid *grid)
+{
+    struct pyro_strbuf *out = &output->buffer;
+    bool shown[PYRO_GRID_COLUMNS];
+    for (size_t c = 0; c < grid->column_count; c++)
+        shown[c] = !grid->columns[c].bar && (!grid->columns[c].spare || !pyro_grid_column_empty(grid, c));
+    pyro_strbuf_add_text(out, "\n|");
+    for (size_t c = 0; c < grid->column_count; c++)
+        if (shown[c])
+            pyro_strbuf_printf(out, " %s |", grid->columns[c].title);
+    pyro_strbuf_add_text(out, "\n|");
+    for (size_t c = 0; c < grid->column_count; c++)
+        if (shown[c])
+            pyro_strbuf_add_text(out, grid->columns[c].right ? " ---: |" : " --- |");
+    pyro_strbuf_add_char(out, '\n');
+    for (size_t row = 0; row < pyro_grid_rows(grid); row++) {
+        pyro_strbuf_add_char(out, '|');
+        for (size_t c = 0; c < grid->column_count; c++) {
+            if (!shown[c])
+                continue;
+            pyro_strbuf_add_char(out, ' ');
+            pyro_add_markdown(out, pyro_grid_cell(grid, row, c));
+            pyro_strbuf_add_text(out, " |");
+        }
+        pyro_strbuf_add_char(out, '\n');
+        pyro_output_flush(output, false);
+    }
+}
+
+void pyro_markdown_section(struct pyro_output *output, const struct pyro_section *section)
+{
+    struct pyro_strbuf *out = &output->buffer;
+    pyro_strbuf_printf(out, "\n## %s\n", section->title);
+    if (section->lead.len) {
+        pyro_strbuf_add_char(out, '\n');
+        add_line(out, "", &section->lead);
+    }
+    if (pyro_grid_rows(&section->grid))
+        write_grid(output, &section->grid);
+    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks);
+    if (rest.len)
+        pyro_strbuf_add_char(out, '\n');
+    while (rest.len) {
+        const char *newline = memchr(rest.ptr, '\n', rest.len);
+        size_t len = newline ? (size_t)(newline - rest.ptr) : rest.len;
+        pyro_strbuf_add_text(out, "- ");
+        pyro_add_markdown(out, (struct pyro_slice){rest.ptr, len});
+        pyro_strbuf_add_char(out, '\n');
+        len += newline ? 1 : 0;
+        rest = (struct pyro_slice){rest.ptr + len, rest.len - len};
+    }
+    out->failed |= pyro_section_failed(section);
+}
+
+static void markdown_report(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,
+                            const struct pyro_report_options *options, size_t index, bool many)
+{
+    struct pyro_strbuf line;
+    (void)many;
+    pyro_strbuf_init(&line, output->buffer.allocator);
+    if (index)
+        pyro_strbuf_add_text(&output->buffer, "\n---\n\n");
+    write_title(&output->buffer, diagnosis, options, &line);
+    write_findings(output, diagnosis, &line);
+    output->buffer.failed |= line.failed;
+    pyro_strbuf_done(&line);
+    for (size_t i = 0; i < pyro_section_count; i++) {
+        struct pyro_section section;
+        pyro_section_init(&section, output->buffer.allocator);
+        pyro_section_builders[i](&section, diagnosis, options);
+        if (section.title)
+            pyro_markdown_section(output, &section);
+        pyro_section_done(&section);
+        pyro_output_flush(output, false);
+    }
+}
+
+static void markdown_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
+{
+    (void)output;
+    (void)options;
+}
+
+static void markdown_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
+                              const struct pyro_slice *unreadable_reasons, size_t unreadable_count)
+{
+    if (unreadable_count)
+        pyro_strbuf_add_text(&output->buffer, "\n---\n\n## Not readable\n\n| Path | Reason |\n| --- | --- |\n");
+    for (size_t i = 0; i < unreadable_count; i++) {
+        pyro_strbuf_add_text(&output->buffer, "| ");
+        pyro_add_markdown(&output->buffer, unreadable_paths[i]);
+        pyro_strbuf_add_text(&output->buffer, " | ");
+        pyro_add_markdown(&output->buffer, unreadable_reasons[i]);
+        pyro_strbuf_add_text(&output->buffer, " |\n");
+        pyro_output_flush(output, false);
+    }
+}
+
+const struct pyro_renderer pyro_renderer_markdown = {"markdown", PYRO_FORMAT_MARKDOWN, markdown_begin_many,
+                                                     markdown_report, markdown_end_many};

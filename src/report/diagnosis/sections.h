@@ -1,0 +1,33 @@
+/* The sections below the findings, as facts that text and Markdown draw in their own ways. */
+#ifndef PYRO_REPORT_DIAGNOSIS_SECTIONS_H
+#define PYRO_REPORT_DIAGNOSIS_SECTIONS_H
+
+#include "report/report.h"
+#include "report/shared/grid.h"
+
+struct pyro_section {
+    const char *title;          /* "Stages"; text shows it in capitals */
+    struct pyro_strbuf lead;    /* a sentence before the table, may be empty */
+    struct pyro_grid grid;      /* without rows: no table */
+    struct pyro_strbuf remarks; /* lines behind the table, each ended by a newline */
+};
+
+typedef void pyro_section_builder(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
+                                  const struct pyro_report_options *options);
+
+/* In the order of the report. A section whose title stays NULL is left out. */
+extern pyro_section_builder *const pyro_section_builders[];
+extern const size_t pyro_section_count;
+
+void pyro_section_init(struct pyro_section *section, const struct pyro_allocator *allocator);
+void pyro_section_done(struct pyro_section *section);
+bool pyro_section_failed(const struct pyro_section *section);
+
+pyro_section_builder pyro_section_money, pyro_section_wall, pyro_section_core, pyro_section_bounds, pyro_section_memory,
+    pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors, pyro_section_quality;
+
+/* Row numbers of `count` rows, largest key first, equal ones in their order. NULL when there is no memory or no row. */
+uint32_t *pyro_rows_by_key(const struct pyro_allocator *allocator, size_t count, int64_t (*key)(const void *, size_t),
+                           const void *rows);
+
+#endif

@@ -1,0 +1,290 @@
+/* The report for people. */
+#include "report/renderers.h"
+#include "report/shared/draw.h"
+#include "report/shared/escape.h"
+#include "report/shared/facts.h"
+#include "report/shared/humanize.h"
+
+enum { LOW_SHOWN = 10 };
+
+static void write_title(struct pyro_page *page, const struct pyro_app *app, const struct pyro_report_options *options,
+                        struct pyro_strbuf *line)
+{
+    const struct pyro_application_row *row = &app->application;
+    pyro_page_heading(page, PYRO_SLICE_LITERAL("SPARK OPTIMIZATION REPORT"), '=');
+    pyro_strbuf_add_text(line, "Job: ");
+    pyro_add_plain(line, pyro_fact_name(app));
+    pyro_strbuf_add_text(line, "    Duration: ");
+    pyro_human_ms(line, row->duration_ms);
+    pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+
+    pyro_strbuf_clear(line);
+    pyro_strbuf_add_text(line, "Application: ");
+    pyro_strbuf_add_slice(line, row->id.ptr ? row->id : PYRO_SLICE_LITERAL("(unknown)"));
+    if (row->attempt.len) {
+        pyro_strbuf_add_text(line, " attempt ");
+        pyro_strbuf_add_slice(line, row->attempt);
+    }
+    if (row->spark_version.len) {
+        pyro_strbuf_add_text(line, "    Spark ");
+        pyro_strbuf_add_slice(line, row->spark_version);
+    }
+    if (row->status.len) {
+        pyro_strbuf_add_text(line, "    ");
+        pyro_strbuf_add_slice(line, row->status);
+    }
+    pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+
+    pyro_strbuf_clear(line);
+    pyro_strbuf_add_text(line, "Started: ");
+    pyro_human_time(line, row->start_ms, options->utc_offset_s);
+    const struct pyro_numbers *numbers = &app->numbers;
+    const int64_t counts[] = {numbers->jobs, numbers->stages, numbers->tasks, numbers->executors};
+    static const char *const nouns[] = {"job", "stage", "task", "executor"};
+    for (size_t i = 0; i < 4; i++) {
+        pyro_strbuf_add_text(line, i ? ", " : "    ");
+        pyro_human_count(line, counts[i]);
+        pyro_strbuf_add_char(line, ' ');
+        pyro_strbuf_add_text(line, nouns[i]);
+        pyro_strbuf_add_text(line, counts[i] == 1 ? "" : "s");
+    }
+    pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+}
+
+static enum pyro_style severity_style(enum pyro_severity severity)
+{
+    return severity == PYRO_SEVERITY_CRITICAL ? PYRO_STYLE_BAD
+           : severity == PYRO_SEVERITY_LOW    ? PYRO_STYLE_NONE
+                                              : PYRO_STYLE_WARN;
+}
+
+/* Lines of an example: as they are, only indented. */
+static void write_code(struct pyro_page *page, struct pyro_slice code)
+{
+    const char *end = code.ptr + code.len;
+    for (const char *p = code.ptr; p < end;) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        const char *stop = newline ? newline : end;
+        size_t indent = 0;
+        while (p + indent < stop && p[indent] == ' ' && indent < 20)
+            indent++;
+        char first[32] = "       ";
+        memset(first + 7, ' ', indent);
+        first[7 + indent] = '\0';
+        pyro_page_wrap(page, PYRO_STYLE_DIM, first, (struct pyro_slice){p, (size_t)(stop - p)});
+        p = newline ? newline + 1 : end;
+    }
+}
+
+static void write_advice(struct pyro_page *page, const struct pyro_finding *finding, size_t i, struct pyro_strbuf *line)
+{
+    const struct pyro_advice *advice = &finding->advice[i];
+    pyro_strbuf_clear(line);
+    pyro_strbuf_add_text(line, "Recommendation: ");
+    pyro_strbuf_add_slice(line, advice->text);
+    pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    if (advice->code.len)
+        write_code(page, advice->code);
+    if (pyro_fact_shows_check(finding, i)) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, "Check next time: ");
+        pyro_strbuf_add_slice(line, advice->verify);
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "     ", pyro_strbuf_slice(line));
+    }
+}
+
+static void write_finding(struct pyro_page *page, const struct pyro_app *app, const struct pyro_finding *finding,
+                          size_t number, const struct pyro_report_options *options, struct pyro_strbuf *line)
+{
+    struct pyro_strbuf right;
+    pyro_strbuf_init(&right, line->allocator);
+    pyro_strbuf_clear(line);
+    pyro_strbuf_printf(line, "%zu. ", number);
+    pyro_strbuf_add_slice(line, finding->title);
+    pyro_fact_saves(&right, app, finding);
+    pyro_strbuf_add_text(&right, "   confidence ");
+    pyro_human_hundredths(&right, finding->confidence);
+    pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
+    line->failed |= right.failed;
+    pyro_strbuf_done(&right);
+
+    pyro_strbuf_clear(line);
+    pyro_fact_cause(line, finding);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    if (finding->evidence_count) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, "Evidence: ");
+        pyro_fact_evidence(line, finding);
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    }
+    for (size_t i = 0; i < finding->advice_count; i++)
+        write_advice(page, finding, i, line);
+    pyro_strbuf_clear(line);
+    pyro_strbuf_add_text(line, "Expected improvement: ");
+    size_t from = line->len;
+    pyro_fact_improvement(line, app, finding);
+    if (line->len > from)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    pyro_strbuf_clear(line);
+    pyro_fact_judgement(line, finding);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    if (options->ids || options->details) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, "Id: ");
+        pyro_strbuf_add_slice(line, finding->id);
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    }
+}
+
+/* Findings that people called false for this application: named, not explained again. */
+static void write_folded(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    bool first = true;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        if (!finding->folded)
+            continue;
+        if (first) {
+            pyro_page_blank(page);
+            pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("MARKED FALSE BEFORE:"));
+        }
+        first = false;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, finding->id);
+        if (finding->note.len) {
+            pyro_strbuf_add_text(line, ": ");
+            pyro_strbuf_add_slice(line, finding->note);
+        }
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "   - ", pyro_strbuf_slice(line));
+    }
+}
+
+static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
+                           const struct pyro_report_options *options, struct pyro_strbuf *line)
+{
+    size_t number = 0;
+    for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--) {
+        size_t count = 0, hidden = 0;
+        for (size_t i = 0; i < diagnosis->finding_count; i++) {
+            const struct pyro_finding *finding = &diagnosis->findings[i];
+            if ((int)finding->severity != severity || finding->folded)
+                continue;
+            if (severity == PYRO_SEVERITY_LOW && count >= LOW_SHOWN && !options->details) {
+                hidden++;
+                continue;
+            }
+            if (!count++) {
+                pyro_page_blank(page);
+                pyro_strbuf_clear(line);
+                pyro_strbuf_add_text(line, pyro_severity_heading(finding->severity));
+                pyro_strbuf_add_char(line, ':');
+                pyro_page_wrap(page, PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
+            }
+            write_finding(page, diagnosis->app, finding, ++number, options, line);
+        }
+        if (hidden) {
+            pyro_strbuf_clear(line);
+            pyro_strbuf_printf(line, "%zu more of low severity are not shown.", hidden);
+            pyro_page_wrap(page, PYRO_STYLE_NONE, "   ", pyro_strbuf_slice(line));
+        }
+    }
+    write_folded(page, diagnosis, line);
+    if (!diagnosis->config_change_count)
+        return;
+    pyro_page_blank(page);
+    pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("CONFIGURATION CHANGES:"));
+    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, diagnosis->config_changes[i].key);
+        pyro_strbuf_add_char(line, '=');
+        pyro_strbuf_add_slice(line, diagnosis->config_changes[i].value);
+        pyro_page_whole(page, pyro_strbuf_slice(line));
+    }
+}
+
+void pyro_text_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line)
+{
+    pyro_strbuf_clear(line);
+    for (const char *p = section->title; *p; p++)
+        pyro_strbuf_add_char(line, *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
+    pyro_page_blank(page);
+    pyro_page_wrap(page, PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
+    if (section->lead.len)
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&section->lead));
+    pyro_page_grid(page, &section->grid);
+    struct pyro_slice rest = pyro_strbuf_slice(&section->remarks);
+    while (rest.len) {
+        const char *newline = memchr(rest.ptr, '\n', rest.len);
+        size_t len = newline ? (size_t)(newline - rest.ptr) : rest.len;
+        pyro_page_wrap(page, PYRO_STYLE_NONE, "  - ", (struct pyro_slice){rest.ptr, len});
+        len += newline ? 1 : 0;
+        rest = (struct pyro_slice){rest.ptr + len, rest.len - len};
+    }
+}
+
+static void text_report(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,
+                        const struct pyro_report_options *options, size_t index, bool many)
+{
+    struct pyro_page page;
+    struct pyro_strbuf line;
+    (void)many;
+    pyro_page_init(&page, output, options);
+    pyro_strbuf_init(&line, output->buffer.allocator);
+    if (index)
+        pyro_strbuf_add_text(&output->buffer, "\n\n");
+    write_title(&page, diagnosis->app, options, &line);
+    pyro_page_blank(&page);
+    pyro_strbuf_clear(&line);
+    pyro_fact_verdict(&line, diagnosis);
+    bool good = line.data && !strncmp(line.data, "No problem", 10);
+    pyro_page_wrap(&page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(&line));
+    pyro_strbuf_clear(&line);
+    pyro_strbuf_add_text(&line, "Checked ");
+    pyro_fact_rules(&line, diagnosis);
+    pyro_strbuf_add_char(&line, '.');
+    pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
+    pyro_strbuf_clear(&line);
+    pyro_fact_configured(&line, diagnosis);
+    if (line.len)
+        pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
+    write_findings(&page, diagnosis, options, &line);
+    for (size_t i = 0; i < pyro_section_count; i++) {
+        struct pyro_section section;
+        pyro_section_init(&section, output->buffer.allocator);
+        pyro_section_builders[i](&section, diagnosis, options);
+        if (section.title)
+            pyro_text_section(&page, &section, &line);
+        line.failed |= pyro_section_failed(&section);
+        pyro_section_done(&section);
+        /* Clearing the line would forget a failure. */
+        output->buffer.failed |= line.failed;
+        pyro_output_flush(output, false);
+    }
+    pyro_strbuf_done(&line);
+    pyro_page_done(&page);
+}
+
+static void text_begin_many(struct pyro_output *output, const struct pyro_report_options *options)
+{
+    (void)output;
+    (void)options;
+}
+
+static void text_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
+                          const struct pyro_slice *unreadable_reasons, size_t unreadable_count)
+{
+    if (unreadable_count)
+        pyro_strbuf_add_text(&output->buffer, "\n\nNOT READABLE:\n");
+    for (size_t i = 0; i < unreadable_count; i++) {
+        pyro_strbuf_add_text(&output->buffer, "- ");
+        pyro_add_plain(&output->buffer, unreadable_paths[i]);
+        pyro_strbuf_add_text(&output->buffer, ": ");
+        pyro_add_plain(&output->buffer, unreadable_reasons[i]);
+        pyro_strbuf_add_char(&output->buffer, '\n');
+        pyro_output_flush(output, false);
+    }
+}
+
+const struct pyro_renderer pyro_renderer_text = {"text", PYRO_FORMAT_TEXT, text_begin_many, text_report, text_end_many};

@@ -1,0 +1,269 @@
+/* Predictions for people: the run as it is, a table of what was asked with a picture of each time, and how each effect
+ * was told. */
+#include "report/shared/draw.h"
+#include "report/shared/facts.h"
+#include "report/shared/humanize.h"
+#include "report/whatif/whatif.h"
+
+enum { BAR = 16 };
+
+static void add_run(struct pyro_strbuf *line, const struct pyro_predicted_run *run)
+{
+    pyro_strbuf_add_text(line, "Job: ");
+    pyro_strbuf_add_slice(line, pyro_fact_name(run->app));
+    pyro_strbuf_add_text(line, "    Duration: ");
+    pyro_human_ms(line, run->check.measured_ms);
+    pyro_strbuf_add_text(line, "    on ");
+    pyro_human_count(line, run->executors);
+    pyro_strbuf_add_text(line, run->executors == 1 ? " executor of " : " executors of ");
+    pyro_human_count(line, run->cores);
+    pyro_strbuf_add_text(line, run->cores == 1 ? " core" : " cores");
+}
+
+static void add_trust(struct pyro_strbuf *line, const struct pyro_predicted_run *run)
+{
+    pyro_strbuf_add_text(line, "The simulator tells the run as it was as ");
+    pyro_human_ms(line, run->check.replayed_ms);
+    pyro_strbuf_add_text(line, " (error ");
+    pyro_human_share(line, run->check.error_share);
+    pyro_strbuf_add_text(line, "). However many slots there were, it would take at least ");
+    pyro_human_ms(line, run->critical_path_ms);
+    pyro_strbuf_add_char(line, '.');
+}
+
+/* Low, expected and high in one picture: full blocks to low, lighter ones to high. */
+static void add_bar(struct pyro_strbuf *text, const struct pyro_scenario *scenario, int64_t most)
+{
+    double unit = most > 0 ? (double)BAR / (double)most : 0;
+    int full = (int)((double)scenario->wall_low_ms * unit + 0.5),
+        all = (int)((double)scenario->wall_high_ms * unit + 0.5);
+    full = full < 1 ? 1 : full;
+    for (int i = 0; i < full; i++)
+        pyro_strbuf_add_text(text, "█");
+    for (int i = full; i < all; i++)
+        pyro_strbuf_add_text(text, "░");
+}
+
+static void add_percent(struct pyro_strbuf *text, int64_t before, int64_t after)
+{
+    if (before <= 0)
+        return;
+    double percent = ((double)after / (double)before - 1) * 100;
+    int whole = (int)(percent < 0 ? percent - 0.5 : percent > 1e6 ? 1e6 : percent + 0.5);
+    if (whole == 0)
+        pyro_strbuf_add_text(text, "as now");
+    else
+        pyro_strbuf_printf(text, "%+d %%", whole);
+}
+
+static void add_core_time(struct pyro_strbuf *text, int64_t ms)
+{
+    pyro_strbuf_printf(text, "%lld.%02lld", (long long)(ms / 3600000), (long long)(ms % 3600000 / 36000));
+}
+
+struct shown {
+    struct pyro_grid_column columns[PYRO_GRID_COLUMNS];
+    size_t count;
+    bool memory, cost;
+    unsigned settings[PYRO_GRID_COLUMNS];
+    size_t setting_count;
+};
+
+/* Short enough for a column's title: what follows the last two dots of the key. */
+static const char *short_key(const char *key)
+{
+    const char *best = key;
+    unsigned dots = 0;
+    for (const char *at = key + strlen(key); at > key && dots < 2; at--)
+        if (at[-1] == '.') {
+            best = at;
+            dots++;
+        }
+    return best;
+}
+
+static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown)
+{
+    enum { SETTINGS = 6 };
+    bool any[PYRO_PREDICTED_SETTINGS] = {false};
+    const struct pyro_scenario *first = whatif->scenarios;
+    for (size_t n = 0; n < whatif->scenario_count; n++) {
+        const struct pyro_scenario *scenario = &whatif->scenarios[n];
+        for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+            any[i] = any[i] || scenario->given[i].ptr;
+        shown->memory = shown->memory || scenario->memory_bytes != whatif->run.memory_bytes ||
+                        scenario->memory_bytes != first->memory_bytes;
+    }
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Executors", true, 0, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Cores", true, 0, false};
+    if (shown->memory)
+        shown->columns[shown->count++] = (struct pyro_grid_column){"Memory", true, 0, false};
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
+        if (!any[i] || shown->setting_count == SETTINGS || i == PYRO_PREDICTED_EXECUTORS || i == PYRO_PREDICTED_CORES ||
+            i == PYRO_PREDICTED_MEMORY)
+            continue;
+        shown->settings[shown->setting_count++] = i;
+        shown->columns[shown->count++] =
+            (struct pyro_grid_column){pyro_predicted_settings[i].alias ? pyro_predicted_settings[i].alias
+                                                                       : short_key(pyro_predicted_settings[i].key),
+                                      true, 0, false};
+    }
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Time", true, 0, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"between", true, 2, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"", true, 1, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Core-h", true, 0, false};
+    for (size_t n = 0; n < whatif->scenario_count; n++)
+        shown->cost = shown->cost || whatif->scenarios[n].cost == whatif->scenarios[n].cost;
+    if (shown->cost)
+        shown->columns[shown->count++] = (struct pyro_grid_column){"Cost", true, 0, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Used", true, 0, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"", false, 3, true};
+}
+
+static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, const struct pyro_scenario *scenario,
+                      const struct shown *shown, int64_t most)
+{
+    pyro_human_ms(&grid->text, scenario->wall_expected_ms);
+    pyro_grid_next(grid);
+    pyro_human_ms_range(&grid->text, scenario->wall_low_ms, scenario->wall_high_ms);
+    pyro_grid_next(grid);
+    add_percent(&grid->text, whatif->run.check.replayed_ms, scenario->wall_expected_ms);
+    pyro_grid_next(grid);
+    add_core_time(&grid->text, scenario->core_ms);
+    pyro_grid_next(grid);
+    if (shown->cost) {
+        if (scenario->cost == scenario->cost)
+            pyro_human_hundredths(&grid->text, scenario->cost);
+        pyro_grid_next(grid);
+    }
+    pyro_human_share(&grid->text, scenario->utilization);
+    pyro_grid_next(grid);
+    add_bar(&grid->text, scenario, most);
+    pyro_grid_next(grid);
+}
+
+static void add_table(struct pyro_section *section, const struct pyro_whatif *whatif, struct shown *shown)
+{
+    struct pyro_grid *grid = &section->grid;
+    int64_t most = 0;
+    section->title = "Scenarios";
+    choose_columns(whatif, shown);
+    grid->columns = shown->columns;
+    grid->column_count = shown->count;
+    for (size_t n = 0; n < whatif->scenario_count; n++)
+        most = whatif->scenarios[n].wall_high_ms > most ? whatif->scenarios[n].wall_high_ms : most;
+    for (size_t n = 0; n < whatif->scenario_count; n++) {
+        const struct pyro_scenario *scenario = &whatif->scenarios[n];
+        pyro_human_count(&grid->text, scenario->executors);
+        pyro_grid_next(grid);
+        pyro_human_count(&grid->text, scenario->cores_per_executor);
+        pyro_grid_next(grid);
+        if (shown->memory) {
+            pyro_human_bytes(&grid->text, scenario->memory_bytes);
+            pyro_grid_next(grid);
+        }
+        for (size_t i = 0; i < shown->setting_count; i++) {
+            pyro_strbuf_add_slice(&grid->text, scenario->given[shown->settings[i]]);
+            pyro_grid_next(grid);
+        }
+        add_times(grid, whatif, scenario, shown, most);
+    }
+}
+
+/* Each model once, in the words of the first scenario that it changed. */
+static void add_models(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
+{
+    bool told[PYRO_MODELS] = {false};
+    bool any = false;
+    for (size_t n = 0; n < whatif->scenario_count; n++)
+        any = any || whatif->scenarios[n].effect_count > 0;
+    if (!any)
+        return;
+    pyro_page_blank(page);
+    pyro_page_heading(page, PYRO_SLICE_LITERAL("HOW IT WAS TOLD"), '-');
+    for (size_t n = 0; n < whatif->scenario_count; n++) {
+        const struct pyro_scenario *scenario = &whatif->scenarios[n];
+        bool now[PYRO_MODELS] = {false};
+        for (size_t i = 0; i < scenario->effect_count; i++) {
+            const struct pyro_predicted_effect *effect = &scenario->effects[i];
+            if (told[effect->model])
+                continue;
+            now[effect->model] = true;
+            pyro_strbuf_clear(line);
+            pyro_strbuf_printf(line, "%s%s: ", pyro_model_name(effect->model),
+                               whatif->scenario_count > 1 ? " (in the first of these)" : "");
+            pyro_strbuf_add_slice(line, effect->text);
+            pyro_strbuf_add_char(line, '.');
+            pyro_page_wrap(page, PYRO_STYLE_NONE, "  - ", pyro_strbuf_slice(line));
+        }
+        for (unsigned i = 0; i < PYRO_MODELS; i++)
+            told[i] = told[i] || now[i];
+    }
+}
+
+/* One line for each finding that vanishes or appears in a scenario; in sweeps there are too many to tell. */
+static void add_findings(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
+{
+    const struct pyro_scenario *scenario = whatif->scenarios;
+    if (whatif->scenario_count != 1)
+        return;
+    for (size_t i = 0; i < scenario->finding_count; i++) {
+        const struct pyro_judged *judged = &scenario->findings[i];
+        bool was = judged->finding->severity > PYRO_SEVERITY_LOW, is = judged->severity > PYRO_SEVERITY_LOW;
+        if (!judged->known || was == is)
+            continue;
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_text(line, was ? "No finding any more: " : "A finding then: ");
+        pyro_strbuf_add_slice(line, judged->finding->title);
+        pyro_strbuf_printf(line, " (%s, was %s)", pyro_severity_name(judged->severity),
+                           pyro_severity_name(judged->finding->severity));
+        pyro_page_wrap(page, was ? PYRO_STYLE_GOOD : PYRO_STYLE_WARN, "  ", pyro_strbuf_slice(line));
+    }
+}
+
+static void add_optimum(struct pyro_page *page, const struct pyro_whatif *whatif, struct pyro_strbuf *line)
+{
+    if (!whatif->goal.asked || whatif->scenario_count == 0)
+        return;
+    const struct pyro_scenario *best = &whatif->scenarios[whatif->optimum.best];
+    pyro_strbuf_clear(line);
+    pyro_strbuf_printf(line, "Least %s%s: %lld executors of %lld cores, ", whatif->goal.cost ? "cost" : "time",
+                       whatif->optimum.met ? "" : ", though beyond the limits", (long long)best->executors,
+                       (long long)best->cores_per_executor);
+    pyro_human_ms(line, best->wall_expected_ms);
+    pyro_strbuf_printf(line,
+                       ". Of %zu configurations that were tried these are beaten by no other in both time and cost.",
+                       whatif->optimum.evaluated);
+    pyro_page_wrap(page, whatif->optimum.met ? PYRO_STYLE_HEADING : PYRO_STYLE_WARN, "", pyro_strbuf_slice(line));
+}
+
+void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *whatif,
+                      const struct pyro_report_options *options)
+{
+    struct pyro_page page;
+    struct pyro_strbuf line;
+    struct pyro_section section;
+    struct shown shown = {.count = 0};
+    pyro_page_init(&page, output, options);
+    pyro_strbuf_init(&line, output->buffer.allocator);
+    pyro_section_init(&section, output->buffer.allocator);
+    pyro_page_heading(&page, PYRO_SLICE_LITERAL("SPARK PREDICTION"), '=');
+    add_run(&line, &whatif->run);
+    pyro_page_wrap(&page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&line));
+    pyro_strbuf_clear(&line);
+    add_trust(&line, &whatif->run);
+    pyro_page_wrap(&page, whatif->run.check.error_share > 0.02 ? PYRO_STYLE_WARN : PYRO_STYLE_NONE, "",
+                   pyro_strbuf_slice(&line));
+    if (whatif->run.app->integrity.confidence < 0.9)
+        pyro_page_wrap(&page, PYRO_STYLE_WARN, "",
+                       PYRO_SLICE_LITERAL("The log is incomplete: so is what is predicted from it."));
+    add_optimum(&page, whatif, &line);
+    add_table(&section, whatif, &shown);
+    pyro_text_section(&page, &section, &line);
+    add_findings(&page, whatif, &line);
+    add_models(&page, whatif, &line);
+    output->buffer.failed |= line.failed || pyro_section_failed(&section);
+    pyro_section_done(&section);
+    pyro_strbuf_done(&line);
+    pyro_page_done(&page);
+}
