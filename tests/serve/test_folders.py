@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 import pytest
 import zstandard
@@ -103,28 +104,59 @@ def requests(server: Server) -> int:
     return sum(int(count) for count in counts)
 
 
+def loads(server: Server) -> int:
+    text = server.request("GET", "/metrics")[2].decode()
+    return int(re.findall(r"^pyrometer_loads_total (\d+)$", text, re.M)[0])
+
+
+def open_pipe(path: Path, reader: threading.Thread) -> Optional[int]:
+    """To write to, once the server reads; None: the server saw before that the log has become a pipe, which is none."""
+    while reader.is_alive():
+        try:
+            pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO
+            time.sleep(0.005)
+            continue
+        os.set_blocking(pipe, True)
+        return pipe
+    return None
+
+
 def test_a_slow_log_keeps_nobody_else_waiting(tmp_path: Path) -> None:
     """The log becomes a pipe behind the server's back: reading it takes until this test has written it, once."""
-    slow = tmp_path / APP
-    slow.write_bytes(b"".join(LINES))
+    slow, pipe_path = tmp_path / APP, tmp_path / "pipe.tmp"
     (tmp_path / "other").write_bytes(copy_of("app-other"))
-    answers: List[Any] = []
+    answers: List[Optional[int]] = []
+
+    def ask() -> None:
+        status, _, body = server.get(f"applications/{APP}/jobs")
+        answers.append(len(json.loads(body)) if status == 200 else None)  # a pipe is listed until the server looks
+
     with Server(tmp_path, "--update-interval", "1d") as server:
-        assert set(applications(server)) == {APP, "app-other"}
-        expected = jobs(server, "app-other")
-        slow.unlink()
-        os.mkfifo(slow)
-        threads = [threading.Thread(target=lambda: answers.append(jobs(server))) for _ in range(40)]
-        for thread in threads:
-            thread.start()
-        with slow.open("wb") as pipe:  # returns when the server reads
-            wait_until(lambda: requests(server) > 40, "all have asked")  # this question is one more
+        expected, pipe = jobs(server, "app-other"), None
+        while pipe is None:
+            slow.unlink(missing_ok=True)
+            slow.write_bytes(b"".join(LINES))
+            wait_until(lambda: APP in applications(server), "it is listed")
+            answers.clear()
+            before = loads(server)
+            threads = [threading.Thread(target=ask) for _ in range(40)]
+            os.mkfifo(pipe_path)
+            pipe_path.rename(slow)
+            threads[0].start()
+            pipe = open_pipe(slow, threads[0])
+        with os.fdopen(pipe, "wb") as writer:
+            for thread in threads[1:]:
+                thread.start()
+            wait_until(lambda: requests(server) + len(answers) > 40, "all have asked")  # this question is one more
             assert jobs(server, "app-other") == expected
-            assert answers == []
-            pipe.write(b"".join(LINES))
+            assert expected not in answers
+            writer.write(b"".join(LINES))
         for thread in threads:
             thread.join()
-        assert answers == [expected] * 40
+        assert set(answers) <= {expected, None} and expected in answers and len(answers) == 40
+        assert loads(server) == before + 1
 
 
 def test_rolling_logs(tmp_path: Path) -> None:
