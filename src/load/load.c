@@ -5,6 +5,7 @@
 
 #include "base/cpu_meter.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "load/chunk.h"
 #include "load/lines.h"
 #include "source/progress.h"
@@ -388,20 +389,20 @@ static enum pyro_status run_alone(struct load *load, struct applier *applier, st
 static enum pyro_status run_threads(struct load *load, unsigned threads, struct applier *applier,
                                     struct pyro_progress_meter *meter, struct pyro_error *error)
 {
-    pthread_t reader, decoders[MOST_THREADS];
+    struct pyro_thread reader = {0}, decoders[MOST_THREADS] = {{0}};
     unsigned wanted = threads - 2, started = 0; /* beside the caller and the one that reads */
-    if (pthread_create(&reader, NULL, read_pieces, load) != 0)
+    if (!pyro_thread_start(&reader, read_pieces, load))
         return run_alone(load, applier, meter, error);
-    while (started < wanted && pthread_create(&decoders[started], NULL, decode_pieces, load) == 0)
+    while (started < wanted && pyro_thread_start(&decoders[started], decode_pieces, load))
         started++;
     enum pyro_status status = apply_all(load, applier, meter, error);
     pthread_mutex_lock(&load->mutex);
     load->stop = true;
     pthread_cond_broadcast(&load->changed);
     pthread_mutex_unlock(&load->mutex);
-    pthread_join(reader, NULL);
+    pyro_thread_join(&reader);
     for (unsigned i = 0; i < started; i++)
-        pthread_join(decoders[i], NULL);
+        pyro_thread_join(&decoders[i]);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Reads one log with threads and builds its application: the only place of the library that starts threads. */
+/* Reads one log with threads and builds its application. */
 #ifndef PYRO_LOAD_LOAD_H
 #define PYRO_LOAD_LOAD_H
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/stop.h"
+#include "base/thread.h"
 #include "predict/predict.h"
 
 enum { THREADS_MAX = 64 };
@@ -33,7 +34,7 @@ struct worker {
     struct crew *crew;
     struct pyro_replay *replay;
     struct pyro_arena *arena;
-    pthread_t thread;
+    struct pyro_thread thread;
     bool calling; /* the thread that called the library: it reports progress */
 };
 
@@ -91,7 +92,7 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
         if (pyro_replay_fork(whatif->run.replay, &worker->replay, NULL) != PYRO_OK)
             break;
         pyro_replay_stop_by(worker->replay, &stopped);
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+        if (!pyro_thread_start(&worker->thread, work, worker)) {
             pyro_replay_free(worker->replay);
             break;
         }
@@ -101,7 +102,7 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
         (struct worker){.crew = &crew, .replay = whatif->run.replay, .arena = &whatif->arenas[0], .calling = true};
     work(&workers[0]);
     for (unsigned i = 1; i <= started; i++) {
-        pthread_join(workers[i].thread, NULL);
+        pyro_thread_join(&workers[i].thread);
         pyro_replay_free(workers[i].replay);
     }
     pthread_mutex_destroy(&crew.mutex);

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/saturate.h"
+#include "base/thread.h"
 
 enum {
     HEAVY_RUNNING =
@@ -44,13 +45,6 @@ const char *pyro_gate_why(enum serve_stop why)
     return words[why];
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- One ticket -------------------------------------------------------------------------------------------------- */
 
 enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket)
@@ -58,7 +52,7 @@ enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket)
     if (!ticket)
         return SERVE_GO_ON;
     int stop = atomic_load_explicit(&ticket->stop, memory_order_relaxed);
-    if (stop == SERVE_GO_ON && now_ms() >= atomic_load_explicit(&ticket->deadline_ms, memory_order_relaxed))
+    if (stop == SERVE_GO_ON && pyro_clock_ms() >= atomic_load_explicit(&ticket->deadline_ms, memory_order_relaxed))
         stop = SERVE_TOO_LATE;
     return (enum serve_stop)stop;
 }
@@ -104,7 +98,7 @@ static void begin(struct serve_gate *gate, struct serve_ticket *ticket)
 {
     ticket->running = true;
     gate->counts[SERVE_HEAVY].running++;
-    atomic_store(&ticket->deadline_ms, now_ms() + gate->limits[SERVE_HEAVY].work_ms);
+    atomic_store(&ticket->deadline_ms, pyro_clock_ms() + gate->limits[SERVE_HEAVY].work_ms);
 }
 
 /* The one that waits longest, as running; NULL: none may. */
@@ -157,7 +151,7 @@ bool pyro_gate_enter(struct serve_gate *gate, int socket, void (*run)(void *cont
     if (refused) {
         counts->refused++;
     } else {
-        ticket->patience_ms = pyro_add_saturating(now_ms(), limits->wait_ms);
+        ticket->patience_ms = pyro_add_saturating(pyro_clock_ms(), limits->wait_ms);
         ticket->next = &gate->all;
         ticket->previous = gate->all.previous;
         ticket->previous->next = ticket->next->previous = ticket;
@@ -234,22 +228,17 @@ void pyro_ticket_release(struct serve_ticket *ticket)
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
-static struct timespec moment(int64_t ms)
-{
-    return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-}
-
 enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
 {
     struct serve_gate *gate = ticket ? ticket->gate : NULL;
     if (!gate) {
         if (ticket)
-            atomic_store(&ticket->deadline_ms, pyro_add_saturating(now_ms(), ticket->query_ms));
+            atomic_store(&ticket->deadline_ms, pyro_add_saturating(pyro_clock_ms(), ticket->query_ms));
         return SERVE_GO_ON;
     }
     struct serve_class_counts *counts = &gate->counts[SERVE_QUERY];
     const struct serve_class_limits *limits = &gate->limits[SERVE_QUERY];
-    const struct timespec until = moment(pyro_add_saturating(now_ms(), limits->wait_ms));
+    const int64_t until = pyro_add_saturating(pyro_clock_ms(), limits->wait_ms);
     enum serve_stop why = SERVE_GO_ON;
     bool late = false;
     pthread_mutex_lock(&gate->mutex);
@@ -257,14 +246,14 @@ enum serve_stop pyro_ticket_begin_query(struct serve_ticket *ticket)
         late = true;
     counts->waiting++;
     while (!late && counts->running >= limits->running && (why = pyro_ticket_stopped(ticket)) == SERVE_GO_ON)
-        late = pthread_cond_timedwait(&gate->changed, &gate->mutex, &until) == ETIMEDOUT;
+        late = !pyro_condition_wait(&gate->changed, &gate->mutex, until);
     counts->waiting--;
     if (why == SERVE_GO_ON && late)
         why = SERVE_TOO_LATE;
     if (why == SERVE_GO_ON) {
         counts->running++;
         ticket->holds_query = true;
-        int64_t end = pyro_add_saturating(now_ms(), limits->work_ms);
+        int64_t end = pyro_add_saturating(pyro_clock_ms(), limits->work_ms);
         if (end < atomic_load(&ticket->deadline_ms))
             atomic_store(&ticket->deadline_ms, end);
     } else {
@@ -287,7 +276,7 @@ void pyro_ticket_end_query(struct serve_ticket *ticket)
         gate->counts[SERVE_QUERY].running--;
         gate->counts[SERVE_QUERY].stopped += pyro_ticket_stopped(ticket) != SERVE_GO_ON;
         ticket->holds_query = false;
-        atomic_store(&ticket->deadline_ms, now_ms() + gate->limits[SERVE_HEAVY].work_ms);
+        atomic_store(&ticket->deadline_ms, pyro_clock_ms() + gate->limits[SERVE_HEAVY].work_ms);
         pthread_cond_broadcast(&gate->changed);
     }
     pthread_mutex_unlock(&gate->mutex);
@@ -326,7 +315,7 @@ static void look_at_sockets(struct serve_gate *gate)
 /* One that waits in vain, no longer among the others; NULL: none. */
 static struct serve_ticket *find_hopeless(struct serve_gate *gate)
 {
-    int64_t now = now_ms();
+    int64_t now = pyro_clock_ms();
     if (gate->counts[SERVE_HEAVY].waiting == 0)
         return NULL;
     for (struct serve_ticket *one = gate->all.next; one != &gate->all; one = one->next) {
@@ -467,8 +456,7 @@ static void *keep(void *context)
             pthread_cond_wait(&gate->changed, &gate->mutex);
             continue;
         }
-        const struct timespec next = moment(now_ms() + TICK_MS);
-        pthread_cond_timedwait(&gate->changed, &gate->mutex, &next);
+        pyro_condition_wait(&gate->changed, &gate->mutex, pyro_clock_ms() + TICK_MS);
         look_at_memory(gate);
         if (tick % TICKS_BETWEEN_SOCKETS == 0)
             look_at_sockets(gate);
@@ -483,7 +471,6 @@ static void *keep(void *context)
 
 bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
 {
-    pthread_condattr_t clock;
     *gate = (struct serve_gate){
         .limits = {[SERVE_HEAVY] = {HEAVY_RUNNING, HEAVY_WAITING, HEAVY_WAIT_MS, HEAVY_MS},
                    [SERVE_QUERY] = {queries, QUERIES_WAITING, QUERY_WAIT_MS, query_ms}},
@@ -491,12 +478,8 @@ bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
         .all = {.next = &gate->all, .previous = &gate->all},
     };
     pthread_mutex_init(&gate->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&gate->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    gate->keeping = pthread_create(&gate->keeper, NULL, keep, gate) == 0;
-    return gate->keeping;
+    pyro_condition_init(&gate->changed);
+    return pyro_thread_start(&gate->keeper, keep, gate);
 }
 
 void pyro_gate_stop(struct serve_gate *gate)
@@ -507,9 +490,7 @@ void pyro_gate_stop(struct serve_gate *gate)
         stop(one, SERVE_STOPPING);
     pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->mutex);
-    if (gate->keeping)
-        pthread_join(gate->keeper, NULL);
-    gate->keeping = false;
+    pyro_thread_join(&gate->keeper);
 }
 
 void pyro_gate_close(struct serve_gate *gate)

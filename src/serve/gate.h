@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/thread.h"
 #include "pyrometer.h"
 
 enum serve_class { SERVE_LIGHT, SERVE_HEAVY, SERVE_QUERY, SERVE_CLASSES };
@@ -66,8 +67,7 @@ struct serve_gate {
     uint64_t memory_bytes;           /* that the process may take; 0: not looked at */
     void (*shrink)(void *context);   /* gives memory back that can be had again; may be NULL */
     void *shrink_context;
-    pthread_t keeper;
-    bool keeping;
+    struct pyro_thread keeper;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct serve_class_counts counts[SERVE_CLASSES];

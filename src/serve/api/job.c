@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "serve/api/api.h"
 #include "serve/failure.h"
 
@@ -12,7 +13,7 @@
 enum { WHOLE_BYTES = 256 << 10, AHEAD_BYTES = 1 << 20, PATIENCE_MS = 1000, READ_MS = 500 };
 
 struct api_pipe {
-    pthread_t thread;
+    struct pyro_thread thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct pyro_strbuf text;
@@ -104,11 +105,7 @@ struct api_job *pyro_api_job_new(struct serve_request *request, api_work *functi
     pyro_arena_init(&job->arena, NULL);
     pyro_strbuf_init(&pipe->text, NULL);
     pthread_mutex_init(&pipe->mutex, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&pipe->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    pyro_condition_init(&pipe->changed);
     return job;
 }
 
@@ -139,30 +136,20 @@ static void end(struct api_job *job)
     pipe->cancelled = true;
     pthread_cond_broadcast(&pipe->changed);
     pthread_mutex_unlock(&pipe->mutex);
-    pthread_join(pipe->thread, NULL);
+    pyro_thread_join(&pipe->thread);
     pyro_api_job_free(job);
 }
 
 /* ---- The answer ---- */
 
-static struct timespec moment_in(long ms)
-{
-    struct timespec moment;
-    clock_gettime(CLOCK_MONOTONIC, &moment);
-    moment.tv_nsec += ms * 1000000L;
-    moment.tv_sec += moment.tv_nsec / 1000000000L;
-    moment.tv_nsec %= 1000000000L;
-    return moment;
-}
-
 static int64_t read_pipe(void *context, char *buffer, size_t size)
 {
     struct api_pipe *pipe = ((struct api_job *)context)->pipe;
-    struct timespec until = moment_in(READ_MS);
+    int64_t until = pyro_clock_ms() + READ_MS;
     int64_t got = SERVE_STREAM_LATER;
     pthread_mutex_lock(&pipe->mutex);
     while (!pipe->ended && pipe->taken == pipe->text.len)
-        if (pthread_cond_timedwait(&pipe->changed, &pipe->mutex, &until) != 0)
+        if (!pyro_condition_wait(&pipe->changed, &pipe->mutex, until))
             break;
     size_t there = pipe->text.len - pipe->taken;
     if (there) {
@@ -197,19 +184,19 @@ static void fail(struct serve_request *request, const struct api_job *job)
 void pyro_api_job_run(struct serve_request *request, struct api_job *job)
 {
     struct api_pipe *pipe = job->pipe;
-    if (pthread_create(&pipe->thread, NULL, work, job) != 0) {
+    if (!pyro_thread_start(&pipe->thread, work, job)) {
         pyro_api_error(request, 503, "no thread is left to answer this: try again later");
         pyro_api_job_free(job);
         return;
     }
-    struct timespec until = moment_in(PATIENCE_MS);
+    int64_t until = pyro_clock_ms() + PATIENCE_MS;
     pthread_mutex_lock(&pipe->mutex);
     while (!pipe->ended && pipe->text.len < WHOLE_BYTES) {
-        bool late = pthread_cond_timedwait(&pipe->changed, &pipe->mutex, &until) != 0;
+        bool late = !pyro_condition_wait(&pipe->changed, &pipe->mutex, until);
         if (late && pipe->begun)
             break;
         if (late)
-            until = moment_in(PATIENCE_MS);
+            until = pyro_clock_ms() + PATIENCE_MS;
     }
     bool whole = pipe->ended && (pipe->status != PYRO_OK || pipe->text.len < 2 * WHOLE_BYTES);
     pthread_mutex_unlock(&pipe->mutex);

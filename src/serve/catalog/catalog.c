@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/saturate.h"
+#include "base/thread.h"
 #include "serve/catalog/parts.h"
 #include "store/store.h"
 
@@ -130,19 +132,6 @@ static void look(struct serve_catalog *catalog, bool first)
     pthread_mutex_unlock(&catalog->mutex);
 }
 
-static struct timespec in_ms(unsigned ms)
-{
-    struct timespec when;
-    clock_gettime(CLOCK_MONOTONIC, &when);
-    when.tv_sec += ms / 1000;
-    when.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (when.tv_nsec >= 1000000000) {
-        when.tv_sec++;
-        when.tv_nsec -= 1000000000;
-    }
-    return when;
-}
-
 static void *run(void *context)
 {
     struct serve_catalog *catalog = context;
@@ -151,10 +140,10 @@ static void *run(void *context)
         /* What could not be looked at for now is looked at soon. */
         bool again = catalog->look_failed || pyro_serve_list_is_passing(catalog->list);
         unsigned wait_ms = catalog->options.update_ms;
-        struct timespec when = in_ms(again && wait_ms > AGAIN_MS ? AGAIN_MS : wait_ms);
+        int64_t when = pyro_clock_ms() + (again && wait_ms > AGAIN_MS ? AGAIN_MS : wait_ms);
         pthread_mutex_lock(&catalog->mutex);
         while (!is_stopping(catalog) && !catalog->wanted &&
-               pthread_cond_timedwait(&catalog->listed, &catalog->mutex, &when) != ETIMEDOUT)
+               pyro_condition_wait(&catalog->listed, &catalog->mutex, when))
             ;
         pthread_mutex_unlock(&catalog->mutex);
     }
@@ -264,18 +253,14 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
                                          struct pyro_error *error)
 {
     serve_logs none = {0};
-    pthread_condattr_t monotonic;
     struct serve_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
     if (!catalog)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     memset(catalog, 0, sizeof(*catalog));
     catalog->freshness = 1;
     pthread_mutex_init(&catalog->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&catalog->listed, &monotonic);
-    pthread_cond_init(&catalog->loaded, NULL);
-    pthread_condattr_destroy(&monotonic);
+    pyro_condition_init(&catalog->listed);
+    pyro_condition_init(&catalog->loaded);
     catalog->list = pyro_serve_list_new(&none);
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
@@ -286,9 +271,7 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
         status = pyro_serve_index_open(options->cache, options->load.redaction, &catalog->index, error);
     if (status == PYRO_OK && options->watch)
         start_watching(catalog); /* before the first look, so that nothing is missed between */
-    if (status == PYRO_OK && pthread_create(&catalog->looker, NULL, run, catalog) == 0)
-        catalog->looking = true;
-    else if (status == PYRO_OK)
+    if (status == PYRO_OK && !pyro_thread_start(&catalog->looker, run, catalog))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started to look at the folders");
     if (status != PYRO_OK) {
         pyro_serve_catalog_close(catalog);
@@ -313,8 +296,7 @@ void pyro_serve_catalog_close(struct serve_catalog *catalog)
         return;
     pyro_serve_catalog_stop(catalog);
     pyro_serve_watch_close(catalog->watch);
-    if (catalog->looking)
-        pthread_join(catalog->looker, NULL);
+    pyro_thread_join(&catalog->looker);
     pyro_serve_catalog_close_all(catalog);
     pyro_serve_list_release(catalog->list);
     pyro_serve_list_release(catalog->kept);
@@ -345,10 +327,10 @@ const struct serve_list *pyro_serve_catalog_list(struct serve_catalog *catalog)
 
 uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, unsigned timeout_ms)
 {
-    struct timespec when = in_ms(timeout_ms);
+    int64_t when = pyro_add_saturating(pyro_clock_ms(), timeout_ms);
     pthread_mutex_lock(&catalog->mutex);
     while (catalog->generation == since && !is_stopping(catalog) &&
-           pthread_cond_timedwait(&catalog->listed, &catalog->mutex, &when) != ETIMEDOUT)
+           pyro_condition_wait(&catalog->listed, &catalog->mutex, when))
         ;
     uint64_t generation = catalog->generation;
     pthread_mutex_unlock(&catalog->mutex);

@@ -1,4 +1,5 @@
 /* What can be open of an attempt: how it is loaded, shared and closed. */
+#include "base/thread.h"
 #include "load/load.h"
 #include "serve/catalog/parts.h"
 
@@ -8,8 +9,7 @@
  * that has ended the thread that keeps it in a file, so that nobody waits for that. */
 struct history_state {
     struct pyro_history_follower *follower;
-    bool saving;
-    pthread_t saver;
+    struct pyro_thread saver;
 };
 
 struct save {
@@ -39,9 +39,7 @@ static void *save_history(void *context)
 
 static void stop_saving(struct history_state *state)
 {
-    if (state->saving)
-        pthread_join(state->saver, NULL);
-    state->saving = false;
+    pyro_thread_join(&state->saver);
 }
 
 static void close_history_state(void *context)
@@ -58,8 +56,7 @@ static void close_history_state(void *context)
 static void start_saving(struct history_state *state, struct save *save, struct pyro_history *history)
 {
     save->history = pyro_history_retain(history);
-    state->saving = pthread_create(&state->saver, NULL, save_history, save) == 0;
-    if (!state->saving)
+    if (!pyro_thread_start(&state->saver, save_history, save))
         free_save(save);
 }
 

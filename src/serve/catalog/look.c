@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "load/load.h"
 #include "serve/catalog/parts.h"
 
@@ -39,13 +40,6 @@ struct state {
     atomic_size_t next;
     int64_t pause_ms; /* when workers stop for a partial list; INT64_MAX: never */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool stopping(const struct state *state)
 {
@@ -308,7 +302,7 @@ static struct serve_log *scan(const struct serve_look *look, const struct job *j
 static void *work(void *context)
 {
     struct state *state = context;
-    while (now_ms() < state->pause_ms && !stopping(state)) {
+    while (pyro_clock_ms() < state->pause_ms && !stopping(state)) {
         size_t i = atomic_fetch_add(&state->next, 1);
         if (i >= state->jobs.count)
             break;
@@ -320,16 +314,16 @@ static void *work(void *context)
 
 static void run_workers(struct state *state)
 {
-    pthread_t threads[MOST_THREADS];
+    struct pyro_thread threads[MOST_THREADS] = {{0}};
     size_t left = state->jobs.count - atomic_load(&state->next), started = 0;
     size_t wanted = state->look->threads < MOST_THREADS ? state->look->threads : MOST_THREADS;
     if (wanted > left)
         wanted = left;
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, state) == 0)
+    while (started + 1 < wanted && pyro_thread_start(&threads[started], work, state))
         started++;
     work(state);
     for (size_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+        pyro_thread_join(&threads[i]);
 }
 
 /* A renamed log is the one whose first file it has, which is no longer where it was. */
@@ -406,7 +400,7 @@ static bool scan_all(struct state *state)
 {
     size_t collected = 0;
     while (collected < state->jobs.count && !stopping(state)) {
-        state->pause_ms = state->look->partial ? now_ms() + PARTIAL_MS : INT64_MAX;
+        state->pause_ms = state->look->partial ? pyro_clock_ms() + PARTIAL_MS : INT64_MAX;
         run_workers(state);
         size_t done = atomic_load(&state->next);
         if (done > state->jobs.count)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "serve/catalog/parts.h"
 
 enum {
@@ -137,12 +138,7 @@ static int look(void *context, const struct pyro_progress *progress)
 /* Waits for the end of some load, or for the time to look again. */
 static void wait_for_loads(struct serve_catalog *catalog)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(&catalog->loaded, &catalog->mutex, &until);
+    pyro_condition_wait(&catalog->loaded, &catalog->mutex, pyro_clock_ms() + LOOK_MS);
 }
 
 static enum pyro_status stopped(struct serve_ticket *ticket, struct pyro_error *error)

@@ -8,6 +8,7 @@
 
 #include "base/cpu_meter.h"
 #include "base/strbuf.h"
+#include "base/thread.h"
 #include "base/vec.h"
 #include "serve/catalog.h"
 #include "serve/catalog/watch.h"
@@ -222,8 +223,7 @@ struct serve_catalog {
     char **folders;
     PYRO_VEC(struct serve_store *) stores; /* of the looking thread */
     struct serve_watch *watch;             /* NULL: nothing is watched */
-    pthread_t looker;
-    bool looking; /* the thread was started */
+    struct pyro_thread looker;
     atomic_bool stop;
     uint64_t identities;           /* of the looking thread, as the next two */
     struct serve_index *index;     /* NULL: nothing is kept */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "base/vec.h"
 #include "source/names.h"
 
@@ -46,7 +47,7 @@ struct place {
 struct serve_watch {
     struct serve_watch_options options;
     int events, stop;
-    pthread_t thread;
+    struct pyro_thread thread;
     PYRO_VEC(struct place) places;
     bool *is_watched; /* by root */
     size_t most, left_out;
@@ -334,7 +335,7 @@ struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *opti
     bool ok = watch->events >= 0 && watch->stop >= 0 && watch->is_watched;
     if (ok)
         add_roots(watch);
-    if (ok && pthread_create(&watch->thread, NULL, run, watch) == 0)
+    if (ok && pyro_thread_start(&watch->thread, run, watch))
         return watch;
     free_watch(watch);
     return NULL;
@@ -345,7 +346,7 @@ void pyro_serve_watch_close(struct serve_watch *watch)
     if (!watch)
         return;
     eventfd_write(watch->stop, 1);
-    pthread_join(watch->thread, NULL);
+    pyro_thread_join(&watch->thread);
     free_watch(watch);
 }
 

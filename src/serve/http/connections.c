@@ -7,20 +7,14 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 enum { TICK_MS = 250, POLLED = 256 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Cutting the socket lets the event loop see the end of the connection; it closes it. */
 static void cut_late_ones(const struct connections *connections)
 {
-    int64_t now = now_ms();
+    int64_t now = pyro_clock_ms();
     for (struct connection *one = connections->all.next; one != &connections->all; one = one->next)
         if (one->deadline_ms < now)
             shutdown(one->socket, SHUT_RDWR);
@@ -64,12 +58,7 @@ static void *reap(void *context)
     struct connections *connections = context;
     pthread_mutex_lock(&connections->mutex);
     while (!connections->stopping) {
-        struct timespec next;
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_nsec += TICK_MS * 1000000;
-        next.tv_sec += next.tv_nsec / 1000000000;
-        next.tv_nsec %= 1000000000;
-        if (pthread_cond_timedwait(&connections->changed, &connections->mutex, &next) != ETIMEDOUT)
+        if (pyro_condition_wait(&connections->changed, &connections->mutex, pyro_clock_ms() + TICK_MS))
             continue;
         cut_late_ones(connections);
         cut_ended_ones(connections);
@@ -80,14 +69,10 @@ static void *reap(void *context)
 
 void pyro_connections_start(struct connections *connections)
 {
-    pthread_condattr_t clock;
     *connections = (struct connections){.all = {.next = &connections->all, .previous = &connections->all}};
     pthread_mutex_init(&connections->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&connections->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    connections->reaping = pthread_create(&connections->reaper, NULL, reap, connections) == 0;
+    pyro_condition_init(&connections->changed);
+    pyro_thread_start(&connections->reaper, reap, connections);
 }
 
 void pyro_connections_stop(struct connections *connections)
@@ -96,8 +81,7 @@ void pyro_connections_stop(struct connections *connections)
     connections->stopping = true;
     pthread_cond_broadcast(&connections->changed);
     pthread_mutex_unlock(&connections->mutex);
-    if (connections->reaping)
-        pthread_join(connections->reaper, NULL);
+    pyro_thread_join(&connections->reaper);
     pthread_mutex_destroy(&connections->mutex);
     pthread_cond_destroy(&connections->changed);
 }
@@ -110,7 +94,7 @@ static struct connection *add(struct connections *connections, struct MHD_Connec
         return NULL;
     *place = (struct connection){.all = connections,
                                  .socket = info->connect_fd,
-                                 .deadline_ms = now_ms() + HEADER_SECONDS * 1000,
+                                 .deadline_ms = pyro_clock_ms() + HEADER_SECONDS * 1000,
                                  .awaited = true,
                                  .steps = 1};
     pthread_mutex_lock(&connections->mutex);
@@ -159,7 +143,7 @@ static int64_t allowed_ms(uint64_t bytes)
 void pyro_connection_takes_body(struct connections *connections, struct connection *place, uint64_t bytes)
 {
     if (place && !bytes)
-        place->begun_ms = now_ms();
+        place->begun_ms = pyro_clock_ms();
     if (place)
         set_deadline(connections, place, place->begun_ms + allowed_ms(bytes), true);
 }
@@ -171,10 +155,10 @@ void pyro_connection_is_worked_on(struct connections *connections, struct connec
 
 void pyro_connection_sends(struct connections *connections, struct connection *place, uint64_t bytes)
 {
-    set_deadline(connections, place, now_ms() + allowed_ms(bytes), false);
+    set_deadline(connections, place, pyro_clock_ms() + allowed_ms(bytes), false);
 }
 
 void pyro_connection_waits(struct connections *connections, struct connection *place)
 {
-    set_deadline(connections, place, now_ms() + HEADER_SECONDS * 1000, true);
+    set_deadline(connections, place, pyro_clock_ms() + HEADER_SECONDS * 1000, true);
 }

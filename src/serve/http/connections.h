@@ -4,9 +4,10 @@
 #define PYRO_SERVE_HTTP_CONNECTIONS_H
 
 #include <microhttpd.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/thread.h"
 
 /* Seconds for a request's headers, also of the next one on the same connection; seconds and bytes a second for bodies
  * and answers. */
@@ -28,8 +29,7 @@ struct certificate;
 
 struct connections {
     struct certificate *certificate; /* for their TLS */
-    pthread_t reaper;
-    bool reaping;
+    struct pyro_thread reaper;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct connection all; /* a ring */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "serve/http/listen.h"
 #include "store/store.h"
 
@@ -43,7 +44,6 @@ bool pyro_http_stopping(struct pyro_server *server)
 
 static struct pyro_server *create(const struct pyro_server_options *options)
 {
-    pthread_condattr_t clock;
     struct pyro_server *server = pyro_allocate(NULL, sizeof(*server));
     if (!server)
         return NULL;
@@ -52,10 +52,7 @@ static struct pyro_server *create(const struct pyro_server_options *options)
         .max_connections = options->max_connections ? options->max_connections : CONNECTIONS,
     };
     pthread_mutex_init(&server->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    pyro_condition_init(&server->changed);
     server->shared.gate = &server->gate;
     server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
@@ -209,14 +206,10 @@ unsigned pyro_server_port(const pyro_server *server)
 
 static void wait_for_answers(struct pyro_server *server)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += STOP_MS % 1000 * 1000000L;
-    until.tv_sec += STOP_MS / 1000 + until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    int64_t until = pyro_clock_ms() + STOP_MS;
     pthread_mutex_lock(&server->mutex);
     server->stopping = true;
-    while (server->exchanges && pthread_cond_timedwait(&server->changed, &server->mutex, &until) != ETIMEDOUT)
+    while (server->exchanges && pyro_condition_wait(&server->changed, &server->mutex, until))
         continue;
     pthread_mutex_unlock(&server->mutex);
 }

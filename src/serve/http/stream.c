@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 /* Blocks are filled while others are being sent; more than two, so that neither side waits for the other at each. */
 enum { BLOCKS = 4, BLOCK = 128 << 10, SEND = 128 << 10, STACK = 1 << 20 };
@@ -136,15 +137,9 @@ static void *run(void *context)
 
 static bool begin(struct pump *pump)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
     pump->begun = true;
     pump->owners++;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    bool started = pthread_create(&thread, &attributes, run, pump) == 0;
-    pthread_attr_destroy(&attributes);
+    bool started = pyro_thread_start_detached(run, pump, STACK);
     if (!started)
         pump->owners--;
     return started;

@@ -1,4 +1,5 @@
 #include "serve/http/watch.h"
+#include "base/thread.h"
 
 #include <time.h>
 
@@ -16,11 +17,8 @@ static void *run(void *context)
     struct watch *watch = context;
     pthread_mutex_lock(&watch->mutex);
     while (!watch->stopping) {
-        struct timespec next;
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_sec++;
         if (!watch->asked)
-            pthread_cond_timedwait(&watch->changed, &watch->mutex, &next);
+            pyro_condition_wait(&watch->changed, &watch->mutex, pyro_clock_ms() + 1000);
         bool now = watch->asked;
         watch->asked = false;
         if (watch->stopping)
@@ -35,23 +33,18 @@ static void *run(void *context)
 
 bool pyro_watch_start(struct watch *watch)
 {
-    pthread_condattr_t clock;
     pthread_mutex_init(&watch->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    watch->watching = pthread_create(&watch->thread, NULL, run, watch) == 0;
-    if (!watch->watching) {
+    pyro_condition_init(&watch->changed);
+    if (!pyro_thread_start(&watch->thread, run, watch)) {
         pthread_mutex_destroy(&watch->mutex);
         pthread_cond_destroy(&watch->changed);
     }
-    return watch->watching;
+    return watch->thread.started;
 }
 
 void pyro_watch_ask(struct watch *watch)
 {
-    if (!watch->watching)
+    if (!watch->thread.started)
         return;
     pthread_mutex_lock(&watch->mutex);
     watch->asked = true;
@@ -61,14 +54,13 @@ void pyro_watch_ask(struct watch *watch)
 
 void pyro_watch_stop(struct watch *watch)
 {
-    if (!watch->watching)
+    if (!watch->thread.started)
         return;
     pthread_mutex_lock(&watch->mutex);
     watch->stopping = true;
     pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->mutex);
-    pthread_join(watch->thread, NULL);
+    pyro_thread_join(&watch->thread);
     pthread_mutex_destroy(&watch->mutex);
     pthread_cond_destroy(&watch->changed);
-    watch->watching = false;
 }

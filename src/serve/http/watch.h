@@ -2,9 +2,9 @@
 #ifndef PYRO_SERVE_HTTP_WATCH_H
 #define PYRO_SERVE_HTTP_WATCH_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
+#include "base/thread.h"
 #include "serve/access/tokens.h"
 #include "serve/http/certificate.h"
 
@@ -13,8 +13,7 @@ struct watch {
     struct certificate *certificate;
     void (*warn)(void *context, const char *message); /* may be NULL */
     void *warn_context;
-    pthread_t thread;
-    bool watching;
+    struct pyro_thread thread;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     bool stopping, asked;

@@ -1,4 +1,5 @@
 #include "serve/http/workers.h"
+#include "base/thread.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static void *serve(void *context)
 /* Under the mutex. */
 static bool add_worker(struct workers *workers)
 {
-    if (pthread_create(&workers->threads[workers->count], NULL, serve, workers) != 0)
+    if (!pyro_thread_start(&workers->threads[workers->count], serve, workers))
         return false;
     workers->count++;
     return true;
@@ -76,7 +77,7 @@ void pyro_workers_stop(struct workers *workers)
     pthread_cond_broadcast(&workers->changed);
     pthread_mutex_unlock(&workers->mutex);
     for (size_t i = 0; i < workers->count; i++)
-        pthread_join(workers->threads[i], NULL);
+        pyro_thread_join(&workers->threads[i]);
     pthread_mutex_destroy(&workers->mutex);
     pthread_cond_destroy(&workers->changed);
 }

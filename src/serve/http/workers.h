@@ -2,9 +2,10 @@
 #ifndef PYRO_SERVE_HTTP_WORKERS_H
 #define PYRO_SERVE_HTTP_WORKERS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/thread.h"
 
 /* Part of what is worked on; whoever submits it keeps it until `run` was called. */
 struct work {
@@ -16,7 +17,7 @@ enum { MOST_WORKERS = 64 };
 
 struct workers {
     pthread_mutex_t mutex; /* guards what follows */
-    pthread_t threads[MOST_WORKERS];
+    struct pyro_thread threads[MOST_WORKERS];
     int niceness; /* of the threads: others go first */
     size_t count, most, idle, pending;
     pthread_cond_t changed;
