@@ -23,7 +23,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 BUSY = "the server is busy with as many queries as it takes: try again later"
 
 
-needs_own_memory = pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="sanitizers keep what was freed, and shadow all of it")
+needs_own_memory = pytest.mark.skipif("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ, reason="sanitizers keep what was freed, and shadow all of it")
 
 
 @pytest.fixture(name="folder", scope="module")
