@@ -2,8 +2,8 @@
 #ifndef PYRO_COST_ADVISOR_H
 #define PYRO_COST_ADVISOR_H
 
-#include "replay/replay.h"
 #include "cost/advise.h"
+#include "replay/replay.h"
 
 /* What is judged by; docs/cost.md says why. */
 #define PYRO_ADVISE_LONGER     0.10 /* without a deadline the run may take so much longer */

@@ -6,8 +6,8 @@
 #ifndef PYRO_PREDICT_PREDICT_H
 #define PYRO_PREDICT_PREDICT_H
 
-#include "replay/replay.h"
 #include "base/arena.h"
+#include "replay/replay.h"
 #include "rules/rule.h"
 
 enum pyro_predicted {

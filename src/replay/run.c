@@ -1,6 +1,6 @@
 /* One replay: events in the order of their time, and after all of one time slots for whoever has tasks. */
-#include "replay/losses.h"
 #include "base/stop.h"
+#include "replay/losses.h"
 
 enum { EVENTS_BETWEEN_LOOKS = 1 << 13 };
 

@@ -6,10 +6,10 @@
 #define PYRO_RULES_RULE_H
 
 #include "analyze/analyze.h"
-#include "replay/replay.h"
 #include "base/arena.h"
 #include "cost/cost.h"
 #include "model/app.h"
+#include "replay/replay.h"
 
 enum pyro_verdict { PYRO_VERDICT_QUIET, PYRO_VERDICT_FINDING, PYRO_VERDICT_NOT_APPLICABLE };
 

@@ -1,7 +1,7 @@
 /* Texts of a log, as they stand between quotes: whatever comes in, what comes out is the inside of a JSON string, and
  * no run of letters that is not of the vocabulary remains. The first byte chooses the kind of text. */
-#include "fuzz_kit.h"
 #include "export/redact.h"
+#include "fuzz_kit.h"
 
 /* The inside of a JSON string: no bare quote or control character, whole escapes. */
 static bool is_string_inside(const char *text, size_t len)

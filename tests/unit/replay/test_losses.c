@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "replay/replay.h"
 #include "fixture.h"
+#include "replay/replay.h"
 
 enum { START = 1000000, STAGES_MAX = 3 };
 

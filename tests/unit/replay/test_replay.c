@@ -5,9 +5,9 @@
 
 #include <cmocka.h>
 
-#include "replay/replay.h"
 #include "base/intern.h"
 #include "fixture.h"
+#include "replay/replay.h"
 
 enum { START = 1000000 };
 
