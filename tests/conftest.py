@@ -35,6 +35,7 @@ SPARK_TESTS_ARTIFACT = "org.apache.spark:spark-core_2.12:3.5.6:jar:tests"
 pytest_plugins = ["servers.shared"]  # fixtures: History Servers of the whole suite
 NOT_LOGS = {".md", ".tsv", ".txt", ".py", ".json", ".sh"}
 TIME_LIMIT_S = 20.0
+SANITIZERS = bool({"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ))
 
 
 class Run(NamedTuple):

@@ -23,8 +23,6 @@ static const char pairs[] = "(?<=[\\[({,\\s])[`\"']?([A-Za-z_][\\w.\\-]{0,127})[
 
 static void discard(struct pyro_secret_expressions *made)
 {
-    if (!made)
-        return;
     struct pyro_pattern *const patterns[] = {made->names, made->more_names, made->options,
                                              made->text,  made->shapes,     made->pairs};
     for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)

@@ -10,7 +10,7 @@
 #include "load/lines.h"
 #include "source/progress.h"
 
-enum { MOST_THREADS = 64 };
+enum { MOST_THREADS = 64, TICK_MS = 100 };
 
 /* A range of a plain file that is read when it is decoded; or the chunk is already filled. */
 struct piece {
@@ -331,7 +331,7 @@ static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, str
     while (!load->stop && sequence != load->ended && !(slot->state == SLOT_READY && slot->sequence == sequence)) {
         struct slot *filled = take_filled(load);
         if (!filled) /* woken now and then though nothing is ready, so that a slow pipe can be cancelled */
-            pyro_progress_wait(&load->changed, &load->mutex);
+            pyro_condition_wait(&load->changed, &load->mutex, pyro_clock_ms() + TICK_MS);
         pthread_mutex_unlock(&load->mutex);
         if (filled)
             decode_slot(load, filled, &applier->stamp);
@@ -449,7 +449,7 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
         threads = 1; /* starting threads would take longer than reading */
     load.carry.allocator = options->allocator;
     pthread_mutex_init(&load.mutex, NULL);
-    pthread_cond_init(&load.changed, NULL);
+    pyro_condition_init(&load.changed);
     enum pyro_status status = prepare(&load, threads > 1 ? 2 * threads + 1 : 1, sink->wanted, error);
     if (status == PYRO_OK)
         status = threads > 1 ? run_threads(&load, threads, &applier, &meter, error)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 /* How many names are tried; what is promised at once to an upload whose length is not known. */
 enum { SAME_NAMES = 1000, STEP_BYTES = 4 << 20 };
@@ -49,9 +50,7 @@ static void count_files(struct serve_uploads *uploads)
     DIR *stream = opendir(uploads->folder);
     const struct dirent *entry;
     struct stat found;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uploads->counted_s = now.tv_sec;
+    uploads->counted_s = pyro_clock_ms() / 1000;
     if (!stream)
         return;
     uploads->kept_bytes = uploads->kept_files = 0;
@@ -160,10 +159,8 @@ static bool is_full(const struct serve_uploads *uploads, uint64_t bytes, uint64_
 static bool promise(struct serve_upload *upload, uint64_t bytes, uint64_t files)
 {
     struct serve_uploads *uploads = upload->uploads;
-    struct timespec now;
     if (is_full(uploads, bytes, files, upload->refusal, sizeof(upload->refusal))) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec == uploads->counted_s)
+        if (pyro_clock_ms() / 1000 == uploads->counted_s)
             return false;
         count_files(uploads);
         if (is_full(uploads, bytes, files, upload->refusal, sizeof(upload->refusal)))

@@ -36,15 +36,3 @@ enum pyro_status pyro_progress_report(struct pyro_progress_meter *meter, uint64_
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
     return PYRO_OK;
 }
-
-void pyro_progress_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 100000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_cond_timedwait(condition, mutex, &until);
-}

@@ -2,8 +2,6 @@
 #ifndef PYRO_SOURCE_PROGRESS_H
 #define PYRO_SOURCE_PROGRESS_H
 
-#include <pthread.h>
-
 #include "source/source.h"
 
 struct pyro_progress_meter {
@@ -17,7 +15,5 @@ uint64_t pyro_progress_start(struct pyro_progress_meter *meter, const struct pyr
                              const struct pyro_log *log);
 /* Calls the callback at most every 20 ms; PYRO_ERROR_CANCELLED when it asks to stop. */
 enum pyro_status pyro_progress_report(struct pyro_progress_meter *meter, uint64_t bytes_done, struct pyro_error *error);
-/* Waits on a condition, at most 100 ms, so that cancelling works while nothing arrives. */
-void pyro_progress_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 
 #endif

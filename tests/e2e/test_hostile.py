@@ -18,9 +18,8 @@ import logfiles
 import oracle
 import pytest
 from comparison import differences
-from conftest import Run, name_of_signal, run_command
+from conftest import SANITIZERS, Run, name_of_signal, run_command
 
-SANITIZERS = "ASAN_OPTIONS" in os.environ
 # Sanitizers keep what was freed, and shadow all of it.
 RSS_LIMIT = 600 * 10**6 * (3 if SANITIZERS else 1)
 SAMPLES = 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import select
 import shutil
@@ -23,7 +22,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 BUSY = "the server is busy with as many queries as it takes: try again later"
 
 
-needs_own_memory = pytest.mark.skipif("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ, reason="sanitizers keep what was freed, and shadow all of it")
+needs_own_memory = pytest.mark.skipif(conftest.SANITIZERS, reason="sanitizers keep what was freed, and shadow all of it")
 
 
 @pytest.fixture(name="folder", scope="module")
@@ -59,9 +58,8 @@ def answer(connection: HTTPConnection) -> Tuple[bool, str]:
 
 
 def metrics(server: Server) -> Dict[str, int]:
-    text = server.request("GET", "/metrics")[2].decode()
-    found = re.findall(r'^pyrometer_requests_(\w+)\{class="(\w+)"\} (\d+)$', text, re.M)
-    return {f"{kind} {name}": int(number) for name, kind, number in found}
+    found = [(re.fullmatch(r'pyrometer_requests_(\w+)\{class="(\w+)"\}', name), value) for name, value in server.metrics().items()]
+    return {f"{match[2]} {match[1]}": int(value) for match, value in found if match}
 
 
 def wait_until(server: Server, **wanted: int) -> None:

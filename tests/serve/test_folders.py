@@ -99,14 +99,12 @@ def test_renamed_between_two_looks(tmp_path: Path) -> None:
 
 def requests(server: Server) -> int:
     """That have no answer yet."""
-    text = server.request("GET", "/metrics")[2].decode()
-    counts = re.findall(r'^pyrometer_requests_(?:running|waiting)\{class="(?:light|heavy)"\} (\d+)$', text, re.M)
-    return sum(int(count) for count in counts)
+    metrics = server.metrics()
+    return int(sum(metrics[f'pyrometer_requests_{what}{{class="{kind}"}}'] for what in ("running", "waiting") for kind in ("light", "heavy")))
 
 
-def loads(server: Server) -> int:
-    text = server.request("GET", "/metrics")[2].decode()
-    return int(re.findall(r"^pyrometer_loads_total (\d+)$", text, re.M)[0])
+def loads(server: Server) -> float:
+    return server.metrics()["pyrometer_loads_total"]
 
 
 def open_pipe(path: Path, reader: threading.Thread) -> Optional[int]:

@@ -46,8 +46,7 @@ def ballast(size: int) -> bytes:
 
 
 def metric(server: Server, name: str) -> float:
-    text = server.request("GET", "/metrics")[2].decode()
-    return float(next(line.split()[1] for line in text.splitlines() if line.startswith(name + " ")))
+    return server.metrics()[name]
 
 
 def test_limits_and_their_options(tmp_path: Path) -> None:

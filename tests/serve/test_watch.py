@@ -55,8 +55,7 @@ def server(logs: Path) -> Iterator[Server]:
 
 
 def metric(server: Server, name: str) -> int:
-    lines = server.request("GET", "/metrics")[2].decode().splitlines()
-    return int(next(line for line in lines if line.startswith(f"pyrometer_{name} ")).split()[1])
+    return int(server.metrics()[f"pyrometer_{name}"])
 
 
 def completed(server: Server, app: str) -> bool:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Optional, Tuple, Type
+from typing import Dict, Optional, Tuple, Type
 
 import conftest
 
@@ -65,6 +65,11 @@ class Server:
     def get(self, path: str) -> Answer:
         """GET below /api/v1/."""
         return self.request("GET", f"/api/v1/{path}")
+
+    def metrics(self) -> Dict[str, float]:
+        """By their names, with labels: pyrometer_loads_total, pyrometer_requests_running{class="light"}."""
+        lines = self.request("GET", "/metrics")[2].decode().splitlines()
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
 
     def count(self) -> int:
         """How many attempts are listed."""

@@ -2,17 +2,11 @@
 
 #include <netinet/in.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/thread.h"
 
 /* Ten wrong tokens at once from one place, then one in six seconds; a hundred and five a second from everywhere. */
 enum { BURST = 10, EACH_MS = 6000, ALL_BURST = 100, ALL_EACH_MS = 200 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void pyro_attempts_init(struct attempts *attempts)
 {
@@ -48,7 +42,7 @@ static int64_t ahead(const struct attempts *attempts, size_t slot, int64_t now, 
 
 unsigned pyro_attempts_wait(struct attempts *attempts, const struct sockaddr *from)
 {
-    int64_t now = now_ms();
+    int64_t now = pyro_clock_ms();
     pthread_mutex_lock(&attempts->mutex);
     int64_t own = ahead(attempts, find_slot(attempts, from), now, BURST, EACH_MS);
     int64_t all = ahead(attempts, ATTEMPT_SLOTS, now, ALL_BURST, ALL_EACH_MS);
@@ -64,7 +58,7 @@ static void spend(struct attempts *attempts, size_t slot, int64_t now, int64_t e
 
 void pyro_attempts_failed(struct attempts *attempts, const struct sockaddr *from)
 {
-    int64_t now = now_ms();
+    int64_t now = pyro_clock_ms();
     pthread_mutex_lock(&attempts->mutex);
     spend(attempts, find_slot(attempts, from), now, EACH_MS);
     spend(attempts, ATTEMPT_SLOTS, now, ALL_EACH_MS);

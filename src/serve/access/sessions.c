@@ -2,14 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-static int64_t now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec;
-}
+#include "base/thread.h"
 
 void pyro_sessions_init(struct sessions *sessions)
 {
@@ -37,7 +31,7 @@ void pyro_session_begin(struct sessions *sessions, const struct token *token, ch
     for (size_t i = 1; i < SESSIONS; i++)
         if (sessions->all[i].until_s < place->until_s)
             place = &sessions->all[i];
-    *place = (struct session){.until_s = now_s() + SESSION_SECONDS};
+    *place = (struct session){.until_s = pyro_clock_ms() / 1000 + SESSION_SECONDS};
     snprintf(place->name, sizeof(place->name), "%s", token->name);
     digest(ret, strlen(ret), place->digest);
     digest(token->hash, strlen(token->hash), place->hash);
@@ -49,7 +43,7 @@ static struct session *find(struct sessions *sessions, struct pyro_slice cookie)
 {
     unsigned char given[crypto_generichash_BYTES];
     struct session *found = NULL;
-    int64_t now = now_s();
+    int64_t now = pyro_clock_ms() / 1000;
     digest(cookie.ptr, cookie.len, given);
     for (size_t i = 0; i < SESSIONS; i++) {
         struct session *one = &sessions->all[i];

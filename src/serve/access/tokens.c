@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 /* About 30 ms and 16 MiB for an attempt. */
 enum { HASH_PASSES = 3, HASH_MEMORY = 16 << 20, SECRET_BYTES = 32, FILE_BYTES = 8 << 20 };
@@ -212,11 +212,10 @@ enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_e
 /* Under the lock. A token that was just made is known at once, as far as looks once a second allow. */
 static struct token *find(struct tokens *tokens, struct pyro_slice name)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec != tokens->looked_s)
+    int64_t now_s = pyro_clock_ms() / 1000;
+    if (now_s != tokens->looked_s)
         look(tokens, false);
-    tokens->looked_s = now.tv_sec;
+    tokens->looked_s = now_s;
     for (size_t i = 0; i < tokens->count; i++)
         if (pyro_slice_is(name, tokens->all[i].name))
             return &tokens->all[i];

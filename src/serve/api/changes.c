@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/thread.h"
 #include "serve/api/api.h"
 #include "serve/api/body.h"
 #include "serve/failure.h"
@@ -65,7 +66,6 @@ static void charge(struct serve_request *http, const struct serve_list *list, co
 {
     size_t count, bad;
     uint64_t us = 0;
-    struct timespec now;
     const struct serve_app *apps = pyro_serve_list_apps(list, &count);
     const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &bad);
     *ret_exhausted = false;
@@ -81,11 +81,9 @@ static void charge(struct serve_request *http, const struct serve_list *list, co
         us += unreadable[i].cpu_us;
         *ret_exhausted |= unreadable[i].exhausted;
     }
-    clock_gettime(CLOCK_MONOTONIC, &now);
     atomic_fetch_add_explicit(&http->shared->metrics.upload_cpu_us, us, memory_order_relaxed);
     if (http->shared->upload_cpu)
-        pyro_upload_cpu_charge(http->shared->upload_cpu, http->payer, us,
-                               (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+        pyro_upload_cpu_charge(http->shared->upload_cpu, http->payer, us, pyro_clock_ms());
 }
 
 static size_t write_found(struct pyro_json *json, const struct serve_list *list, const char *path)

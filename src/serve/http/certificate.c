@@ -5,16 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 /* Handshakes last 30 seconds at most: then the connection is closed. */
 enum { PEM_BYTES = 1 << 20, CHAIN_MOST = 16, HANDSHAKE_SECONDS = 120, KEY_ID_BYTES = 64 };
-
-static time_t now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
 
 /* ---- One pair ---------------------------------------------------------------------------------------------------- */
 
@@ -121,7 +115,7 @@ static enum pyro_status read_pair(char *const *paths, struct certificate_pair **
 static void free_old(struct certificate_pair *pair)
 {
     while (pair && pair->previous) {
-        if (now_s() - pair->previous->replaced_s <= HANDSHAKE_SECONDS) {
+        if (pyro_clock_ms() / 1000 - pair->previous->replaced_s <= HANDSHAKE_SECONDS) {
             pair = pair->previous;
             continue;
         }
@@ -140,7 +134,7 @@ static enum pyro_status read_again(struct certificate *certificate, struct pyro_
     pthread_mutex_lock(&certificate->mutex);
     pair->previous = certificate->pair;
     if (pair->previous)
-        pair->previous->replaced_s = now_s();
+        pair->previous->replaced_s = pyro_clock_ms() / 1000;
     certificate->pair = pair;
     free_old(pair);
     pthread_mutex_unlock(&certificate->mutex);
