@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -180,20 +179,7 @@ bool pyro_history_index_write(const struct pyro_history *history, struct pyro_sl
     return ok;
 }
 
-/* Another process that is at it does the same: only one writes. */
-static int take_lock(const char *folder)
-{
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof(path), "%s/histories.lock", folder) >= sizeof(path))
-        return -1;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
+/* Others that write the same file at the same time do no harm: each renames its own whole file. */
 static bool put_file(const char *folder, const char *path, struct pyro_slice bytes)
 {
     struct pyro_strbuf temporary;
@@ -220,20 +206,17 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
     struct pyro_strbuf now, path, file;
     if (!log || history->bytes < SMALLEST_LOG)
         return false;
-    int lock = take_lock(folder);
     pyro_strbuf_init(&now, NULL);
     pyro_strbuf_init(&path, NULL);
     pyro_strbuf_init(&file, NULL);
     index_path(folder, log, history->with_sql, &path);
     /* What changed while it was read is not known to be what was read. */
-    bool ok = lock >= 0 && !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) &&
+    bool ok = !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) &&
               pyro_slice_eq(pyro_strbuf_slice(&now), identity) && pyro_history_index_write(history, identity, &file) &&
               file.len <= history->bytes / 100 * LARGEST_SHARE && put_file(folder, path.data, pyro_strbuf_slice(&file));
     pyro_strbuf_done(&now);
     pyro_strbuf_done(&path);
     pyro_strbuf_done(&file);
-    if (lock >= 0)
-        close(lock);
     return ok;
 }
 
