@@ -9,9 +9,9 @@ from pathlib import Path
 import project
 
 ARROW = ["base", "source", "model", "decode", "analyze", "replay", "cost", "rules", "compare", "predict", "report", "store", "load",
-         "history", "query", "export", "evaluate"]
+         "history", "query", "export", "evaluate", "catalog"]
 # The command and the server stand on the public header; the server may also read the model, and look for logs.
-TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "load", "history", "query"}}
+TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "load", "history", "query", "catalog"}}
 PUBLIC = "pyrometer.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -25,8 +25,7 @@ enum {
     TICKS_BETWEEN_SOCKETS = 5,
     POLLED = 256,
     LARGE_BLOCK = 256 << 10,
-    RESERVED_BYTES = 128 << 20, /* of the memory, for what is not the gate's */
-    SIZE_BYTES = 16             /* the size of a block stands before it; keeps the alignment that malloc() gives */
+    RESERVED_BYTES = 128 << 20 /* of the memory, for what is not the gate's */
 };
 
 const char pyro_gate_busy[] = "the server is busy with as many requests of this kind as it takes: try again later";
@@ -63,12 +62,40 @@ int pyro_ticket_progress(void *context, const struct pyro_progress *progress)
     return pyro_ticket_stopped(context) != SERVE_GO_ON;
 }
 
+static const struct pyro_allocator *allocator_of(const struct serve_ticket *ticket)
+{
+    return ticket && ticket->gate ? pyro_counted_allocator(ticket->gate->memory) : NULL;
+}
+
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket)
 {
     return (struct pyro_options){.size = sizeof(struct pyro_options),
-                                 .allocator = ticket && ticket->gate ? &ticket->gate->allocator : NULL,
+                                 .allocator = allocator_of(ticket),
                                  .progress = pyro_ticket_progress,
                                  .progress_context = ticket};
+}
+
+static const char *why_stopped(void *context, bool *ret_for_all)
+{
+    enum serve_stop why = pyro_ticket_stopped(context);
+    *ret_for_all = why == SERVE_STOPPING || why == SERVE_NO_MEMORY;
+    return why == SERVE_GO_ON ? NULL : pyro_gate_why(why);
+}
+
+static void set_loads(void *context, bool begins)
+{
+    struct serve_ticket *ticket = context;
+    if (ticket)
+        atomic_store(&ticket->loads, begins);
+}
+
+struct pyro_catalog_caller pyro_ticket_caller(struct serve_ticket *ticket)
+{
+    return (struct pyro_catalog_caller){.allocator = allocator_of(ticket),
+                                        .no_memory = pyro_gate_why(SERVE_NO_MEMORY),
+                                        .stopped = why_stopped,
+                                        .reading = set_loads,
+                                        .context = ticket};
 }
 
 static void stop(struct serve_ticket *ticket, enum serve_stop why)
@@ -358,51 +385,19 @@ static uint64_t resident_bytes(void)
  * been written to yet, so that the process does not have it; what it has may not be the gate's. */
 static bool fits(struct serve_gate *gate, size_t size)
 {
-    uint64_t given = atomic_load_explicit(&gate->given, memory_order_relaxed);
+    uint64_t given = pyro_counted_bytes(gate->memory);
     return given + size <= gate->memory_bytes - RESERVED_BYTES && resident_bytes() + size <= gate->memory_bytes;
 }
 
-/* Small ones may be had: those are seen when the keeper looks. */
-static bool may_have(struct serve_gate *gate, size_t size)
+/* Small blocks may be had: those are seen when the keeper looks. */
+static bool may_have(void *context, size_t before, size_t size)
 {
-    if (size < LARGE_BLOCK || !gate->memory_bytes || fits(gate, size))
+    struct serve_gate *gate = context;
+    if (size <= before || size < LARGE_BLOCK || !gate->memory_bytes || fits(gate, size))
         return true;
     if (gate->shrink)
         gate->shrink(gate->shrink_context);
     return fits(gate, size);
-}
-
-static void *reallocate(void *context, void *memory, size_t size)
-{
-    struct serve_gate *gate = context;
-    char *block = memory ? (char *)memory - SIZE_BYTES : NULL;
-    size_t before = 0;
-    if (block)
-        memcpy(&before, block, sizeof(before));
-    if (size > SIZE_MAX - SIZE_BYTES || (size > before && !may_have(gate, size)))
-        return NULL;
-    block = realloc(block, size + SIZE_BYTES);
-    if (!block)
-        return NULL;
-    memcpy(block, &size, sizeof(size));
-    atomic_fetch_add_explicit(&gate->given, (uint64_t)size - before, memory_order_relaxed);
-    return block + SIZE_BYTES;
-}
-
-static void *allocate(void *context, size_t size)
-{
-    return reallocate(context, NULL, size);
-}
-
-static void release(void *context, void *memory)
-{
-    struct serve_gate *gate = context;
-    size_t size;
-    if (!memory)
-        return;
-    memcpy(&size, (char *)memory - SIZE_BYTES, sizeof(size));
-    atomic_fetch_sub_explicit(&gate->given, size, memory_order_relaxed);
-    free((char *)memory - SIZE_BYTES);
 }
 
 /* The one that came last among those that still go on, of those that read logs if there are any. */
@@ -474,12 +469,12 @@ bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms)
     *gate = (struct serve_gate){
         .limits = {[SERVE_HEAVY] = {HEAVY_RUNNING, HEAVY_WAITING, HEAVY_WAIT_MS, HEAVY_MS},
                    [SERVE_QUERY] = {queries, QUERIES_WAITING, QUERY_WAIT_MS, query_ms}},
-        .allocator = {allocate, reallocate, release, gate},
+        .memory = pyro_counted_new(&(struct pyro_counted_options){.allows = may_have, .context = gate}),
         .all = {.next = &gate->all, .previous = &gate->all},
     };
     pthread_mutex_init(&gate->mutex, NULL);
     pyro_condition_init(&gate->changed);
-    return pyro_thread_start(&gate->keeper, keep, gate);
+    return gate->memory && pyro_thread_start(&gate->keeper, keep, gate);
 }
 
 void pyro_gate_stop(struct serve_gate *gate)
@@ -496,6 +491,7 @@ void pyro_gate_stop(struct serve_gate *gate)
 void pyro_gate_close(struct serve_gate *gate)
 {
     pyro_gate_stop(gate);
+    pyro_counted_release(gate->memory);
     pthread_mutex_destroy(&gate->mutex);
     pthread_cond_destroy(&gate->changed);
 }

@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/counted.h"
 #include "base/thread.h"
-#include "pyrometer.h"
+#include "catalog/catalog.h"
 
 enum serve_class { SERVE_LIGHT, SERVE_HEAVY, SERVE_QUERY, SERVE_CLASSES };
 
@@ -62,10 +63,9 @@ struct serve_class_counts {
 
 struct serve_gate {
     struct serve_class_limits limits[SERVE_CLASSES];
-    struct pyro_allocator allocator; /* for work: large blocks are refused where the process has too much */
-    atomic_uint_fast64_t given;      /* by the allocator, now */
-    uint64_t memory_bytes;           /* that the process may take; 0: not looked at */
-    void (*shrink)(void *context);   /* gives memory back that can be had again; may be NULL */
+    struct pyro_counted *memory;   /* for work: large blocks are refused where the process has too much */
+    uint64_t memory_bytes;         /* that the process may take; 0: not looked at */
+    void (*shrink)(void *context); /* gives memory back that can be had again; may be NULL */
     void *shrink_context;
     struct pyro_thread keeper;
     pthread_mutex_t mutex; /* guards what follows */
@@ -75,7 +75,7 @@ struct serve_gate {
     bool stopping;
 };
 
-/* `queries`: that run at once; `query_ms`: for each. False: no thread could be started. */
+/* `queries`: that run at once; `query_ms`: for each. False: no thread could be started, or no memory. */
 bool pyro_gate_open(struct serve_gate *gate, size_t queries, unsigned query_ms);
 /* Ends all work: whoever runs is to stop, whoever waits is refused. */
 void pyro_gate_stop(struct serve_gate *gate);
@@ -108,6 +108,9 @@ enum serve_stop pyro_ticket_stopped(struct serve_ticket *ticket);
 int pyro_ticket_progress(void *context, const struct pyro_progress *progress);
 /* Options that ask it, for the library's functions; their allocator is the gate's. */
 struct pyro_options pyro_ticket_options(struct serve_ticket *ticket);
+
+/* The ticket, as the catalog asks it; valid as long as the ticket. */
+struct pyro_catalog_caller pyro_ticket_caller(struct serve_ticket *ticket);
 
 /* A light request begins or ends; for the counts. */
 void pyro_gate_light(struct serve_gate *gate, int running, int waiting);

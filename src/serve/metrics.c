@@ -98,11 +98,11 @@ static void write_latencies(struct pyro_strbuf *out, const struct serve_metrics 
 static void write_catalog(struct serve_request *request)
 {
     struct pyro_strbuf *out = request->out;
-    const struct serve_list *list = pyro_serve_list(request);
-    struct serve_catalog_usage usage = pyro_serve_catalog_usage(request->catalog);
+    const struct pyro_catalog_list *list = pyro_serve_list(request);
+    struct pyro_catalog_usage usage = pyro_catalog_usage(request->catalog);
     size_t count, unreadable, running = 0, attempts = 0;
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
-    pyro_serve_list_unreadable(list, &unreadable);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
+    pyro_catalog_list_unreadable(list, &unreadable);
     for (size_t i = 0; i < count; i++) {
         running += !apps[i].attempts->completed;
         attempts += apps[i].attempt_count;
@@ -113,7 +113,7 @@ static void write_catalog(struct serve_request *request)
     one(out, "pyrometer_unreadable_logs", "gauge", "Files in the folders that are no log or cannot be read.",
         unreadable);
     one(out, "pyrometer_list_changes_total", "counter", "Times that the list of applications changed.",
-        pyro_serve_list_generation(list));
+        pyro_catalog_list_generation(list));
     one(out, "pyrometer_watched_folders", "gauge", "Folders in which changes are seen at once.", usage.watched);
     one(out, "pyrometer_unwatched_folders", "gauge",
         "Folders in which changes are seen by the next look only: of network file systems, or beyond the watches that "

@@ -102,20 +102,20 @@ void pyro_serve_answer(struct serve_request *request, const char *url)
         else
             services[i].service(request);
     }
-    pyro_serve_list_release(request->list);
+    pyro_catalog_list_release(request->list);
     request->list = NULL;
     request->narrowed = false;
 }
 
-const struct serve_list *pyro_serve_list(struct serve_request *request)
+const struct pyro_catalog_list *pyro_serve_list(struct serve_request *request)
 {
     if (!request->list && !request->narrowed) /* narrowed to NULL: there was no memory, and nothing may be seen */
-        request->list = pyro_serve_catalog_list(request->catalog);
+        request->list = pyro_catalog_list(request->catalog);
     if (request->visible && !request->narrowed) {
-        const struct serve_list *all = request->list;
-        request->list = pyro_serve_list_visible(all, request->visible, request);
+        const struct pyro_catalog_list *all = request->list;
+        request->list = pyro_catalog_list_visible(all, request->visible, request);
         request->narrowed = true;
-        pyro_serve_list_release(all);
+        pyro_catalog_list_release(all);
     }
     return request->list;
 }

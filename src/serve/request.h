@@ -4,7 +4,7 @@
 #define PYRO_SERVE_REQUEST_H
 
 #include "base/strbuf.h"
-#include "serve/catalog.h"
+#include "catalog/catalog.h"
 #include "serve/gate.h"
 
 /* One `name=value` of the query, decoded. */
@@ -56,11 +56,11 @@ struct serve_upload;
 struct serve_uploads;
 
 struct serve_request {
-    struct serve_catalog *catalog;
+    struct pyro_catalog *catalog;
     struct serve_shared *shared;
-    const struct serve_list *list; /* for pyro_serve_list() */
+    const struct pyro_catalog_list *list; /* for pyro_serve_list() */
     /* Which of it this user may see; NULL: all. May be called again and again, from any thread. */
-    serve_visible *visible;
+    pyro_catalog_visible *visible;
     void *acls;               /* for `visible` */
     bool narrowed;            /* `list` is what the user may see */
     enum serve_method method; /* HEAD is SERVE_GET, whose body is not sent */
@@ -104,7 +104,7 @@ enum serve_class pyro_serve_class(enum serve_method method, const char *url);
 
 /* The list of applications that the user may see, the same one for as long as the request is answered. NULL: there was
  * no memory for it, and none may be seen. */
-const struct serve_list *pyro_serve_list(struct serve_request *request);
+const struct pyro_catalog_list *pyro_serve_list(struct serve_request *request);
 /* The parameter's value, or a null slice. */
 struct pyro_slice pyro_serve_parameter(const struct serve_request *request, const char *name);
 /* The `index`-th value of a parameter that may be given several times, or a null slice. */

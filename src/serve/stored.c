@@ -8,7 +8,7 @@ enum { DEPTH = 40 }; /* of values that are written again; the writer's own limit
 
 /* ---- Reading ---- */
 
-enum pyro_status pyro_stored_write_report(const struct serve_diagnosis *opened, const struct pyro_writer *writer,
+enum pyro_status pyro_stored_write_report(const struct pyro_catalog_diagnosis *opened, const struct pyro_writer *writer,
                                           struct pyro_error *error)
 {
     if (opened->diagnosis)
@@ -18,7 +18,7 @@ enum pyro_status pyro_stored_write_report(const struct serve_diagnosis *opened, 
     return pyro_error_set(error, PYRO_ERROR_OUTPUT, "the report could not be written");
 }
 
-json_t *pyro_stored_tree(const struct serve_diagnosis *opened, struct pyro_error *error)
+json_t *pyro_stored_tree(const struct pyro_catalog_diagnosis *opened, struct pyro_error *error)
 {
     struct pyro_strbuf text;
     json_error_t why = {0};
@@ -127,7 +127,7 @@ static const json_t *find_finding(const json_t *report, struct pyro_slice id)
     return find_by(json_object_get(report, "findings"), "id", id);
 }
 
-enum pyro_status pyro_stored_write_finding(const struct serve_diagnosis *opened, const char *id,
+enum pyro_status pyro_stored_write_finding(const struct pyro_catalog_diagnosis *opened, const char *id,
                                            const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
@@ -400,7 +400,8 @@ static void write_comparison(struct pyro_json *json, struct sides sides)
     pyro_json_end(json, '}');
 }
 
-enum pyro_status pyro_stored_write_comparison(const struct serve_diagnosis *before, const struct serve_diagnosis *after,
+enum pyro_status pyro_stored_write_comparison(const struct pyro_catalog_diagnosis *before,
+                                              const struct pyro_catalog_diagnosis *after,
                                               const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;

@@ -76,7 +76,7 @@ static enum access_answer refuse_early(struct serve_request *request, const char
 
 /* ---- Who asks ---------------------------------------------------------------------------------------------------- */
 
-static bool is_visible(void *context, const struct serve_seen *seen)
+static bool is_visible(void *context, const struct pyro_catalog_seen *seen)
 {
     struct serve_request *request = context;
     return pyro_acls_let(request->acls, seen, pyro_slice_from(request->user), pyro_slice_from(request->groups));

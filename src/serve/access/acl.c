@@ -67,7 +67,7 @@ static void forget(struct acls *acls)
 }
 
 /* Under the lock. false: the log cannot be read, so nobody is let in. */
-static bool look_up(struct acls *acls, const struct serve_seen *seen, struct pyro_access_lists *ret)
+static bool look_up(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_access_lists *ret)
 {
     struct pyro_error ignored = {0};
     uint64_t *row = pyro_map_get(&acls->known, seen->identity);
@@ -99,7 +99,8 @@ static bool is_named(const struct pyro_access_lists *lists, struct pyro_slice us
            has_any(lists->admin_groups, groups);
 }
 
-bool pyro_acls_let(struct acls *acls, const struct serve_seen *seen, struct pyro_slice user, struct pyro_slice groups)
+bool pyro_acls_let(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_slice user,
+                   struct pyro_slice groups)
 {
     struct pyro_access_lists lists;
     bool owner = pyro_slice_eq(seen->attempt->user, user);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
-#include "serve/catalog.h"
+#include "catalog/catalog.h"
 
 /* What the logs' environments say, read when it is first asked for. */
 struct acls {
@@ -19,6 +19,7 @@ struct acls {
 void pyro_acls_init(struct acls *acls, bool always);
 void pyro_acls_done(struct acls *acls);
 /* Whether `user`, who is in `groups` (a,b), may see that attempt: its owner, and whom its lists name. */
-bool pyro_acls_let(struct acls *acls, const struct serve_seen *seen, struct pyro_slice user, struct pyro_slice groups);
+bool pyro_acls_let(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_slice user,
+                   struct pyro_slice groups);
 
 #endif

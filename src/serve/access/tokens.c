@@ -183,13 +183,13 @@ void pyro_tokens_close(struct tokens *tokens)
 /* Under the lock. */
 static void look(struct tokens *tokens, bool now)
 {
-    struct serve_stamp found = pyro_stamp_at(tokens->path);
-    if (!now && pyro_stamp_eq(found, tokens->looked))
+    struct pyro_file_stamp found = pyro_file_stamp_at(tokens->path);
+    if (!now && pyro_file_stamp_eq(found, tokens->looked))
         return;
     struct pyro_error failure = {0};
     enum pyro_status outcome = load(tokens, &failure);
     /* What could not be read is read again by the next look: a token may have been taken away. */
-    tokens->looked = outcome == PYRO_OK || failure.lasting ? found : (struct serve_stamp){0};
+    tokens->looked = outcome == PYRO_OK || failure.lasting ? found : (struct pyro_file_stamp){0};
     if (outcome == PYRO_OK || now || strcmp(failure.message, tokens->failure.message) != 0)
         tokens->outcome = outcome;
     tokens->failure = failure;

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/slice.h"
 #include "serve/request.h"
-#include "serve/stamp.h"
+#include "source/file_stamp.h"
 
 enum { TOKEN_NAME_BYTES = 65, TOKEN_GROUPS_BYTES = 512, TOKENS_LIMIT = 10000, TOKEN_BYTES = 160 };
 
@@ -30,7 +30,7 @@ struct tokens {
     char nobody[crypto_pwhash_STRBYTES]; /* the hash that names which do not exist are checked against */
     pthread_mutex_t hashing;             /* one hash at a time bounds what attempts cost in memory and cores */
     pthread_mutex_t mutex;               /* guards what follows */
-    struct serve_stamp looked;           /* the file at the last look */
+    struct pyro_file_stamp looked;       /* the file at the last look */
     int64_t looked_s;                    /* of a request */
     enum pyro_status outcome;            /* of reading it, until pyro_tokens_look() tells */
     struct pyro_error failure;

@@ -15,7 +15,7 @@ struct api_request {
     /* Of routes below an application, which is as the list has it: */
     const struct pyro_slice *below; /* segments behind it */
     size_t below_count;
-    const struct serve_app *app;
+    const struct pyro_catalog_app *app;
     const struct pyro_attempt *attempt;
 };
 
@@ -62,8 +62,8 @@ struct api_job *pyro_api_open(struct api_request *request, api_work *work);
 /* The same with the report alone where that is all there is. */
 struct api_job *pyro_api_open_report(struct api_request *request, api_work *work);
 /* What is there of any attempt; NULL: the request is answered. `whole`: the report alone will not do. */
-const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
-                                                 struct pyro_slice attempt, bool whole);
+const struct pyro_catalog_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
+                                                        struct pyro_slice attempt, bool whole);
 /* Gives the answer a tag made of all that it depends on: the log, the request, this program. True: the client has that
  * one, and there is nothing to do. */
 bool pyro_api_is_known(struct api_request *request);

@@ -66,7 +66,7 @@ static int compare_runs(const void *left, const void *right)
 }
 
 /* Completed attempts of all applications, by name and start; NULL: no memory. */
-static struct run *sort_runs(const struct serve_app *apps, size_t count, size_t *ret_count)
+static struct run *sort_runs(const struct pyro_catalog_app *apps, size_t count, size_t *ret_count)
 {
     size_t attempts = 0;
     for (size_t i = 0; i < count; i++)
@@ -110,9 +110,10 @@ static void write_past_runs(struct pyro_json *json, const struct run *runs, size
 
 /* ---- The document ---- */
 
-static void write_attempt(struct pyro_json *json, const struct serve_list *list, const struct pyro_attempt *attempt)
+static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list *list,
+                          const struct pyro_attempt *attempt)
 {
-    struct serve_log_info log = pyro_serve_list_log(list, attempt);
+    struct pyro_catalog_log_info log = pyro_catalog_list_log(list, attempt);
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "attempt", attempt->attempt_id);
     pyro_json_text(json, "user", attempt->user);
@@ -129,7 +130,7 @@ static void write_attempt(struct pyro_json *json, const struct serve_list *list,
     pyro_json_end(json, '}');
 }
 
-static void write_app(struct pyro_json *json, const struct serve_list *list, const struct serve_app *app)
+static void write_app(struct pyro_json *json, const struct pyro_catalog_list *list, const struct pyro_catalog_app *app)
 {
     pyro_json_text(json, "id", app->id);
     pyro_json_text(json, "name", app->name);
@@ -145,7 +146,7 @@ static int compare_users(const void *left, const void *right)
 }
 
 /* Who ran any of them, each once, whatever is selected: what a list can be narrowed to. False: no memory. */
-static bool write_users(struct pyro_json *json, const struct serve_app *apps, size_t count)
+static bool write_users(struct pyro_json *json, const struct pyro_catalog_app *apps, size_t count)
 {
     size_t attempts = 0, known = 0, written = 0;
     for (size_t i = 0; i < count; i++)
@@ -170,10 +171,10 @@ static bool write_users(struct pyro_json *json, const struct serve_app *apps, si
     return users != NULL;
 }
 
-static void write_unreadable(struct pyro_json *json, const struct serve_list *list)
+static void write_unreadable(struct pyro_json *json, const struct pyro_catalog_list *list)
 {
     size_t count;
-    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
+    const struct pyro_catalog_unreadable *unreadable = pyro_catalog_list_unreadable(list, &count);
     pyro_json_line(json);
     pyro_json_begin(json, "unreadable", '[');
     for (size_t i = 0; i < count && i < UNREADABLE_MAX; i++) {
@@ -192,9 +193,9 @@ void pyro_api_applications(struct api_request *request)
     if (!pyro_api_read_selection(request, &selection))
         return;
     size_t count, selected, run_count;
-    const struct serve_list *list = pyro_serve_list(request->http);
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
-    const struct serve_app **chosen = pyro_api_select(list, &selection, &selected);
+    const struct pyro_catalog_list *list = pyro_serve_list(request->http);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
+    const struct pyro_catalog_app **chosen = pyro_api_select(list, &selection, &selected);
     struct run *runs = sort_runs(apps, count, &run_count);
     bool whole = chosen && runs;
     if (whole) {

@@ -62,16 +62,17 @@ static bool is_of(struct pyro_slice log, const char *path)
 }
 
 /* What looking at the upload took, counted for its user; *ret_exhausted: more than it may. */
-static void charge(struct serve_request *http, const struct serve_list *list, const char *path, bool *ret_exhausted)
+static void charge(struct serve_request *http, const struct pyro_catalog_list *list, const char *path,
+                   bool *ret_exhausted)
 {
     size_t count, bad;
     uint64_t us = 0;
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
-    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &bad);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
+    const struct pyro_catalog_unreadable *unreadable = pyro_catalog_list_unreadable(list, &bad);
     *ret_exhausted = false;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < apps[i].attempt_count; k++) {
-            struct serve_log_info log = pyro_serve_list_log(list, &apps[i].attempts[k]);
+            struct pyro_catalog_log_info log = pyro_catalog_list_log(list, &apps[i].attempts[k]);
             us += is_of(log.path, path) ? log.cpu_us : 0;
         }
     }
@@ -86,15 +87,15 @@ static void charge(struct serve_request *http, const struct serve_list *list, co
         pyro_upload_cpu_charge(http->shared->upload_cpu, http->payer, us, pyro_clock_ms());
 }
 
-static size_t write_found(struct pyro_json *json, const struct serve_list *list, const char *path)
+static size_t write_found(struct pyro_json *json, const struct pyro_catalog_list *list, const char *path)
 {
     size_t count, found = 0;
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
     pyro_json_line(json);
     pyro_json_begin(json, "applications", '[');
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < apps[i].attempt_count; k++) {
-            if (!is_of(pyro_serve_list_log(list, &apps[i].attempts[k]).path, path))
+            if (!is_of(pyro_catalog_list_log(list, &apps[i].attempts[k]).path, path))
                 continue;
             found++;
             pyro_json_line(json);
@@ -117,11 +118,11 @@ static struct pyro_slice shown_path(const struct serve_request *http, struct pyr
 }
 
 static const char *write_unreadable(struct pyro_json *json, const struct serve_request *http,
-                                    const struct serve_list *list, const char *path, bool *ret_passing)
+                                    const struct pyro_catalog_list *list, const char *path, bool *ret_passing)
 {
     size_t count, shown = 0;
     *ret_passing = false;
-    const struct serve_unreadable *unreadable = pyro_serve_list_unreadable(list, &count);
+    const struct pyro_catalog_unreadable *unreadable = pyro_catalog_list_unreadable(list, &count);
     const char *first = NULL;
     pyro_json_line(json);
     pyro_json_begin(json, "unreadable", '[');
@@ -145,8 +146,8 @@ static void answer_upload(struct api_request *request, const char *path)
 {
     struct serve_request *http = request->http;
     struct serve_metrics *metrics = &http->shared->metrics;
-    bool looked = pyro_serve_catalog_refresh(http->catalog), passing;
-    const struct serve_list *list = pyro_serve_catalog_list(http->catalog);
+    bool looked = pyro_catalog_refresh(http->catalog), passing;
+    const struct pyro_catalog_list *list = pyro_catalog_list(http->catalog);
     struct api_document document;
     bool exhausted;
     charge(http, list, path, &exhausted);
@@ -168,9 +169,9 @@ static void answer_upload(struct api_request *request, const char *path)
         else
             pyro_api_error(http, exhausted ? 429 : 422, "no event log could be read from the upload: %s",
                            why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
-        pyro_serve_catalog_refresh(http->catalog);
+        pyro_catalog_refresh(http->catalog);
     }
-    pyro_serve_list_release(list);
+    pyro_catalog_list_release(list);
 }
 
 void pyro_api_upload(struct api_request *request)
@@ -201,19 +202,19 @@ void pyro_api_remove_upload(struct api_request *request)
     struct pyro_slice id = request->arguments[0], attempt = request->arguments[1];
     if (!may(http, SERVE_ROLE_UPLOAD, "remove uploads"))
         return;
-    const struct serve_list *list = pyro_serve_list(http);
+    const struct pyro_catalog_list *list = pyro_serve_list(http);
     if (!list) {
         pyro_api_error(http, 503, "no memory left: try again later");
         return;
     }
-    const struct serve_app *app = pyro_serve_list_find(list, id);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(list, id);
     const struct pyro_attempt *found =
-        app ? pyro_serve_app_attempt(app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt) : NULL;
+        app ? pyro_catalog_app_attempt(app, pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt) : NULL;
     if (!found) {
         pyro_api_error(http, 404, "there is no such application and attempt");
         return;
     }
-    struct serve_log_info log = pyro_serve_list_log(list, found);
+    struct pyro_catalog_log_info log = pyro_catalog_list_log(list, found);
     if (!log.uploaded) {
         pyro_api_error(http, 403, "that log was not uploaded: it is in a folder that this server only reads");
         return;
@@ -228,7 +229,7 @@ void pyro_api_remove_upload(struct api_request *request)
         pyro_api_error(http, 500, "the upload cannot be removed: %s", strerror(failure));
         return;
     }
-    pyro_serve_catalog_refresh(http->catalog);
+    pyro_catalog_refresh(http->catalog);
     http->status = 204;
 }
 
@@ -274,8 +275,8 @@ static bool understand(struct serve_request *http, const struct api_feedback *sa
 }
 
 /* The run is recorded first: a store knows only findings of runs that it has. */
-static enum pyro_status keep(const char *url, const struct serve_diagnosis *open, const struct pyro_feedback *feedback,
-                             struct pyro_error *error)
+static enum pyro_status keep(const char *url, const struct pyro_catalog_diagnosis *open,
+                             const struct pyro_feedback *feedback, struct pyro_error *error)
 {
     pyro_store *store = NULL;
     PYRO_TRY(pyro_store_open(url, NULL, &store, error));
@@ -319,7 +320,7 @@ void pyro_api_feedback(struct api_request *request)
     if (why) {
         pyro_api_error(http, 400, "the body cannot be read: %s", why);
     } else if (understand(http, &said, &feedback)) {
-        const struct serve_diagnosis *open =
+        const struct pyro_catalog_diagnosis *open =
             pyro_api_diagnosis(http, request->app->id, request->attempt->attempt_id, false);
         feedback.application = !open       ? NULL
                                : open->app ? pyro_app_name(open->app)
@@ -328,7 +329,7 @@ void pyro_api_feedback(struct api_request *request)
             refuse_feedback(http, &error);
         if (open && error.code == PYRO_OK) {
             struct api_document document;
-            pyro_serve_catalog_forget_diagnoses(http->catalog);
+            pyro_catalog_forget_diagnoses(http->catalog);
             atomic_fetch_add_explicit(&http->shared->verdicts, 1, memory_order_relaxed);
             http->status = 201;
             pyro_api_begin(request, &document, "pyrometer.feedback/1");
@@ -337,7 +338,7 @@ void pyro_api_feedback(struct api_request *request)
             pyro_json_string(&document.json, "rule", feedback.rule);
             pyro_api_end(request, &document);
         }
-        pyro_serve_diagnosis_release(open);
+        pyro_catalog_diagnosis_release(open);
     }
     pyro_arena_done(&arena);
 }

@@ -176,19 +176,20 @@ void pyro_api_end(struct api_request *request, struct api_document *document)
 /* Whether who asks may see it. The list alone would not do without access lists: a log may have been renamed since. */
 static bool may_see(struct serve_request *http, struct pyro_slice app, struct pyro_slice attempt)
 {
-    const struct serve_app *listed = http->visible ? pyro_serve_list_find(pyro_serve_list(http), app) : NULL;
-    return !http->visible || (listed && pyro_serve_app_attempt(listed, attempt));
+    const struct pyro_catalog_app *listed = http->visible ? pyro_catalog_list_find(pyro_serve_list(http), app) : NULL;
+    return !http->visible || (listed && pyro_catalog_app_attempt(listed, attempt));
 }
 
-const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
-                                                 struct pyro_slice attempt, bool whole)
+const struct pyro_catalog_diagnosis *pyro_api_diagnosis(struct serve_request *http, struct pyro_slice app,
+                                                        struct pyro_slice attempt, bool whole)
 {
-    const struct serve_diagnosis *diagnosis = NULL;
+    const struct pyro_catalog_caller caller = pyro_ticket_caller(http->ticket);
+    const struct pyro_catalog_diagnosis *diagnosis = NULL;
     struct pyro_error error = {0};
     enum pyro_status status = PYRO_OK;
     if (may_see(http, app, attempt))
-        status = whole ? pyro_serve_catalog_diagnosis(http->catalog, http->ticket, app, attempt, &diagnosis, &error)
-                       : pyro_serve_catalog_report(http->catalog, http->ticket, app, attempt, &diagnosis, &error);
+        status = whole ? pyro_catalog_diagnosis(http->catalog, &caller, app, attempt, &diagnosis, &error)
+                       : pyro_catalog_report(http->catalog, &caller, app, attempt, &diagnosis, &error);
     if (status != PYRO_OK)
         pyro_api_fail(http, &error, 500);
     else if (diagnosis && diagnosis->partial)
@@ -202,13 +203,13 @@ const struct serve_diagnosis *pyro_api_diagnosis(struct serve_request *http, str
 
 static struct api_job *open_job(struct api_request *request, api_work *work, bool whole)
 {
-    const struct serve_diagnosis *diagnosis =
+    const struct pyro_catalog_diagnosis *diagnosis =
         pyro_api_diagnosis(request->http, request->app->id, request->attempt->attempt_id, whole);
     struct api_job *job = diagnosis ? pyro_api_job_new(request->http, work) : NULL;
     if (job)
         job->diagnoses[0] = diagnosis;
     else
-        pyro_serve_diagnosis_release(diagnosis);
+        pyro_catalog_diagnosis_release(diagnosis);
     return job;
 }
 
@@ -232,7 +233,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 bool pyro_api_is_known(struct api_request *request)
 {
     struct serve_request *http = request->http;
-    struct serve_log_info log = pyro_serve_list_log(pyro_serve_list(http), request->attempt);
+    struct pyro_catalog_log_info log = pyro_catalog_list_log(pyro_serve_list(http), request->attempt);
     uint64_t hash = mix(UINT64_C(14695981039346656037), PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
     if (log.path.ptr)
         hash = mix(hash, log.path.ptr, log.path.len);
@@ -294,13 +295,13 @@ void pyro_api_allow(struct serve_request *http, const char *path)
 static bool find_app(struct api_request *request, struct pyro_slice id, struct pyro_slice attempt)
 {
     struct pyro_slice named = pyro_slice_is(attempt, "-") ? PYRO_SLICE_NULL : attempt;
-    const struct serve_list *list = pyro_serve_list(request->http);
+    const struct pyro_catalog_list *list = pyro_serve_list(request->http);
     if (!list) {
         pyro_api_error(request->http, 503, "no memory left: try again later");
         return false;
     }
-    request->app = pyro_serve_list_find(list, id);
-    request->attempt = request->app ? pyro_serve_app_attempt(request->app, named) : NULL;
+    request->app = pyro_catalog_list_find(list, id);
+    request->attempt = request->app ? pyro_catalog_app_attempt(request->app, named) : NULL;
     if (request->attempt)
         return true;
     pyro_api_error(request->http, 404,

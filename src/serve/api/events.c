@@ -8,9 +8,9 @@
 enum { WAIT_MS = 500, QUIET_S = 15 };
 
 struct events {
-    struct serve_catalog *catalog;
-    struct serve_request asker;    /* a copy: who asks, for `visible` */
-    const struct serve_list *list; /* as the client knows it */
+    struct pyro_catalog *catalog;
+    struct serve_request asker;           /* a copy: who asks, for `visible` */
+    const struct pyro_catalog_list *list; /* as the client knows it */
     struct pyro_strbuf text;
     size_t taken;
     time_t spoken;
@@ -24,9 +24,9 @@ static int append(void *context, const void *data, size_t len)
 }
 
 struct change {
-    const struct serve_app *app;
+    const struct pyro_catalog_app *app;
     const struct pyro_attempt *attempt;
-    const struct serve_list *list;
+    const struct pyro_catalog_list *list;
     const char *kind; /* "added", "changed", "removed" */
 };
 
@@ -35,7 +35,7 @@ static void add_event(struct events *events, const char *name, const struct chan
     struct pyro_writer writer = {append, &events->text};
     struct pyro_output output;
     struct pyro_json json;
-    struct serve_log_info log = pyro_serve_list_log(change->list, change->attempt);
+    struct pyro_catalog_log_info log = pyro_catalog_list_log(change->list, change->attempt);
     pyro_strbuf_printf(&events->text, "event: %s\ndata: ", name);
     pyro_output_init(&output, &writer, NULL);
     pyro_json_init(&json, &output);
@@ -52,24 +52,24 @@ static void add_event(struct events *events, const char *name, const struct chan
     pyro_strbuf_add_text(&events->text, "\n\n");
 }
 
-static bool has_changed(const struct serve_list *before, const struct pyro_attempt *old, const struct serve_list *now,
-                        const struct pyro_attempt *attempt)
+static bool has_changed(const struct pyro_catalog_list *before, const struct pyro_attempt *old,
+                        const struct pyro_catalog_list *now, const struct pyro_attempt *attempt)
 {
     return old->completed != attempt->completed || old->modified_ms != attempt->modified_ms ||
-           pyro_serve_list_log(before, old).bytes != pyro_serve_list_log(now, attempt).bytes;
+           pyro_catalog_list_log(before, old).bytes != pyro_catalog_list_log(now, attempt).bytes;
 }
 
 /* What `now` has beyond `before`; `gone`: the other way round. */
-static void add_differences(struct events *events, const struct serve_list *before, const struct serve_list *now,
-                            bool gone)
+static void add_differences(struct events *events, const struct pyro_catalog_list *before,
+                            const struct pyro_catalog_list *now, bool gone)
 {
     size_t count;
-    const struct serve_app *apps = pyro_serve_list_apps(now, &count);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(now, &count);
     for (size_t i = 0; i < count; i++) {
-        const struct serve_app *known = pyro_serve_list_find(before, apps[i].id);
+        const struct pyro_catalog_app *known = pyro_catalog_list_find(before, apps[i].id);
         for (size_t k = 0; k < apps[i].attempt_count; k++) {
             struct change change = {&apps[i], &apps[i].attempts[k], now, gone ? "removed" : "added"};
-            const struct pyro_attempt *old = known ? pyro_serve_app_attempt(known, change.attempt->attempt_id) : NULL;
+            const struct pyro_attempt *old = known ? pyro_catalog_app_attempt(known, change.attempt->attempt_id) : NULL;
             if (old && (gone || !has_changed(before, old, now, change.attempt)))
                 continue;
             change.kind = old ? "changed" : change.kind;
@@ -79,27 +79,27 @@ static void add_differences(struct events *events, const struct serve_list *befo
 }
 
 /* What the asker may see of the list as it is now; to be released. */
-static const struct serve_list *list_now(struct events *events)
+static const struct pyro_catalog_list *list_now(struct events *events)
 {
-    const struct serve_list *all = pyro_serve_catalog_list(events->catalog);
+    const struct pyro_catalog_list *all = pyro_catalog_list(events->catalog);
     if (!events->asker.visible)
         return all;
-    const struct serve_list *seen = pyro_serve_list_visible(all, events->asker.visible, &events->asker);
-    pyro_serve_list_release(all);
+    const struct pyro_catalog_list *seen = pyro_catalog_list_visible(all, events->asker.visible, &events->asker);
+    pyro_catalog_list_release(all);
     return seen;
 }
 
 static void look(struct events *events)
 {
-    uint64_t known = pyro_serve_list_generation(events->list);
-    if (pyro_serve_catalog_wait(events->catalog, known, WAIT_MS) == known)
+    uint64_t known = pyro_catalog_list_generation(events->list);
+    if (pyro_catalog_wait(events->catalog, known, WAIT_MS) == known)
         return;
-    const struct serve_list *now = list_now(events);
+    const struct pyro_catalog_list *now = list_now(events);
     if (!now)
         return; /* no memory: the next look may have some */
     add_differences(events, events->list, now, false);
     add_differences(events, now, events->list, true);
-    pyro_serve_list_release(events->list);
+    pyro_catalog_list_release(events->list);
     events->list = now;
 }
 
@@ -110,7 +110,7 @@ static int64_t read_events(void *context, char *buffer, size_t size)
         pyro_strbuf_add_text(&events->text, "retry: 2000\n\n");
         events->greeted = true;
     } else if (events->taken == events->text.len) {
-        if (pyro_serve_catalog_stopping(events->catalog))
+        if (pyro_catalog_stopping(events->catalog))
             return SERVE_STREAM_END;
         look(events);
         /* Proxies and the operating system end what is silent for too long. */
@@ -136,7 +136,7 @@ static int64_t read_events(void *context, char *buffer, size_t size)
 static void close_events(void *context)
 {
     struct events *events = context;
-    pyro_serve_list_release(events->list);
+    pyro_catalog_list_release(events->list);
     pyro_strbuf_done(&events->text);
     pyro_release(NULL, events);
 }

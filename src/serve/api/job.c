@@ -114,7 +114,7 @@ void pyro_api_job_free(struct api_job *job)
     if (!job)
         return;
     for (size_t i = 0; i < API_DIAGNOSES; i++)
-        pyro_serve_diagnosis_release(job->diagnoses[i]);
+        pyro_catalog_diagnosis_release(job->diagnoses[i]);
     pyro_ticket_release(job->ticket);
     pthread_cond_destroy(&job->pipe->changed);
     pthread_mutex_destroy(&job->pipe->mutex);

@@ -17,7 +17,7 @@ typedef enum pyro_status api_work(struct api_job *job, const struct pyro_options
 struct api_job {
     api_work *work;
     struct pyro_arena arena; /* what the work needs of the request: that is gone before the work ends */
-    const struct serve_diagnosis *diagnoses[API_DIAGNOSES]; /* released with the job; may be NULL */
+    const struct pyro_catalog_diagnosis *diagnoses[API_DIAGNOSES]; /* released with the job; may be NULL */
     const struct serve_shared *shared;
     struct serve_ticket *ticket; /* of the request, for as long as the work lasts */
     void *question;              /* the work's own, in the arena */

@@ -167,7 +167,7 @@ static bool has_run(struct api_request *request, const char *name)
 }
 
 /* "APP/ATTEMPT", or "APP" for the attempt without an id. */
-static const struct serve_diagnosis *open_run(struct api_request *request, const char *name)
+static const struct pyro_catalog_diagnosis *open_run(struct api_request *request, const char *name)
 {
     struct pyro_slice app = pyro_serve_parameter(request->http, name), attempt = PYRO_SLICE_NULL;
     const char *slash = memrchr(app.ptr, '/', app.len);
@@ -182,12 +182,12 @@ void pyro_api_compare(struct api_request *request)
 {
     if (!has_run(request, "before") || !has_run(request, "after"))
         return;
-    const struct serve_diagnosis *before = open_run(request, "before");
-    const struct serve_diagnosis *after = before ? open_run(request, "after") : NULL;
+    const struct pyro_catalog_diagnosis *before = open_run(request, "before");
+    const struct pyro_catalog_diagnosis *after = before ? open_run(request, "after") : NULL;
     struct api_job *job = after ? pyro_api_job_new(request->http, write_comparison) : NULL;
     if (!job) {
-        pyro_serve_diagnosis_release(before);
-        pyro_serve_diagnosis_release(after);
+        pyro_catalog_diagnosis_release(before);
+        pyro_catalog_diagnosis_release(after);
         return;
     }
     job->diagnoses[0] = before;
@@ -200,7 +200,7 @@ void pyro_api_compare(struct api_request *request)
 static enum pyro_status write_finding(struct api_job *job, const struct pyro_options *options,
                                       const struct pyro_writer *writer, struct pyro_error *error)
 {
-    const struct serve_diagnosis *opened = job->diagnoses[0];
+    const struct pyro_catalog_diagnosis *opened = job->diagnoses[0];
     (void)options;
     return opened->app ? pyro_finding_write(opened->diagnosis, job->question, writer, error)
                        : pyro_stored_write_finding(opened, job->question, writer, error);

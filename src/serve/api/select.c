@@ -53,16 +53,16 @@ static struct pyro_slice last_name(struct pyro_slice path)
     return (struct pyro_slice){path.ptr + skip, path.len - skip};
 }
 
-static bool is_found(const struct serve_list *list, const struct serve_app *app, struct pyro_slice search)
+static bool is_found(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app, struct pyro_slice search)
 {
     bool found = !search.ptr || contains(app->id, search) || contains(app->name, search);
     for (size_t i = 0; i < app->attempt_count && !found; i++)
         found = contains(app->attempts[i].user, search) ||
-                contains(last_name(pyro_serve_list_log(list, &app->attempts[i]).path), search);
+                contains(last_name(pyro_catalog_list_log(list, &app->attempts[i]).path), search);
     return found;
 }
 
-static bool is_of_user(const struct serve_app *app, struct pyro_slice user)
+static bool is_of_user(const struct pyro_catalog_app *app, struct pyro_slice user)
 {
     bool is = !user.ptr;
     for (size_t i = 0; i < app->attempt_count && !is; i++)
@@ -70,7 +70,7 @@ static bool is_of_user(const struct serve_app *app, struct pyro_slice user)
     return is;
 }
 
-static bool is_selected(const struct serve_list *list, const struct serve_app *app,
+static bool is_selected(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app,
                         const struct api_selection *selection)
 {
     return (selection->status == STATUS_ANY || app->attempts->completed == (selection->status == STATUS_COMPLETED)) &&
@@ -80,7 +80,7 @@ static bool is_selected(const struct serve_list *list, const struct serve_app *a
 /* ---- In which order ---- */
 
 struct sorted {
-    const struct serve_app *app;
+    const struct pyro_catalog_app *app;
     struct pyro_slice text; /* what it is sorted by, where that is a text */
     int64_t number;         /* else this */
     bool known;
@@ -102,7 +102,7 @@ static int compare_sorted(const void *left, const void *right)
 }
 
 /* By the newest attempt. */
-static struct sorted key_of(const struct serve_list *list, const struct serve_app *app, size_t sort)
+static struct sorted key_of(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app, size_t sort)
 {
     const struct pyro_attempt *newest = app->attempts;
     struct sorted key = {.app = app};
@@ -123,7 +123,7 @@ static struct sorted key_of(const struct serve_list *list, const struct serve_ap
         key.number = pyro_api_duration(newest);
         break;
     case SORT_BYTES:
-        key.number = (int64_t)pyro_serve_list_log(list, newest).bytes;
+        key.number = (int64_t)pyro_catalog_list_log(list, newest).bytes;
         break;
     default:
         key.number = newest->completed ? newest->end_ms : INT64_MAX; /* running ones end last */
@@ -132,13 +132,13 @@ static struct sorted key_of(const struct serve_list *list, const struct serve_ap
     return key;
 }
 
-const struct serve_app **pyro_api_select(const struct serve_list *list, const struct api_selection *selection,
-                                         size_t *ret_count)
+const struct pyro_catalog_app **pyro_api_select(const struct pyro_catalog_list *list,
+                                                const struct api_selection *selection, size_t *ret_count)
 {
     size_t count;
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
     struct sorted *sorted = pyro_allocate(NULL, (count + 1) * sizeof(*sorted));
-    const struct serve_app **chosen = pyro_allocate(NULL, (count + 1) * sizeof(*chosen));
+    const struct pyro_catalog_app **chosen = pyro_allocate(NULL, (count + 1) * sizeof(*chosen));
     *ret_count = 0;
     for (size_t i = 0; sorted && i < count; i++) {
         if (!is_selected(list, &apps[i], selection))

@@ -14,8 +14,8 @@ struct api_selection {
 /* False: a parameter is wrong, and the request is answered. */
 bool pyro_api_read_selection(struct api_request *request, struct api_selection *ret);
 /* All that are selected, in order, of all pages; to be released. NULL: no memory. */
-const struct serve_app **pyro_api_select(const struct serve_list *list, const struct api_selection *selection,
-                                         size_t *ret_count);
+const struct pyro_catalog_app **pyro_api_select(const struct pyro_catalog_list *list,
+                                                const struct api_selection *selection, size_t *ret_count);
 /* PYRO_NONE while it runs. */
 int64_t pyro_api_duration(const struct pyro_attempt *attempt);
 

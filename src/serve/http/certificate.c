@@ -141,16 +141,17 @@ static enum pyro_status read_again(struct certificate *certificate, struct pyro_
     return PYRO_OK;
 }
 
-static bool is_as(const struct serve_stamp *found, const struct serve_stamp *before)
+static bool is_as(const struct pyro_file_stamp *found, const struct pyro_file_stamp *before)
 {
-    return pyro_stamp_eq(found[0], before[0]) && pyro_stamp_eq(found[1], before[1]);
+    return pyro_file_stamp_eq(found[0], before[0]) && pyro_file_stamp_eq(found[1], before[1]);
 }
 
 enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now, struct pyro_error *error)
 {
     if (!certificate->paths[0])
         return PYRO_OK;
-    const struct serve_stamp found[2] = {pyro_stamp_at(certificate->paths[0]), pyro_stamp_at(certificate->paths[1])};
+    const struct pyro_file_stamp found[2] = {pyro_file_stamp_at(certificate->paths[0]),
+                                             pyro_file_stamp_at(certificate->paths[1])};
     /* The two are changed one after the other. */
     bool settled = is_as(found, certificate->looked);
     bool known = is_as(found, certificate->accepted);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "serve/stamp.h"
+#include "source/file_stamp.h"
 
 /* One reading of both files. */
 struct certificate_pair {
@@ -20,12 +20,12 @@ struct certificate_pair {
 };
 
 struct certificate {
-    char *paths[2];                 /* the chain, its key; NULL: no TLS */
-    struct serve_stamp looked[2];   /* at the last look */
-    bool failing;                   /* the last look could not read them, for no fault of theirs */
-    struct serve_stamp accepted[2]; /* when they were read last, whatever came of it */
-    struct serve_stamp failed[2];   /* when the last look could not, so that each state is complained of once */
-    pthread_mutex_t mutex;          /* guards what follows */
+    char *paths[2];                     /* the chain, its key; NULL: no TLS */
+    struct pyro_file_stamp looked[2];   /* at the last look */
+    bool failing;                       /* the last look could not read them, for no fault of theirs */
+    struct pyro_file_stamp accepted[2]; /* when they were read last, whatever came of it */
+    struct pyro_file_stamp failed[2];   /* when the last look could not, so that each state is complained of once */
+    pthread_mutex_t mutex;              /* guards what follows */
     struct certificate_pair *pair;
 };
 

@@ -103,7 +103,7 @@ static enum pyro_status check_folders(const char *const *folders, size_t count, 
 static enum pyro_status open_catalog(struct pyro_server *server, const char *const *folders, size_t count,
                                      const struct pyro_server_options *options, struct pyro_error *error)
 {
-    const struct serve_catalog_options wanted = {
+    const struct pyro_catalog_options wanted = {
         .folders = folders,
         .folder_count = count,
         .uploads = server->uploads.folder,
@@ -124,7 +124,7 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
                  .prices = options->prices,
                  .redaction = options->redaction},
     };
-    return pyro_serve_catalog_open(&wanted, &server->catalog, error);
+    return pyro_catalog_open(&wanted, &server->catalog, error);
 }
 
 static bool start_workers(struct pyro_server *server)
@@ -144,7 +144,7 @@ static void stop_workers(struct pyro_server *server)
 static void shrink(void *context)
 {
     struct pyro_server *server = context;
-    pyro_serve_catalog_shrink(server->catalog);
+    pyro_catalog_shrink(server->catalog);
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
@@ -234,7 +234,7 @@ void pyro_server_stop(pyro_server *server)
         return;
     pyro_watch_stop(&server->watch);
     if (server->catalog)
-        pyro_serve_catalog_stop(server->catalog);
+        pyro_catalog_stop(server->catalog);
     if (server->daemon)
         stop_daemon(server);
     else
@@ -242,7 +242,7 @@ void pyro_server_stop(pyro_server *server)
     pyro_stream_limit_done(&server->streams);
     pyro_connections_stop(&server->connections);
     pyro_gate_stop(&server->gate);
-    pyro_serve_catalog_close(server->catalog);
+    pyro_catalog_close(server->catalog);
     pyro_gate_close(&server->gate);
     pyro_uploads_close(&server->uploads);
     pyro_upload_cpu_close(&server->upload_cpu);

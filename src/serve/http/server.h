@@ -23,7 +23,7 @@
 
 struct pyro_server {
     struct MHD_Daemon *daemon;
-    struct serve_catalog *catalog;
+    struct pyro_catalog *catalog;
     struct serve_shared shared;
     struct serve_gate gate;
     struct workers light, heavy, admission; /* the first are never taken by what takes long */

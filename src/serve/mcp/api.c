@@ -15,7 +15,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
     if (!mcp)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *mcp = (struct pyro_mcp){.prices = options->prices, .query_ms = options->query_ms ? options->query_ms : QUERY_MS};
-    const struct serve_catalog_options wanted = {
+    const struct pyro_catalog_options wanted = {
         .folders = folders,
         .folder_count = folder_count,
         .follow_links = true, /* whoever may start it may read what they lead to */
@@ -27,7 +27,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
                  .prices = options->prices,
                  .redaction = options->redaction},
     };
-    enum pyro_status status = pyro_serve_catalog_open(&wanted, &mcp->catalog, error);
+    enum pyro_status status = pyro_catalog_open(&wanted, &mcp->catalog, error);
     if (status == PYRO_OK)
         *ret = mcp;
     else
@@ -59,6 +59,6 @@ void pyro_mcp_free(pyro_mcp *mcp)
 {
     if (!mcp)
         return;
-    pyro_serve_catalog_close(mcp->catalog);
+    pyro_catalog_close(mcp->catalog);
     pyro_release(NULL, mcp);
 }

@@ -41,7 +41,7 @@ static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum py
     return tree;
 }
 
-json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened)
+json_t *pyro_mcp_report(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     struct pyro_error error = {0};
     json_t *tree = pyro_stored_tree(opened, &error);
@@ -50,7 +50,7 @@ json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *ope
     return tree;
 }
 
-json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+json_t *pyro_mcp_rows(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *format, ...)
 {
     char statement[1000];
     va_list arguments;
@@ -66,7 +66,7 @@ json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opene
     return take(call, &document, status, &error);
 }
 
-json_t *pyro_mcp_view(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+json_t *pyro_mcp_view(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *format, ...)
 {
     char name[100];
     va_list arguments;

@@ -21,7 +21,7 @@ enum {
 };
 
 struct pyro_mcp {
-    struct serve_catalog *catalog;
+    struct pyro_catalog *catalog;
     struct serve_request *request;    /* whose list of applications counts; NULL: the catalog's */
     const struct pyro_prices *prices; /* or NULL */
     struct serve_ticket *ticket;      /* whether a call is to go on; NULL: always */
@@ -95,28 +95,28 @@ const char *pyro_mcp_shown(const char *name);
 void pyro_mcp_line(struct mcp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The list of applications; to be given back by pyro_mcp_release_list(). */
-const struct serve_list *pyro_mcp_list(const struct pyro_mcp *mcp);
-void pyro_mcp_release_list(const struct pyro_mcp *mcp, const struct serve_list *list);
-/* The application that the argument `name` means, diagnosed; to be given back by pyro_serve_diagnosis_release(). NULL:
- * it failed. */
-const struct serve_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name);
+const struct pyro_catalog_list *pyro_mcp_list(const struct pyro_mcp *mcp);
+void pyro_mcp_release_list(const struct pyro_mcp *mcp, const struct pyro_catalog_list *list);
+/* The application that the argument `name` means, diagnosed; to be given back by pyro_catalog_diagnosis_release().
+ * NULL: it failed. */
+const struct pyro_catalog_diagnosis *pyro_mcp_open(struct mcp_call *call, const char *name);
 
 /* The same, with the report alone where that is all there is: for pyro_mcp_report() and nothing else. */
-const struct serve_diagnosis *pyro_mcp_open_report(struct mcp_call *call, const char *name);
+const struct pyro_catalog_diagnosis *pyro_mcp_open_report(struct mcp_call *call, const char *name);
 
 /* Documents as trees, new references; NULL: it failed. */
-json_t *pyro_mcp_report(struct mcp_call *call, const struct serve_diagnosis *opened);
+json_t *pyro_mcp_report(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened);
 /* Writes to the answer itself; refuses more than it may ever have. */
 struct pyro_writer pyro_mcp_append(struct mcp_call *call);
 /* An array of objects as a table: columns by the first row's keys; those that end in _ms, _bytes and _at are written as
  * durations, sizes and times. */
 void pyro_mcp_table(struct mcp_call *call, const json_t *rows);
 /* The rows of a statement over the application's tables, an array of objects; printf-like, of at most 1,000 bytes. */
-json_t *pyro_mcp_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+json_t *pyro_mcp_rows(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* One of the documents of pyro_view_write(), a new reference; tasks are not listed. printf-like. NULL: it failed. */
-json_t *pyro_mcp_view(struct mcp_call *call, const struct serve_diagnosis *opened, const char *format, ...)
+json_t *pyro_mcp_view(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* One line that says which run it is. */
 void pyro_mcp_headline(struct mcp_call *call, const json_t *report);

@@ -4,7 +4,8 @@
 
 enum { WIDTH = 120 };
 
-static void write(struct mcp_call *call, const struct serve_diagnosis *before, const struct serve_diagnosis *after)
+static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *before,
+                  const struct pyro_catalog_diagnosis *after)
 {
     struct pyro_report_options options = {.size = sizeof(options), .width = WIDTH};
     struct pyro_comparison *comparison = NULL;
@@ -47,8 +48,8 @@ static void write_document(struct mcp_call *call, const json_t *document)
 }
 
 /* Of one of them only the report is there. */
-static void write_stored(struct mcp_call *call, const struct serve_diagnosis *before,
-                         const struct serve_diagnosis *after)
+static void write_stored(struct mcp_call *call, const struct pyro_catalog_diagnosis *before,
+                         const struct pyro_catalog_diagnosis *after)
 {
     struct pyro_strbuf text;
     struct pyro_error error = {0};
@@ -67,14 +68,14 @@ static void write_stored(struct mcp_call *call, const struct serve_diagnosis *be
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *before = pyro_mcp_open_report(call, "before");
-    const struct serve_diagnosis *after = before ? pyro_mcp_open_report(call, "after") : NULL;
+    const struct pyro_catalog_diagnosis *before = pyro_mcp_open_report(call, "before");
+    const struct pyro_catalog_diagnosis *after = before ? pyro_mcp_open_report(call, "after") : NULL;
     if (after && before->app && after->app)
         write(call, before, after);
     else if (after)
         write_stored(call, before, after);
-    pyro_serve_diagnosis_release(before);
-    pyro_serve_diagnosis_release(after);
+    pyro_catalog_diagnosis_release(before);
+    pyro_catalog_diagnosis_release(after);
 }
 
 static const struct mcp_parameter parameters[] = {

@@ -3,7 +3,7 @@
 
 enum { WIDTH = 120 };
 
-static void bill(struct mcp_call *call, const struct serve_diagnosis *opened)
+static void bill(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     struct pyro_cost_options wanted = {.size = sizeof(wanted),
                                        .prices = call->mcp->prices,
@@ -28,10 +28,10 @@ static void bill(struct mcp_call *call, const struct serve_diagnosis *opened)
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     if (opened)
         bill(call, opened);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

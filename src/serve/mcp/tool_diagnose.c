@@ -113,12 +113,12 @@ static void write(struct mcp_call *call, const json_t *report)
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open_report(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open_report(call, "app");
     json_t *report = opened ? pyro_mcp_report(call, opened) : NULL;
     if (report)
         write(call, report);
     json_decref(report);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {MCP_PARAMETER_APP, {0}};

@@ -97,7 +97,7 @@ void pyro_mcp_table(struct mcp_call *call, const json_t *rows)
     }
 }
 
-static void write(struct mcp_call *call, const struct serve_diagnosis *opened, const struct table *table)
+static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const struct table *table)
 {
     json_t *rows = pyro_mcp_rows(call, opened, "%s", table->statement);
     if (rows && json_array_size(rows) == 0)
@@ -109,7 +109,7 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *opened, c
 }
 
 /* What the report says of settings: those that it would change, and why. */
-static void write_configuration(struct mcp_call *call, const struct serve_diagnosis *opened)
+static void write_configuration(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     json_t *report = pyro_mcp_report(call, opened);
     size_t i;
@@ -125,7 +125,7 @@ static void write_configuration(struct mcp_call *call, const struct serve_diagno
 }
 
 /* Properties whose name or value has `search` in it. */
-static void write_environment(struct mcp_call *call, const struct serve_diagnosis *opened)
+static void write_environment(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     static const char *const kinds[] = {"spark", "jvm", "hadoop", "system"};
     const char *search = pyro_mcp_text(call, "search");
@@ -158,7 +158,7 @@ static double mean(const json_t *series, size_t period)
     return to > from ? sum / (double)(to - from) : 0;
 }
 
-static void write_timeline(struct mcp_call *call, const struct serve_diagnosis *opened)
+static void write_timeline(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     json_t *document = pyro_mcp_view(call, opened, "executors");
     const json_t *total = json_object_get(document, "total"), *running = json_object_get(total, "running_tasks"),
@@ -223,7 +223,7 @@ static void write_failures(struct mcp_call *call, const struct pyro_app *app)
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     const char *what = pyro_mcp_text(call, "what");
     for (size_t i = 0; opened && i < TABLES; i++)
         if (strcmp(tables[i].name, what) == 0)
@@ -236,7 +236,7 @@ static void run(struct mcp_call *call)
         write_environment(call, opened);
     else if (opened && strcmp(what, "timeline") == 0)
         write_timeline(call, opened);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

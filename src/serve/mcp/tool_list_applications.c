@@ -8,7 +8,7 @@
 
 /* One attempt of an application that was asked for. */
 struct row {
-    const struct serve_app *app;
+    const struct pyro_catalog_app *app;
     const struct pyro_attempt *attempt;
 };
 
@@ -85,8 +85,8 @@ static void write_rows(struct mcp_call *call, struct row *rows, size_t count)
 static void run(struct mcp_call *call)
 {
     size_t count, total = 0, wanted = 0;
-    const struct serve_list *list = pyro_mcp_list(call->mcp);
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct pyro_catalog_list *list = pyro_mcp_list(call->mcp);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
     for (size_t i = 0; i < count; i++)
         total += apps[i].attempt_count;
     struct row *rows = list ? calloc(total + 1, sizeof(*rows)) : NULL;

@@ -2,7 +2,7 @@
 #include "query/query.h"
 #include "serve/mcp/mcp.h"
 
-static void list_tables(struct mcp_call *call, const struct serve_diagnosis *opened)
+static void list_tables(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
     static const char *const tables[] = {"applications", "jobs", "stages",    "tasks",
                                          "executors",    "sql",  "sql_nodes", "sql_metrics"};
@@ -19,7 +19,7 @@ static void list_tables(struct mcp_call *call, const struct serve_diagnosis *ope
     }
 }
 
-static void query(struct mcp_call *call, const struct serve_diagnosis *opened, const char *statement)
+static void query(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *statement)
 {
     struct pyro_error error = {0};
     struct pyro_writer writer = pyro_mcp_append(call);
@@ -38,13 +38,13 @@ static void query(struct mcp_call *call, const struct serve_diagnosis *opened, c
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     const char *statement = pyro_mcp_text(call, "statement");
     if (opened && statement)
         query(call, opened, statement);
     else if (opened)
         list_tables(call, opened);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

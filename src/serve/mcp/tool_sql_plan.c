@@ -54,7 +54,7 @@ static void write_node(struct mcp_call *call, const json_t *node, const json_t *
     pyro_strbuf_done(&line);
 }
 
-static void write(struct mcp_call *call, const struct serve_diagnosis *opened, const json_t *execution)
+static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const json_t *execution)
 {
     struct mcp_words words = {0};
     int64_t id = pyro_mcp_int_of(execution, "id");
@@ -76,7 +76,7 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *opened, c
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     int64_t id = pyro_mcp_integer(call, "execution", -1);
     json_t *rows = opened
                        ? pyro_mcp_rows(call, opened,
@@ -89,7 +89,7 @@ static void run(struct mcp_call *call)
     else if (rows)
         write(call, opened, json_array_get(rows, 0));
     json_decref(rows);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

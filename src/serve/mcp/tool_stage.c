@@ -52,7 +52,7 @@ static void write_outliers(struct mcp_call *call, const json_t *outliers)
     }
 }
 
-static void write_rows(struct mcp_call *call, const struct serve_diagnosis *opened, const char *title,
+static void write_rows(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *title,
                        const char *select, const char *rest, int64_t id, int64_t attempt)
 {
     json_t *rows = call->failed ? NULL
@@ -96,7 +96,7 @@ static void write_headline(struct mcp_call *call, const json_t *stage)
         pyro_mcp_line(call, "Failed: %s", pyro_mcp_text_of(stage, "failure"));
 }
 
-static void write(struct mcp_call *call, const struct serve_diagnosis *opened, const json_t *report,
+static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const json_t *report,
                   const json_t *stage)
 {
     int64_t id = pyro_mcp_int_of(stage, "id"), attempt = pyro_mcp_int_of(stage, "attempt");
@@ -118,7 +118,7 @@ static void write(struct mcp_call *call, const struct serve_diagnosis *opened, c
                "GROUP BY executor ORDER BY 4 DESC LIMIT 10", id, attempt);
 }
 
-static void find(struct mcp_call *call, const struct serve_diagnosis *opened, const json_t *report)
+static void find(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const json_t *report)
 {
     int64_t id = pyro_mcp_integer(call, "stage", -1), attempt = pyro_mcp_integer(call, "attempt", -1);
     const json_t *found = NULL;
@@ -136,12 +136,12 @@ static void find(struct mcp_call *call, const struct serve_diagnosis *opened, co
 
 static void run(struct mcp_call *call)
 {
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     json_t *report = opened ? pyro_mcp_report(call, opened) : NULL;
     if (report)
         find(call, opened, report);
     json_decref(report);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

@@ -27,7 +27,7 @@ static void list_settings(struct mcp_call *call)
     }
 }
 
-static void predict(struct mcp_call *call, const struct serve_diagnosis *opened,
+static void predict(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened,
                     const struct pyro_whatif_options *asked)
 {
     struct pyro_report_options options = {.size = sizeof(options), .width = WIDTH};
@@ -64,10 +64,10 @@ static void run(struct mcp_call *call)
         list_settings(call);
         return;
     }
-    const struct serve_diagnosis *opened = pyro_mcp_open(call, "app");
+    const struct pyro_catalog_diagnosis *opened = pyro_mcp_open(call, "app");
     if (opened)
         predict(call, opened, &asked);
-    pyro_serve_diagnosis_release(opened);
+    pyro_catalog_diagnosis_release(opened);
 }
 
 static const struct mcp_parameter parameters[] = {

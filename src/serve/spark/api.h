@@ -9,7 +9,7 @@ enum { SPARK_ARGUMENTS = 4 };
 
 struct spark_request {
     struct serve_request *http;
-    struct serve_catalog *catalog;
+    struct pyro_catalog *catalog;
     struct pyro_slice app_id, attempt_id;         /* attempt_id may be null */
     struct pyro_slice arguments[SPARK_ARGUMENTS]; /* what stood for the {} of the route */
     const struct pyro_history *history;           /* of routes below an application; else NULL */

@@ -31,7 +31,7 @@ static void write_attempt(struct spark_json *json, const struct pyro_attempt *at
     pyro_spark_close_object(json);
 }
 
-static void write_app(struct spark_json *json, const struct serve_app *app)
+static void write_app(struct spark_json *json, const struct pyro_catalog_app *app)
 {
     pyro_spark_open_object(json);
     pyro_spark_put_text(json, "id", app->id);
@@ -152,7 +152,7 @@ static bool read_dates(struct spark_request *request, int64_t *dates)
     return true;
 }
 
-static bool in_range(const struct serve_app *app, const int64_t *dates)
+static bool in_range(const struct pyro_catalog_app *app, const int64_t *dates)
 {
     bool running = !app->attempts->completed;
     int64_t now = (int64_t)time(NULL) * 1000;
@@ -175,7 +175,7 @@ void pyro_spark_applications(struct spark_request *request)
         !pyro_spark_number(request, "limit", INT32_MAX, &limit))
         return;
     size_t count;
-    const struct serve_app *apps = pyro_serve_list_apps(pyro_serve_list(request->http), &count);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(pyro_serve_list(request->http), &count);
     struct spark_json *json = &request->json;
     pyro_spark_open_array(json);
     for (size_t i = 0; i < count && limit > 0; i++) {
@@ -190,7 +190,7 @@ void pyro_spark_applications(struct spark_request *request)
 
 void pyro_spark_application(struct spark_request *request)
 {
-    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(pyro_serve_list(request->http), request->app_id);
     if (app)
         write_app(&request->json, app);
     else
@@ -199,7 +199,7 @@ void pyro_spark_application(struct spark_request *request)
 
 void pyro_spark_application_attempt(struct spark_request *request)
 {
-    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(pyro_serve_list(request->http), request->app_id);
     for (size_t i = 0; app && i < app->attempt_count; i++) {
         if (pyro_slice_eq(app->attempts[i].attempt_id, request->attempt_id)) {
             write_attempt(&request->json, &app->attempts[i]);

@@ -222,13 +222,14 @@ static void answer_app(struct spark_request *request, size_t row)
         routes[row].handler(request);
         return;
     }
-    if (request->http->visible && !pyro_serve_list_find(pyro_serve_list(request->http), request->app_id)) {
+    if (request->http->visible && !pyro_catalog_list_find(pyro_serve_list(request->http), request->app_id)) {
         pyro_spark_no_such_app(request);
         return;
     }
+    const struct pyro_catalog_caller caller = pyro_ticket_caller(request->http->ticket);
     bool with_sql = routes[row].handler == pyro_spark_sql_executions || routes[row].handler == pyro_spark_sql_execution;
-    enum pyro_status status = pyro_serve_catalog_history(request->catalog, request->http->ticket, request->app_id,
-                                                         request->attempt_id, with_sql, &history, &error);
+    enum pyro_status status = pyro_catalog_history(request->catalog, &caller, request->app_id, request->attempt_id,
+                                                   with_sql, &history, &error);
     if (status == PYRO_ERROR_CANCELLED || status == PYRO_ERROR_MEMORY) {
         pyro_serve_unavailable(request->http, error.message);
         return;

@@ -180,7 +180,7 @@ void pyro_spark_threads(struct spark_request *request)
 
 void pyro_spark_streaming(struct spark_request *request)
 {
-    const struct serve_app *app = pyro_serve_list_find(pyro_serve_list(request->http), request->app_id);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(pyro_serve_list(request->http), request->app_id);
     struct pyro_slice name = app ? app->name : PYRO_SLICE_LITERAL("");
     pyro_spark_error(request, 404, "no streaming listener attached to %.*s", (int)name.len, name.ptr);
 }

@@ -204,23 +204,24 @@ static bool is_asked_for(const struct spark_request *request, const struct pyro_
 }
 
 /* Of runs that are only stored there is none. */
-static bool has_files(struct spark_request *request, const struct serve_list *list, const struct serve_app *app)
+static bool has_files(struct spark_request *request, const struct pyro_catalog_list *list,
+                      const struct pyro_catalog_app *app)
 {
     for (size_t i = 0; i < app->attempt_count; i++)
-        if (is_asked_for(request, &app->attempts[i]) && pyro_serve_list_files(list, &app->attempts[i])->part_count)
+        if (is_asked_for(request, &app->attempts[i]) && pyro_catalog_list_files(list, &app->attempts[i])->part_count)
             return true;
     return false;
 }
 
 /* Whether Spark would find the attempt; without an id, an application whose attempts have ids must have number 1. */
-static bool is_there(struct spark_request *request, const struct serve_app *app)
+static bool is_there(struct spark_request *request, const struct pyro_catalog_app *app)
 {
-    if (app && pyro_serve_app_attempt(app, request->attempt_id))
+    if (app && pyro_catalog_app_attempt(app, request->attempt_id))
         return true;
     if (request->attempt_id.ptr)
         return false;
     request->attempt_id = PYRO_SLICE_LITERAL("1");
-    bool found = app && pyro_serve_app_attempt(app, request->attempt_id);
+    bool found = app && pyro_catalog_app_attempt(app, request->attempt_id);
     if (found)
         request->attempt_id = PYRO_SLICE_NULL;
     return found;
@@ -228,8 +229,8 @@ static bool is_there(struct spark_request *request, const struct serve_app *app)
 
 void pyro_spark_logs(struct spark_request *request)
 {
-    const struct serve_list *list = pyro_serve_list(request->http);
-    const struct serve_app *app = pyro_serve_list_find(list, request->app_id);
+    const struct pyro_catalog_list *list = pyro_serve_list(request->http);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(list, request->app_id);
     if (!is_there(request, app) || !has_files(request, list, app)) {
         pyro_spark_no_such_app(request);
         return;
@@ -238,7 +239,7 @@ void pyro_spark_logs(struct spark_request *request)
     bool ok = stream != NULL;
     for (size_t i = 0; ok && i < app->attempt_count; i++)
         if (is_asked_for(request, &app->attempts[i]))
-            ok = add_log(stream, pyro_serve_list_files(list, &app->attempts[i]));
+            ok = add_log(stream, pyro_catalog_list_files(list, &app->attempts[i]));
     if (!ok) {
         if (stream)
             close_archive(stream);

@@ -46,9 +46,9 @@ static void add_segment(struct pyro_strbuf *text, struct pyro_slice segment)
 static const struct pyro_attempt *find_attempt(struct serve_request *request, struct pyro_slice *segments,
                                                size_t *count)
 {
-    const struct serve_list *list = pyro_serve_list(request);
-    const struct serve_app *app = list && *count ? pyro_serve_list_find(list, segments[0]) : NULL;
-    const struct pyro_attempt *named = app && *count > 1 ? pyro_serve_app_attempt(app, segments[1]) : NULL;
+    const struct pyro_catalog_list *list = pyro_serve_list(request);
+    const struct pyro_catalog_app *app = list && *count ? pyro_catalog_list_find(list, segments[0]) : NULL;
+    const struct pyro_attempt *named = app && *count > 1 ? pyro_catalog_app_attempt(app, segments[1]) : NULL;
     size_t used = named ? 2 : 1;
     if (!app || app->attempt_count == 0)
         return NULL;

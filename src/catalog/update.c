@@ -1,37 +1,37 @@
-/* One look at the folders: what has not changed is taken over, the rest is scanned, on several threads. */
+/* One update at the folders: what has not changed is taken over, the rest is scanned, on several threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/thread.h"
+#include "catalog/internal.h"
 #include "load/load.h"
-#include "serve/catalog/parts.h"
 
 enum { MOST_THREADS = 16, PARTIAL_MS = 500 };
 
 /* A file that some log of the last list was read from. */
 struct known_file {
     const char *path;
-    struct serve_stamp stamp;
-    struct serve_log *log;
+    struct pyro_file_stamp stamp;
+    struct pyro_catalog_log *log;
     bool alone; /* the log is this file */
 };
 
 /* A log that is to be scanned. */
 struct job {
     const struct pyro_log *log;
-    struct serve_stamp *stamps;
-    struct serve_log *made; /* NULL until it is done, or when there was no memory */
+    struct pyro_file_stamp *stamps;
+    struct pyro_catalog_log *made; /* NULL until it is done, or when there was no memory */
     bool gone;
     bool named; /* by a store */
 };
 
 struct state {
-    const struct serve_look *look;
+    const struct pyro_catalog_update *update;
     struct known_file *files; /* by path */
     size_t file_count;
     struct pyro_arena arena;
-    serve_logs logs; /* of the new list */
+    pyro_catalog_logs logs; /* of the new list */
     PYRO_VEC(struct job) jobs;
     size_t kept;       /* of the logs: those of the last list */
     bool failed;       /* no memory */
@@ -43,7 +43,7 @@ struct state {
 
 static bool stopping(const struct state *state)
 {
-    return state->look->stopping(state->look->context);
+    return state->update->stopping(state->update->context);
 }
 
 /* ---- What is known ---- */
@@ -57,7 +57,7 @@ static int compare_files(const void *a, const void *b)
 static bool index_files(struct state *state)
 {
     size_t count, files = 0;
-    struct serve_log *const *logs = pyro_serve_list_logs(state->look->before, &count);
+    struct pyro_catalog_log *const *logs = pyro_catalog_list_logs(state->update->before, &count);
     for (size_t i = 0; i < count; i++)
         files += logs[i]->log.part_count;
     state->files = pyro_allocate(NULL, (files + 1) * sizeof(*state->files));
@@ -77,11 +77,11 @@ static bool index_files(struct state *state)
     return true;
 }
 
-static bool keep(struct state *state, const struct serve_log *log)
+static bool keep(struct state *state, const struct pyro_catalog_log *log)
 {
-    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
+    struct pyro_catalog_log **place = pyro_vec_push(&state->logs, NULL);
     if (place)
-        *place = pyro_serve_log_retain(log);
+        *place = pyro_catalog_log_retain(log);
     state->kept += place != NULL;
     state->failed |= !place;
     return place != NULL;
@@ -93,7 +93,7 @@ static bool unchanged(void *context, const char *path, const struct stat *status
     const struct known_file key = {.path = path};
     const struct known_file *file =
         state->file_count ? bsearch(&key, state->files, state->file_count, sizeof(key), compare_files) : NULL;
-    if (!file || !pyro_stamp_eq(file->stamp, pyro_stamp_of(status)))
+    if (!file || !pyro_file_stamp_eq(file->stamp, pyro_file_stamp_of(status)))
         return false;
     return !file->alone || keep(state, file->log);
 }
@@ -136,7 +136,7 @@ static bool has_passing(const struct pyro_log_list *found)
 static bool keep_doubtful(struct state *state)
 {
     size_t count, there = state->logs.count;
-    struct serve_log *const *logs = pyro_serve_list_logs(state->look->before, &count);
+    struct pyro_catalog_log *const *logs = pyro_catalog_list_logs(state->update->before, &count);
     bool ok = true;
     for (size_t i = 0; ok && i < count && has_passing(state->found); i++) {
         size_t j = 0;
@@ -154,10 +154,10 @@ static bool keep_doubtful(struct state *state)
 static bool add_problem(struct state *state, struct pyro_slice path, struct pyro_slice why, bool passing)
 {
     const struct pyro_log none = {.path = path};
-    struct serve_log **place = pyro_vec_push(&state->logs, NULL);
+    struct pyro_catalog_log **place = pyro_vec_push(&state->logs, NULL);
     if (!place)
         return false;
-    *place = pyro_serve_log_new(&none, NULL, NULL, why, NULL);
+    *place = pyro_catalog_log_new(&none, NULL, NULL, why, NULL);
     if (!*place) {
         state->logs.count--;
         return false;
@@ -169,20 +169,20 @@ static bool add_problem(struct state *state, struct pyro_slice path, struct pyro
 /* Takes over a log whose files have not changed, or makes it a job. */
 static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
-    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->path);
+    const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, log->path);
     if (before && !named && is_in_doubt(state, log->path))
         return true; /* keep_doubtful() takes it */
-    struct serve_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
+    struct pyro_file_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
     if (!stamps)
         return false;
-    if (!pyro_serve_log_stat(log, stamps)) {
+    if (!pyro_catalog_log_stat(log, stamps)) {
         if (errno == ENOENT)
             return true; /* gone since */
         return before ? keep(state, before)
                       : add_problem(state, log->path, PYRO_SLICE_LITERAL("cannot be looked at"), true);
     }
-    if (before && !before->passing && pyro_serve_log_same(before, log, stamps) && before->named_by_store == named &&
-        (!named || pyro_serve_accept_named(state->look->stores, state->look->store_count, before)))
+    if (before && !before->passing && pyro_catalog_log_same(before, log, stamps) && before->named_by_store == named &&
+        (!named || pyro_catalog_accept_named(state->update->stores, state->update->store_count, before)))
         return keep(state, before);
     struct job *job = pyro_vec_push(&state->jobs, NULL);
     if (job)
@@ -192,10 +192,10 @@ static bool take_log(struct state *state, const struct pyro_log *log, bool named
 
 static bool take_unreadable(struct state *state, const struct pyro_unreadable *row)
 {
-    const char *uploads = state->look->uploads;
+    const char *uploads = state->update->uploads;
     if (uploads && pyro_slice_is(row->path, uploads) && !row->passing) /* nothing was uploaded yet */
         return true;
-    const struct serve_log *before = pyro_serve_list_at(state->look->before, row->path);
+    const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, row->path);
     if (before && before->log.part_count && row->passing)
         return true; /* it is kept */
     if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
@@ -217,32 +217,33 @@ static bool take_found(struct state *state, const struct pyro_log_list *found)
 /* ---- Stores ---- */
 
 /* A file by itself that has not changed is taken over. */
-static bool is_as_before(void *context, const struct serve_named *named)
+static bool is_as_before(void *context, const struct pyro_catalog_named *named)
 {
     struct state *state = context;
-    struct serve_stamp stamp;
-    const struct serve_log *before = pyro_serve_list_at(state->look->before, named->run->stored->path);
+    struct pyro_file_stamp stamp;
+    const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, named->run->stored->path);
     return before && before->named_by_store && before->log.layout == PYRO_LAYOUT_SINGLE &&
-           before->log.part_count == 1 && pyro_serve_is_of(before, named->run) &&
-           pyro_serve_log_stat(&before->log, &stamp) && pyro_stamp_eq(before->stamps[0], stamp) && keep(state, before);
+           before->log.part_count == 1 && pyro_catalog_is_of(before, named->run) &&
+           pyro_catalog_log_stat(&before->log, &stamp) && pyro_file_stamp_eq(before->stamps[0], stamp) &&
+           keep(state, before);
 }
 
 /* Logs that are where stores say, and of the runs that they say; `found` is to be done away with in every case. */
 static bool take_named(struct state *state, struct pyro_log_list *found)
 {
-    const struct serve_look *look = state->look;
-    struct serve_roots roots = {.arena = &state->arena,
-                                .folders = look->folders,
-                                .folder_count = look->folder_count,
-                                .known = is_as_before,
-                                .context = state};
+    const struct pyro_catalog_update *update = state->update;
+    struct pyro_catalog_roots roots = {.arena = &state->arena,
+                                       .folders = update->folders,
+                                       .folder_count = update->folder_count,
+                                       .known = is_as_before,
+                                       .context = state};
     bool ok = true;
-    for (size_t i = 0; ok && i < look->store_count; i++)
-        ok = pyro_serve_roots_of(&roots, look->stores[i]);
+    for (size_t i = 0; ok && i < update->store_count; i++)
+        ok = pyro_catalog_roots_of(&roots, update->stores[i]);
     ok = ok && pyro_source_discover(roots.paths.items, roots.paths.count, NULL, found, NULL) == PYRO_OK;
     state->named_failed |= ok && has_passing(found);
     for (size_t i = 0; ok && i < found->count; i++)
-        if (pyro_serve_is_named(look->stores, look->store_count, found->logs[i].path))
+        if (pyro_catalog_is_named(update->stores, update->store_count, found->logs[i].path))
             ok = take_log(state, &found->logs[i], true);
     pyro_vec_done(&roots.paths, NULL);
     return ok && !state->failed;
@@ -252,12 +253,12 @@ static bool take_named(struct state *state, struct pyro_log_list *found)
 static bool add_runs(struct state *state)
 {
     bool ok = true;
-    for (size_t i = 0; i < state->look->store_count; i++) {
-        const serve_logs *runs = &state->look->stores[i]->runs;
+    for (size_t i = 0; i < state->update->store_count; i++) {
+        const pyro_catalog_logs *runs = &state->update->stores[i]->runs;
         for (size_t j = 0; ok && j < runs->count; j++) {
-            const struct serve_log *run = runs->items[j];
+            const struct pyro_catalog_log *run = runs->items[j];
             ok = keep(state, run);
-            if (pyro_serve_list_at(state->look->before, run->log.path) != run)
+            if (pyro_catalog_list_at(state->update->before, run->log.path) != run)
                 state->kept--; /* it is new */
         }
     }
@@ -266,28 +267,28 @@ static bool add_runs(struct state *state)
 
 /* ---- Scanning ---- */
 
-static struct serve_log *scan(const struct serve_look *look, const struct job *job, bool *ret_gone)
+static struct pyro_catalog_log *scan(const struct pyro_catalog_update *update, const struct job *job, bool *ret_gone)
 {
-    bool sent = pyro_serve_is_sent(job->log->path, look->uploads);
-    struct pyro_cpu_meter meter = {.most_us = sent ? look->costs->cpu_us : 0};
+    bool sent = pyro_catalog_is_sent(job->log->path, update->uploads);
+    struct pyro_cpu_meter meter = {.most_us = sent ? update->costs->cpu_us : 0};
     uint64_t stamp = pyro_cpu_now();
     struct pyro_arena arena;
     struct pyro_attempt attempt = {0};
     struct pyro_error error = {0};
     pyro_inputs *inputs = NULL;
-    struct serve_log *made = NULL;
+    struct pyro_catalog_log *made = NULL;
     struct stat status;
     pyro_arena_init(&arena, NULL);
     enum pyro_status result =
-        pyro_serve_inputs_of(job->log, sent ? look->costs : NULL, &meter, look->redaction, &inputs, &error);
+        pyro_catalog_inputs_of(job->log, sent ? update->costs : NULL, &meter, update->redaction, &inputs, &error);
     if (result == PYRO_OK)
         result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
     if (result == PYRO_OK)
-        made = pyro_serve_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL, NULL);
+        made = pyro_catalog_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL, NULL);
     else if (stat(job->log->parts[0].path.ptr, &status) != 0 && errno == ENOENT)
         *ret_gone = true;
     else if (result != PYRO_ERROR_MEMORY)
-        made = pyro_serve_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message), NULL);
+        made = pyro_catalog_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message), NULL);
     if (made && result != PYRO_OK)
         made->passing = !error.lasting;
     pyro_inputs_close(inputs);
@@ -307,7 +308,7 @@ static void *work(void *context)
         if (i >= state->jobs.count)
             break;
         struct job *job = &state->jobs.items[i];
-        job->made = scan(state->look, job, &job->gone);
+        job->made = scan(state->update, job, &job->gone);
     }
     return NULL;
 }
@@ -316,7 +317,7 @@ static void run_workers(struct state *state)
 {
     struct pyro_thread threads[MOST_THREADS] = {{0}};
     size_t left = state->jobs.count - atomic_load(&state->next), started = 0;
-    size_t wanted = state->look->threads < MOST_THREADS ? state->look->threads : MOST_THREADS;
+    size_t wanted = state->update->threads < MOST_THREADS ? state->update->threads : MOST_THREADS;
     if (wanted > left)
         wanted = left;
     while (started + 1 < wanted && pyro_thread_start(&threads[started], work, state))
@@ -327,7 +328,7 @@ static void run_workers(struct state *state)
 }
 
 /* A renamed log is the one whose first file it has, which is no longer where it was. */
-static const struct serve_log *same_file(const struct state *state, struct serve_stamp stamp)
+static const struct pyro_catalog_log *same_file(const struct state *state, struct pyro_file_stamp stamp)
 {
     struct stat status;
     for (size_t i = 0; i < state->file_count; i++) {
@@ -338,12 +339,12 @@ static const struct serve_log *same_file(const struct state *state, struct serve
     return NULL;
 }
 
-static void identify(struct state *state, struct serve_log *log)
+static void identify(struct state *state, struct pyro_catalog_log *log)
 {
-    const struct serve_log *before = pyro_serve_list_at(state->look->before, log->log.path);
+    const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, log->log.path);
     if (!before && log->log.part_count && !log->log.parts[0].member.ptr)
         before = same_file(state, log->stamps[0]);
-    log->identity = before ? before->identity : ++*state->look->identities;
+    log->identity = before ? before->identity : ++*state->update->identities;
 }
 
 /* What is where a store says that a run's log is may be anything. */
@@ -353,7 +354,8 @@ static bool is_wanted(struct state *state, const struct job *job)
         return !job->named;
     job->made->named_by_store = true;
     state->named_failed |= job->made->passing;
-    return !job->made->problem.ptr && pyro_serve_accept_named(state->look->stores, state->look->store_count, job->made);
+    return !job->made->problem.ptr &&
+           pyro_catalog_accept_named(state->update->stores, state->update->store_count, job->made);
 }
 
 /* Moves finished jobs from `from` on to the new list. */
@@ -364,13 +366,14 @@ static bool collect(struct state *state, size_t from, size_t to)
         if (job->gone || !is_wanted(state, job))
             continue;
         /* What could not be read again this time is shown as it was. */
-        const struct serve_log *before = job->made ? pyro_serve_list_at(state->look->before, job->log->path) : NULL;
+        const struct pyro_catalog_log *before =
+            job->made ? pyro_catalog_list_at(state->update->before, job->log->path) : NULL;
         if (job->made && job->made->passing && before && !before->problem.ptr) {
             if (!keep(state, before))
                 return false;
             continue;
         }
-        struct serve_log **place = job->made ? pyro_vec_push(&state->logs, NULL) : NULL;
+        struct pyro_catalog_log **place = job->made ? pyro_vec_push(&state->logs, NULL) : NULL;
         if (!place)
             return false;
         *place = job->made;
@@ -382,25 +385,25 @@ static bool collect(struct state *state, size_t from, size_t to)
 static void mark(struct state *state)
 {
     for (size_t i = 0; i < state->logs.count; i++) {
-        struct serve_log *log = state->logs.items[i];
+        struct pyro_catalog_log *log = state->logs.items[i];
         if (log->identity) /* of an earlier list, which others read */
             continue;
         identify(state, log);
-        log->uploaded = pyro_serve_is_uploaded(log, state->look->uploads);
+        log->uploaded = pyro_catalog_is_uploaded(log, state->update->uploads);
     }
 }
 
-static struct serve_list *list_of(struct state *state)
+static struct pyro_catalog_list *list_of(struct state *state)
 {
     mark(state);
-    return pyro_serve_list_new(&state->logs);
+    return pyro_catalog_list_new(&state->logs);
 }
 
 static bool scan_all(struct state *state)
 {
     size_t collected = 0;
     while (collected < state->jobs.count && !stopping(state)) {
-        state->pause_ms = state->look->partial ? pyro_clock_ms() + PARTIAL_MS : INT64_MAX;
+        state->pause_ms = state->update->partial ? pyro_clock_ms() + PARTIAL_MS : INT64_MAX;
         run_workers(state);
         size_t done = atomic_load(&state->next);
         if (done > state->jobs.count)
@@ -408,42 +411,42 @@ static bool scan_all(struct state *state)
         if (!collect(state, collected, done))
             return false;
         collected = done;
-        struct serve_list *list = state->look->partial && done < state->jobs.count ? list_of(state) : NULL;
+        struct pyro_catalog_list *list = state->update->partial && done < state->jobs.count ? list_of(state) : NULL;
         if (list)
-            state->look->partial(state->look->context, list);
+            state->update->partial(state->update->context, list);
     }
     return true;
 }
 
-/* ---- The look ---- */
+/* ---- The update ---- */
 
 static void state_done(struct state *state)
 {
     for (size_t i = 0; i < state->jobs.count; i++)
-        pyro_serve_log_release(state->jobs.items[i].made);
+        pyro_catalog_log_release(state->jobs.items[i].made);
     pyro_vec_done(&state->jobs, NULL);
-    pyro_serve_logs_done(&state->logs);
+    pyro_catalog_logs_done(&state->logs);
     pyro_release(NULL, state->files);
     pyro_arena_done(&state->arena);
 }
 
-static enum pyro_status look_at(struct state *state, struct serve_list **ret, struct pyro_error *error)
+static enum pyro_status run_update(struct state *state, struct pyro_catalog_list **ret, struct pyro_error *error)
 {
-    const struct serve_look *look = state->look;
+    const struct pyro_catalog_update *update = state->update;
     const struct pyro_known known = {.unchanged = unchanged,
                                      .context = state,
-                                     .inside = !look->follow_links,
-                                     .unlimited = look->unlimited,
-                                     .untrusted = look->uploads,
-                                     .untrusted_ratio = look->costs->ratio,
+                                     .inside = !update->follow_links,
+                                     .unlimited = update->unlimited,
+                                     .untrusted = update->uploads,
+                                     .untrusted_ratio = update->costs->ratio,
                                      .untrusted_by = "--max-upload-ratio"};
     struct pyro_log_list found, named = {0};
     size_t before;
-    pyro_serve_list_logs(look->before, &before);
+    pyro_catalog_list_logs(update->before, &before);
     if (!index_files(state))
         return no_memory(error);
     enum pyro_status status =
-        pyro_source_discover_again(look->folders, look->folder_count, &known, NULL, &found, error);
+        pyro_source_discover_again(update->folders, update->folder_count, &known, NULL, &found, error);
     bool ok = status != PYRO_OK ||
               (take_found(state, &found) && take_named(state, &named) && scan_all(state) && add_runs(state));
     state->found = NULL;
@@ -451,8 +454,8 @@ static enum pyro_status look_at(struct state *state, struct serve_list **ret, st
     pyro_log_list_done(&named);
     /* What is not that run's log is not read again, unless it could not be read at all. */
     if (status != PYRO_OK || !ok || state->named_failed || stopping(state))
-        for (size_t i = 0; i < look->store_count; i++)
-            pyro_serve_forget_refusals(look->stores[i]);
+        for (size_t i = 0; i < update->store_count; i++)
+            pyro_catalog_forget_refusals(update->stores[i]);
     PYRO_TRY(status);
     if (!ok)
         return no_memory(error);
@@ -463,12 +466,13 @@ static enum pyro_status look_at(struct state *state, struct serve_list **ret, st
     return *ret ? PYRO_OK : no_memory(error);
 }
 
-enum pyro_status pyro_serve_look(const struct serve_look *look, struct serve_list **ret, struct pyro_error *error)
+enum pyro_status pyro_catalog_update(const struct pyro_catalog_update *update, struct pyro_catalog_list **ret,
+                                     struct pyro_error *error)
 {
-    struct state state = {.look = look};
+    struct state state = {.update = update};
     pyro_arena_init(&state.arena, NULL);
     *ret = NULL;
-    enum pyro_status status = look_at(&state, ret, error);
+    enum pyro_status status = run_update(&state, ret, error);
     state_done(&state);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/secret_expressions.h"
-#include "serve/catalog/parts.h"
+#include "catalog/internal.h"
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
@@ -28,19 +28,19 @@ static const char schema[] =
 /* A build, and how it redacts: what another one keeps is made anew. */
 enum { BUILD_BYTES = 80 };
 
-struct serve_index {
+struct pyro_catalog_index {
     sqlite3 *db;
     char build[BUILD_BYTES];
 };
 
 /* ---- The file ---- */
 
-static bool run_text(struct serve_index *index, const char *text)
+static bool run_text(struct pyro_catalog_index *index, const char *text)
 {
     return pyro_database_run(index->db, text);
 }
 
-static void close_db(struct serve_index *index)
+static void close_db(struct pyro_catalog_index *index)
 {
     sqlite3_close(index->db);
     index->db = NULL;
@@ -48,7 +48,7 @@ static void close_db(struct serve_index *index)
 
 /* False: another process holds it, or the file system cannot lock. A file that is of another version or damaged is of
  * no use any more. */
-static bool open_db(struct serve_index *index, const char *path, bool *ret_useless)
+static bool open_db(struct pyro_catalog_index *index, const char *path, bool *ret_useless)
 {
     char afterwards[256], question[256];
     /* An empty table is one that was made just now. */
@@ -67,7 +67,7 @@ static bool open_db(struct serve_index *index, const char *path, bool *ret_usele
 }
 
 /* Folders that are gone, such as those for uploads of a server that was stopped, are forgotten. */
-static void forget_gone(struct serve_index *index)
+static void forget_gone(struct pyro_catalog_index *index)
 {
     sqlite3_stmt *roots = NULL;
     struct stat status;
@@ -75,9 +75,9 @@ static void forget_gone(struct serve_index *index)
     if (sqlite3_prepare_v2(index->db, "SELECT DISTINCT root FROM log", -1, &roots, NULL) == SQLITE_OK) {
         while (sqlite3_step(roots) == SQLITE_ROW) {
             const char *root = (const char *)sqlite3_column_text(roots, 0);
-            char **place = root && stat(root, &status) != 0 && errno == ENOENT ? pyro_vec_push(&gone, NULL) : NULL;
-            if (place)
-                *place = strdup(root);
+            char **slot = root && stat(root, &status) != 0 && errno == ENOENT ? pyro_vec_push(&gone, NULL) : NULL;
+            if (slot)
+                *slot = strdup(root);
         }
     }
     sqlite3_finalize(roots);
@@ -112,8 +112,8 @@ static bool make_folders(const char *folder)
     return access(folder, W_OK | X_OK) == 0;
 }
 
-enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction redaction, struct serve_index **ret,
-                                       struct pyro_error *error)
+enum pyro_status pyro_catalog_index_open(const char *folder, enum pyro_redaction redaction,
+                                         struct pyro_catalog_index **ret, struct pyro_error *error)
 {
     char path[PATH_MAX];
     if (!make_folders(folder) ||
@@ -121,10 +121,10 @@ enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction r
         pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot keep anything in %s: %s", folder, strerror(errno));
         return PYRO_ERROR_OUTPUT;
     }
-    struct serve_index *index = pyro_allocate(NULL, sizeof(*index));
+    struct pyro_catalog_index *index = pyro_allocate(NULL, sizeof(*index));
     if (!index)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    *index = (struct serve_index){0};
+    *index = (struct pyro_catalog_index){0};
     snprintf(index->build, sizeof(index->build), "%.40s %016llx", PYROMETER_VERSION,
              (unsigned long long)pyro_secret_expressions_key(redaction));
     bool useless, open = open_db(index, path, &useless);
@@ -138,7 +138,7 @@ enum pyro_status pyro_serve_index_open(const char *folder, enum pyro_redaction r
     return PYRO_OK;
 }
 
-void pyro_serve_index_close(struct serve_index *index)
+void pyro_catalog_index_close(struct pyro_catalog_index *index)
 {
     if (!index)
         return;
@@ -171,7 +171,7 @@ static void sum_text(uint64_t *sum, struct pyro_slice text)
 }
 
 /* Of all that is kept of a log, but for the folder it was found in. */
-static int64_t checksum(const struct pyro_log *log, const struct serve_stamp *stamps, size_t folder_len,
+static int64_t checksum(const struct pyro_log *log, const struct pyro_file_stamp *stamps, size_t folder_len,
                         const struct pyro_attempt *attempt, struct pyro_slice problem)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -240,19 +240,19 @@ static struct pyro_slice path_column(struct row_reader *reader, sqlite3_stmt *ro
 
 /* The parts of the log that `row` is of; `parts` stands on the first of them or of a later log's. False: damaged. */
 static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more,
-                       struct pyro_log *log, struct serve_stamp **ret_stamps)
+                       struct pyro_log *log, struct pyro_file_stamp **ret_stamps)
 {
     struct pyro_slice path = column(reader, row, 0);
     int64_t count = sqlite3_column_int64(row, 15);
     PYRO_VEC(struct pyro_log_part) found = {0};
-    PYRO_VEC(struct serve_stamp) stamps = {0};
+    PYRO_VEC(struct pyro_file_stamp) stamps = {0};
     bool ok = path.ptr != NULL;
     for (; ok && *more; *more = sqlite3_step(parts) == SQLITE_ROW) {
         int order = pyro_slice_compare(column(reader, parts, 0), path);
         if (order > 0)
             break;
         struct pyro_log_part *part = order == 0 ? pyro_vec_push(&found, NULL) : NULL;
-        struct serve_stamp *stamp = part ? pyro_vec_push(&stamps, NULL) : NULL;
+        struct pyro_file_stamp *stamp = part ? pyro_vec_push(&stamps, NULL) : NULL;
         if (order == 0 && !stamp) {
             ok = false;
         } else if (stamp) {
@@ -264,9 +264,9 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
                                            .limit_option = reader->sent ? "--max-upload-ratio" : PYRO_LIFT_LIMITS};
             if (!reader->sent && reader->unlimited)
                 part->most_bytes = 0;
-            *stamp =
-                (struct serve_stamp){(uint64_t)sqlite3_column_int64(parts, 4), (uint64_t)sqlite3_column_int64(parts, 5),
-                                     (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
+            *stamp = (struct pyro_file_stamp){(uint64_t)sqlite3_column_int64(parts, 4),
+                                              (uint64_t)sqlite3_column_int64(parts, 5),
+                                              (uint64_t)sqlite3_column_int64(parts, 6), sqlite3_column_int64(parts, 7)};
             ok = part->path.ptr != NULL;
         }
     }
@@ -286,9 +286,9 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
     return ok;
 }
 
-static struct serve_log *read_log(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more)
+static struct pyro_catalog_log *read_log(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stmt *parts, bool *more)
 {
-    struct serve_stamp *stamps = NULL;
+    struct pyro_file_stamp *stamps = NULL;
     struct pyro_log log = {
         .path = path_column(reader, row, 0),
         .layout = (enum pyro_log_layout)sqlite3_column_int(row, 1),
@@ -311,7 +311,7 @@ static struct serve_log *read_log(struct row_reader *reader, sqlite3_stmt *row, 
     bool good = read_parts(reader, row, parts, more, &log, &stamps) && log.path.ptr &&
                 (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS &&
                 checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 16);
-    return good ? pyro_serve_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem, NULL) : NULL;
+    return good ? pyro_catalog_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem, NULL) : NULL;
 }
 
 static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)
@@ -322,8 +322,8 @@ static void bind_slice(sqlite3_stmt *statement, int at, struct pyro_slice text)
         sqlite3_bind_null(statement, at);
 }
 
-bool pyro_serve_index_read(struct serve_index *index, const char *folder, const struct serve_catalog_options *options,
-                           serve_logs *logs, uint64_t *identities)
+bool pyro_catalog_index_read(struct pyro_catalog_index *index, const char *folder,
+                             const struct pyro_catalog_options *options, pyro_catalog_logs *logs, uint64_t *identities)
 {
     char root[PATH_MAX];
     sqlite3_stmt *rows = NULL, *parts = NULL;
@@ -350,14 +350,14 @@ bool pyro_serve_index_read(struct serve_index *index, const char *folder, const 
         pyro_arena_init(&reader.arena, NULL);
         while (ok && sqlite3_step(rows) == SQLITE_ROW) {
             pyro_arena_reset(&reader.arena);
-            struct serve_log *log = read_log(&reader, rows, parts, &more);
-            struct serve_log **place = log ? pyro_vec_push(logs, NULL) : NULL;
-            ok = !log || place;
-            if (place) {
+            struct pyro_catalog_log *log = read_log(&reader, rows, parts, &more);
+            struct pyro_catalog_log **slot = log ? pyro_vec_push(logs, NULL) : NULL;
+            ok = !log || slot;
+            if (slot) {
                 log->identity = ++*identities;
-                *place = log;
+                *slot = log;
             } else {
-                pyro_serve_log_release(log);
+                pyro_catalog_log_release(log);
             }
         }
         pyro_arena_done(&reader.arena);
@@ -387,7 +387,7 @@ static bool run(sqlite3_stmt *statement)
     return done;
 }
 
-static bool remove_log(const struct writer *writer, const struct serve_log *log)
+static bool remove_log(const struct writer *writer, const struct pyro_catalog_log *log)
 {
     sqlite3_stmt *const both[] = {writer->remove, writer->remove_parts};
     bool ok = true;
@@ -399,11 +399,11 @@ static bool remove_log(const struct writer *writer, const struct serve_log *log)
     return ok;
 }
 
-static bool put_part(const struct writer *writer, const struct serve_log *log, size_t number)
+static bool put_part(const struct writer *writer, const struct pyro_catalog_log *log, size_t number)
 {
     sqlite3_stmt *s = writer->put_part;
     const struct pyro_log_part *part = &log->log.parts[number];
-    const struct serve_stamp *stamp = &log->stamps[number];
+    const struct pyro_file_stamp *stamp = &log->stamps[number];
     bind_slice(s, 1, writer->root);
     bind_slice(s, 2, below(writer, log->log.path));
     sqlite3_bind_int64(s, 3, (int64_t)number);
@@ -418,7 +418,7 @@ static bool put_part(const struct writer *writer, const struct serve_log *log, s
     return run(s);
 }
 
-static bool put_log(const struct writer *writer, const struct serve_log *log)
+static bool put_log(const struct writer *writer, const struct pyro_catalog_log *log)
 {
     sqlite3_stmt *s = writer->put;
     const struct pyro_attempt *attempt = &log->attempt;
@@ -447,7 +447,7 @@ static bool put_log(const struct writer *writer, const struct serve_log *log)
 }
 
 /* Whether the log, and every file of it, is below the folder. */
-static bool is_below(const struct serve_log *log, struct pyro_slice folder)
+static bool is_below(const struct pyro_catalog_log *log, struct pyro_slice folder)
 {
     bool below = log->log.part_count > 0;
     for (size_t i = 0; below && i <= log->log.part_count; i++) {
@@ -459,31 +459,31 @@ static bool is_below(const struct serve_log *log, struct pyro_slice folder)
 }
 
 /* Makes the rows of that folder say what `now` does, where they say what `before` did. */
-static bool write_changes(const struct writer *writer, struct pyro_slice folder, const struct serve_list *before,
-                          const struct serve_list *now)
+static bool write_changes(const struct writer *writer, struct pyro_slice folder, const struct pyro_catalog_list *before,
+                          const struct pyro_catalog_list *now)
 {
     size_t before_count, now_count;
-    struct serve_log *const *old = pyro_serve_list_logs(before, &before_count);
-    struct serve_log *const *new = pyro_serve_list_logs(now, &now_count);
+    struct pyro_catalog_log *const *old = pyro_catalog_list_logs(before, &before_count);
+    struct pyro_catalog_log *const *new = pyro_catalog_list_logs(now, &now_count);
     bool ok = true;
     for (size_t i = 0; ok && i < before_count; i++)
-        if (is_below(old[i], folder) && pyro_serve_list_at(now, old[i]->log.path) != old[i])
+        if (is_below(old[i], folder) && pyro_catalog_list_at(now, old[i]->log.path) != old[i])
             ok = remove_log(writer, old[i]);
     for (size_t i = 0; ok && i < now_count; i++)
-        if (is_below(new[i], folder) && pyro_serve_list_at(before, new[i]->log.path) != new[i])
+        if (is_below(new[i], folder) && pyro_catalog_list_at(before, new[i]->log.path) != new[i])
             ok = remove_log(writer, new[i]) && (new[i]->passing || put_log(writer, new[i]));
     return ok;
 }
 
-static sqlite3_stmt *prepare(struct serve_index *index, const char *text)
+static sqlite3_stmt *prepare(struct pyro_catalog_index *index, const char *text)
 {
     sqlite3_stmt *statement = NULL;
     sqlite3_prepare_v2(index->db, text, -1, &statement, NULL);
     return statement;
 }
 
-void pyro_serve_index_write(struct serve_index *index, const char *folder, const struct serve_list *before,
-                            const struct serve_list *now)
+void pyro_catalog_index_write(struct pyro_catalog_index *index, const char *folder,
+                              const struct pyro_catalog_list *before, const struct pyro_catalog_list *now)
 {
     char root[PATH_MAX];
     if (!index->db || !realpath(folder, root) || !run_text(index, "BEGIN IMMEDIATE"))

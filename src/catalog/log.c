@@ -1,15 +1,15 @@
 /* A log as it was found on disk. */
 #include <stdlib.h>
 
-#include "serve/catalog/parts.h"
+#include "catalog/internal.h"
 
-bool pyro_serve_log_stat(const struct pyro_log *log, struct serve_stamp *stamps)
+bool pyro_catalog_log_stat(const struct pyro_log *log, struct pyro_file_stamp *stamps)
 {
     struct stat status;
     for (size_t i = 0; i < log->part_count; i++) {
         if (stat(log->parts[i].path.ptr, &status) != 0)
             return false;
-        stamps[i] = pyro_stamp_of(&status);
+        stamps[i] = pyro_file_stamp_of(&status);
     }
     return true;
 }
@@ -32,7 +32,7 @@ static struct pyro_slice put(char **at, struct pyro_slice text)
     return (struct pyro_slice){copy, text.len};
 }
 
-static size_t stored_bytes(const struct serve_stored *stored)
+static size_t stored_bytes(const struct pyro_catalog_stored *stored)
 {
     return sizeof(*stored) + text_bytes(stored->path) + text_bytes(stored->access.users) +
            text_bytes(stored->access.groups) + text_bytes(stored->access.admins) +
@@ -41,8 +41,8 @@ static size_t stored_bytes(const struct serve_stored *stored)
 
 static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *attempt, struct pyro_slice problem)
 {
-    size_t bytes = sizeof(struct serve_log) + text_bytes(log->path) + text_bytes(problem);
-    bytes += log->part_count * (sizeof(struct serve_stamp) + sizeof(struct pyro_log_part));
+    size_t bytes = sizeof(struct pyro_catalog_log) + text_bytes(log->path) + text_bytes(problem);
+    bytes += log->part_count * (sizeof(struct pyro_file_stamp) + sizeof(struct pyro_log_part));
     for (size_t i = 0; i < log->part_count; i++)
         bytes += text_bytes(log->parts[i].path) + text_bytes(log->parts[i].member) + text_bytes(log->parts[i].inside);
     if (attempt)
@@ -51,18 +51,19 @@ static size_t bytes_of(const struct pyro_log *log, const struct pyro_attempt *at
     return bytes;
 }
 
-struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct serve_stamp *stamps,
-                                     const struct pyro_attempt *attempt, struct pyro_slice problem,
-                                     const struct serve_stored *stored)
+struct pyro_catalog_log *pyro_catalog_log_new(const struct pyro_log *log, const struct pyro_file_stamp *stamps,
+                                              const struct pyro_attempt *attempt, struct pyro_slice problem,
+                                              const struct pyro_catalog_stored *stored)
 {
-    struct serve_log *made = pyro_allocate(NULL, bytes_of(log, attempt, problem) + (stored ? stored_bytes(stored) : 0));
+    struct pyro_catalog_log *made =
+        pyro_allocate(NULL, bytes_of(log, attempt, problem) + (stored ? stored_bytes(stored) : 0));
     if (!made)
         return NULL;
-    *made = (struct serve_log){.log = *log, .stamps = (struct serve_stamp *)(made + 1)};
+    *made = (struct pyro_catalog_log){.log = *log, .stamps = (struct pyro_file_stamp *)(made + 1)};
     atomic_init(&made->references, 1);
     made->log.meter = NULL; /* of whoever found it */
     made->log.parts = (struct pyro_log_part *)(made->stamps + log->part_count);
-    struct serve_stored *copy = (struct serve_stored *)(made->log.parts + log->part_count);
+    struct pyro_catalog_stored *copy = (struct pyro_catalog_stored *)(made->log.parts + log->part_count);
     char *at = (char *)(copy + (stored != NULL));
     if (stored) {
         *copy = *stored;
@@ -96,52 +97,54 @@ struct serve_log *pyro_serve_log_new(const struct pyro_log *log, const struct se
     return made;
 }
 
-struct serve_log *pyro_serve_log_retain(const struct serve_log *log)
+struct pyro_catalog_log *pyro_catalog_log_retain(const struct pyro_catalog_log *log)
 {
-    struct serve_log *counted = (struct serve_log *)log;
+    struct pyro_catalog_log *counted = (struct pyro_catalog_log *)log;
     atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
     return counted;
 }
 
-void pyro_serve_log_release(const struct serve_log *log)
+void pyro_catalog_log_release(const struct pyro_catalog_log *log)
 {
-    struct serve_log *counted = (struct serve_log *)log;
+    struct pyro_catalog_log *counted = (struct pyro_catalog_log *)log;
     if (counted && atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) == 1)
         pyro_release(NULL, counted);
 }
 
-void pyro_serve_logs_done(serve_logs *logs)
+void pyro_catalog_logs_done(pyro_catalog_logs *logs)
 {
     for (size_t i = 0; i < logs->count; i++)
-        pyro_serve_log_release(logs->items[i]);
+        pyro_catalog_log_release(logs->items[i]);
     pyro_vec_done(logs, NULL);
 }
 
 /* ---- Comparing ---- */
 
-bool pyro_serve_log_same(const struct serve_log *log, const struct pyro_log *other, const struct serve_stamp *stamps)
+bool pyro_catalog_log_same(const struct pyro_catalog_log *log, const struct pyro_log *other,
+                           const struct pyro_file_stamp *stamps)
 {
     if (log->log.part_count != other->part_count || log->log.in_progress != other->in_progress ||
         log->log.layout != other->layout || !pyro_slice_eq(log->log.path, other->path))
         return false;
     for (size_t i = 0; i < other->part_count; i++)
-        if (!pyro_stamp_eq(log->stamps[i], stamps[i]) || !pyro_slice_eq(log->log.parts[i].path, other->parts[i].path) ||
+        if (!pyro_file_stamp_eq(log->stamps[i], stamps[i]) ||
+            !pyro_slice_eq(log->log.parts[i].path, other->parts[i].path) ||
             !pyro_slice_eq(log->log.parts[i].member, other->parts[i].member))
             return false;
     return true;
 }
 
-bool pyro_serve_is_sent(struct pyro_slice path, const char *uploads)
+bool pyro_catalog_is_sent(struct pyro_slice path, const char *uploads)
 {
     return uploads && pyro_slice_starts_with(path, uploads) && path.ptr[strlen(uploads)] == '/';
 }
 
-bool pyro_serve_is_uploaded(const struct serve_log *log, const char *uploads)
+bool pyro_catalog_is_uploaded(const struct pyro_catalog_log *log, const char *uploads)
 {
-    return pyro_serve_is_sent(log->log.path, uploads);
+    return pyro_catalog_is_sent(log->log.path, uploads);
 }
 
-uint64_t pyro_serve_log_bytes(const struct serve_log *log)
+uint64_t pyro_catalog_log_bytes(const struct pyro_catalog_log *log)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < log->log.part_count; i++)

@@ -1,4 +1,4 @@
-/* The catalog: what a look finds, what changes from look to look, what is kept between starts, what is open. */
+/* The catalog: what an update finds, what changes from update to update, what is kept between starts, what is open. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "catalog/internal.h"
 #include "log_kit.h"
-#include "serve/catalog/parts.h"
 
-enum { DAY_MS = 86400000 }; /* no look but those that a test asks for */
+enum { DAY_MS = 86400000 }; /* no update but those that a test asks for */
 
 static const char *log_text(const char *id, const char *attempt, int64_t end_ms)
 {
@@ -45,53 +45,52 @@ static void append_job(const struct kit_folder *folder, const char *name, int id
     assert_int_equal(fclose(file), 0);
 }
 
-static struct serve_catalog *open_with(const struct kit_folder *folder, const char *cache, uint64_t memory_bytes)
+static struct pyro_catalog *open_with(const struct kit_folder *folder, const char *cache, uint64_t memory_bytes)
 {
     char place[128];
     const char *folders[] = {place};
     snprintf(place, sizeof(place), "%s/logs", folder->path);
-    const struct serve_catalog_options options = {
+    const struct pyro_catalog_options options = {
         .folders = folders, .folder_count = 1, .cache = cache, .memory_bytes = memory_bytes, .update_ms = DAY_MS};
-    struct serve_catalog *catalog = NULL;
+    struct pyro_catalog *catalog = NULL;
     struct pyro_error error = {0};
-    if (pyro_serve_catalog_open(&options, &catalog, &error) != PYRO_OK)
+    if (pyro_catalog_open(&options, &catalog, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     return catalog;
 }
 
-static struct serve_catalog *open_catalog(const struct kit_folder *folder)
+static struct pyro_catalog *open_catalog(const struct kit_folder *folder)
 {
     return open_with(folder, NULL, 1 << 30);
 }
 
 /* "app:attempt,attempt app" in the order of the list, then " ! NAME" for what is unreadable. */
-static void expect_list(struct serve_catalog *catalog, const char *expected)
+static void expect_list(struct pyro_catalog *catalog, const char *expected)
 {
     char text[4096] = "";
     size_t len = 0, count;
-    const struct serve_list *list = pyro_serve_catalog_list(catalog);
-    const struct serve_app *apps = pyro_serve_list_apps(list, &count);
+    const struct pyro_catalog_list *list = pyro_catalog_list(catalog);
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
     for (size_t i = 0; i < count; i++) {
         len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%.*s", i ? " " : "", (int)apps[i].id.len,
                                 apps[i].id.ptr);
         for (size_t j = 0; j < apps[i].attempt_count && apps[i].attempts[j].attempt_id.ptr; j++)
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", j ? "," : ":",
                                     apps[i].attempts[j].attempt_id.ptr);
-        assert_ptr_equal(pyro_serve_list_find(list, apps[i].id), &apps[i]);
+        assert_ptr_equal(pyro_catalog_list_find(list, apps[i].id), &apps[i]);
     }
-    const struct serve_unreadable *rows = pyro_serve_list_unreadable(list, &count);
+    const struct pyro_catalog_unreadable *rows = pyro_catalog_list_unreadable(list, &count);
     for (size_t i = 0; i < count; i++)
         len += (size_t)snprintf(text + len, sizeof(text) - len, " ! %s", strrchr(rows[i].path.ptr, '/') + 1);
-    pyro_serve_list_release(list);
+    pyro_catalog_list_release(list);
     assert_string_equal(text, expected);
 }
 
-static size_t jobs_of(struct serve_catalog *catalog, const char *id)
+static size_t jobs_of(struct pyro_catalog *catalog, const char *id)
 {
     struct pyro_history *history = NULL;
     struct pyro_error error = {0};
-    if (pyro_serve_catalog_history(catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) !=
-        PYRO_OK)
+    if (pyro_catalog_history(catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     if (!history)
         return SIZE_MAX;
@@ -106,28 +105,28 @@ static void logs_come_and_go(void **state)
 {
     const struct kit_folder *folder = *state;
     write_log(folder, "logs/one", "app-1", 2000);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     expect_list(catalog, "app-1");
-    const struct serve_list *old = pyro_serve_catalog_list(catalog);
-    uint64_t before = pyro_serve_list_generation(old);
-    pyro_serve_catalog_refresh(catalog);
-    assert_int_equal(pyro_serve_catalog_wait(catalog, before, 0), before);
+    const struct pyro_catalog_list *old = pyro_catalog_list(catalog);
+    uint64_t before = pyro_catalog_list_generation(old);
+    pyro_catalog_refresh(catalog);
+    assert_int_equal(pyro_catalog_wait(catalog, before, 0), before);
 
     write_log(folder, "logs/two", "app-2", 3000);
-    pyro_serve_catalog_refresh(catalog);
+    pyro_catalog_refresh(catalog);
     expect_list(catalog, "app-2 app-1");
-    assert_true(pyro_serve_catalog_wait(catalog, before, DAY_MS) > before);
+    assert_true(pyro_catalog_wait(catalog, before, DAY_MS) > before);
 
     assert_int_equal(unlink(kit_path(folder, "logs/one")), 0);
-    pyro_serve_catalog_refresh(catalog);
+    pyro_catalog_refresh(catalog);
     expect_list(catalog, "app-2");
     assert_int_equal(jobs_of(catalog, "app-1"), SIZE_MAX);
 
     size_t count; /* who holds a list keeps it as it was */
-    assert_true(pyro_slice_is(pyro_serve_list_apps(old, &count)->id, "app-1"));
+    assert_true(pyro_slice_is(pyro_catalog_list_apps(old, &count)->id, "app-1"));
     assert_int_equal(count, 1);
-    pyro_serve_list_release(old);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_list_release(old);
+    pyro_catalog_close(catalog);
 }
 
 static void attempts_are_joined(void **state)
@@ -137,9 +136,9 @@ static void attempts_are_joined(void **state)
     kit_write_text(folder, "logs/a_2", log_text("a", "2", 9000));
     write_log(folder, "logs/b", "b", 5000);
     write_log(folder, "logs/running", "running", 0);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     expect_list(catalog, "a:2,1 b running");
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void one_log_of_each_attempt_is_shown(void **state)
@@ -149,18 +148,18 @@ static void one_log_of_each_attempt_is_shown(void **state)
     write_log(folder, "logs/a.inprogress", "a", 0);
     write_log(folder, "logs/copy", "a", 2000);
     assert_int_equal(truncate(kit_path(folder, "logs/copy"), (off_t)strlen(log_text("a", NULL, 2000)) - 1), 0);
-    struct serve_catalog *catalog = open_catalog(folder);
-    const struct serve_list *list = pyro_serve_catalog_list(catalog);
+    struct pyro_catalog *catalog = open_catalog(folder);
+    const struct pyro_catalog_list *list = pyro_catalog_list(catalog);
     size_t count;
-    const struct serve_app *app = pyro_serve_list_apps(list, &count);
+    const struct pyro_catalog_app *app = pyro_catalog_list_apps(list, &count);
     assert_int_equal(count, 1);
     assert_int_equal(app->attempt_count, 1);
     assert_true(app->attempts->completed);
-    const struct serve_unreadable *rows = pyro_serve_list_unreadable(list, &count);
+    const struct pyro_catalog_unreadable *rows = pyro_catalog_list_unreadable(list, &count);
     assert_int_equal(count, 2);
     assert_non_null(strstr(rows[0].reason.ptr, "which is shown instead"));
-    pyro_serve_list_release(list);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_list_release(list);
+    pyro_catalog_close(catalog);
 }
 
 static void what_is_no_log_is_told(void **state)
@@ -171,14 +170,14 @@ static void what_is_no_log_is_told(void **state)
     kit_write_text(folder, "logs/notes", "no event log\n");
     kit_write(folder, "logs/binary", "\0\1\2\3", 4);
     kit_write_text(folder, "logs/.hidden", "x");
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     expect_list(catalog, "good ! binary ! empty ! notes");
-    pyro_serve_catalog_refresh(catalog);
+    pyro_catalog_refresh(catalog);
     expect_list(catalog, "good ! binary ! empty ! notes");
     write_log(folder, "logs/empty", "late", 0); /* its first events came */
-    pyro_serve_catalog_refresh(catalog);
+    pyro_catalog_refresh(catalog);
     expect_list(catalog, "good late ! binary ! notes");
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void hostile_ids(void **state)
@@ -191,12 +190,12 @@ static void hostile_ids(void **state)
     write_log(folder, "logs/2", "../../etc/passwd", 3000);
     write_log(folder, "logs/3", "\xc3\xa9\xf0\x9f\x94\xa5", 4000);
     write_log(folder, "logs/4", "", 5000);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     const char *const ids[] = {id, "../../etc/passwd", "\xc3\xa9\xf0\x9f\x94\xa5", ""};
     for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
         assert_int_equal(jobs_of(catalog, ids[i]), 0);
     assert_int_equal(jobs_of(catalog, "x"), SIZE_MAX);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void rolling_logs_grow_by_parts(void **state)
@@ -204,25 +203,25 @@ static void rolling_logs_grow_by_parts(void **state)
     const struct kit_folder *folder = *state;
     kit_write_text(folder, "logs/eventlog_v2_a/appstatus_a.inprogress", "");
     kit_write_text(folder, "logs/eventlog_v2_a/events_1_a", log_text("a", NULL, 0));
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     expect_list(catalog, "a");
     assert_int_equal(jobs_of(catalog, "a"), 0);
     append_job(folder, "logs/eventlog_v2_a/events_2_a", 1);
     append_job(folder, "logs/eventlog_v2_a/events_2_a", 2);
-    pyro_serve_catalog_refresh(catalog);
+    pyro_catalog_refresh(catalog);
     assert_int_equal(jobs_of(catalog, "a"), 2);
     kit_write_text(folder, "logs/eventlog_v2_a/events_3_a",
                    "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":7000}\n");
     char to[128];
     snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/eventlog_v2_a/appstatus_a"));
     assert_int_equal(rename(kit_path(folder, "logs/eventlog_v2_a/appstatus_a.inprogress"), to), 0);
-    pyro_serve_catalog_refresh(catalog);
-    const struct serve_list *list = pyro_serve_catalog_list(catalog);
-    const struct serve_app *app = pyro_serve_list_find(list, pyro_slice_from("a"));
+    pyro_catalog_refresh(catalog);
+    const struct pyro_catalog_list *list = pyro_catalog_list(catalog);
+    const struct pyro_catalog_app *app = pyro_catalog_list_find(list, pyro_slice_from("a"));
     assert_true(app->attempts->completed);
     assert_int_equal(app->attempts->end_ms, 7000);
-    pyro_serve_list_release(list);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_list_release(list);
+    pyro_catalog_close(catalog);
 }
 
 /* ---- Open applications ---- */
@@ -231,80 +230,80 @@ static void growing_logs_are_caught_up_with(void **state)
 {
     const struct kit_folder *folder = *state;
     write_log(folder, "logs/a.inprogress", "a", 0);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     assert_int_equal(jobs_of(catalog, "a"), 0);
     for (int i = 1; i <= 3; i++) {
         append_job(folder, "logs/a.inprogress", i);
-        pyro_serve_catalog_refresh(catalog);
+        pyro_catalog_refresh(catalog);
         assert_int_equal(jobs_of(catalog, "a"), i);
     }
-    assert_int_equal(pyro_serve_catalog_usage(catalog).open, 1);
-    pyro_serve_catalog_close(catalog);
+    assert_int_equal(pyro_catalog_usage(catalog).open, 1);
+    pyro_catalog_close(catalog);
 }
 
 /* The log's bytes before the place are overwritten, so that whoever read them again would see another application. */
 static void diagnoses_of_growing_logs_read_on(void **state)
 {
     const struct kit_folder *folder = *state;
-    const struct serve_diagnosis *first = NULL, *second = NULL, *fresh = NULL;
+    const struct pyro_catalog_diagnosis *first = NULL, *second = NULL, *fresh = NULL;
     struct pyro_slice id = PYRO_SLICE_LITERAL("app-a");
     write_log(folder, "logs/a.inprogress", "app-a", 0);
-    struct serve_catalog *catalog = open_catalog(folder);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
+    struct pyro_catalog *catalog = open_catalog(folder);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
     FILE *file = fopen(kit_path(folder, "logs/a.inprogress"), "r+b");
     const char *text = log_text("app-a", NULL, 0);
     fseek(file, strstr(text, "name of") - text, SEEK_SET);
     assert_int_equal(fwrite("XXXX", 1, 4, file), 4);
     assert_int_equal(fclose(file), 0);
     append_job(folder, "logs/a.inprogress", 1);
-    pyro_serve_catalog_refresh(catalog);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
+    pyro_catalog_refresh(catalog);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
     assert_ptr_not_equal(first, second);
     assert_string_equal(pyro_app_name(second->app), "name of app-a");
-    pyro_serve_diagnosis_release(first);
+    pyro_catalog_diagnosis_release(first);
     char to[128];
     snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/a"));
     assert_int_equal(rename(kit_path(folder, "logs/a.inprogress"), to), 0);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
-    pyro_serve_catalog_refresh(catalog);
-    pyro_serve_diagnosis_release(fresh);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
+    pyro_catalog_refresh(catalog);
+    pyro_catalog_diagnosis_release(fresh);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &fresh, NULL), PYRO_OK);
     assert_string_equal(pyro_app_name(fresh->app), "XXXX of app-a"); /* a finished log is read as a whole */
-    pyro_serve_diagnosis_release(fresh);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_diagnosis_release(fresh);
+    pyro_catalog_close(catalog);
     assert_string_equal(pyro_app_name(second->app), "name of app-a");
-    pyro_serve_diagnosis_release(second);
+    pyro_catalog_diagnosis_release(second);
 }
 
 /* A file in place of another, or one that was cut, is no longer what was read. */
 static void replaced_logs_are_read_again(void **state)
 {
     const struct kit_folder *folder = *state;
-    const struct serve_diagnosis *diagnosis = NULL;
+    const struct pyro_catalog_diagnosis *diagnosis = NULL;
     write_log(folder, "logs/a.inprogress", "app", 0);
     append_job(folder, "logs/a.inprogress", 1);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     struct pyro_slice id = PYRO_SLICE_LITERAL("app");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &diagnosis, NULL), PYRO_OK);
-        pyro_serve_diagnosis_release(diagnosis);
+        assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &diagnosis, NULL), PYRO_OK);
+        pyro_catalog_diagnosis_release(diagnosis);
         assert_int_equal(jobs_of(catalog, "app"), i == 0);
         if (i == 1)
             assert_int_equal(unlink(kit_path(folder, "logs/a.inprogress")), 0);
         write_log(folder, "logs/a.inprogress", "app", 0);
-        pyro_serve_catalog_refresh(catalog);
+        pyro_catalog_refresh(catalog);
     }
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
-/* Between two looks, Spark's last write is a new name. */
+/* Between two updates, Spark's last write is a new name. */
 static void renamed_logs_are_found_at_once(void **state)
 {
     const struct kit_folder *folder = *state;
     char to[128];
     write_log(folder, "logs/a.inprogress", "a", 0);
     write_log(folder, "logs/b", "b", 2000);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     expect_list(catalog, "b a");
     append_job(folder, "logs/a.inprogress", 1);
     snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/a"));
@@ -313,7 +312,7 @@ static void renamed_logs_are_found_at_once(void **state)
     assert_int_equal(unlink(kit_path(folder, "logs/b")), 0);
     assert_int_equal(jobs_of(catalog, "b"), SIZE_MAX); /* deleted, not read before */
     expect_list(catalog, "a");
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void a_renamed_log_stays_open(void **state)
@@ -321,15 +320,15 @@ static void a_renamed_log_stays_open(void **state)
     const struct kit_folder *folder = *state;
     char to[128];
     write_log(folder, "logs/a.inprogress", "a", 0);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     assert_int_equal(jobs_of(catalog, "a"), 0);
     snprintf(to, sizeof(to), "%s", kit_path(folder, "logs/a"));
     assert_int_equal(rename(kit_path(folder, "logs/a.inprogress"), to), 0);
-    pyro_serve_catalog_refresh(catalog);
-    assert_int_equal(pyro_serve_catalog_usage(catalog).open, 1);
+    pyro_catalog_refresh(catalog);
+    assert_int_equal(pyro_catalog_usage(catalog).open, 1);
     assert_int_equal(jobs_of(catalog, "a"), 0);
-    assert_int_equal(pyro_serve_catalog_usage(catalog).open, 1);
-    pyro_serve_catalog_close(catalog);
+    assert_int_equal(pyro_catalog_usage(catalog).open, 1);
+    pyro_catalog_close(catalog);
 }
 
 static void what_is_held_outlives_its_log(void **state)
@@ -338,16 +337,15 @@ static void what_is_held_outlives_its_log(void **state)
     struct pyro_history *history = NULL;
     write_log(folder, "logs/a", "a", 2000);
     append_job(folder, "logs/a", 1);
-    struct serve_catalog *catalog = open_with(folder, NULL, 1);
+    struct pyro_catalog *catalog = open_with(folder, NULL, 1);
     assert_int_equal(
-        pyro_serve_catalog_history(catalog, NULL, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, false, &history, NULL),
-        PYRO_OK);
+        pyro_catalog_history(catalog, NULL, PYRO_SLICE_LITERAL("a"), PYRO_SLICE_NULL, false, &history, NULL), PYRO_OK);
     assert_int_equal(unlink(kit_path(folder, "logs/a")), 0);
-    pyro_serve_catalog_refresh(catalog);
-    assert_int_equal(pyro_serve_catalog_usage(catalog).open, 0);
+    pyro_catalog_refresh(catalog);
+    assert_int_equal(pyro_catalog_usage(catalog).open, 0);
     assert_int_equal(history->jobs.count, 1);
     pyro_history_release(history);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void little_memory_closes_what_was_not_asked_for_longest(void **state)
@@ -356,36 +354,36 @@ static void little_memory_closes_what_was_not_asked_for_longest(void **state)
     write_log(folder, "logs/a", "a", 2000);
     write_log(folder, "logs/b", "b", 2000);
     write_log(folder, "logs/c", "c", 2000);
-    struct serve_catalog *catalog = open_with(folder, NULL, 1);
+    struct pyro_catalog *catalog = open_with(folder, NULL, 1);
     const char *const ids[] = {"a", "b", "c", "a"};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(jobs_of(catalog, ids[i]), 0);
-    const struct serve_catalog_usage usage = pyro_serve_catalog_usage(catalog);
+    const struct pyro_catalog_usage usage = pyro_catalog_usage(catalog);
     assert_int_equal(usage.loads, 4);
     assert_int_equal(usage.open, 1);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void diagnoses_are_open_beside_histories(void **state)
 {
     const struct kit_folder *folder = *state;
-    const struct serve_diagnosis *first = NULL, *second = NULL;
+    const struct pyro_catalog_diagnosis *first = NULL, *second = NULL;
     write_log(folder, "logs/a", "a", 2000);
-    struct serve_catalog *catalog = open_catalog(folder);
+    struct pyro_catalog *catalog = open_catalog(folder);
     struct pyro_slice id = PYRO_SLICE_LITERAL("a");
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
-    assert_int_equal(pyro_serve_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &first, NULL), PYRO_OK);
+    assert_int_equal(pyro_catalog_diagnosis(catalog, NULL, id, PYRO_SLICE_NULL, &second, NULL), PYRO_OK);
     assert_ptr_equal(first, second);
     assert_string_equal(pyro_app_name(first->app), "name of a");
     assert_int_equal(jobs_of(catalog, "a"), 0);
-    const struct serve_catalog_usage usage = pyro_serve_catalog_usage(catalog);
+    const struct pyro_catalog_usage usage = pyro_catalog_usage(catalog);
     assert_int_equal(usage.open, 2);
     assert_int_equal(usage.loads, 2);
     assert_true(usage.memory_bytes > 1000);
-    pyro_serve_diagnosis_release(first);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_diagnosis_release(first);
+    pyro_catalog_close(catalog);
     assert_int_equal(pyro_diagnosis_finding_count(second->diagnosis), 0);
-    pyro_serve_diagnosis_release(second);
+    pyro_catalog_diagnosis_release(second);
 }
 
 /* ---- Many at once ---- */
@@ -393,7 +391,7 @@ static void diagnoses_are_open_beside_histories(void **state)
 enum { THREADS = 8, LOGS = 24, ROUNDS = 60 };
 
 struct crowd {
-    struct serve_catalog *catalog;
+    struct pyro_catalog *catalog;
     atomic_size_t missing;
 };
 
@@ -406,11 +404,11 @@ static void *ask(void *context)
         char id[32];
         snprintf(id, sizeof(id), "app-%u", (seed * 7 + (unsigned)i * 5) % LOGS);
         if (i % 3 == 0) {
-            const struct serve_diagnosis *diagnosis = NULL;
-            pyro_serve_catalog_diagnosis(crowd->catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
+            const struct pyro_catalog_diagnosis *diagnosis = NULL;
+            pyro_catalog_diagnosis(crowd->catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, &diagnosis, NULL);
             atomic_fetch_add(&crowd->missing, diagnosis == NULL);
             if (diagnosis)
-                pyro_serve_diagnosis_release(diagnosis);
+                pyro_catalog_diagnosis_release(diagnosis);
         } else {
             atomic_fetch_add(&crowd->missing, jobs_of(crowd->catalog, id) == SIZE_MAX);
         }
@@ -437,7 +435,7 @@ static void write_many(const struct kit_folder *folder)
     }
 }
 
-/* With looks, growing logs and hardly any memory, so that everything is closed and opened all the time. */
+/* With updates, growing logs and hardly any memory, so that everything is closed and opened all the time. */
 static void a_crowd_with_little_memory(void **state)
 {
     const struct kit_folder *folder = *state;
@@ -448,13 +446,13 @@ static void a_crowd_with_little_memory(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, ask, &crowd), 0);
     for (int i = 0; i < 20; i++) {
         append_job(folder, "logs/log-3", i);
-        pyro_serve_catalog_refresh(crowd.catalog);
+        pyro_catalog_refresh(crowd.catalog);
     }
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(crowd.missing, 0);
     assert_int_equal(jobs_of(crowd.catalog, "app-3"), 20);
-    pyro_serve_catalog_close(crowd.catalog);
+    pyro_catalog_close(crowd.catalog);
 }
 
 static void *ask_one(void *context)
@@ -469,16 +467,16 @@ static void what_many_ask_for_is_loaded_once(void **state)
     const struct kit_folder *folder = *state;
     write_many(folder);
     struct crowd crowd = {.catalog = open_catalog(folder)};
-    run_crowd(&crowd, ask_one); /* some of them before the first look is done */
+    run_crowd(&crowd, ask_one); /* some of them before the first update is done */
     assert_int_equal(crowd.missing, 0);
-    assert_int_equal(pyro_serve_catalog_usage(crowd.catalog).loads, 1);
-    pyro_serve_catalog_close(crowd.catalog);
+    assert_int_equal(pyro_catalog_usage(crowd.catalog).loads, 1);
+    pyro_catalog_close(crowd.catalog);
 }
 
 static void *wait_long(void *context)
 {
     struct crowd *crowd = context;
-    pyro_serve_catalog_wait(crowd->catalog, pyro_serve_catalog_wait(crowd->catalog, UINT64_MAX, 0), DAY_MS);
+    pyro_catalog_wait(crowd->catalog, pyro_catalog_wait(crowd->catalog, UINT64_MAX, 0), DAY_MS);
     return NULL;
 }
 
@@ -488,12 +486,12 @@ static void stopping_wakes_who_waits(void **state)
     pthread_t thread;
     write_many(folder);
     struct crowd crowd = {.catalog = open_catalog(folder)};
-    pyro_serve_list_release(pyro_serve_catalog_list(crowd.catalog));
+    pyro_catalog_list_release(pyro_catalog_list(crowd.catalog));
     assert_int_equal(pthread_create(&thread, NULL, wait_long, &crowd), 0);
-    pyro_serve_catalog_stop(crowd.catalog);
+    pyro_catalog_stop(crowd.catalog);
     pthread_join(thread, NULL);
-    assert_true(pyro_serve_catalog_stopping(crowd.catalog));
-    pyro_serve_catalog_close(crowd.catalog);
+    assert_true(pyro_catalog_stopping(crowd.catalog));
+    pyro_catalog_close(crowd.catalog);
 }
 
 /* ---- Between starts ---- */
@@ -520,9 +518,9 @@ static const char *cache_of(const struct kit_folder *folder)
 
 static void start(const struct kit_folder *folder, const char *expected)
 {
-    struct serve_catalog *catalog = open_with(folder, cache_of(folder), 1 << 30);
+    struct pyro_catalog *catalog = open_with(folder, cache_of(folder), 1 << 30);
     expect_list(catalog, expected);
-    pyro_serve_catalog_close(catalog);
+    pyro_catalog_close(catalog);
 }
 
 static void what_has_not_changed_is_not_read_again(void **state)
@@ -599,11 +597,11 @@ static void a_cache_that_cannot_be_made_is_an_error(void **state)
     kit_write_text(folder, "logs/a", "x");
     snprintf(path, sizeof(path), "%s/logs/a/below", folder->path);
     const char *folders[] = {folder->path};
-    const struct serve_catalog_options options = {
+    const struct pyro_catalog_options options = {
         .folders = folders, .folder_count = 1, .cache = path, .update_ms = DAY_MS};
-    struct serve_catalog *catalog = NULL;
+    struct pyro_catalog *catalog = NULL;
     struct pyro_error error = {0};
-    assert_int_equal(pyro_serve_catalog_open(&options, &catalog, &error), PYRO_ERROR_OUTPUT);
+    assert_int_equal(pyro_catalog_open(&options, &catalog, &error), PYRO_ERROR_OUTPUT);
     assert_non_null(strstr(error.message, path));
 }
 

@@ -1,7 +1,7 @@
 /* What can be open of an attempt: how it is loaded, shared and closed. */
 #include "base/thread.h"
+#include "catalog/internal.h"
 #include "load/load.h"
-#include "serve/catalog/parts.h"
 
 /* ---- Histories ---- */
 
@@ -60,7 +60,7 @@ static void start_saving(struct history_state *state, struct save *save, struct 
         free_save(save);
 }
 
-static struct save *new_save(const struct serve_log *log, const char *folder, enum pyro_redaction redaction)
+static struct save *new_save(const struct pyro_catalog_log *log, const char *folder, enum pyro_redaction redaction)
 {
     size_t bytes = strlen(folder) + 1;
     struct save *save = pyro_allocate(NULL, sizeof(*save) + bytes);
@@ -85,8 +85,8 @@ static bool forgets(const struct pyro_retained_limits *limits)
 }
 
 /* A log that has ended: from its file, or read and then kept. */
-static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inputs, bool with_sql,
-                                   const struct serve_catalog_options *options, struct history_state *state,
+static enum pyro_status load_ended(const struct pyro_catalog_log *log, pyro_inputs *inputs, bool with_sql,
+                                   const struct pyro_catalog_options *options, struct history_state *state,
                                    struct pyro_history **ret, struct pyro_error *error)
 {
     const char *cache = forgets(&options->retained) ? NULL : options->cache;
@@ -102,22 +102,22 @@ static enum pyro_status load_ended(const struct serve_log *log, pyro_inputs *inp
     return status;
 }
 
-static enum pyro_status load_with(const struct serve_log *log, const struct serve_catalog_options *options,
-                                  bool with_sql, void **place, struct serve_loaded *ret, struct pyro_error *error)
+static enum pyro_status load_with(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                  bool with_sql, void **kept, struct pyro_catalog_loaded *ret, struct pyro_error *error)
 {
-    struct history_state *state = *place;
+    struct history_state *state = *kept;
     pyro_inputs *inputs = NULL;
     struct pyro_cpu_meter meter = {.most_us = options->costs.cpu_us};
     struct pyro_history *history = NULL;
     if (!state) {
-        *place = state = pyro_allocate(NULL, sizeof(*state));
+        *kept = state = pyro_allocate(NULL, sizeof(*state));
         if (!state)
             return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
         *state = (struct history_state){0};
     }
     stop_saving(state);
-    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, options->load.redaction,
-                                  &inputs, error));
+    PYRO_TRY(pyro_catalog_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, options->load.redaction,
+                                    &inputs, error));
     enum pyro_status status = state->follower || log->log.in_progress
                                   ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained,
                                                         &options->load, &history, error)
@@ -128,19 +128,21 @@ static enum pyro_status load_with(const struct serve_log *log, const struct serv
     }
     pyro_inputs_close(inputs);
     PYRO_TRY(status);
-    *ret = (struct serve_loaded){history, state->follower ? 2 * history->memory : history->memory, false};
+    *ret = (struct pyro_catalog_loaded){history, state->follower ? 2 * history->memory : history->memory, false};
     return PYRO_OK;
 }
 
-static enum pyro_status load_history(const struct serve_log *log, const struct serve_catalog_options *options,
-                                     void *before, void **state, struct serve_loaded *ret, struct pyro_error *error)
+static enum pyro_status load_history(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                     void *before, void **state, struct pyro_catalog_loaded *ret,
+                                     struct pyro_error *error)
 {
     (void)before;
     return load_with(log, options, false, state, ret, error);
 }
 
-static enum pyro_status load_sql_history(const struct serve_log *log, const struct serve_catalog_options *options,
-                                         void *before, void **state, struct serve_loaded *ret, struct pyro_error *error)
+static enum pyro_status load_sql_history(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                         void *before, void **state, struct pyro_catalog_loaded *ret,
+                                         struct pyro_error *error)
 {
     (void)before;
     return load_with(log, options, true, state, ret, error);
@@ -156,23 +158,24 @@ static void release_history(void *value)
     pyro_history_release(value);
 }
 
-static const struct serve_kind_row history_kind = {load_history, retain_history, release_history, close_history_state};
-static const struct serve_kind_row sql_history_kind = {load_sql_history, retain_history, release_history,
-                                                       close_history_state};
+static const struct pyro_catalog_kind_row history_kind = {load_history, retain_history, release_history,
+                                                          close_history_state};
+static const struct pyro_catalog_kind_row sql_history_kind = {load_sql_history, retain_history, release_history,
+                                                              close_history_state};
 
-const struct serve_kind_row *const pyro_serve_kinds[SERVE_KINDS] = {
-    [SERVE_KIND_HISTORY] = &history_kind,
-    [SERVE_KIND_SQL_HISTORY] = &sql_history_kind,
-    [SERVE_KIND_DIAGNOSIS] = &pyro_serve_kind_diagnosis,
+const struct pyro_catalog_kind_row *const pyro_catalog_kinds[PYRO_CATALOG_KINDS] = {
+    [PYRO_CATALOG_HISTORY] = &history_kind,
+    [PYRO_CATALOG_SQL_HISTORY] = &sql_history_kind,
+    [PYRO_CATALOG_DIAGNOSIS] = &pyro_catalog_kind_diagnosis,
 };
 
-enum pyro_status pyro_serve_catalog_history(struct serve_catalog *catalog, struct serve_ticket *ticket,
-                                            struct pyro_slice id, struct pyro_slice attempt, bool with_sql,
-                                            struct pyro_history **ret, struct pyro_error *error)
+enum pyro_status pyro_catalog_history(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
+                                      struct pyro_slice id, struct pyro_slice attempt, bool with_sql,
+                                      struct pyro_history **ret, struct pyro_error *error)
 {
     void *value = NULL;
-    enum serve_kind kind = with_sql ? SERVE_KIND_SQL_HISTORY : SERVE_KIND_HISTORY;
-    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, ticket, kind, id, attempt, &value, error));
+    enum pyro_catalog_kind kind = with_sql ? PYRO_CATALOG_SQL_HISTORY : PYRO_CATALOG_HISTORY;
+    PYRO_TRY(pyro_catalog_open_kind(catalog, caller, kind, id, attempt, &value, error));
     *ret = value;
     return PYRO_OK;
 }

@@ -1,4 +1,4 @@
-/* The catalog: a thread that looks at the folders, the list that it found last, and those who wait for a change. */
+/* The catalog: a thread that updates at the folders, the list that it found last, and those who wait for a change. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,89 +7,90 @@
 
 #include "base/saturate.h"
 #include "base/thread.h"
-#include "serve/catalog/parts.h"
+#include "catalog/internal.h"
 #include "store/store.h"
 
 enum { AGAIN_MS = 1000 };
 
-/* ---- The looking thread ---- */
+/* ---- The updating thread ---- */
 
 static bool is_stopping(void *context)
 {
-    struct serve_catalog *catalog = context;
+    struct pyro_catalog *catalog = context;
     return atomic_load_explicit(&catalog->stop, memory_order_relaxed);
 }
 
 /* Takes over `list`. */
-static void publish(void *context, struct serve_list *list)
+static void publish(void *context, struct pyro_catalog_list *list)
 {
-    struct serve_catalog *catalog = context;
+    struct pyro_catalog *catalog = context;
     pthread_mutex_lock(&catalog->mutex);
-    pyro_serve_list_set_generation(list, ++catalog->generation);
-    const struct serve_list *old = catalog->list;
+    pyro_catalog_list_set_generation(list, ++catalog->generation);
+    const struct pyro_catalog_list *old = catalog->list;
     catalog->list = list;
-    pyro_serve_catalog_sweep(catalog);
+    pyro_catalog_sweep(catalog);
     pthread_cond_broadcast(&catalog->listed);
     pthread_mutex_unlock(&catalog->mutex);
-    pyro_serve_list_release(old);
+    pyro_catalog_list_release(old);
 }
 
 /* Brings the index up to `now`. */
-static void keep(struct serve_catalog *catalog, const struct serve_list *now)
+static void keep(struct pyro_catalog *catalog, const struct pyro_catalog_list *now)
 {
     for (size_t i = 0; catalog->index && catalog->kept && i < catalog->options.folder_count; i++)
-        pyro_serve_index_write(catalog->index, catalog->folders[i], catalog->kept, now);
-    pyro_serve_list_release(catalog->kept);
-    catalog->kept = pyro_serve_list_retain(now);
+        pyro_catalog_index_write(catalog->index, catalog->folders[i], catalog->kept, now);
+    pyro_catalog_list_release(catalog->kept);
+    catalog->kept = pyro_catalog_list_retain(now);
 }
 
-static void publish_partial(void *context, struct serve_list *list)
+static void publish_partial(void *context, struct pyro_catalog_list *list)
 {
-    struct serve_catalog *catalog = context;
+    struct pyro_catalog *catalog = context;
     keep(catalog, list);
     publish(catalog, list);
 }
 
 /* Forgets those that an earlier start took for logs of a folder like others, and read without a limit. */
-static void mark_uploads(serve_logs *logs, const char *uploads)
+static void mark_uploads(pyro_catalog_logs *logs, const char *uploads)
 {
     for (size_t i = logs->count; i-- > 0;) {
-        struct serve_log *log = logs->items[i];
-        log->uploaded = pyro_serve_is_uploaded(log, uploads);
+        struct pyro_catalog_log *log = logs->items[i];
+        log->uploaded = pyro_catalog_is_uploaded(log, uploads);
         if (!log->uploaded || log->log.part_count == 0 || log->log.parts[0].most_bytes)
             continue;
         logs->items[i] = logs->items[--logs->count];
-        pyro_serve_log_release(log);
+        pyro_catalog_log_release(log);
     }
 }
 
 /* What an earlier start found, which nobody sees before it was compared with the folders. */
-static const struct serve_list *recall(struct serve_catalog *catalog)
+static const struct pyro_catalog_list *recall(struct pyro_catalog *catalog)
 {
-    serve_logs logs = {0};
+    pyro_catalog_logs logs = {0};
     bool ok = catalog->index != NULL;
     for (size_t i = 0; ok && i < catalog->options.folder_count; i++)
-        ok = pyro_serve_index_read(catalog->index, catalog->folders[i], &catalog->options, &logs, &catalog->identities);
+        ok = pyro_catalog_index_read(catalog->index, catalog->folders[i], &catalog->options, &logs,
+                                     &catalog->identities);
     mark_uploads(&logs, catalog->options.uploads);
-    const struct serve_list *list = ok ? pyro_serve_list_new(&logs) : NULL;
-    pyro_serve_logs_done(&logs);
+    const struct pyro_catalog_list *list = ok ? pyro_catalog_list_new(&logs) : NULL;
+    pyro_catalog_logs_done(&logs);
     return list;
 }
 
 /* The list to compare with; the first time, the one to show when nothing has changed. */
-static const struct serve_list *list_before(struct serve_catalog *catalog, bool first)
+static const struct pyro_catalog_list *list_before(struct pyro_catalog *catalog, bool first)
 {
-    const struct serve_list *list = first ? recall(catalog) : NULL;
+    const struct pyro_catalog_list *list = first ? recall(catalog) : NULL;
     if (!list)
-        list = pyro_serve_list_retain(catalog->list); /* only this thread changes it */
+        list = pyro_catalog_list_retain(catalog->list); /* only this thread changes it */
     if (first)
-        catalog->kept = pyro_serve_list_retain(list);
+        catalog->kept = pyro_catalog_list_retain(list);
     return list;
 }
 
-static void look(struct serve_catalog *catalog, bool first)
+static void update(struct pyro_catalog *catalog, bool first)
 {
-    struct serve_look one = {
+    struct pyro_catalog_update one = {
         .folders = (const char *const *)catalog->folders,
         .folder_count = catalog->options.folder_count,
         .uploads = catalog->options.uploads,
@@ -105,28 +106,28 @@ static void look(struct serve_catalog *catalog, bool first)
         .context = catalog,
         .identities = &catalog->identities,
     };
-    struct serve_list *list = NULL;
+    struct pyro_catalog_list *list = NULL;
     struct pyro_error error = {0};
-    const struct serve_list *before = list_before(catalog, first);
+    const struct pyro_catalog_list *before = list_before(catalog, first);
     pthread_mutex_lock(&catalog->mutex);
-    uint64_t number = ++catalog->looks_begun;
+    uint64_t number = ++catalog->updates_begun;
     catalog->wanted = false;
     pthread_mutex_unlock(&catalog->mutex);
     one.before = before;
     for (size_t i = 0; i < catalog->stores.count; i++)
-        pyro_serve_store_update(catalog->stores.items[i], &catalog->identities);
-    /* Without memory the list stays as it is until the next look. */
-    enum pyro_status status = pyro_serve_look(&one, &list, &error);
+        pyro_catalog_store_update(catalog->stores.items[i], &catalog->identities);
+    /* Without memory the list stays as it is until the next update. */
+    enum pyro_status status = pyro_catalog_update(&one, &list, &error);
     if (status == PYRO_OK && !list && first && !is_stopping(catalog))
-        list = pyro_serve_list_retain(before);
+        list = pyro_catalog_list_retain(before);
     if (list) {
         keep(catalog, list);
         publish(catalog, list);
     }
-    pyro_serve_list_release(before);
+    pyro_catalog_list_release(before);
     pthread_mutex_lock(&catalog->mutex);
-    catalog->looks_ended = number;
-    catalog->look_failed = status != PYRO_OK;
+    catalog->updates_ended = number;
+    catalog->update_failed = status != PYRO_OK;
     catalog->first_done = true;
     pthread_cond_broadcast(&catalog->listed);
     pthread_mutex_unlock(&catalog->mutex);
@@ -134,11 +135,11 @@ static void look(struct serve_catalog *catalog, bool first)
 
 static void *run(void *context)
 {
-    struct serve_catalog *catalog = context;
+    struct pyro_catalog *catalog = context;
     for (bool first = true; !is_stopping(catalog); first = false) {
-        look(catalog, first);
+        update(catalog, first);
         /* What could not be looked at for now is looked at soon. */
-        bool again = catalog->look_failed || pyro_serve_list_is_passing(catalog->list);
+        bool again = catalog->update_failed || pyro_catalog_list_is_passing(catalog->list);
         unsigned wait_ms = catalog->options.update_ms;
         int64_t when = pyro_clock_ms() + (again && wait_ms > AGAIN_MS ? AGAIN_MS : wait_ms);
         pthread_mutex_lock(&catalog->mutex);
@@ -161,33 +162,33 @@ static size_t without_slash(const char *folder)
 }
 
 /* Opens the stores among the folders, so that one that cannot be is told at the start. */
-static enum pyro_status open_stores(struct serve_catalog *catalog, const struct serve_catalog_options *options,
+static enum pyro_status open_stores(struct pyro_catalog *catalog, const struct pyro_catalog_options *options,
                                     struct pyro_error *error)
 {
     for (size_t i = 0; i < options->folder_count; i++) {
         if (!pyro_store_is_url(options->folders[i]))
             continue;
-        struct serve_store *store = NULL;
-        PYRO_TRY(pyro_serve_store_open(options->folders[i], &store, error));
-        struct serve_store **place = pyro_vec_push(&catalog->stores, NULL);
-        if (!place) {
-            pyro_serve_store_close(store);
+        struct pyro_catalog_store *store = NULL;
+        PYRO_TRY(pyro_catalog_store_open(options->folders[i], &store, error));
+        struct pyro_catalog_store **slot = pyro_vec_push(&catalog->stores, NULL);
+        if (!slot) {
+            pyro_catalog_store_close(store);
             return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
         }
-        *place = store;
+        *slot = store;
     }
     return PYRO_OK;
 }
 
-static void close_stores(struct serve_catalog *catalog)
+static void close_stores(struct pyro_catalog *catalog)
 {
     for (size_t i = 0; i < catalog->stores.count; i++)
-        pyro_serve_store_close(catalog->stores.items[i]);
+        pyro_catalog_store_close(catalog->stores.items[i]);
     pyro_vec_done(&catalog->stores, NULL);
 }
 
 /* The folders and then the one of uploads, each once. */
-static bool copy_folders(struct serve_catalog *catalog, const struct serve_catalog_options *options)
+static bool copy_folders(struct pyro_catalog *catalog, const struct pyro_catalog_options *options)
 {
     catalog->options.folder_count = 0;
     catalog->folders = pyro_allocate(NULL, (options->folder_count + 1) * sizeof(*catalog->folders));
@@ -211,7 +212,7 @@ static bool copy_folders(struct serve_catalog *catalog, const struct serve_catal
     return true;
 }
 
-static bool copy_options(struct serve_catalog *catalog, const struct serve_catalog_options *options)
+static bool copy_options(struct pyro_catalog *catalog, const struct pyro_catalog_options *options)
 {
     catalog->options = *options;
     catalog->options.uploads = catalog->options.cache = NULL;
@@ -229,31 +230,31 @@ static bool copy_options(struct serve_catalog *catalog, const struct serve_catal
     return ok;
 }
 
-static void look_soon(void *context)
+static void update_soon(void *context)
 {
-    pyro_serve_catalog_refresh(context);
+    pyro_catalog_refresh(context);
 }
 
 /* Uploads are looked at when they come. */
-static void start_watching(struct serve_catalog *catalog)
+static void start_watching(struct pyro_catalog *catalog)
 {
     size_t count = catalog->options.folder_count;
     const char *uploads = catalog->options.uploads;
     if (count && uploads && strcmp(catalog->folders[count - 1], uploads) == 0)
         count--;
-    const struct serve_watch_options options = {.folders = (const char *const *)catalog->folders,
-                                                .folder_count = count,
-                                                .changed = look_soon,
-                                                .context = catalog};
+    const struct pyro_catalog_watch_options options = {.folders = (const char *const *)catalog->folders,
+                                                       .folder_count = count,
+                                                       .changed = update_soon,
+                                                       .context = catalog};
     if (count)
-        catalog->watch = pyro_serve_watch_open(&options);
+        catalog->watch = pyro_catalog_watch_open(&options);
 }
 
-enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *options, struct serve_catalog **ret,
-                                         struct pyro_error *error)
+enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, struct pyro_catalog **ret,
+                                   struct pyro_error *error)
 {
-    serve_logs none = {0};
-    struct serve_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
+    pyro_catalog_logs none = {0};
+    struct pyro_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
     if (!catalog)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     memset(catalog, 0, sizeof(*catalog));
@@ -261,27 +262,27 @@ enum pyro_status pyro_serve_catalog_open(const struct serve_catalog_options *opt
     pthread_mutex_init(&catalog->mutex, NULL);
     pyro_condition_init(&catalog->listed);
     pyro_condition_init(&catalog->loaded);
-    catalog->list = pyro_serve_list_new(&none);
+    catalog->list = pyro_catalog_list_new(&none);
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     else
         status = open_stores(catalog, options, error);
     if (status == PYRO_OK && options->cache)
-        status = pyro_serve_index_open(options->cache, options->load.redaction, &catalog->index, error);
+        status = pyro_catalog_index_open(options->cache, options->load.redaction, &catalog->index, error);
     if (status == PYRO_OK && options->watch)
-        start_watching(catalog); /* before the first look, so that nothing is missed between */
-    if (status == PYRO_OK && !pyro_thread_start(&catalog->looker, run, catalog))
+        start_watching(catalog); /* before the first update, so that nothing is missed between */
+    if (status == PYRO_OK && !pyro_thread_start(&catalog->updater, run, catalog))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started to look at the folders");
     if (status != PYRO_OK) {
-        pyro_serve_catalog_close(catalog);
+        pyro_catalog_close(catalog);
         return status;
     }
     *ret = catalog;
     return PYRO_OK;
 }
 
-void pyro_serve_catalog_stop(struct serve_catalog *catalog)
+void pyro_catalog_stop(struct pyro_catalog *catalog)
 {
     atomic_store(&catalog->stop, true);
     pthread_mutex_lock(&catalog->mutex);
@@ -290,17 +291,17 @@ void pyro_serve_catalog_stop(struct serve_catalog *catalog)
     pthread_mutex_unlock(&catalog->mutex);
 }
 
-void pyro_serve_catalog_close(struct serve_catalog *catalog)
+void pyro_catalog_close(struct pyro_catalog *catalog)
 {
     if (!catalog)
         return;
-    pyro_serve_catalog_stop(catalog);
-    pyro_serve_watch_close(catalog->watch);
-    pyro_thread_join(&catalog->looker);
-    pyro_serve_catalog_close_all(catalog);
-    pyro_serve_list_release(catalog->list);
-    pyro_serve_list_release(catalog->kept);
-    pyro_serve_index_close(catalog->index);
+    pyro_catalog_stop(catalog);
+    pyro_catalog_watch_close(catalog->watch);
+    pyro_thread_join(&catalog->updater);
+    pyro_catalog_close_all(catalog);
+    pyro_catalog_list_release(catalog->list);
+    pyro_catalog_list_release(catalog->kept);
+    pyro_catalog_index_close(catalog->index);
     close_stores(catalog);
     for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)
         free(catalog->folders[i]);
@@ -315,17 +316,17 @@ void pyro_serve_catalog_close(struct serve_catalog *catalog)
 
 /* ---- Asking ---- */
 
-const struct serve_list *pyro_serve_catalog_list(struct serve_catalog *catalog)
+const struct pyro_catalog_list *pyro_catalog_list(struct pyro_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->mutex);
     while (!catalog->first_done && !is_stopping(catalog))
         pthread_cond_wait(&catalog->listed, &catalog->mutex);
-    const struct serve_list *list = pyro_serve_list_retain(catalog->list);
+    const struct pyro_catalog_list *list = pyro_catalog_list_retain(catalog->list);
     pthread_mutex_unlock(&catalog->mutex);
     return list;
 }
 
-uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, unsigned timeout_ms)
+uint64_t pyro_catalog_wait(struct pyro_catalog *catalog, uint64_t since, unsigned timeout_ms)
 {
     int64_t when = pyro_add_saturating(pyro_clock_ms(), timeout_ms);
     pthread_mutex_lock(&catalog->mutex);
@@ -337,20 +338,20 @@ uint64_t pyro_serve_catalog_wait(struct serve_catalog *catalog, uint64_t since, 
     return generation;
 }
 
-bool pyro_serve_catalog_stopping(struct serve_catalog *catalog)
+bool pyro_catalog_stopping(struct pyro_catalog *catalog)
 {
     return is_stopping(catalog);
 }
 
-bool pyro_serve_catalog_refresh(struct serve_catalog *catalog)
+bool pyro_catalog_refresh(struct pyro_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->mutex);
-    uint64_t number = catalog->looks_begun + 1; /* the one under way may have passed by already */
+    uint64_t number = catalog->updates_begun + 1; /* the one under way may have passed by already */
     catalog->wanted = true;
     pthread_cond_broadcast(&catalog->listed);
-    while (catalog->looks_ended < number && !is_stopping(catalog))
+    while (catalog->updates_ended < number && !is_stopping(catalog))
         pthread_cond_wait(&catalog->listed, &catalog->mutex);
-    bool good = !catalog->look_failed;
+    bool good = !catalog->update_failed;
     pthread_mutex_unlock(&catalog->mutex);
     return good;
 }

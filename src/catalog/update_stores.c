@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "serve/catalog/parts.h"
+#include "catalog/internal.h"
 
 /* ---- Where to look ---- */
 
@@ -43,15 +43,15 @@ static bool is_found_anyway(const char *root, char *const *folders, size_t count
     return false;
 }
 
-static bool add_root(struct serve_roots *roots, struct serve_named *named, char *const *folders)
+static bool add_root(struct pyro_catalog_roots *roots, struct pyro_catalog_named *named, char *const *folders)
 {
     struct stat status;
     const char *root = root_of(roots->arena, named->run->stored->path, &status);
     named->tried = false;
     if (!root || is_found_anyway(root, folders, roots->folder_count))
         return true;
-    struct serve_stamp stamp = pyro_stamp_of(&status);
-    if (named->refused && pyro_stamp_eq(named->root, stamp))
+    struct pyro_file_stamp stamp = pyro_file_stamp_of(&status);
+    if (named->refused && pyro_file_stamp_eq(named->root, stamp))
         return true;
     if (roots->known(roots->context, named))
         return true;
@@ -66,7 +66,7 @@ static bool add_root(struct serve_roots *roots, struct serve_named *named, char 
     return place != NULL;
 }
 
-bool pyro_serve_roots_of(struct serve_roots *roots, struct serve_store *store)
+bool pyro_catalog_roots_of(struct pyro_catalog_roots *roots, struct pyro_catalog_store *store)
 {
     char **folders = pyro_allocate(NULL, (roots->folder_count + 1) * sizeof(*folders));
     bool ok = folders != NULL;
@@ -82,7 +82,7 @@ bool pyro_serve_roots_of(struct serve_roots *roots, struct serve_store *store)
 
 /* ---- Which run it is ---- */
 
-bool pyro_serve_is_of(const struct serve_log *log, const struct serve_log *run)
+bool pyro_catalog_is_of(const struct pyro_catalog_log *log, const struct pyro_catalog_log *run)
 {
     struct pyro_slice a = log->attempt.attempt_id, b = run->attempt.attempt_id;
     return log->attempt.app_id.ptr && pyro_slice_eq(log->attempt.app_id, run->attempt.app_id) &&
@@ -90,7 +90,7 @@ bool pyro_serve_is_of(const struct serve_log *log, const struct serve_log *run)
 }
 
 /* The first one at that path. */
-static size_t first_at(const struct serve_store *store, struct pyro_slice path)
+static size_t first_at(const struct pyro_catalog_store *store, struct pyro_slice path)
 {
     size_t low = 0, high = store->named.count;
     while (low < high) {
@@ -103,12 +103,12 @@ static size_t first_at(const struct serve_store *store, struct pyro_slice path)
     return low;
 }
 
-static bool is_at(const struct serve_store *store, size_t i, struct pyro_slice path)
+static bool is_at(const struct pyro_catalog_store *store, size_t i, struct pyro_slice path)
 {
     return i < store->named.count && pyro_slice_eq(store->named.items[i].run->stored->path, path);
 }
 
-bool pyro_serve_is_named(struct serve_store *const *stores, size_t count, struct pyro_slice path)
+bool pyro_catalog_is_named(struct pyro_catalog_store *const *stores, size_t count, struct pyro_slice path)
 {
     for (size_t i = 0; i < count; i++)
         if (is_at(stores[i], first_at(stores[i], path), path))
@@ -116,20 +116,21 @@ bool pyro_serve_is_named(struct serve_store *const *stores, size_t count, struct
     return false;
 }
 
-void pyro_serve_forget_refusals(struct serve_store *store)
+void pyro_catalog_forget_refusals(struct pyro_catalog_store *store)
 {
     for (size_t i = 0; i < store->named.count; i++)
         if (store->named.items[i].tried)
             store->named.items[i].refused = store->named.items[i].tried = false;
 }
 
-bool pyro_serve_accept_named(struct serve_store *const *stores, size_t count, const struct serve_log *log)
+bool pyro_catalog_accept_named(struct pyro_catalog_store *const *stores, size_t count,
+                               const struct pyro_catalog_log *log)
 {
     bool accepted = false;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = first_at(stores[i], log->log.path); is_at(stores[i], j, log->log.path); j++) {
-            struct serve_named *named = &stores[i]->named.items[j];
-            if (!pyro_serve_is_of(log, named->run))
+            struct pyro_catalog_named *named = &stores[i]->named.items[j];
+            if (!pyro_catalog_is_of(log, named->run))
                 continue;
             named->refused = false;
             accepted = true;

@@ -1,15 +1,15 @@
 /* The runs that stores have, as logs without files. */
 #include <stdlib.h>
 
-#include "serve/catalog/parts.h"
+#include "catalog/internal.h"
 #include "store/store.h"
 
-enum pyro_status pyro_serve_store_open(const char *url, struct serve_store **ret, struct pyro_error *error)
+enum pyro_status pyro_catalog_store_open(const char *url, struct pyro_catalog_store **ret, struct pyro_error *error)
 {
-    struct serve_store *store = pyro_allocate(NULL, sizeof(*store));
+    struct pyro_catalog_store *store = pyro_allocate(NULL, sizeof(*store));
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    *store = (struct serve_store){.url = strdup(url), .state = -1};
+    *store = (struct pyro_catalog_store){.url = strdup(url), .state = -1};
     enum pyro_status status = store->url ? pyro_store_open_to_read(url, &store->store, error)
                                          : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status != PYRO_OK) {
@@ -19,17 +19,17 @@ enum pyro_status pyro_serve_store_open(const char *url, struct serve_store **ret
     }
     struct stat file;
     if (stat(pyro_store_place(url), &file) == 0)
-        store->stamp = pyro_stamp_of(&file);
+        store->stamp = pyro_file_stamp_of(&file);
     *ret = store;
     return PYRO_OK;
 }
 
-void pyro_serve_store_close(struct serve_store *store)
+void pyro_catalog_store_close(struct pyro_catalog_store *store)
 {
     if (!store)
         return;
     pyro_store_close(store->store);
-    pyro_serve_logs_done(&store->runs);
+    pyro_catalog_logs_done(&store->runs);
     pyro_vec_done(&store->named, NULL);
     free(store->url);
     pyro_release(NULL, store);
@@ -38,8 +38,8 @@ void pyro_serve_store_close(struct serve_store *store)
 /* ---- Reading ---- */
 
 struct reading {
-    const struct serve_store *store;
-    serve_logs runs;
+    const struct pyro_catalog_store *store;
+    pyro_catalog_logs runs;
     uint64_t *identities;
     struct pyro_arena arena;
     bool failed; /* no memory */
@@ -47,14 +47,14 @@ struct reading {
 
 static int compare_paths(const void *a, const void *b)
 {
-    const struct serve_log *const *x = a, *const *y = b;
+    const struct pyro_catalog_log *const *x = a, *const *y = b;
     return pyro_slice_compare((*x)->log.path, (*y)->log.path);
 }
 
-static struct serve_log *run_at(const serve_logs *runs, struct pyro_slice path)
+static struct pyro_catalog_log *run_at(const pyro_catalog_logs *runs, struct pyro_slice path)
 {
-    struct serve_log wanted = {.log.path = path}, *key = &wanted;
-    struct serve_log **found =
+    struct pyro_catalog_log wanted = {.log.path = path}, *key = &wanted;
+    struct pyro_catalog_log **found =
         runs->count ? bsearch(&key, runs->items, runs->count, sizeof(*runs->items), compare_paths) : NULL;
     return found ? *found : NULL;
 }
@@ -64,14 +64,15 @@ static bool same_text(struct pyro_slice a, struct pyro_slice b)
     return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || pyro_slice_eq(a, b));
 }
 
-static bool same_access(const struct serve_stored *a, const struct serve_stored *b)
+static bool same_access(const struct pyro_catalog_stored *a, const struct pyro_catalog_stored *b)
 {
     return a->knows_access == b->knows_access && a->access.enabled == b->access.enabled &&
            same_text(a->access.users, b->access.users) && same_text(a->access.groups, b->access.groups) &&
            same_text(a->access.admins, b->access.admins) && same_text(a->access.admin_groups, b->access.admin_groups);
 }
 
-static bool same_run(const struct serve_log *log, const struct pyro_attempt *attempt, const struct serve_stored *stored)
+static bool same_run(const struct pyro_catalog_log *log, const struct pyro_attempt *attempt,
+                     const struct pyro_catalog_stored *stored)
 {
     return log->stored->recorded_ms == stored->recorded_ms && same_text(log->stored->path, stored->path) &&
            same_access(log->stored, stored) && log->attempt.completed == attempt->completed &&
@@ -100,7 +101,7 @@ static struct pyro_attempt attempt_of(const struct pyro_stored_run *run)
                                  .completed = completed};
 }
 
-static struct serve_log *make_run(struct reading *reading, const struct pyro_stored_run *run)
+static struct pyro_catalog_log *make_run(struct reading *reading, const struct pyro_stored_run *run)
 {
     pyro_arena_reset(&reading->arena);
     const struct pyro_log none = {
@@ -108,15 +109,15 @@ static struct serve_log *make_run(struct reading *reading, const struct pyro_sto
                                   run->app_id.ptr ? run->app_id.ptr : "", (int)run->attempt.len,
                                   run->attempt.ptr ? run->attempt.ptr : "")};
     const struct pyro_attempt attempt = attempt_of(run);
-    const struct serve_stored stored = {
+    const struct pyro_catalog_stored stored = {
         reading->store->url, run->path.len && !memchr(run->path.ptr, '\0', run->path.len) ? run->path : PYRO_SLICE_NULL,
         run->recorded_ms, run->knows_access, run->access};
     if (!none.path.ptr)
         return NULL;
-    struct serve_log *before = run_at(&reading->store->runs, none.path);
+    struct pyro_catalog_log *before = run_at(&reading->store->runs, none.path);
     if (before && same_run(before, &attempt, &stored))
-        return pyro_serve_log_retain(before);
-    struct serve_log *made = pyro_serve_log_new(&none, NULL, &attempt, PYRO_SLICE_NULL, &stored);
+        return pyro_catalog_log_retain(before);
+    struct pyro_catalog_log *made = pyro_catalog_log_new(&none, NULL, &attempt, PYRO_SLICE_NULL, &stored);
     if (made)
         made->identity = before ? before->identity : ++*reading->identities;
     return made;
@@ -125,33 +126,33 @@ static struct serve_log *make_run(struct reading *reading, const struct pyro_sto
 static int take_run(void *context, const struct pyro_stored_run *run)
 {
     struct reading *reading = context;
-    struct serve_log *made = make_run(reading, run);
-    struct serve_log **place = made ? pyro_vec_push(&reading->runs, NULL) : NULL;
+    struct pyro_catalog_log *made = make_run(reading, run);
+    struct pyro_catalog_log **place = made ? pyro_vec_push(&reading->runs, NULL) : NULL;
     if (place)
         *place = made;
     else
-        pyro_serve_log_release(made);
+        pyro_catalog_log_release(made);
     reading->failed |= !place;
     return reading->failed;
 }
 
 static int compare_named(const void *a, const void *b)
 {
-    const struct serve_named *x = a, *y = b;
+    const struct pyro_catalog_named *x = a, *y = b;
     return pyro_slice_compare(x->run->stored->path, y->run->stored->path);
 }
 
 /* Takes over the runs; false: no memory, and all stays as it was. */
-static bool replace_runs(struct serve_store *store, serve_logs *runs)
+static bool replace_runs(struct pyro_catalog_store *store, pyro_catalog_logs *runs)
 {
-    serve_named_vec named = {0};
+    pyro_catalog_named_vec named = {0};
     if (runs->count)
         qsort(runs->items, runs->count, sizeof(*runs->items), compare_paths);
     for (size_t i = 0; i < runs->count; i++) {
         struct pyro_slice path = runs->items[i]->stored->path;
         if (!path.len || path.ptr[0] != '/')
             continue;
-        struct serve_named *one = pyro_vec_push(&named, NULL);
+        struct pyro_catalog_named *one = pyro_vec_push(&named, NULL);
         if (!one) {
             pyro_vec_done(&named, NULL);
             return false;
@@ -162,18 +163,18 @@ static bool replace_runs(struct serve_store *store, serve_logs *runs)
         qsort(named.items, named.count, sizeof(*named.items), compare_named);
     pyro_vec_done(&store->named, NULL);
     store->named = named;
-    pyro_serve_logs_done(&store->runs);
+    pyro_catalog_logs_done(&store->runs);
     store->runs = *runs;
     return true;
 }
 
 /* The store's file may have been replaced by another. */
-static bool open_again(struct serve_store *store)
+static bool open_again(struct pyro_catalog_store *store)
 {
     struct stat file;
     struct pyro_error ignored = {0};
     if (stat(pyro_store_place(store->url), &file) == 0) {
-        struct serve_stamp stamp = pyro_stamp_of(&file);
+        struct pyro_file_stamp stamp = pyro_file_stamp_of(&file);
         if (stamp.device != store->stamp.device || stamp.inode != store->stamp.inode) {
             pyro_store_close(store->store);
             store->store = NULL;
@@ -184,7 +185,7 @@ static bool open_again(struct serve_store *store)
     return store->store || pyro_store_open_to_read(store->url, &store->store, &ignored) == PYRO_OK;
 }
 
-void pyro_serve_store_update(struct serve_store *store, uint64_t *identities)
+void pyro_catalog_store_update(struct pyro_catalog_store *store, uint64_t *identities)
 {
     struct reading reading = {.store = store};
     struct pyro_error ignored = {0};
@@ -198,13 +199,13 @@ void pyro_serve_store_update(struct serve_store *store, uint64_t *identities)
     enum pyro_status status = pyro_store_each_stored(store->store, take_run, &reading, &ignored);
     pyro_arena_done(&reading.arena);
     if (status != PYRO_OK || reading.failed || !replace_runs(store, &reading.runs))
-        pyro_serve_logs_done(&reading.runs); /* the next look tries again */
+        pyro_catalog_logs_done(&reading.runs); /* the next update tries again */
     else
         store->state = state;
 }
 
-enum pyro_status pyro_serve_stored_report(const struct serve_log *log, struct pyro_strbuf *out,
-                                          struct pyro_error *error)
+enum pyro_status pyro_catalog_stored_report(const struct pyro_catalog_log *log, struct pyro_strbuf *out,
+                                            struct pyro_error *error)
 {
     pyro_store *store = NULL;
     PYRO_TRY(pyro_store_open_to_read(log->stored->url, &store, error));

@@ -2,23 +2,23 @@
  */
 #include <errno.h>
 
+#include "base/counted.h"
+#include "catalog/internal.h"
 #include "load/load.h"
-#include "serve/catalog/counted.h"
-#include "serve/catalog/parts.h"
 #include "store/store.h"
 
 struct open_diagnosis {
-    struct serve_diagnosis shown; /* first: what callers hold */
-    const struct serve_log *run;  /* of a report that is only stored */
+    struct pyro_catalog_diagnosis shown; /* first: what callers hold */
+    const struct pyro_catalog_log *run;  /* of a report that is only stored */
     struct pyro_strbuf report;
-    struct counted *memory;
+    struct pyro_counted *memory;
     atomic_int references;
 };
 
 /* What is kept of a log that is being written. */
 struct follower {
-    struct serve_place place;
-    struct counted *memory; /* of the decoder and of every application it gave */
+    struct pyro_catalog_position position;
+    struct pyro_counted *memory; /* of the decoder and of every application it gave */
     pyro_decoder *decoder;
 };
 
@@ -37,11 +37,11 @@ static void release(void *value)
     pyro_app_release(open->shown.app);
     pyro_counted_release(open->memory);
     pyro_strbuf_done(&open->report);
-    pyro_serve_log_release(open->run);
+    pyro_catalog_log_release(open->run);
     pyro_release(NULL, open);
 }
 
-void pyro_serve_diagnosis_release(const struct serve_diagnosis *diagnosis)
+void pyro_catalog_diagnosis_release(const struct pyro_catalog_diagnosis *diagnosis)
 {
     release((struct open_diagnosis *)diagnosis);
 }
@@ -51,7 +51,7 @@ static void close_follower(void *state)
     struct follower *follower = state;
     if (!follower)
         return;
-    pyro_serve_place_done(&follower->place);
+    pyro_catalog_position_done(&follower->position);
     pyro_decoder_free(follower->decoder);
     pyro_counted_release(follower->memory);
     pyro_release(NULL, follower);
@@ -62,7 +62,7 @@ static enum pyro_status no_memory(struct pyro_error *error)
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
 }
 
-static struct pyro_options counting(const struct pyro_options *options, const struct counted *memory)
+static struct pyro_options counting(const struct pyro_options *options, const struct pyro_counted *memory)
 {
     struct pyro_options own = *options;
     own.allocator = pyro_counted_allocator(memory);
@@ -72,7 +72,7 @@ static struct pyro_options counting(const struct pyro_options *options, const st
 /* ---- Following ---- */
 
 /* NULL: no memory. */
-static struct follower *open_follower(const struct serve_log *log, const struct pyro_options *options,
+static struct follower *open_follower(const struct pyro_catalog_log *log, const struct pyro_options *options,
                                       struct pyro_error *error)
 {
     struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
@@ -80,7 +80,8 @@ static struct follower *open_follower(const struct serve_log *log, const struct 
         no_memory(error);
         return NULL;
     }
-    *follower = (struct follower){.memory = pyro_counted_new(options->allocator)};
+    *follower =
+        (struct follower){.memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->allocator})};
     enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
     if (status == PYRO_OK) {
         struct pyro_options own = counting(options, follower->memory);
@@ -107,23 +108,23 @@ static enum pyro_status feed(void *context, const void *bytes, size_t len, struc
     return pyro_decoder_feed(feeding->decoder, bytes, len, error);
 }
 
-static enum pyro_status follow(struct follower *follower, const struct serve_log *log,
+static enum pyro_status follow(struct follower *follower, const struct pyro_catalog_log *log,
                                const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
 {
     struct feeding feeding = {follower->decoder, options};
-    PYRO_TRY(pyro_serve_read_on(&follower->place, log, feed, &feeding, error));
+    PYRO_TRY(pyro_catalog_read_on(&follower->position, log, feed, &feeding, error));
     return pyro_decoder_snapshot(follower->decoder, ret, error);
 }
 
 /* The application as far as it is written, by a follower that is kept in *state. PYRO_ERROR_ARGUMENT: not this way. */
-static enum pyro_status load_on(const struct serve_log *log, const struct pyro_options *options, void **state,
+static enum pyro_status load_on(const struct pyro_catalog_log *log, const struct pyro_options *options, void **state,
                                 pyro_app **ret, struct pyro_error *error)
 {
     struct follower *follower = *state;
     /* A decoder knows one part: where a record stands in another one it could not say. */
-    bool can = pyro_serve_can_follow(log) && log->log.part_count == 1 && !log->uploaded; /* which never grow */
+    bool can = pyro_catalog_can_follow(log) && log->log.part_count == 1 && !log->uploaded; /* which never grow */
     *state = NULL;
-    if (follower && (!can || !pyro_serve_place_fits(&follower->place, log))) {
+    if (follower && (!can || !pyro_catalog_position_fits(&follower->position, log))) {
         close_follower(follower);
         follower = NULL;
     }
@@ -143,18 +144,19 @@ static enum pyro_status load_on(const struct serve_log *log, const struct pyro_o
 
 /* ---- Loading ---- */
 
-static enum pyro_status load_whole(const struct serve_log *log, const struct serve_upload_costs *costs,
+static enum pyro_status load_whole(const struct pyro_catalog_log *log, const struct pyro_upload_costs *costs,
                                    const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
     struct pyro_cpu_meter meter = {.most_us = costs->cpu_us};
-    PYRO_TRY(pyro_serve_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, options->redaction, &inputs, error));
+    PYRO_TRY(
+        pyro_catalog_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, options->redaction, &inputs, error));
     enum pyro_status status = pyro_app_load(inputs, 0, options, ret, error);
     pyro_inputs_close(inputs);
     return status;
 }
 
-static enum pyro_status diagnose(const struct serve_log *log, const struct serve_upload_costs *costs,
+static enum pyro_status diagnose(const struct pyro_catalog_log *log, const struct pyro_upload_costs *costs,
                                  const struct pyro_options *options, void **state, struct open_diagnosis *open,
                                  struct pyro_error *error)
 {
@@ -162,7 +164,7 @@ static enum pyro_status diagnose(const struct serve_log *log, const struct serve
     enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
     if (status == PYRO_OK)
         open->memory = pyro_counted_retain(((struct follower *)*state)->memory);
-    else if (!(open->memory = pyro_counted_new(options->allocator)))
+    else if (!(open->memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->allocator})))
         return no_memory(error);
     own = counting(options, open->memory);
     if (status == PYRO_ERROR_ARGUMENT)
@@ -191,10 +193,11 @@ static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, 
     return PYRO_OK;
 }
 
-static enum pyro_status load_report(const struct serve_log *log, struct open_diagnosis *open, struct pyro_error *error)
+static enum pyro_status load_report(const struct pyro_catalog_log *log, struct open_diagnosis *open,
+                                    struct pyro_error *error)
 {
-    open->run = pyro_serve_log_retain(log);
-    PYRO_TRY(pyro_serve_stored_report(log, &open->report, error));
+    open->run = pyro_catalog_log_retain(log);
+    PYRO_TRY(pyro_catalog_stored_report(log, &open->report, error));
     open->shown.report = pyro_strbuf_slice(&open->report);
     return PYRO_OK;
 }
@@ -209,8 +212,8 @@ static enum pyro_status diagnose_again(const struct open_diagnosis *before, cons
     return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
 }
 
-static enum pyro_status fill(const struct serve_log *log, const struct serve_catalog_options *options, void *before,
-                             void **state, struct open_diagnosis *open, struct pyro_error *error)
+static enum pyro_status fill(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                             void *before, void **state, struct open_diagnosis *open, struct pyro_error *error)
 {
     if (log->stored)
         return load_report(log, open, error);
@@ -219,8 +222,8 @@ static enum pyro_status fill(const struct serve_log *log, const struct serve_cat
     return options->store ? apply_store(options->store, open->shown.diagnosis, &open->shown.partial, error) : PYRO_OK;
 }
 
-static enum pyro_status load(const struct serve_log *log, const struct serve_catalog_options *options, void *before,
-                             void **state, struct serve_loaded *ret, struct pyro_error *error)
+static enum pyro_status load(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                             void *before, void **state, struct pyro_catalog_loaded *ret, struct pyro_error *error)
 {
     struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
     if (!open)
@@ -234,28 +237,28 @@ static enum pyro_status load(const struct serve_log *log, const struct serve_cat
         return status;
     }
     uint64_t memory = log->stored ? open->report.len : pyro_counted_bytes(open->memory);
-    *ret = (struct serve_loaded){open, memory, open->shown.partial};
+    *ret = (struct pyro_catalog_loaded){open, memory, open->shown.partial};
     return PYRO_OK;
 }
 
-const struct serve_kind_row pyro_serve_kind_diagnosis = {load, retain, release, close_follower};
+const struct pyro_catalog_kind_row pyro_catalog_kind_diagnosis = {load, retain, release, close_follower};
 
-enum pyro_status pyro_serve_catalog_report(struct serve_catalog *catalog, struct serve_ticket *ticket,
-                                           struct pyro_slice id, struct pyro_slice attempt,
-                                           const struct serve_diagnosis **ret, struct pyro_error *error)
+enum pyro_status pyro_catalog_report(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
+                                     struct pyro_slice id, struct pyro_slice attempt,
+                                     const struct pyro_catalog_diagnosis **ret, struct pyro_error *error)
 {
     void *value = NULL;
-    PYRO_TRY(pyro_serve_catalog_open_kind(catalog, ticket, SERVE_KIND_DIAGNOSIS, id, attempt, &value, error));
+    PYRO_TRY(pyro_catalog_open_kind(catalog, caller, PYRO_CATALOG_DIAGNOSIS, id, attempt, &value, error));
     *ret = value ? &((struct open_diagnosis *)value)->shown : NULL;
     return PYRO_OK;
 }
 
-enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, struct serve_ticket *ticket,
-                                              struct pyro_slice id, struct pyro_slice attempt,
-                                              const struct serve_diagnosis **ret, struct pyro_error *error)
+enum pyro_status pyro_catalog_diagnosis(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
+                                        struct pyro_slice id, struct pyro_slice attempt,
+                                        const struct pyro_catalog_diagnosis **ret, struct pyro_error *error)
 {
-    const struct serve_diagnosis *found = NULL;
-    PYRO_TRY(pyro_serve_catalog_report(catalog, ticket, id, attempt, &found, error));
+    const struct pyro_catalog_diagnosis *found = NULL;
+    PYRO_TRY(pyro_catalog_report(catalog, caller, id, attempt, &found, error));
     *ret = found && found->app ? found : NULL;
     if (!found || found->app)
         return PYRO_OK;
@@ -267,6 +270,6 @@ enum pyro_status pyro_serve_catalog_diagnosis(struct serve_catalog *catalog, str
                                            "only the stored report of this run is there: its log%s%.*s is gone or "
                                            "cannot be read, and this needs it",
                                            path.ptr ? ", " : "", (int)path.len, path.ptr ? path.ptr : ""));
-    pyro_serve_diagnosis_release(found);
+    pyro_catalog_diagnosis_release(found);
     return PYRO_ERROR_INPUT;
 }

@@ -1,4 +1,4 @@
-#include "serve/catalog/watch.h"
+#include "catalog/watch.h"
 
 #ifdef __linux__
 
@@ -44,8 +44,8 @@ struct place {
     char *name;      /* below the root; NULL: the root itself */
 };
 
-struct serve_watch {
-    struct serve_watch_options options;
+struct pyro_catalog_watch {
+    struct pyro_catalog_watch_options options;
     int events, stop;
     struct pyro_thread thread;
     PYRO_VEC(struct place) places;
@@ -79,7 +79,7 @@ static bool is_local(const char *path)
     return true;
 }
 
-static void remove_place(struct serve_watch *watch, size_t i)
+static void remove_place(struct pyro_catalog_watch *watch, size_t i)
 {
     const struct place gone = watch->places.items[i];
     watch->places.items[i] = watch->places.items[--watch->places.count];
@@ -89,7 +89,7 @@ static void remove_place(struct serve_watch *watch, size_t i)
 }
 
 /* Makes room for one more: the folder that has not changed for longest goes. False: all are roots. */
-static bool make_room(struct serve_watch *watch)
+static bool make_room(struct pyro_catalog_watch *watch)
 {
     size_t oldest = SIZE_MAX;
     for (size_t i = 0; i < watch->places.count; i++)
@@ -104,7 +104,7 @@ static bool make_room(struct serve_watch *watch)
     return true;
 }
 
-static bool add_place(struct serve_watch *watch, size_t root, const char *name, int64_t used_ns)
+static bool add_place(struct pyro_catalog_watch *watch, size_t root, const char *name, int64_t used_ns)
 {
     char path[4096];
     int len = name ? snprintf(path, sizeof(path), "%s/%s", watch->options.folders[root], name)
@@ -140,7 +140,7 @@ static int newest_first(const void *a, const void *b)
 }
 
 /* Links are not followed there, nor hidden folders looked at. */
-static void add_subfolders(struct serve_watch *watch, size_t root)
+static void add_subfolders(struct pyro_catalog_watch *watch, size_t root)
 {
     PYRO_VEC(struct subfolder) found = {0};
     const struct dirent *entry;
@@ -170,7 +170,7 @@ static void add_subfolders(struct serve_watch *watch, size_t root)
     pyro_vec_done(&found, NULL);
 }
 
-static void tell_usage(struct serve_watch *watch)
+static void tell_usage(struct pyro_catalog_watch *watch)
 {
     size_t roots = 0;
     for (size_t i = 0; i < watch->options.folder_count; i++)
@@ -180,7 +180,7 @@ static void tell_usage(struct serve_watch *watch)
 }
 
 /* Roots that are not watched: now they may be there. True: one is watched that was not. */
-static bool add_roots(struct serve_watch *watch)
+static bool add_roots(struct pyro_catalog_watch *watch)
 {
     bool added = false;
     for (size_t i = 0; i < watch->options.folder_count; i++) {
@@ -196,7 +196,7 @@ static bool add_roots(struct serve_watch *watch)
     return added;
 }
 
-static void begin_anew(struct serve_watch *watch)
+static void begin_anew(struct pyro_catalog_watch *watch)
 {
     for (size_t i = 0; i < watch->places.count; i++) {
         inotify_rm_watch(watch->events, watch->places.items[i].number);
@@ -210,7 +210,7 @@ static void begin_anew(struct serve_watch *watch)
 
 /* ---- What has changed ---- */
 
-static size_t place_of(const struct serve_watch *watch, int number)
+static size_t place_of(const struct pyro_catalog_watch *watch, int number)
 {
     size_t i = 0;
     while (i < watch->places.count && watch->places.items[i].number != number)
@@ -219,7 +219,7 @@ static size_t place_of(const struct serve_watch *watch, int number)
 }
 
 /* Whether a log may have come, gone or changed. */
-static bool take_event(struct serve_watch *watch, const struct inotify_event *event)
+static bool take_event(struct pyro_catalog_watch *watch, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW) {
         begin_anew(watch);
@@ -250,7 +250,7 @@ static bool take_event(struct serve_watch *watch, const struct inotify_event *ev
     return true;
 }
 
-static bool take_events(struct serve_watch *watch)
+static bool take_events(struct pyro_catalog_watch *watch)
 {
     bool some = false;
     for (int reads = 0; reads < READS; reads++) {
@@ -270,7 +270,7 @@ static bool take_events(struct serve_watch *watch)
 /* ---- The thread ---- */
 
 /* False: it is to stop. */
-static bool rest(struct serve_watch *watch, int64_t ms)
+static bool rest(struct pyro_catalog_watch *watch, int64_t ms)
 {
     struct pollfd stop = {.fd = watch->stop, .events = POLLIN};
     return poll(&stop, 1, ms < 60000 ? (int)ms : 60000) == 0;
@@ -278,7 +278,7 @@ static bool rest(struct serve_watch *watch, int64_t ms)
 
 static void *run(void *context)
 {
-    struct serve_watch *watch = context;
+    struct pyro_catalog_watch *watch = context;
     struct pollfd both[] = {{.fd = watch->events, .events = POLLIN}, {.fd = watch->stop, .events = POLLIN}};
     for (;;) {
         int ready = poll(both, 2, AGAIN_MS);
@@ -308,7 +308,7 @@ static size_t most_watches(void)
     return most / 4 < WATCHES_MOST ? (size_t)most / 4 : WATCHES_MOST;
 }
 
-static void free_watch(struct serve_watch *watch)
+static void free_watch(struct pyro_catalog_watch *watch)
 {
     if (watch->events >= 0)
         close(watch->events);
@@ -321,9 +321,9 @@ static void free_watch(struct serve_watch *watch)
     pyro_release(NULL, watch);
 }
 
-struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *options)
+struct pyro_catalog_watch *pyro_catalog_watch_open(const struct pyro_catalog_watch_options *options)
 {
-    struct serve_watch *watch = pyro_allocate(NULL, sizeof(*watch));
+    struct pyro_catalog_watch *watch = pyro_allocate(NULL, sizeof(*watch));
     if (!watch)
         return NULL;
     memset(watch, 0, sizeof(*watch));
@@ -341,7 +341,7 @@ struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *opti
     return NULL;
 }
 
-void pyro_serve_watch_close(struct serve_watch *watch)
+void pyro_catalog_watch_close(struct pyro_catalog_watch *watch)
 {
     if (!watch)
         return;
@@ -350,29 +350,29 @@ void pyro_serve_watch_close(struct serve_watch *watch)
     free_watch(watch);
 }
 
-struct serve_watch_usage pyro_serve_watch_usage(struct serve_watch *watch)
+struct pyro_catalog_watch_usage pyro_catalog_watch_usage(struct pyro_catalog_watch *watch)
 {
-    return watch ? (struct serve_watch_usage){atomic_load(&watch->watched), atomic_load(&watch->unwatched)}
-                 : (struct serve_watch_usage){0};
+    return watch ? (struct pyro_catalog_watch_usage){atomic_load(&watch->watched), atomic_load(&watch->unwatched)}
+                 : (struct pyro_catalog_watch_usage){0};
 }
 
 #else
 
-struct serve_watch *pyro_serve_watch_open(const struct serve_watch_options *options)
+struct pyro_catalog_watch *pyro_catalog_watch_open(const struct pyro_catalog_watch_options *options)
 {
     (void)options;
     return NULL;
 }
 
-void pyro_serve_watch_close(struct serve_watch *watch)
+void pyro_catalog_watch_close(struct pyro_catalog_watch *watch)
 {
     (void)watch;
 }
 
-struct serve_watch_usage pyro_serve_watch_usage(struct serve_watch *watch)
+struct pyro_catalog_watch_usage pyro_catalog_watch_usage(struct pyro_catalog_watch *watch)
 {
     (void)watch;
-    return (struct serve_watch_usage){0};
+    return (struct pyro_catalog_watch_usage){0};
 }
 
 #endif

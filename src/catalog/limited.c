@@ -1,10 +1,10 @@
 /* Reading logs that anybody may have sent: no more of them than the catalog's options allow. */
+#include "catalog/internal.h"
 #include "load/load.h"
-#include "serve/catalog/parts.h"
 
-enum pyro_status pyro_serve_inputs_of(const struct pyro_log *log, const struct serve_upload_costs *limits,
-                                      struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
-                                      struct pyro_error *error)
+enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct pyro_upload_costs *limits,
+                                        struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
+                                        struct pyro_error *error)
 {
     if (!limits)
         return pyro_inputs_of(log, redaction, ret, error);

@@ -1,8 +1,8 @@
-#include "serve/stamp.h"
+#include "source/file_stamp.h"
 
-struct serve_stamp pyro_stamp_of(const struct stat *status)
+struct pyro_file_stamp pyro_file_stamp_of(const struct stat *status)
 {
-    return (struct serve_stamp){
+    return (struct pyro_file_stamp){
         .device = (uint64_t)status->st_dev,
         .inode = (uint64_t)status->st_ino,
         .bytes = (uint64_t)status->st_size,
@@ -10,13 +10,13 @@ struct serve_stamp pyro_stamp_of(const struct stat *status)
     };
 }
 
-bool pyro_stamp_eq(struct serve_stamp a, struct serve_stamp b)
+bool pyro_file_stamp_eq(struct pyro_file_stamp a, struct pyro_file_stamp b)
 {
     return a.device == b.device && a.inode == b.inode && a.bytes == b.bytes && a.modified_ns == b.modified_ns;
 }
 
-struct serve_stamp pyro_stamp_at(const char *path)
+struct pyro_file_stamp pyro_file_stamp_at(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 ? pyro_stamp_of(&status) : (struct serve_stamp){0};
+    return stat(path, &status) == 0 ? pyro_file_stamp_of(&status) : (struct pyro_file_stamp){0};
 }
