@@ -283,6 +283,7 @@ struct pyro_server_options {
     int unlimited;                 /* of the folders, as in pyro_options */
     int follow_links;              /* also where symbolic links in the folders lead out of them */
     enum pyro_redaction redaction; /* of all that is shown */
+    int64_t stale_ms; /* a log without its end that has not grown for this long is listed as truncated; 0: a day */
 };
 
 /* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,

@@ -11,11 +11,31 @@
 #include "history/history.h"
 #include "model/access.h"
 
+/* Different runs may have one id: local mode makes it of the time, a standalone master counts anew when it starts. The
+ * one to show first keeps it; the others are applications of their own with the id ID~START, which names that run even
+ * when it has ID alone. */
 struct pyro_catalog_app {
     struct pyro_slice id, name;
-    const struct pyro_attempt *attempts; /* newest first; their `log` is for pyro_catalog_list_log() */
+    const struct pyro_attempt *attempts; /* newest first, with that id; their `log` is for pyro_catalog_list_log() */
     size_t attempt_count;
 };
+
+/* What became of a run, as lists say it. Only they look at the clock. */
+enum pyro_catalog_outcome {
+    PYRO_CATALOG_COMPLETED,
+    PYRO_CATALOG_FAILED,
+    PYRO_CATALOG_RUNNING,
+    PYRO_CATALOG_TRUNCATED, /* its log has no end and has not grown for some time: nobody writes it any more */
+    PYRO_CATALOG_OUTCOMES
+};
+enum { PYRO_CATALOG_STALE_MS = 86400000 }; /* that time, where nobody says another */
+
+/* `now_ms`: since 1970. */
+enum pyro_catalog_outcome pyro_catalog_outcome(const struct pyro_attempt *attempt, int64_t now_ms, int64_t stale_ms);
+/* "completed" */
+const char *pyro_catalog_outcome_name(enum pyro_catalog_outcome outcome);
+/* Of its end or, where that is missing, of its last event as far as it is known. */
+int64_t pyro_catalog_last_ms(const struct pyro_attempt *attempt);
 
 /* A run of which only what a store keeps is there: its log is not, or cannot be read. */
 struct pyro_catalog_stored {

@@ -12,13 +12,14 @@
 #include "store/database.h"
 
 /* VERSION is raised with every change of the tables, and of what pyro_attempt_scan() says of a log. */
-enum { APPLICATION_ID = 0x5059524c, VERSION = 3, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
+enum { APPLICATION_ID = 0x5059524c, VERSION = 4, PATIENCE_MS = 2000, FOLDER_MODE = 0700 };
 
 static const char schema[] =
     "CREATE TABLE build (version TEXT NOT NULL);"
     "CREATE TABLE log (root BLOB NOT NULL, path BLOB NOT NULL, layout INTEGER, in_progress INTEGER, compacted INTEGER,"
     " missing_parts INTEGER, app_id BLOB, attempt_id BLOB, name BLOB, user BLOB, version BLOB, start_ms INTEGER,"
-    " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, problem BLOB, parts INTEGER NOT NULL,"
+    " end_ms INTEGER, modified_ms INTEGER, completed INTEGER, failed INTEGER, last_event_ms INTEGER, problem BLOB, "
+    "parts INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL, PRIMARY KEY (root, path)) WITHOUT ROWID;"
     "CREATE TABLE part (root BLOB NOT NULL, path BLOB NOT NULL, number INTEGER NOT NULL, file BLOB NOT NULL,"
     " member BLOB, compacted INTEGER, device INTEGER, inode INTEGER, bytes INTEGER, modified_ns INTEGER,"
@@ -185,6 +186,8 @@ static int64_t checksum(const struct pyro_log *log, const struct pyro_file_stamp
                                 (uint64_t)attempt->end_ms,
                                 (uint64_t)attempt->modified_ms,
                                 attempt->completed,
+                                attempt->failed,
+                                (uint64_t)attempt->last_event_ms,
                                 log->part_count};
     sum_text(&sum, (struct pyro_slice){log->path.ptr + folder_len, log->path.len - folder_len});
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -243,7 +246,7 @@ static bool read_parts(struct row_reader *reader, sqlite3_stmt *row, sqlite3_stm
                        struct pyro_log *log, struct pyro_file_stamp **ret_stamps)
 {
     struct pyro_slice path = column(reader, row, 0);
-    int64_t count = sqlite3_column_int64(row, 15);
+    int64_t count = sqlite3_column_int64(row, 17);
     PYRO_VEC(struct pyro_log_part) found = {0};
     PYRO_VEC(struct pyro_file_stamp) stamps = {0};
     bool ok = path.ptr != NULL;
@@ -306,11 +309,13 @@ static struct pyro_catalog_log *read_log(struct row_reader *reader, sqlite3_stmt
         .end_ms = sqlite3_column_int64(row, 11),
         .modified_ms = sqlite3_column_int64(row, 12),
         .completed = sqlite3_column_int(row, 13) != 0,
+        .failed = sqlite3_column_int(row, 14) != 0,
+        .last_event_ms = sqlite3_column_int64(row, 15),
     };
-    struct pyro_slice problem = column(reader, row, 14);
+    struct pyro_slice problem = column(reader, row, 16);
     bool good = read_parts(reader, row, parts, more, &log, &stamps) && log.path.ptr &&
                 (unsigned)log.layout <= PYRO_LAYOUT_DATABRICKS &&
-                checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 16);
+                checksum(&log, stamps, reader->folder.len, &attempt, problem) == sqlite3_column_int64(row, 18);
     return good ? pyro_catalog_log_new(&log, stamps, problem.ptr ? NULL : &attempt, problem, NULL) : NULL;
 }
 
@@ -334,11 +339,12 @@ bool pyro_catalog_index_read(struct pyro_catalog_index *index, const char *folde
     if (!index->db || !realpath(folder, root))
         return true;
     reader.inside = options->follow_links ? PYRO_SLICE_NULL : pyro_slice_from(root);
-    sqlite3_prepare_v2(index->db,
-                       "SELECT path, layout, in_progress, compacted, missing_parts, app_id, attempt_id, name, user,"
-                       " version, start_ms, end_ms, modified_ms, completed, problem, parts, checksum FROM log"
-                       " WHERE root = ? ORDER BY path",
-                       -1, &rows, NULL);
+    sqlite3_prepare_v2(
+        index->db,
+        "SELECT path, layout, in_progress, compacted, missing_parts, app_id, attempt_id, name, user,"
+        " version, start_ms, end_ms, modified_ms, completed, failed, last_event_ms, problem, parts, checksum FROM log"
+        " WHERE root = ? ORDER BY path",
+        -1, &rows, NULL);
     sqlite3_prepare_v2(index->db,
                        "SELECT path, file, member, compacted, device, inode, bytes, modified_ns, most_bytes FROM part"
                        " WHERE root = ? ORDER BY path, number",
@@ -437,9 +443,11 @@ static bool put_log(const struct writer *writer, const struct pyro_catalog_log *
     sqlite3_bind_int64(s, 13, attempt->end_ms);
     sqlite3_bind_int64(s, 14, attempt->modified_ms);
     sqlite3_bind_int(s, 15, attempt->completed);
-    bind_slice(s, 16, log->problem);
-    sqlite3_bind_int64(s, 17, (int64_t)log->log.part_count);
-    sqlite3_bind_int64(s, 18, checksum(&log->log, log->stamps, writer->folder_len, attempt, log->problem));
+    sqlite3_bind_int(s, 16, attempt->failed);
+    sqlite3_bind_int64(s, 17, attempt->last_event_ms);
+    bind_slice(s, 18, log->problem);
+    sqlite3_bind_int64(s, 19, (int64_t)log->log.part_count);
+    sqlite3_bind_int64(s, 20, checksum(&log->log, log->stamps, writer->folder_len, attempt, log->problem));
     bool ok = run(s);
     for (size_t i = 0; ok && i < log->log.part_count; i++)
         ok = put_part(writer, log, i);
@@ -490,7 +498,7 @@ void pyro_catalog_index_write(struct pyro_catalog_index *index, const char *fold
         return;
     struct pyro_slice given = pyro_slice_from(strcmp(folder, "/") == 0 ? "" : folder);
     struct writer writer = {
-        .put = prepare(index, "INSERT OR REPLACE INTO log VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        .put = prepare(index, "INSERT OR REPLACE INTO log VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
         .put_part = prepare(index, "INSERT OR REPLACE INTO part VALUES (?,?,?,?,?,?,?,?,?,?,?)"),
         .remove = prepare(index, "DELETE FROM log WHERE root = ? AND path = ?"),
         .remove_parts = prepare(index, "DELETE FROM part WHERE root = ? AND path = ?"),

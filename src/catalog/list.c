@@ -1,5 +1,7 @@
 /* A list of applications: attempts of the same application joined, put into Spark's order, and what is left over. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "catalog/internal.h"
 
@@ -9,6 +11,7 @@ struct pyro_catalog_list {
     struct pyro_arena arena;
     struct pyro_catalog_log **logs; /* by path; retained */
     size_t log_count;
+    struct pyro_slice *ids;        /* of applications, by log; null: not listed */
     struct pyro_attempt *attempts; /* by application, newest first */
     size_t attempt_count;
     struct pyro_catalog_app *apps; /* in the order of the list */
@@ -45,14 +48,22 @@ static int rank_of(const struct pyro_catalog_log *log)
     return log->uploaded ? 3 : log->stored ? 2 : log->named_by_store;
 }
 
-/* Logs of the same attempt: the one to show comes first. By rank; a finished one before one that is being written, then
- * the one written last, then the larger one. */
+/* Where a log does not say when its run began. */
+static int64_t start_of(const struct pyro_attempt *attempt)
+{
+    return attempt->start_ms > 0 ? attempt->start_ms : INT64_MAX;
+}
+
+/* Runs by their ids and starts, with an unknown one last; of the logs of a run, the one to show comes first. By rank; a
+ * finished one before one that is being written, then the one written last, then the larger one. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     int order = pyro_slice_compare(x->attempt.app_id, y->attempt.app_id);
     if (order == 0)
         order = compare_ids(x->attempt.attempt_id, y->attempt.attempt_id);
+    if (order == 0)
+        order = (start_of(&x->attempt) > start_of(&y->attempt)) - (start_of(&x->attempt) < start_of(&y->attempt));
     if (order == 0)
         order = rank_of(x->log) - rank_of(y->log);
     if (order == 0)
@@ -66,9 +77,16 @@ static int compare_candidates(const void *a, const void *b)
     return order ? order : pyro_slice_compare(x->log->log.path, y->log->log.path);
 }
 
-static bool same_attempt(const struct pyro_attempt *a, const struct pyro_attempt *b)
+static bool same_ids(const struct pyro_attempt *a, const struct pyro_attempt *b)
 {
     return pyro_slice_eq(a->app_id, b->app_id) && compare_ids(a->attempt_id, b->attempt_id) == 0;
+}
+
+/* The id of a run whose own one is another's. */
+static struct pyro_slice make_id(struct pyro_catalog_list *list, const struct pyro_attempt *attempt)
+{
+    return pyro_arena_printf(&list->arena, "%.*s~%lld", (int)attempt->app_id.len, attempt->app_id.ptr,
+                             (long long)attempt->start_ms);
 }
 
 static bool add_unreadable(struct pyro_catalog_list *list, const struct pyro_catalog_log *log, struct pyro_slice reason,
@@ -81,32 +99,72 @@ static bool add_unreadable(struct pyro_catalog_list *list, const struct pyro_cat
     return true;
 }
 
-/* Fills attempts with one of each, and says of the others which one is shown. */
-static bool choose(struct pyro_catalog_list *list, struct candidate *candidates, size_t count)
+static bool add_duplicate(struct pyro_catalog_list *list, const struct pyro_catalog_log *log,
+                          const struct pyro_catalog_log *shown)
 {
-    if (count)
-        qsort(candidates, count, sizeof(*candidates), compare_candidates);
-    for (size_t i = 0, shown = 0; i < count; i++) {
-        if (i == 0 || !same_attempt(&candidates[i].attempt, &candidates[shown].attempt)) {
+    if (log->stored || log->named_by_store)
+        return true; /* nobody need do anything about those */
+    /* Whoever has uploaded it may not be one who sees the other. */
+    struct pyro_slice reason =
+        log->uploaded ? PYRO_SLICE_LITERAL("is of the same attempt of the same application as a log that is there "
+                                           "already")
+                      : pyro_arena_printf(&list->arena,
+                                          "is of the same attempt of the same application as %s, "
+                                          "which is shown instead: remove one of them",
+                                          shown->log.path.ptr);
+    return add_unreadable(list, log, reason, false);
+}
+
+/* The candidate of the group whose run keeps the id: by rank, then the newest. */
+static size_t find_keeper(const struct candidate *candidates, size_t first, size_t end)
+{
+    size_t keeper = first;
+    for (size_t i = first + 1; i < end; i++) {
+        int order = rank_of(candidates[i].log) - rank_of(candidates[keeper].log);
+        bool newer = start_of(&candidates[i].attempt) > start_of(&candidates[keeper].attempt);
+        if (candidates[i].attempt.start_ms > 0 && (order < 0 || (order == 0 && newer)))
+            keeper = i;
+    }
+    return keeper;
+}
+
+/* Candidates with the same ids: each run once. A log that does not say when its run began counts as one of the run that
+ * keeps the id, as a copy does, or the log as it was while it was written. */
+static bool choose_runs(struct pyro_catalog_list *list, const struct candidate *candidates, size_t first, size_t end)
+{
+    size_t keeper = find_keeper(candidates, first, end);
+    for (size_t i = first, shown = first; i < end; i++) {
+        const struct pyro_attempt *attempt = &candidates[i].attempt;
+        if (attempt->start_ms <= 0)
+            shown = keeper;
+        else if (start_of(attempt) != start_of(&candidates[shown].attempt))
             shown = i;
-            list->attempts[list->attempt_count++] = candidates[i].attempt;
+        if (shown != i) {
+            if (!add_duplicate(list, candidates[i].log, candidates[shown].log))
+                return false;
             continue;
         }
-        if (candidates[i].log->stored || candidates[i].log->named_by_store)
-            continue; /* nobody need do anything about those */
-        /* Whoever has uploaded it may not be one who sees the other. */
-        const struct pyro_catalog_log *log = candidates[i].log;
-        struct pyro_slice reason = log->uploaded
-                                       ? PYRO_SLICE_LITERAL("is of the same attempt of the same application as a log "
-                                                            "that is there already")
-                                       : pyro_arena_printf(&list->arena,
-                                                           "is of the same attempt of the same application as %s, "
-                                                           "which is shown instead: remove one of them",
-                                                           candidates[shown].log->log.path.ptr);
-        if (!add_unreadable(list, log, reason, false))
+        struct pyro_attempt *chosen = &list->attempts[list->attempt_count++];
+        *chosen = *attempt;
+        if (start_of(attempt) != start_of(&candidates[keeper].attempt))
+            chosen->app_id = make_id(list, attempt);
+        if (!chosen->app_id.ptr)
             return false;
     }
     return true;
+}
+
+static bool choose(struct pyro_catalog_list *list, struct candidate *candidates, size_t count)
+{
+    bool ok = true;
+    if (count)
+        qsort(candidates, count, sizeof(*candidates), compare_candidates);
+    for (size_t first = 0, end; ok && first < count; first = end) {
+        for (end = first + 1; end < count && same_ids(&candidates[first].attempt, &candidates[end].attempt);)
+            end++;
+        ok = choose_runs(list, candidates, first, end);
+    }
+    return ok;
 }
 
 /* ---- Order ---- */
@@ -164,15 +222,41 @@ static void group(struct pyro_catalog_list *list)
 
 /* ---- Making and asking ---- */
 
-static bool fill(struct pyro_catalog_list *list)
+/* Where the log at that path is among the logs; SIZE_MAX: there is none. */
+static size_t find_at(const struct pyro_catalog_list *list, struct pyro_slice path)
+{
+    size_t low = 0, high = list->log_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = pyro_slice_compare(list->logs[middle]->log.path, path);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
+/* The id that the log has in another list; its own where it has none there. */
+static struct pyro_slice id_in(const struct pyro_catalog_list *from, const struct pyro_catalog_log *log)
+{
+    size_t at = find_at(from, log->log.path);
+    return at != SIZE_MAX && from->ids[at].ptr ? from->ids[at] : log->attempt.app_id;
+}
+
+/* `from`: a list with the same logs, whose ids they keep; NULL: none. */
+static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list *from)
 {
     size_t count = list->log_count, listed = 0;
     struct candidate *candidates = pyro_allocate(NULL, (count + 1) * sizeof(*candidates));
     list->attempts = pyro_arena_array(&list->arena, count + 1, sizeof(*list->attempts));
+    list->ids = pyro_arena_array(&list->arena, count + 1, sizeof(*list->ids));
     list->apps = pyro_arena_array(&list->arena, count + 1, sizeof(*list->apps));
     list->by_id = pyro_arena_array(&list->arena, count + 1, sizeof(*list->by_id));
     list->unreadable = pyro_arena_array(&list->arena, count + 1, sizeof(*list->unreadable));
-    bool ok = candidates && list->attempts && list->apps && list->by_id && list->unreadable;
+    bool ok = candidates && list->attempts && list->ids && list->apps && list->by_id && list->unreadable;
     for (size_t i = 0; ok && i < count; i++) {
         const struct pyro_catalog_log *log = list->logs[i];
         if (log->problem.ptr) {
@@ -180,12 +264,17 @@ static bool fill(struct pyro_catalog_list *list)
             continue;
         }
         candidates[listed] = (struct candidate){log->attempt, log};
-        candidates[listed++].attempt.log = i;
+        candidates[listed].attempt.log = i;
+        if (from)
+            candidates[listed].attempt.app_id = pyro_arena_copy(&list->arena, id_in(from, log));
+        ok = candidates[listed++].attempt.app_id.ptr != NULL;
     }
     ok = ok && choose(list, candidates, listed);
     pyro_release(NULL, candidates);
     if (!ok)
         return false;
+    for (size_t i = 0; i < list->attempt_count; i++)
+        list->ids[list->attempts[i].log] = list->attempts[i].app_id;
     group(list);
     if (list->unreadable_count)
         qsort(list->unreadable, list->unreadable_count, sizeof(*list->unreadable), compare_unreadable);
@@ -200,7 +289,7 @@ bool pyro_catalog_list_is_passing(const struct pyro_catalog_list *list)
     return passing;
 }
 
-struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs)
+static struct pyro_catalog_list *make_list(pyro_catalog_logs *logs, const struct pyro_catalog_list *from)
 {
     struct pyro_catalog_list *list = pyro_allocate(NULL, sizeof(*list));
     if (!list)
@@ -213,10 +302,15 @@ struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs)
         qsort(logs->items, logs->count, sizeof(*logs->items), compare_paths);
     for (size_t i = 0; list->logs && i < logs->count; i++)
         list->logs[list->log_count++] = pyro_catalog_log_retain(logs->items[i]);
-    if (list->logs && fill(list))
+    if (list->logs && fill(list, from))
         return list;
     pyro_catalog_list_release(list);
     return NULL;
+}
+
+struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs)
+{
+    return make_list(logs, NULL);
 }
 
 const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_catalog_list *list,
@@ -235,7 +329,7 @@ const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_cata
         if (slot)
             *slot = log;
     }
-    struct pyro_catalog_list *made = whole ? pyro_catalog_list_new(&logs) : NULL;
+    struct pyro_catalog_list *made = whole ? make_list(&logs, list) : NULL;
     if (made)
         pyro_catalog_list_set_generation(made, list->generation);
     pyro_vec_done(&logs, NULL);
@@ -268,18 +362,8 @@ struct pyro_catalog_log *const *pyro_catalog_list_logs(const struct pyro_catalog
 
 struct pyro_catalog_log *pyro_catalog_list_at(const struct pyro_catalog_list *list, struct pyro_slice path)
 {
-    size_t low = 0, high = list->log_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = pyro_slice_compare(list->logs[middle]->log.path, path);
-        if (order == 0)
-            return list->logs[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    size_t at = find_at(list, path);
+    return at == SIZE_MAX ? NULL : list->logs[at];
 }
 
 const struct pyro_catalog_log *pyro_catalog_list_log_of(const struct pyro_catalog_list *list,
@@ -304,14 +388,35 @@ const struct pyro_catalog_app *pyro_catalog_list_apps(const struct pyro_catalog_
     return list ? list->apps : NULL;
 }
 
-const struct pyro_catalog_app *pyro_catalog_list_find(const struct pyro_catalog_list *list, struct pyro_slice id)
+static const struct pyro_catalog_app *find_id(const struct pyro_catalog_list *list, struct pyro_slice id)
 {
     const struct pyro_catalog_app wanted = {.id = id}, *key = &wanted;
-    if (!list || list->app_count == 0 || !id.ptr)
-        return NULL;
     const struct pyro_catalog_app **found =
         bsearch(&key, list->by_id, list->app_count, sizeof(*list->by_id), compare_by_id);
     return found ? *found : NULL;
+}
+
+/* The run that ID~START names, where it has ID alone. */
+static const struct pyro_catalog_app *find_by_start(const struct pyro_catalog_list *list, struct pyro_slice id)
+{
+    const char *mark = memrchr(id.ptr, '~', id.len);
+    const struct pyro_catalog_app *app =
+        mark ? find_id(list, (struct pyro_slice){id.ptr, (size_t)(mark - id.ptr)}) : NULL;
+    char start[24];
+    for (size_t i = 0; app && i < app->attempt_count; i++) {
+        snprintf(start, sizeof(start), "%lld", (long long)app->attempts[i].start_ms);
+        if (pyro_slice_is((struct pyro_slice){mark + 1, id.len - (size_t)(mark + 1 - id.ptr)}, start))
+            return app;
+    }
+    return NULL;
+}
+
+const struct pyro_catalog_app *pyro_catalog_list_find(const struct pyro_catalog_list *list, struct pyro_slice id)
+{
+    if (!list || list->app_count == 0 || !id.ptr)
+        return NULL;
+    const struct pyro_catalog_app *found = find_id(list, id);
+    return found ? found : find_by_start(list, id);
 }
 
 const struct pyro_attempt *pyro_catalog_app_attempt(const struct pyro_catalog_app *app, struct pyro_slice attempt)

@@ -76,9 +76,9 @@ static bool same_run(const struct pyro_catalog_log *log, const struct pyro_attem
 {
     return log->stored->recorded_ms == stored->recorded_ms && same_text(log->stored->path, stored->path) &&
            same_access(log->stored, stored) && log->attempt.completed == attempt->completed &&
-           log->attempt.start_ms == attempt->start_ms && log->attempt.end_ms == attempt->end_ms &&
-           same_text(log->attempt.name, attempt->name) && same_text(log->attempt.user, attempt->user) &&
-           same_text(log->attempt.version, attempt->version);
+           log->attempt.failed == attempt->failed && log->attempt.start_ms == attempt->start_ms &&
+           log->attempt.end_ms == attempt->end_ms && same_text(log->attempt.name, attempt->name) &&
+           same_text(log->attempt.user, attempt->user) && same_text(log->attempt.version, attempt->version);
 }
 
 static struct pyro_slice or_empty(struct pyro_slice text)
@@ -98,7 +98,9 @@ static struct pyro_attempt attempt_of(const struct pyro_stored_run *run)
                                  .start_ms = run->start_ms != PYRO_NONE ? run->start_ms : 0,
                                  .end_ms = completed ? run->end_ms : -1,
                                  .modified_ms = run->recorded_ms,
-                                 .completed = completed};
+                                 .completed = completed,
+                                 .failed = completed && pyro_slice_is(run->status, "failed"),
+                                 .last_event_ms = run->end_ms != PYRO_NONE ? run->end_ms : -1};
 }
 
 static struct pyro_catalog_log *make_run(struct reading *reading, const struct pyro_stored_run *run)

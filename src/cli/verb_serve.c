@@ -248,6 +248,7 @@ static int run(const struct cli_call *call)
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
         !cli_size_value(call, "memory", &options.memory_bytes) || !take_upload_limits(call, &options) ||
         !cli_interval_value(call, "update-interval", &options.update_ms) ||
+        !cli_time_value(call, "stale-after", &options.stale_ms) ||
         !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections) ||
         !cli_unsigned_value(call, "queries", 1, 64, &options.queries) ||
         !cli_interval_value(call, "query-timeout", &options.query_ms) || !take_retained(call, &options.retained))
@@ -338,6 +339,8 @@ static const struct cli_option options[] = {
     {"update-interval", 0, "TIME", NULL, "10s",
      "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone. "
      "Changes in local folders are seen sooner."},
+    {"stale-after", 0, "TIME", NULL, "24h",
+     "List a log that has no end as truncated, not as running, when it has not grown for this long."},
     {"cache", 0, "DIR", NULL, NULL,
      "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},

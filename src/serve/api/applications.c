@@ -111,8 +111,9 @@ static void write_past_runs(struct pyro_json *json, const struct run *runs, size
 /* ---- The document ---- */
 
 static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list *list,
-                          const struct pyro_attempt *attempt)
+                          const struct pyro_attempt *attempt, const struct api_selection *selection)
 {
+    enum pyro_catalog_outcome outcome = pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
     struct pyro_catalog_log_info log = pyro_catalog_list_log(list, attempt);
     pyro_json_begin(json, NULL, '{');
     pyro_json_text(json, "attempt", attempt->attempt_id);
@@ -121,6 +122,8 @@ static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list
     pyro_json_int(json, "end_ms", attempt->completed ? attempt->end_ms : PYRO_NONE);
     pyro_json_int(json, "duration_ms", pyro_api_duration(attempt));
     pyro_json_bool(json, "completed", attempt->completed);
+    pyro_json_string(json, "outcome", pyro_catalog_outcome_name(outcome));
+    pyro_json_int(json, "last_event_ms", pyro_catalog_last_ms(attempt));
     pyro_json_text(json, "spark_version", attempt->version);
     pyro_json_text(json, "log", log.path);
     pyro_json_count(json, "log_bytes", log.bytes);
@@ -130,13 +133,14 @@ static void write_attempt(struct pyro_json *json, const struct pyro_catalog_list
     pyro_json_end(json, '}');
 }
 
-static void write_app(struct pyro_json *json, const struct pyro_catalog_list *list, const struct pyro_catalog_app *app)
+static void write_app(struct pyro_json *json, const struct pyro_catalog_list *list, const struct pyro_catalog_app *app,
+                      const struct api_selection *selection)
 {
     pyro_json_text(json, "id", app->id);
     pyro_json_text(json, "name", app->name);
     pyro_json_begin(json, "attempts", '[');
     for (size_t i = 0; i < app->attempt_count; i++)
-        write_attempt(json, list, &app->attempts[i]);
+        write_attempt(json, list, &app->attempts[i], selection);
     pyro_json_end(json, ']');
 }
 
@@ -209,7 +213,7 @@ void pyro_api_applications(struct api_request *request)
              i++) {
             pyro_json_line(&document.json);
             pyro_json_begin(&document.json, NULL, '{');
-            write_app(&document.json, list, chosen[i]);
+            write_app(&document.json, list, chosen[i], &selection);
             write_past_runs(&document.json, runs, run_count, chosen[i]->name);
             pyro_json_end(&document.json, '}');
         }

@@ -2,16 +2,18 @@
 
 #include <stdlib.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/memory.h"
+#include "serve/shared.h"
 
 enum { LIMIT_MAX = 1000, LIMIT = 100 };
-enum { STATUS_COMPLETED, STATUS_RUNNING, STATUS_ANY };
+enum { STATUS_ANY = PYRO_CATALOG_OUTCOMES };
 enum { SORT_END, SORT_START, SORT_DURATION, SORT_NAME, SORT_USER, SORT_VERSION, SORT_BYTES };
 
 bool pyro_api_read_selection(struct api_request *request, struct api_selection *ret)
 {
-    static const char *const statuses[] = {"completed", "running", "any", NULL},
+    static const char *const statuses[] = {"completed", "failed", "running", "truncated", "any", NULL},
                              *const sorts[] = {"end", "start", "duration", "name", "user", "version", "bytes", NULL},
                              *const orders[] = {"desc", "asc", NULL};
     size_t order;
@@ -24,6 +26,8 @@ bool pyro_api_read_selection(struct api_request *request, struct api_selection *
         !pyro_api_number(request, "limit", 0, LIMIT_MAX, LIMIT, &ret->limit))
         return false;
     ret->ascending = order == 1;
+    ret->now_ms = (int64_t)time(NULL) * 1000;
+    ret->stale_ms = request->http->shared->stale_ms;
     return true;
 }
 
@@ -70,10 +74,15 @@ static bool is_of_user(const struct pyro_catalog_app *app, struct pyro_slice use
     return is;
 }
 
+static enum pyro_catalog_outcome outcome_of(const struct api_selection *selection, const struct pyro_attempt *attempt)
+{
+    return pyro_catalog_outcome(attempt, selection->now_ms, selection->stale_ms);
+}
+
 static bool is_selected(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app,
                         const struct api_selection *selection)
 {
-    return (selection->status == STATUS_ANY || app->attempts->completed == (selection->status == STATUS_COMPLETED)) &&
+    return (selection->status == STATUS_ANY || outcome_of(selection, app->attempts) == selection->status) &&
            is_of_user(app, selection->user) && is_found(list, app, selection->search);
 }
 
@@ -102,10 +111,12 @@ static int compare_sorted(const void *left, const void *right)
 }
 
 /* By the newest attempt. */
-static struct sorted key_of(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app, size_t sort)
+static struct sorted key_of(const struct pyro_catalog_list *list, const struct pyro_catalog_app *app,
+                            const struct api_selection *selection)
 {
     const struct pyro_attempt *newest = app->attempts;
     struct sorted key = {.app = app};
+    const size_t sort = selection->sort;
     switch (sort) {
     case SORT_NAME:
         key.text = app->name;
@@ -126,7 +137,8 @@ static struct sorted key_of(const struct pyro_catalog_list *list, const struct p
         key.number = (int64_t)pyro_catalog_list_log(list, newest).bytes;
         break;
     default:
-        key.number = newest->completed ? newest->end_ms : INT64_MAX; /* running ones end last */
+        /* running ones end last */
+        key.number = outcome_of(selection, newest) == PYRO_CATALOG_RUNNING ? INT64_MAX : pyro_catalog_last_ms(newest);
     }
     key.known = sort >= SORT_NAME && sort <= SORT_VERSION ? key.text.ptr != NULL : key.number != PYRO_NONE;
     return key;
@@ -143,7 +155,7 @@ const struct pyro_catalog_app **pyro_api_select(const struct pyro_catalog_list *
     for (size_t i = 0; sorted && i < count; i++) {
         if (!is_selected(list, &apps[i], selection))
             continue;
-        struct sorted key = key_of(list, &apps[i], selection->sort);
+        struct sorted key = key_of(list, &apps[i], selection);
         key.ascending = selection->ascending;
         key.place = i;
         sorted[(*ret_count)++] = key;

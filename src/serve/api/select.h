@@ -7,6 +7,7 @@
 struct api_selection {
     struct pyro_slice search, user;
     size_t status, sort;
+    int64_t now_ms, stale_ms; /* for pyro_catalog_outcome() */
     bool ascending;
     int64_t offset, limit;
 };

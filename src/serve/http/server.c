@@ -56,6 +56,7 @@ static struct pyro_server *create(const struct pyro_server_options *options)
     server->shared.gate = &server->gate;
     server->shared.max_upload_bytes = server->max_upload_bytes;
     server->shared.store = options->store;
+    server->shared.stale_ms = options->stale_ms ? options->stale_ms : PYRO_CATALOG_STALE_MS;
     server->shared.prices = options->prices;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

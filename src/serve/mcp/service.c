@@ -8,6 +8,7 @@ void pyro_serve_mcp(struct serve_request *request)
     struct pyro_mcp mcp = {.catalog = request->catalog,
                            .request = request,
                            .prices = request->shared->prices,
+                           .stale_ms = request->shared->stale_ms,
                            .ticket = request->ticket,
                            .refusal = request->refusal};
     if (request->path.len) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/saturate.h"
 #include "serve/mcp/mcp.h"
@@ -46,6 +47,13 @@ static bool contains(struct pyro_slice text, const char *part)
     return false;
 }
 
+static const char *outcome_name(const struct mcp_call *call, const struct pyro_attempt *attempt)
+{
+    int64_t stale_ms = call->mcp->stale_ms ? call->mcp->stale_ms : PYRO_CATALOG_STALE_MS;
+
+    return pyro_catalog_outcome_name(pyro_catalog_outcome(attempt, (int64_t)time(NULL) * 1000, stale_ms));
+}
+
 static bool is_wanted(const struct mcp_call *call, const struct row *row)
 {
     const char *search = pyro_mcp_text(call, "search"), *user = pyro_mcp_text(call, "user"),
@@ -54,20 +62,20 @@ static bool is_wanted(const struct mcp_call *call, const struct row *row)
         return false;
     if (user && !pyro_slice_is(row->attempt->user, user))
         return false;
-    return !status || row->attempt->completed == (strcmp(status, "completed") == 0);
+    return !status || strcmp(outcome_name(call, row->attempt), status) == 0;
 }
 
 static void write_row(struct mcp_call *call, const struct row *row)
 {
     struct mcp_words words = {0};
     const struct pyro_attempt *attempt = row->attempt;
-    pyro_mcp_line(call, "%.*s%s%.*s | %.*s | %.*s | %s | %s | %.*s", (int)row->app->id.len, row->app->id.ptr,
+    pyro_mcp_line(call, "%.*s%s%.*s | %.*s | %.*s | %s | %s | %s | %.*s", (int)row->app->id.len, row->app->id.ptr,
                   attempt->attempt_id.ptr ? "/" : "", (int)attempt->attempt_id.len,
                   attempt->attempt_id.ptr ? attempt->attempt_id.ptr : "", (int)row->app->name.len, row->app->name.ptr,
                   (int)attempt->user.len, attempt->user.ptr ? attempt->user.ptr : "",
                   pyro_mcp_time(&words, attempt->start_ms),
-                  attempt->completed ? pyro_mcp_ms(&words, length_of(attempt)) : "not ended", (int)attempt->version.len,
-                  attempt->version.ptr ? attempt->version.ptr : "");
+                  attempt->completed ? pyro_mcp_ms(&words, length_of(attempt)) : "-", outcome_name(call, attempt),
+                  (int)attempt->version.len, attempt->version.ptr ? attempt->version.ptr : "");
 }
 
 static void write_rows(struct mcp_call *call, struct row *rows, size_t count)
@@ -77,7 +85,7 @@ static void write_rows(struct mcp_call *call, struct row *rows, size_t count)
           sort && strcmp(sort, "duration") == 0 ? by_duration
           : sort && strcmp(sort, "name") == 0   ? by_name
                                                 : by_start);
-    pyro_mcp_line(call, "%zu runs: id[/attempt] | name | user | start | took | Spark", count);
+    pyro_mcp_line(call, "%zu runs: id[/attempt] | name | user | start | took | state | Spark", count);
     for (size_t i = 0; i < count; i++)
         write_row(call, &rows[i]);
 }
@@ -107,7 +115,7 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     {"search", MCP_TEXT, false, "Part of a name or an id, upper and lower case alike", NULL},
     {"user", MCP_TEXT, false, "Only this user's", NULL},
-    {"status", MCP_TEXT, false, "Only those that ended, or have not", "completed running"},
+    {"status", MCP_TEXT, false, "Only those of this state", "completed failed running truncated"},
     {"sort", MCP_TEXT, false, "The newest, the longest, or by name first (default: start)", "start duration name"},
     {0},
 };

@@ -296,6 +296,40 @@ static void replaced_logs_are_read_again(void **state)
     pyro_catalog_close(catalog);
 }
 
+static bool sees_old(void *context, const struct pyro_catalog_seen *seen)
+{
+    (void)context;
+    return seen->attempt->start_ms < 1500;
+}
+
+/* What hides one of two runs with one id must not make the other take its place. */
+static void runs_with_one_id_keep_their_ids(void **state)
+{
+    const struct kit_folder *folder = *state;
+    char text[8192];
+    write_log(folder, "logs/old", "app", 3000);
+    snprintf(text, sizeof(text), "%s", log_text("app", NULL, 5000));
+    memcpy(strstr(text, ":1000,"), ":4000,", 6);
+    kit_write_text(folder, "logs/new", text);
+    struct pyro_catalog *catalog = open_catalog(folder);
+    expect_list(catalog, "app app~1000");
+    const struct pyro_catalog_list *list = pyro_catalog_list(catalog),
+                                   *narrow = pyro_catalog_list_visible(list, sees_old, NULL);
+    size_t count;
+    const struct pyro_catalog_app *apps = pyro_catalog_list_apps(narrow, &count);
+    assert_int_equal(count, 1);
+    assert_true(pyro_slice_is(apps[0].id, "app~1000"));
+    assert_null(pyro_catalog_list_find(narrow, PYRO_SLICE_LITERAL("app")));
+    assert_ptr_equal(pyro_catalog_list_find(list, PYRO_SLICE_LITERAL("app~4000")),
+                     pyro_catalog_list_find(list, PYRO_SLICE_LITERAL("app")));
+    pyro_catalog_list_release(narrow);
+    pyro_catalog_list_release(list);
+    assert_int_equal(unlink(kit_path(folder, "logs/new")), 0);
+    pyro_catalog_refresh(catalog);
+    expect_list(catalog, "app");
+    pyro_catalog_close(catalog);
+}
+
 /* Between two updates, Spark's last write is a new name. */
 static void renamed_logs_are_found_at_once(void **state)
 {
@@ -613,6 +647,7 @@ int main(void)
         IN_A_FOLDER(logs_come_and_go),
         IN_A_FOLDER(attempts_are_joined),
         IN_A_FOLDER(one_log_of_each_attempt_is_shown),
+        IN_A_FOLDER(runs_with_one_id_keep_their_ids),
         IN_A_FOLDER(what_is_no_log_is_told),
         IN_A_FOLDER(hostile_ids),
         IN_A_FOLDER(rolling_logs_grow_by_parts),

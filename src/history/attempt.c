@@ -9,6 +9,8 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "decode/history/listener.h"
+#include "history/last_job.h"
+#include "history/line_event.h"
 #include "load/lines.h"
 #include "load/load.h"
 
@@ -29,7 +31,9 @@ struct scan {
     struct pyro_arena *texts, line;
     struct pyro_attempt *attempt;
     struct pyro_secrets secrets;
-    unsigned environments; /* whose expressions were read */
+    unsigned environments;      /* whose expressions were read */
+    int64_t exit_code;          /* PYRO_NONE: unknown */
+    enum pyro_job_end last_job; /* of those that were read */
     bool started, ended, failed;
     bool identified; /* what the log begins with is known: only its end is looked for */
 };
@@ -46,12 +50,6 @@ static struct pyro_slice keep_raw(struct scan *scan, struct pyro_slice raw)
     scan->failed |= text.failed || !kept.ptr;
     pyro_strbuf_done(&text);
     return kept;
-}
-
-static bool has_event(struct pyro_slice line, const char *event)
-{
-    struct pyro_slice start = {line.ptr, line.len < 100 ? line.len : 100};
-    return pyro_slice_find(start, event) != NULL;
 }
 
 /* Without its secrets. */
@@ -88,31 +86,61 @@ static void read_own_expressions(struct scan *scan, struct pyro_slice line)
         }
 }
 
+/* Keys of events that say when they happened; false: it is no time of an event. */
+static void take_times(const struct pyro_tree *event, int64_t *latest_ms)
+{
+    static const char *const keys[] = {"Timestamp",   "time",        "Submission Time",
+                                       "Launch Time", "Finish Time", "Completion Time"},
+                             *const objects[] = {"Task Info", "Stage Info"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        int64_t time_ms = pyro_tree_int(pyro_tree_get(event, keys[i]), -1);
+        *latest_ms = time_ms > *latest_ms ? time_ms : *latest_ms;
+    }
+    for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
+        const struct pyro_tree *object = pyro_tree_get(event, objects[i]);
+        if (object)
+            take_times(object, latest_ms);
+    }
+}
+
+/* What a log says of itself is taken once, so that one which says it a million times costs no memory. */
+static bool is_wanted(const struct scan *scan, enum pyro_line_event event)
+{
+    switch (event) {
+    case PYRO_LINE_APPLICATION_END:
+        return true;
+    case PYRO_LINE_APPLICATION_START:
+        return !scan->identified;
+    case PYRO_LINE_LOG_START:
+        return !scan->identified && !scan->attempt->version.len;
+    default:
+        return false;
+    }
+}
+
 static bool scan_line(void *context, struct pyro_slice line)
 {
     struct scan *scan = context;
     struct pyro_attempt *attempt = scan->attempt;
-    bool start = has_event(line, "SparkListenerApplicationStart"), end = has_event(line, "SparkListenerApplicationEnd");
-    if (!start && !end && !has_event(line, "SparkListenerLogStart")) {
-        if (!scan->identified && scan->environments < MOST_ENVIRONMENTS &&
-            has_event(line, "SparkListenerEnvironmentUpdate")) {
-            scan->environments++;
-            read_own_expressions(scan, line);
-        }
-        return !scan->failed;
+    enum pyro_line_event kind = pyro_line_event(line);
+    if (kind == PYRO_LINE_JOB_END)
+        scan->last_job = pyro_job_end_read(&scan->line, line);
+    if (kind == PYRO_LINE_ENVIRONMENT && !scan->identified && scan->environments < MOST_ENVIRONMENTS) {
+        scan->environments++;
+        read_own_expressions(scan, line);
     }
-    /* What a log says of itself is taken once, so that one which says it a million times costs no memory. */
-    if (!end && (scan->identified || (!start && attempt->version.len)))
-        return true;
+    if (!is_wanted(scan, kind))
+        return !scan->failed;
     pyro_arena_reset(&scan->line);
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
     scan->failed |= scan->line.failed;
     if (!event)
         return !scan->failed;
-    if (end) {
+    if (kind == PYRO_LINE_APPLICATION_END) {
         attempt->end_ms = pyro_tree_int(pyro_tree_get(event, "Timestamp"), -1);
+        scan->exit_code = pyro_tree_int(pyro_tree_get(event, "ExitCode"), PYRO_NONE);
         scan->ended = true;
-    } else if (start) {
+    } else if (kind == PYRO_LINE_APPLICATION_START) {
         attempt->app_id = keep(scan, pyro_tree_get(event, "App ID"));
         attempt->attempt_id = keep(scan, pyro_tree_get(event, "App Attempt ID"));
         attempt->name = keep(scan, pyro_tree_get(event, "App Name"));
@@ -125,8 +153,19 @@ static bool scan_line(void *context, struct pyro_slice line)
     return !scan->failed && (scan->identified || !scan->started);
 }
 
-/* Whether an end was found in the last bytes of the file, or all of them were looked at. */
-static bool scan_last(int fd, uint64_t size, size_t bytes, struct scan *scan)
+/* For a log without an end: when its last events happened. */
+static bool scan_time(void *context, struct pyro_slice line)
+{
+    struct scan *scan = context;
+    pyro_arena_reset(&scan->line);
+    const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
+    if (event)
+        take_times(event, &scan->attempt->last_event_ms);
+    return true;
+}
+
+/* Calls `each` for the lines in the last bytes of a file. False: they could not be read. */
+static bool read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *each, struct scan *scan)
 {
     uint64_t from = size > bytes ? size - bytes : 0;
     char *tail = pyro_allocate(NULL, bytes + PYRO_SCAN_PADDING);
@@ -137,17 +176,18 @@ static bool scan_last(int fd, uint64_t size, size_t bytes, struct scan *scan)
         for (char *at = first ? first + 1 : tail + len; at < tail + len;) {
             char *newline = memchr(at, '\n', (size_t)(tail + len - at));
             char *end = newline ? newline : tail + len;
-            scan_line(scan, (struct pyro_slice){at, (size_t)(end - at)});
+            each(scan, (struct pyro_slice){at, (size_t)(end - at)});
             at = end + 1;
         }
     }
     scan->failed |= !tail;
     pyro_release(NULL, tail);
-    return scan->ended || from == 0;
+    return len >= 0;
 }
 
-/* The last piece of a plain file: what stands last is the end, in most logs. False: it is no plain file. */
-static bool scan_tail(const struct pyro_log *log, struct scan *scan)
+/* The last piece of a plain file: the last event is the end, in most logs. False: it is no plain file. `running`: as
+ * Spark does, a log whose name says that it is being written is not searched for its end. */
+static bool scan_tail(const struct pyro_log *log, bool running, struct scan *scan)
 {
     struct pyro_reader *reader = NULL;
     int fd;
@@ -155,18 +195,37 @@ static bool scan_tail(const struct pyro_log *log, struct scan *scan)
     if (log->part_count == 0 || pyro_reader_open(&log->parts[log->part_count - 1], NULL, &reader, NULL) != PYRO_OK)
         return false;
     bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
-    if (plain && !scan_last(fd, size, FIRST_TAIL_BYTES, scan))
-        scan_last(fd, size, TAIL_BYTES, scan);
+    if (plain && !running) {
+        read_last(fd, size, FIRST_TAIL_BYTES, scan_line, scan);
+        if (!scan->ended && size > FIRST_TAIL_BYTES)
+            read_last(fd, size, TAIL_BYTES, scan_line, scan);
+    }
+    if (plain && !scan->ended)
+        read_last(fd, size, FIRST_TAIL_BYTES, scan_time, scan);
     pyro_reader_close(reader);
     return plain;
+}
+
+static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)
+{
+    bool plain = scan_tail(log, log->in_progress, scan);
+    if (log->in_progress)
+        return PYRO_OK;
+    if (!plain)
+        PYRO_TRY(pyro_lines_read(log, scan_line, scan, error));
+    if (plain && scan->ended && scan->exit_code == PYRO_NONE && scan->last_job == PYRO_JOB_END_NONE)
+        PYRO_TRY(pyro_last_job_find(log, &scan->line, &scan->last_job, error));
+    scan->attempt->failed =
+        scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
+    return PYRO_OK;
 }
 
 enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, struct pyro_arena *arena,
                                    struct pyro_attempt *ret, struct pyro_error *error)
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
-    struct pyro_attempt attempt = {.log = index, .end_ms = -1, .version = PYRO_SLICE_LITERAL("")};
-    struct scan scan = {.texts = arena, .attempt = &attempt};
+    struct pyro_attempt attempt = {.log = index, .end_ms = -1, .last_event_ms = -1, .version = PYRO_SLICE_LITERAL("")};
+    struct scan scan = {.texts = arena, .attempt = &attempt, .exit_code = PYRO_NONE};
     struct stat info;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
@@ -174,9 +233,8 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     pyro_arena_init(&scan.line, NULL);
     enum pyro_status status = pyro_lines_read(log, scan_line, &scan, error);
     scan.identified = true;
-    /* As Spark does: a log whose name says that it is being written is not searched for its end. */
-    if (status == PYRO_OK && scan.started && !log->in_progress && !scan_tail(log, &scan))
-        status = pyro_lines_read(log, scan_line, &scan, error);
+    if (status == PYRO_OK && scan.started)
+        status = scan_end(log, &scan, error);
     pyro_arena_done(&scan.line);
     bool secrets_failed = scan.secrets.failed;
     pyro_secrets_done(&scan.secrets);
@@ -217,7 +275,7 @@ static bool scan_access(void *context, struct pyro_slice line)
 {
     enum { LINES = 10000 }; /* the environment is among the first events */
     struct access_scan *scan = context;
-    if (!has_event(line, "SparkListenerEnvironmentUpdate"))
+    if (pyro_line_event(line) != PYRO_LINE_ENVIRONMENT)
         return ++scan->lines < LINES;
     const struct pyro_tree *event = pyro_tree_parse(&scan->texts.line, line);
     scan->texts.failed |= scan->texts.line.failed; /* else everybody might see it */
