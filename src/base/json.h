@@ -1,8 +1,10 @@
 /* Reading one JSON record on demand: fields are taken as they come, everything else is skipped.
  *
- *     static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Job ID"), PYRO_JSON_KEY("Stage IDs")};
+ *     PYRO_JSON_KEYS(keys, (JOB_ID, "Job ID"), (STAGE_IDS, "Stage IDs"));
  *     struct pyro_json_object object;
- *     for (int key = pyro_json_object(json, &object); ...; key = pyro_json_next(json, &object, keys, 2)) ...
+ *     pyro_json_enter_object(json, &object);
+ *     for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;)
+ *         if (key == JOB_ID) ...
  *
  * Spark writes the keys of an event in a fixed order: each object remembers which key of the caller's table should come
  * next and compares with that one first. Any other order is as correct, only slower. Escaped keys compare by what they
@@ -16,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/each.h"
 #include "base/scan.h"
 #include "base/slice.h"
 
@@ -37,6 +40,13 @@ struct pyro_json_key {
     {                                                                                                                  \
         "\"" key "\":", sizeof(key) + 2                                                                                \
     }
+
+/* A table of keys with an enum of its rows, TABLE_count last: PYRO_JSON_KEYS(TABLE, (NAME, "key"), ...). */
+#define PYRO_JSON_KEYS(table, ...)                                                                                     \
+    enum { PYRO_EACH(PYRO_JSON_KEY_NAME, __VA_ARGS__) table##_count };                                                 \
+    static const struct pyro_json_key table[] = {PYRO_EACH(PYRO_JSON_KEY_ROW, __VA_ARGS__)}
+#define PYRO_JSON_KEY_NAME(name, key) name,
+#define PYRO_JSON_KEY_ROW(name, key)  PYRO_JSON_KEY(key),
 
 struct pyro_json_object {
     unsigned expected; /* row of the caller's table that should come next */
@@ -101,9 +111,13 @@ static inline int pyro_json_next(struct pyro_json *json, struct pyro_json_object
     return pyro_json_next_any(json, object, keys, key_count);
 }
 
+/* Next key among those of PYRO_JSON_KEYS(keys, ...). */
+#define PYRO_JSON_NEXT(json, object, keys) pyro_json_next(json, object, keys, keys##_count)
+
 /* The same, passing over members that are not in the table. */
 int pyro_json_next_known(struct pyro_json *json, struct pyro_json_object *object, const struct pyro_json_key *keys,
                          unsigned key_count);
+#define PYRO_JSON_NEXT_KNOWN(json, object, keys) pyro_json_next_known(json, object, keys, keys##_count)
 
 /* Enters an array: false on null. Then `while (pyro_json_next_element(json, &first))` with `bool first = true`. */
 bool pyro_json_enter_array(struct pyro_json *json);

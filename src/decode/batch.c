@@ -170,14 +170,14 @@ static const char *decode_other(struct pyro_batch *batch, const struct line *lin
 /* The event's name wherever it stands among the record's keys; null and an error when there is none. */
 static struct pyro_slice find_event_name(struct pyro_batch *batch, struct pyro_slice text, const char **ret_error)
 {
-    static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Event")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"));
     struct pyro_slice name = PYRO_SLICE_NULL;
     struct pyro_json json;
     struct pyro_json_object object;
     pyro_json_start(&json, text.ptr, text.ptr + text.len, batch->scan);
     if (pyro_json_enter_object(&json, &object)) {
-        for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
-            if (key == 0 && pyro_json_peek(&json) == '"')
+        for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+            if (key == EVENT && pyro_json_peek(&json) == '"')
                 pyro_json_take_string(&json, &name, NULL);
             else
                 pyro_json_skip(&json);

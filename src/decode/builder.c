@@ -146,14 +146,14 @@ bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len)
 static void count_unknown(struct pyro_builder *builder, const struct pyro_record *record)
 {
     /* The record is known to begin as usual or to hold an "Event" key: read it again for the name. */
-    static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Event")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"));
     struct pyro_json json;
     struct pyro_json_object object;
     struct pyro_slice name = PYRO_SLICE_NULL;
     pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object)) {
-        for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
-            if (key == 0 && pyro_json_peek(&json) == '"')
+        for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+            if (key == EVENT && pyro_json_peek(&json) == '"')
                 pyro_build_text(builder, &json, &name);
             else
                 pyro_json_skip(&json);

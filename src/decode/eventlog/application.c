@@ -5,16 +5,14 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
-#define KEY PYRO_JSON_KEY
-
 bool pyro_decode_log_start(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("Spark Version")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (SPARK_VERSION, "Spark Version"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == SPARK_VERSION)
             pyro_build_text(builder, json, &builder->app->application.spark_version);
         else
             pyro_json_skip(json);
@@ -24,28 +22,27 @@ bool pyro_decode_log_start(struct pyro_json *json, struct pyro_builder *builder)
 
 bool pyro_decode_application_start(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"), KEY("App Name"), KEY("App ID"), KEY("Timestamp"), KEY("User"), KEY("App Attempt ID"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (APP_NAME, "App Name"), (APP_ID, "App ID"), (TIMESTAMP, "Timestamp"),
+                   (USER, "User"), (APP_ATTEMPT_ID, "App Attempt ID"));
     struct pyro_application_row row = builder->app->application, *app = &row;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         switch (key) {
-        case 1:
+        case APP_NAME:
             pyro_build_text(builder, json, &app->name);
             break;
-        case 2:
+        case APP_ID:
             pyro_build_text(builder, json, &app->id);
             break;
-        case 3:
+        case TIMESTAMP:
             pyro_json_take_int(json, &app->start_ms);
             break;
-        case 4:
+        case USER:
             pyro_build_text(builder, json, &app->user);
             break;
-        case 5:
+        case APP_ATTEMPT_ID:
             pyro_build_text(builder, json, &app->attempt);
             break;
         default:
@@ -63,15 +60,15 @@ bool pyro_decode_application_start(struct pyro_json *json, struct pyro_builder *
 
 bool pyro_decode_application_end(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("Timestamp"), KEY("ExitCode")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXIT_CODE, "ExitCode"));
     struct pyro_application_row row = builder->app->application, *app = &row;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == TIMESTAMP)
             pyro_json_take_int(json, &app->end_ms);
-        else if (key == 2)
+        else if (key == EXIT_CODE)
             pyro_json_take_int(json, &app->exit_code);
         else
             pyro_json_skip(json);
@@ -90,7 +87,7 @@ static void decode_properties(struct pyro_json *json, struct pyro_builder *build
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    while (pyro_json_next(json, &object, NULL, 0) != PYRO_JSON_END && !builder->failed) {
+    while (pyro_json_next_any(json, &object, NULL, 0) != PYRO_JSON_END && !builder->failed) {
         struct pyro_slice name = pyro_build_decode(builder, object.name), raw = PYRO_SLICE_NULL, value = raw;
         bool plain = false;
         if (pyro_json_peek(json) == '"')
@@ -112,19 +109,19 @@ static void decode_properties(struct pyro_json *json, struct pyro_builder *build
 /* What the log itself wants hidden, before anything of the event is kept. */
 static void read_own_expressions(struct pyro_json json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Spark Properties")};
+    PYRO_JSON_KEYS(keys, (SPARK_PROPERTIES, "Spark Properties"));
     struct pyro_json_object object, properties;
     struct pyro_strbuf name;
     bool changed = false;
     pyro_strbuf_init(&name, builder->allocator);
     if (!pyro_json_enter_object(&json, &object))
         return;
-    for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
-        if (key != 0)
+    for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+        if (key != SPARK_PROPERTIES)
             pyro_json_skip(&json);
-        if (key != 0 || !pyro_json_enter_object(&json, &properties))
+        if (key != SPARK_PROPERTIES || !pyro_json_enter_object(&json, &properties))
             continue;
-        while (pyro_json_next(&json, &properties, NULL, 0) != PYRO_JSON_END) {
+        while (pyro_json_next_any(&json, &properties, NULL, 0) != PYRO_JSON_END) {
             struct pyro_slice raw = PYRO_SLICE_NULL;
             pyro_strbuf_clear(&name);
             pyro_text_decode(&name, properties.name, NULL);
@@ -143,26 +140,21 @@ static void read_own_expressions(struct pyro_json json, struct pyro_builder *bui
 
 bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("JVM Information"),
-        KEY("Spark Properties"),
-        KEY("Hadoop Properties"),
-        KEY("System Properties"),
-        KEY("Metrics Properties"),
-        KEY("Classpath Entries"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JVM_INFORMATION, "JVM Information"), (SPARK_PROPERTIES, "Spark Properties"),
+                   (HADOOP_PROPERTIES, "Hadoop Properties"), (SYSTEM_PROPERTIES, "System Properties"),
+                   (METRICS_PROPERTIES, "Metrics Properties"), (CLASSPATH_ENTRIES, "Classpath Entries"));
     static const struct {
         const char *name;
         bool settings;
-    } kinds[] = {{NULL, false},    {"jvm", false},    {"spark", true},     {"hadoop", true},
-                 {"system", true}, {"metrics", true}, {"classpath", false}};
+    } kinds[keys_count] = {[JVM_INFORMATION] = {"jvm", false},       [SPARK_PROPERTIES] = {"spark", true},
+                           [HADOOP_PROPERTIES] = {"hadoop", true},   [SYSTEM_PROPERTIES] = {"system", true},
+                           [METRICS_PROPERTIES] = {"metrics", true}, [CLASSPATH_ENTRIES] = {"classpath", false}};
     struct pyro_json_object object;
     read_own_expressions(*json, builder);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
-        if (key >= 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key >= 0 && kinds[key].name)
             decode_properties(json, builder, kinds[key].name, kinds[key].settings);
         else
             pyro_json_skip(json);
@@ -173,16 +165,16 @@ bool pyro_decode_environment_update(struct pyro_json *json, struct pyro_builder 
 /* {"cores": {"Resource Name": "cores", "Amount": 4, ...}, ...} becomes properties "ID.executor.cores" = "4". */
 static void decode_requests(struct pyro_json *json, struct pyro_builder *builder, int64_t profile, const char *side)
 {
-    static const struct pyro_json_key keys[] = {KEY("Resource Name"), KEY("Amount")};
+    PYRO_JSON_KEYS(keys, (RESOURCE_NAME, "Resource Name"), (AMOUNT, "Amount"));
     struct pyro_json_object requests, request;
     if (!pyro_json_enter_object(json, &requests))
         return;
-    while (pyro_json_next(json, &requests, NULL, 0) != PYRO_JSON_END) {
+    while (pyro_json_next_any(json, &requests, NULL, 0) != PYRO_JSON_END) {
         struct pyro_slice name = pyro_build_decode(builder, requests.name), amount = PYRO_SLICE_NULL;
         if (!pyro_json_enter_object(json, &request))
             continue;
-        for (int key; (key = pyro_json_next(json, &request, keys, 2)) != PYRO_JSON_END;) {
-            if (key == 1)
+        for (int key; (key = PYRO_JSON_NEXT(json, &request, keys)) != PYRO_JSON_END;) {
+            if (key == AMOUNT)
                 pyro_json_take_raw(json, &amount);
             else
                 pyro_json_skip(json);
@@ -197,21 +189,20 @@ static void decode_requests(struct pyro_json *json, struct pyro_builder *builder
 
 bool pyro_decode_resource_profile_added(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Resource Profile Id"),
-        KEY("Executor Resource Requests"),
-        KEY("Task Resource Requests"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (RESOURCE_PROFILE_ID, "Resource Profile Id"),
+                   (EXECUTOR_RESOURCE_REQUESTS, "Executor Resource Requests"),
+                   (TASK_RESOURCE_REQUESTS, "Task Resource Requests"));
     struct pyro_json_object object;
     int64_t profile = 0; /* Spark writes the id before the requests */
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == RESOURCE_PROFILE_ID)
             pyro_json_take_int(json, &profile);
-        else if (key >= 2)
-            decode_requests(json, builder, profile, key == 2 ? "executor" : "task");
+        else if (key == EXECUTOR_RESOURCE_REQUESTS)
+            decode_requests(json, builder, profile, "executor");
+        else if (key == TASK_RESOURCE_REQUESTS)
+            decode_requests(json, builder, profile, "task");
         else
             pyro_json_skip(json);
     }

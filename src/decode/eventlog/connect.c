@@ -11,12 +11,9 @@ struct step {
     int64_t time_ms, rows;
 };
 
-static const struct pyro_json_key keys[] = {
-    PYRO_JSON_KEY("Event"),         PYRO_JSON_KEY("jobTag"),       PYRO_JSON_KEY("operationId"),
-    PYRO_JSON_KEY("eventTime"),     PYRO_JSON_KEY("sessionId"),    PYRO_JSON_KEY("userId"),
-    PYRO_JSON_KEY("statementText"), PYRO_JSON_KEY("errorMessage"), PYRO_JSON_KEY("producedRowCount"),
-};
-enum { EVENT, JOB_TAG, OPERATION, TIME, SESSION, USER, STATEMENT, FAILURE, ROWS, KEYS };
+PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_TAG, "jobTag"), (OPERATION, "operationId"), (TIME, "eventTime"),
+               (SESSION, "sessionId"), (USER, "userId"), (STATEMENT, "statementText"), (FAILURE, "errorMessage"),
+               (ROWS, "producedRowCount"));
 
 static void decode_statement(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *text)
 {
@@ -31,7 +28,7 @@ static bool decode(struct pyro_json *json, struct pyro_builder *builder, struct 
     *step = (struct step){.time_ms = PYRO_NONE, .rows = PYRO_NONE};
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         switch (key) {
         case OPERATION:
             pyro_build_text(builder, json, &step->id);

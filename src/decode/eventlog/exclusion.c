@@ -5,13 +5,10 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
-static const struct pyro_json_key keys[] = {
-    PYRO_JSON_KEY("Event"),        PYRO_JSON_KEY("time"),           PYRO_JSON_KEY("executorId"),
-    PYRO_JSON_KEY("taskFailures"), PYRO_JSON_KEY("hostId"),         PYRO_JSON_KEY("executorFailures"),
-    PYRO_JSON_KEY("stageId"),      PYRO_JSON_KEY("stageAttemptId"),
-};
+PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIME, "time"), (EXECUTOR, "executorId"), (TASK_FAILURES, "taskFailures"),
+               (HOST, "hostId"), (EXECUTOR_FAILURES, "executorFailures"), (STAGE, "stageId"),
+               (STAGE_ATTEMPT, "stageAttemptId"));
 enum { LOOKED_BACK = 10000 }; /* exclusions among which one that ends is looked for */
-enum { EVENT, TIME, EXECUTOR, TASK_FAILURES, HOST, EXECUTOR_FAILURES, STAGE, STAGE_ATTEMPT, KEYS };
 
 static bool decode(struct pyro_json *json, struct pyro_builder *builder, const char *kind, struct pyro_exclusion *found)
 {
@@ -19,7 +16,7 @@ static bool decode(struct pyro_json *json, struct pyro_builder *builder, const c
     pyro_row_init(PYRO_TABLE_exclusions, found);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         if (key == TIME)
             pyro_json_take_int(json, &found->time_ms);
         else if (key == EXECUTOR || key == HOST)

@@ -7,8 +7,6 @@
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/task_events.h"
 
-#define KEY PYRO_JSON_KEY
-
 static uint64_t executor_identity(struct pyro_builder *builder, struct pyro_slice id, int64_t time_ms)
 {
     return pyro_hash_mix((uint64_t)time_ms ^ (uint64_t)pyro_intern(builder->app->strings, id) << 44);
@@ -16,19 +14,17 @@ static uint64_t executor_identity(struct pyro_builder *builder, struct pyro_slic
 
 static void decode_executor_info(struct pyro_json *json, struct pyro_builder *builder, struct pyro_executor *found)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Host"),       KEY("Total Cores"), KEY("Log Urls"),
-        KEY("Attributes"), KEY("Resources"),   KEY("Resource Profile Id"),
-    };
+    PYRO_JSON_KEYS(keys, (HOST, "Host"), (TOTAL_CORES, "Total Cores"), (LOG_URLS, "Log Urls"),
+                   (ATTRIBUTES, "Attributes"), (RESOURCES, "Resources"), (RESOURCE_PROFILE_ID, "Resource Profile Id"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == HOST)
             pyro_build_text(builder, json, &found->host);
-        else if (key == 1)
+        else if (key == TOTAL_CORES)
             pyro_json_take_int(json, &found->cores);
-        else if (key == 5)
+        else if (key == RESOURCE_PROFILE_ID)
             pyro_json_take_int(json, &found->resource_profile);
         else
             pyro_json_skip(json);
@@ -37,23 +33,19 @@ static void decode_executor_info(struct pyro_json *json, struct pyro_builder *bu
 
 bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Timestamp"),
-        KEY("Executor ID"),
-        KEY("Executor Info"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXECUTOR_ID, "Executor ID"),
+                   (EXECUTOR_INFO, "Executor Info"));
     struct pyro_executor found;
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_executors, &found);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == TIMESTAMP)
             pyro_json_take_int(json, &found.added_ms);
-        else if (key == 2)
+        else if (key == EXECUTOR_ID)
             pyro_build_text(builder, json, &found.id);
-        else if (key == 3)
+        else if (key == EXECUTOR_INFO)
             decode_executor_info(json, builder, &found);
         else
             pyro_json_skip(json);
@@ -75,23 +67,19 @@ bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *bui
 
 bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Timestamp"),
-        KEY("Executor ID"),
-        KEY("Removed Reason"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIMESTAMP, "Timestamp"), (EXECUTOR_ID, "Executor ID"),
+                   (REMOVED_REASON, "Removed Reason"));
     struct pyro_slice id = PYRO_SLICE_NULL, reason = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t time_ms = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == TIMESTAMP)
             pyro_json_take_int(json, &time_ms);
-        else if (key == 2)
+        else if (key == EXECUTOR_ID)
             pyro_build_text(builder, json, &id);
-        else if (key == 3)
+        else if (key == REMOVED_REASON)
             pyro_build_text(builder, json, &reason);
         else
             pyro_json_skip(json);
@@ -118,12 +106,12 @@ bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *b
 
 void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *executor)
 {
-    static const struct pyro_json_key keys[] = {KEY("Executor ID"), KEY("Host"), KEY("Port")};
+    PYRO_JSON_KEYS(keys, (EXECUTOR_ID, "Executor ID"), (HOST, "Host"), (PORT, "Port"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTOR_ID)
             pyro_build_text(builder, json, executor);
         else
             pyro_json_skip(json);
@@ -132,23 +120,19 @@ void pyro_decode_block_manager_id(struct pyro_json *json, struct pyro_builder *b
 
 static bool decode_block_manager(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Block Manager ID"),
-        KEY("Maximum Memory"),
-        KEY("Timestamp"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (BLOCK_MANAGER_ID, "Block Manager ID"), (MAXIMUM_MEMORY, "Maximum Memory"),
+                   (TIMESTAMP, "Timestamp"));
     struct pyro_slice executor = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t memory = PYRO_NONE, time_ms = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == BLOCK_MANAGER_ID)
             pyro_decode_block_manager_id(json, builder, &executor);
-        else if (key == 2)
+        else if (key == MAXIMUM_MEMORY)
             pyro_json_take_int(json, &memory);
-        else if (key == 3)
+        else if (key == TIMESTAMP)
             pyro_json_take_int(json, &time_ms);
         else
             pyro_json_skip(json);
@@ -175,19 +159,16 @@ bool pyro_decode_block_manager_removed(struct pyro_json *json, struct pyro_build
 /* "Executor Metrics Updated": [{"Stage ID", "Stage Attempt ID", "Executor Metrics": {...}}, ...] */
 static void decode_updates(struct pyro_json *json, int64_t *peaks)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Stage ID"),
-        KEY("Stage Attempt ID"),
-        KEY("Executor Metrics"),
-    };
+    PYRO_JSON_KEYS(keys, (STAGE_ID, "Stage ID"), (STAGE_ATTEMPT_ID, "Stage Attempt ID"),
+                   (EXECUTOR_METRICS, "Executor Metrics"));
     if (!pyro_json_enter_array(json))
         return;
     for (bool first = true; pyro_json_next_element(json, &first);) {
         struct pyro_json_object object;
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-            if (key == 2)
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+            if (key == EXECUTOR_METRICS)
                 pyro_decode_executor_metrics(json, peaks);
             else
                 pyro_json_skip(json);
@@ -197,21 +178,17 @@ static void decode_updates(struct pyro_json *json, int64_t *peaks)
 
 bool pyro_decode_executor_metrics_update(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Executor ID"),
-        KEY("Metrics Updated"),
-        KEY("Executor Metrics Updated"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTOR_ID, "Executor ID"), (METRICS_UPDATED, "Metrics Updated"),
+                   (EXECUTOR_METRICS_UPDATED, "Executor Metrics Updated"));
     struct pyro_slice executor = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t peaks[PYRO_PEAK_COUNT] = {0};
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTOR_ID)
             pyro_build_text(builder, json, &executor);
-        else if (key == 3)
+        else if (key == EXECUTOR_METRICS_UPDATED)
             decode_updates(json, peaks);
         else
             pyro_json_skip(json);
@@ -223,18 +200,17 @@ bool pyro_decode_executor_metrics_update(struct pyro_json *json, struct pyro_bui
 
 bool pyro_decode_stage_executor_metrics(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"), KEY("Executor ID"), KEY("Stage ID"), KEY("Stage Attempt ID"), KEY("Executor Metrics"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTOR_ID, "Executor ID"), (STAGE_ID, "Stage ID"),
+                   (STAGE_ATTEMPT_ID, "Stage Attempt ID"), (EXECUTOR_METRICS, "Executor Metrics"));
     struct pyro_slice executor = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t peaks[PYRO_PEAK_COUNT] = {0};
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 5)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTOR_ID)
             pyro_build_text(builder, json, &executor);
-        else if (key == 4)
+        else if (key == EXECUTOR_METRICS)
             pyro_decode_executor_metrics(json, peaks);
         else
             pyro_json_skip(json);

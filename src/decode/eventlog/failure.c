@@ -2,13 +2,10 @@
 
 #include "base/intern.h"
 
-#define KEY PYRO_JSON_KEY
-
-static const struct pyro_json_key keys[] = {
-    KEY("Reason"),  KEY("Class Name"),    KEY("Description"), KEY("Full Stack Trace"),   KEY("Kill Reason"),
-    KEY("Message"), KEY("Error Message"), KEY("Loss Reason"), KEY("Exit Caused By App"),
-};
-enum { REASON, CLASS_NAME, DESCRIPTION, FULL_STACK, KILL_REASON, MESSAGE, ERROR_MESSAGE, LOSS_REASON, KEYS = 9 };
+PYRO_JSON_KEYS(keys, (REASON, "Reason"), (CLASS_NAME, "Class Name"), (DESCRIPTION, "Description"),
+               (FULL_STACK_TRACE, "Full Stack Trace"), (KILL_REASON, "Kill Reason"), (MESSAGE, "Message"),
+               (ERROR_MESSAGE, "Error Message"), (LOSS_REASON, "Loss Reason"),
+               (EXIT_CAUSED_BY_APP, "Exit Caused By App"));
 
 /* An escape may be cut in two: what is left of it stays as it was written. */
 static struct pyro_slice cut_raw(struct pyro_slice raw, size_t limit)
@@ -56,7 +53,7 @@ void pyro_decode_task_failure(struct pyro_builder *builder, const struct pyro_re
     pyro_json_start(&json, record->text.ptr, record->text.ptr + record->text.len, scan);
     if (!pyro_json_enter_object(&json, &object))
         return;
-    for (int key; (key = pyro_json_next(&json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
         char next = pyro_json_peek(&json);
         if (next != '"' && next != 'n')
             pyro_json_skip(&json);

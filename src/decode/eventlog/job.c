@@ -6,8 +6,6 @@
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/stage_info.h"
 
-#define KEY PYRO_JSON_KEY
-
 static int compare_ids(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -43,50 +41,48 @@ bool pyro_decode_id_list(struct pyro_json *json, struct pyro_builder *builder, c
 
 static void decode_job_properties(struct pyro_json *json, struct pyro_builder *builder, struct pyro_job *job)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("spark.sql.execution.id"),
-        KEY("spark.job.description"),
-        KEY("spark.jobGroup.id"),
-        KEY("spark.scheduler.pool"),
-    };
+    PYRO_JSON_KEYS(keys, (SQL, "spark.sql.execution.id"), (DESCRIPTION, "spark.job.description"),
+                   (GROUP, "spark.jobGroup.id"), (POOL, "spark.scheduler.pool"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next_known(json, &object, keys, 4)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT_KNOWN(json, &object, keys)) != PYRO_JSON_END;) {
         if (pyro_json_peek(json) != '"')
             pyro_json_skip(json);
-        else if (key == 0)
+        else if (key == SQL)
             pyro_json_take_loose_int(json, &job->sql);
         else
-            pyro_build_text(builder, json, key == 1 ? &job->description : key == 2 ? &job->group_id : &job->pool);
+            pyro_build_text(builder, json,
+                            key == DESCRIPTION ? &job->description
+                            : key == GROUP     ? &job->group_id
+                                               : &job->pool);
     }
 }
 
 bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"), KEY("Job ID"), KEY("Submission Time"), KEY("Stage Infos"), KEY("Stage IDs"), KEY("Properties"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_ID, "Job ID"), (SUBMISSION_TIME, "Submission Time"),
+                   (STAGE_INFOS, "Stage Infos"), (STAGE_IDS, "Stage IDs"), (PROPERTIES, "Properties"));
     struct pyro_job found;
     pyro_row_init(PYRO_TABLE_jobs, &found);
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         switch (key) {
-        case 1:
+        case JOB_ID:
             pyro_json_take_int(json, &found.id);
             break;
-        case 2:
+        case SUBMISSION_TIME:
             pyro_json_take_int(json, &found.submitted_ms);
             break;
-        case 3:
+        case STAGE_INFOS:
             pyro_json_skip_array_fast(json); /* each stage that runs says the same again */
             break;
-        case 4:
+        case STAGE_IDS:
             pyro_decode_id_list(json, builder, &found.stage_ids, &found.stage_id_count);
             break;
-        case 5:
+        case PROPERTIES:
             decode_job_properties(json, builder, &found);
             break;
         default:
@@ -114,22 +110,22 @@ bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
 static void decode_result(struct pyro_json *json, struct pyro_builder *builder, struct pyro_slice *result,
                           struct pyro_slice *message)
 {
-    static const struct pyro_json_key keys[] = {KEY("Result"), KEY("Exception")};
-    static const struct pyro_json_key exception_keys[] = {KEY("Message")};
+    PYRO_JSON_KEYS(keys, (RESULT, "Result"), (EXCEPTION, "Exception"));
+    PYRO_JSON_KEYS(exception_keys, (EXCEPTION_MESSAGE, "Message"));
     struct pyro_json_object object, exception;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
-        if (key == 0) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == RESULT) {
             pyro_build_text(builder, json, result);
-        } else if (key == 1 && pyro_json_enter_object(json, &exception)) {
-            for (int member; (member = pyro_json_next(json, &exception, exception_keys, 1)) != PYRO_JSON_END;) {
-                if (member == 0)
+        } else if (key == EXCEPTION && pyro_json_enter_object(json, &exception)) {
+            for (int member; (member = PYRO_JSON_NEXT(json, &exception, exception_keys)) != PYRO_JSON_END;) {
+                if (member == EXCEPTION_MESSAGE)
                     pyro_build_text(builder, json, message);
                 else
                     pyro_json_skip(json);
             }
-        } else if (key != 1) {
+        } else if (key != EXCEPTION) {
             pyro_json_skip(json);
         }
     }
@@ -137,23 +133,19 @@ static void decode_result(struct pyro_json *json, struct pyro_builder *builder, 
 
 bool pyro_decode_job_end(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Job ID"),
-        KEY("Completion Time"),
-        KEY("Job Result"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (JOB_ID, "Job ID"), (COMPLETION_TIME, "Completion Time"),
+                   (JOB_RESULT, "Job Result"));
     int64_t id = PYRO_NONE, completed_ms = PYRO_NONE;
     struct pyro_slice result = PYRO_SLICE_NULL, message = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == JOB_ID)
             pyro_json_take_int(json, &id);
-        else if (key == 2)
+        else if (key == COMPLETION_TIME)
             pyro_json_take_int(json, &completed_ms);
-        else if (key == 3)
+        else if (key == JOB_RESULT)
             decode_result(json, builder, &result, &message);
         else
             pyro_json_skip(json);

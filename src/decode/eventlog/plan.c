@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "decode/eventlog/fingerprint.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* Of an operator's text, and of one value of its metadata, this much is kept unless plans are wanted whole. */
 enum { PYRO_DETAIL_BYTES = 400, PYRO_METADATA_BYTES = 600 };
 
@@ -49,16 +47,16 @@ static uint32_t find_kind(struct pyro_builder *builder, uint32_t name, uint32_t 
 
 static void decode_metric(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_metric *metric)
 {
-    static const struct pyro_json_key keys[] = {KEY("name"), KEY("accumulatorId"), KEY("metricType")};
+    PYRO_JSON_KEYS(keys, (NAME, "name"), (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_json_object object;
     uint32_t name = 0, type = 0;
     if (pyro_json_enter_object(json, &object))
-        for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-            if (key == 0)
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+            if (key == NAME)
                 name = decode_text(json, builder);
-            else if (key == 1)
+            else if (key == ACCUMULATOR_ID)
                 pyro_json_take_int(json, &metric->accumulator);
-            else if (key == 2)
+            else if (key == METRIC_TYPE)
                 type = decode_text(json, builder);
             else
                 pyro_json_skip(json);
@@ -153,7 +151,7 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
     pyro_strbuf_clear(&builder->scratch);
     pyro_json_start(&json, raw.ptr, raw.ptr + raw.len, outer->scan);
     if (pyro_json_enter_object(&json, &object))
-        while (pyro_json_next(&json, &object, NULL, 0) != PYRO_JSON_END) {
+        while (pyro_json_next_any(&json, &object, NULL, 0) != PYRO_JSON_END) {
             struct pyro_slice key = object.name;
             if (pyro_json_peek(&json) != '"') {
                 pyro_json_skip(&json);
@@ -204,9 +202,8 @@ static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, str
 static void decode_node(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan *plan, int32_t parent,
                         uint32_t depth)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("nodeName"), KEY("simpleString"), KEY("children"), KEY("metadata"), KEY("metrics"),
-    };
+    PYRO_JSON_KEYS(keys, (NODE_NAME, "nodeName"), (SIMPLE_STRING, "simpleString"), (CHILDREN, "children"),
+                   (METADATA, "metadata"), (METRICS, "metrics"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
@@ -219,20 +216,20 @@ static void decode_node(struct pyro_json *json, struct pyro_builder *builder, st
     struct node_texts texts = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};
     *node = (struct pyro_plan_node){
         .name = UINT32_MAX, .detail = UINT32_MAX, .metadata = UINT32_MAX, .parent = parent, .depth = depth};
-    for (int key; (key = pyro_json_next(json, &object, keys, 5)) != PYRO_JSON_END && !builder->failed;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END && !builder->failed;) {
         node = &plan->nodes.items[row]; /* children may have moved it */
-        if (key == 0) {
+        if (key == NODE_NAME) {
             node->name = decode_text(json, builder);
-        } else if (key == 1) {
+        } else if (key == SIMPLE_STRING) {
             pyro_json_take_string(json, &texts.detail, NULL);
-        } else if (key == 2) {
+        } else if (key == CHILDREN) {
             /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
             if (pyro_json_enter_array(json))
                 for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;)
                     decode_node(json, builder, plan, (int32_t)row, depth + 1);
-        } else if (key == 3 && pyro_json_peek(json) == '{') {
+        } else if (key == METADATA && pyro_json_peek(json) == '{') {
             pyro_json_take_raw_fast(json, &texts.metadata);
-        } else if (key == 4) {
+        } else if (key == METRICS) {
             decode_metrics(json, builder, plan, row);
         } else {
             pyro_json_skip(json);

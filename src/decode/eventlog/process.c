@@ -4,18 +4,14 @@
 
 static void decode_info(struct pyro_json *json, struct pyro_builder *builder, struct pyro_process *found)
 {
-    static const struct pyro_json_key keys[] = {
-        PYRO_JSON_KEY("hostPort"),
-        PYRO_JSON_KEY("cores"),
-        PYRO_JSON_KEY("logUrlInfo"),
-    };
+    PYRO_JSON_KEYS(keys, (HOST_PORT, "hostPort"), (CORES, "cores"), (LOG_URL_INFO, "logUrlInfo"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == HOST_PORT)
             pyro_build_text(builder, json, &found->host_port);
-        else if (key == 1)
+        else if (key == CORES)
             pyro_json_take_int(json, &found->cores);
         else
             pyro_json_skip(json);
@@ -24,23 +20,18 @@ static void decode_info(struct pyro_json *json, struct pyro_builder *builder, st
 
 bool pyro_decode_process_added(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        PYRO_JSON_KEY("Event"),
-        PYRO_JSON_KEY("time"),
-        PYRO_JSON_KEY("processId"),
-        PYRO_JSON_KEY("info"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (TIME, "time"), (PROCESS_ID, "processId"), (INFO, "info"));
     struct pyro_process found;
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_processes, &found);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == TIME)
             pyro_json_take_int(json, &found.added_ms);
-        else if (key == 2)
+        else if (key == PROCESS_ID)
             pyro_build_text(builder, json, &found.id);
-        else if (key == 3 && pyro_json_peek(json) == '{')
+        else if (key == INFO && pyro_json_peek(json) == '{')
             decode_info(json, builder, &found);
         else
             pyro_json_skip(json);

@@ -5,8 +5,6 @@
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/plan.h"
 
-#define KEY PYRO_JSON_KEY
-
 static bool keep_plan(struct pyro_builder *builder, struct pyro_sql_execution *sql, struct pyro_slice text,
                       int64_t planned_ms)
 {
@@ -41,38 +39,37 @@ static void decode_description(struct pyro_json *json, struct pyro_builder *buil
 
 bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),         KEY("executionId"), KEY("rootExecutionId"),
-        KEY("description"),   KEY("details"),     KEY("physicalPlanDescription"),
-        KEY("sparkPlanInfo"), KEY("time"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (ROOT_EXECUTION_ID, "rootExecutionId"),
+                   (DESCRIPTION, "description"), (DETAILS, "details"),
+                   (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"),
+                   (TIME, "time"));
     struct pyro_sql_execution found;
     struct pyro_slice details = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_sql, &found);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 8)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         switch (key) {
-        case 1:
+        case EXECUTION_ID:
             pyro_json_take_int(json, &found.id);
             break;
-        case 2:
+        case ROOT_EXECUTION_ID:
             pyro_json_take_int(json, &found.root_id);
             break;
-        case 3:
+        case DESCRIPTION:
             pyro_build_plan_text(builder, json, &found.description);
             break;
-        case 4:
+        case DETAILS:
             pyro_json_take_string(json, &details, NULL);
             break;
-        case 5:
+        case PHYSICAL_PLAN_DESCRIPTION:
             decode_description(json, builder, &found.plan);
             break;
-        case 6:
+        case SPARK_PLAN_INFO:
             pyro_json_take_raw_fast(json, &plan); /* only the last plan is read */
             break;
-        case 7:
+        case TIME:
             pyro_json_take_int(json, &found.submitted_ms);
             break;
         default:
@@ -102,18 +99,19 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
 
 bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("executionId"), KEY("time"), KEY("errorMessage")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (TIME, "time"),
+                   (ERROR_MESSAGE, "errorMessage"));
     struct pyro_slice failure = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t id = PYRO_NONE, time_ms = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTION_ID)
             pyro_json_take_int(json, &id);
-        else if (key == 2)
+        else if (key == TIME)
             pyro_json_take_int(json, &time_ms);
-        else if (key == 3)
+        else if (key == ERROR_MESSAGE)
             pyro_build_text(builder, json, &failure);
         else
             pyro_json_skip(json);
@@ -154,13 +152,13 @@ static void add_driver_update(struct pyro_builder *builder, int64_t id, int64_t 
 
 bool pyro_decode_driver_accum_updates(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("executionId"), KEY("accumUpdates")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (ACCUM_UPDATES, "accumUpdates"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key != 2 || !pyro_json_enter_array(json)) {
-            if (key != 2)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key != ACCUM_UPDATES || !pyro_json_enter_array(json)) {
+            if (key != ACCUM_UPDATES)
                 pyro_json_skip(json);
             continue;
         }
@@ -184,23 +182,19 @@ bool pyro_decode_driver_accum_updates(struct pyro_json *json, struct pyro_builde
 
 bool pyro_decode_sql_adaptive_execution_update(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("executionId"),
-        KEY("physicalPlanDescription"),
-        KEY("sparkPlanInfo"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"),
+                   (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"));
     struct pyro_slice text = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     int64_t id = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTION_ID)
             pyro_json_take_int(json, &id);
-        else if (key == 2)
+        else if (key == PHYSICAL_PLAN_DESCRIPTION)
             decode_description(json, builder, &text);
-        else if (key == 3)
+        else if (key == SPARK_PLAN_INFO)
             pyro_json_take_raw_fast(json, &plan); /* only the last plan is read */
         else
             pyro_json_skip(json);

@@ -6,16 +6,12 @@
 #include "decode/eventlog/rdd_info.h"
 #include "decode/eventlog/stage_info.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* Totals of SQL metrics: the driver's sum over the tasks so far, so that the newest value counts. Spark calls them
  * internal, as it does the task metrics, which the tasks' own records give. Their ids go to the scratch buffer. */
 static void decode_accumulables(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("ID"),       KEY("Name"), KEY("Update"), KEY("Value"), KEY("Internal"), KEY("Count Failed Values"),
-        KEY("Metadata"),
-    };
+    PYRO_JSON_KEYS(keys, (ID, "ID"), (NAME, "Name"), (UPDATE, "Update"), (VALUE, "Value"), (INTERNAL, "Internal"),
+                   (COUNT_FAILED_VALUES, "Count Failed Values"), (METADATA, "Metadata"));
     int64_t last = 0;
     pyro_strbuf_clear(&builder->scratch);
     if (!pyro_json_enter_array(json))
@@ -27,15 +23,15 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
         bool internal = false;
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
             char next = pyro_json_peek(json);
-            if (key == 0)
+            if (key == ID)
                 pyro_json_take_int(json, &id);
-            else if (key == 3 && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
+            else if (key == VALUE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
                 pyro_json_take_loose_int(json, &value);
-            else if (key == 4)
+            else if (key == INTERNAL)
                 pyro_json_take_bool(json, &internal);
-            else if (key == 6 && next == '"')
+            else if (key == METADATA && next == '"')
                 pyro_json_take_string(json, &metadata, NULL);
             else
                 pyro_json_skip(json);
@@ -50,26 +46,11 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
     }
 }
 
-static const struct pyro_json_key info_keys[] = {
-    KEY("Stage ID"),        KEY("Stage Attempt ID"), KEY("Stage Name"),   KEY("Number of Tasks"),
-    KEY("RDD Info"),        KEY("Parent IDs"),       KEY("Details"),      KEY("Submission Time"),
-    KEY("Completion Time"), KEY("Failure Reason"),   KEY("Accumulables"), KEY("Resource Profile Id"),
-};
-enum info_key {
-    INFO_ID,
-    INFO_ATTEMPT,
-    INFO_NAME,
-    INFO_PARTITIONS,
-    INFO_RDDS,
-    INFO_PARENTS,
-    INFO_DETAILS,
-    INFO_SUBMITTED,
-    INFO_COMPLETED,
-    INFO_FAILURE,
-    INFO_ACCUMULABLES,
-    INFO_PROFILE,
-    INFO_KEYS
-};
+PYRO_JSON_KEYS(info_keys, (INFO_ID, "Stage ID"), (INFO_ATTEMPT, "Stage Attempt ID"), (INFO_NAME, "Stage Name"),
+               (INFO_PARTITIONS, "Number of Tasks"), (INFO_RDDS, "RDD Info"), (INFO_PARENTS, "Parent IDs"),
+               (INFO_DETAILS, "Details"), (INFO_SUBMITTED, "Submission Time"), (INFO_COMPLETED, "Completion Time"),
+               (INFO_FAILURE, "Failure Reason"), (INFO_ACCUMULABLES, "Accumulables"),
+               (INFO_PROFILE, "Resource Profile Id"));
 
 /* What one event says of a stage; the two texts as written, to be read when the stage is known. */
 struct stage_info {
@@ -139,7 +120,7 @@ static void decode_info(struct pyro_json *json, struct pyro_builder *builder, st
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, info_keys, INFO_KEYS)) != PYRO_JSON_END;)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, info_keys)) != PYRO_JSON_END;)
         decode_member(json, builder, info, key);
 }
 
@@ -224,21 +205,21 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
 
 bool pyro_decode_stage_submitted(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("Stage Info"), KEY("Properties")};
-    static const struct pyro_json_key property_keys[] = {KEY("spark.scheduler.pool")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (STAGE_INFO, "Stage Info"), (PROPERTIES, "Properties"));
+    PYRO_JSON_KEYS(property_keys, (PROPERTY_POOL, "spark.scheduler.pool"));
     struct stage_info info;
     struct pyro_slice pool = PYRO_SLICE_NULL;
     struct pyro_json_object object, properties;
     init_info(&info);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 1) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == STAGE_INFO) {
             decode_info(json, builder, &info);
-        } else if (key != 2) {
+        } else if (key != PROPERTIES) {
             pyro_json_skip(json);
         } else if (pyro_json_enter_object(json, &properties)) {
-            while (pyro_json_next_known(json, &properties, property_keys, 1) != PYRO_JSON_END) {
+            while (PYRO_JSON_NEXT_KNOWN(json, &properties, property_keys) != PYRO_JSON_END) {
                 if (pyro_json_peek(json) == '"')
                     pyro_build_text(builder, json, &pool);
                 else
@@ -259,14 +240,14 @@ bool pyro_decode_stage_submitted(struct pyro_json *json, struct pyro_builder *bu
 
 bool pyro_decode_stage_completed(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("Stage Info")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (STAGE_INFO, "Stage Info"));
     struct stage_info info;
     struct pyro_json_object object;
     init_info(&info);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == STAGE_INFO)
             decode_info(json, builder, &info);
         else
             pyro_json_skip(json);

@@ -11,23 +11,10 @@
 #include "decode/eventlog/rdd_info.h"
 #include "decode/eventlog/stage_info.h"
 
-#define KEY PYRO_JSON_KEY
-
-static const struct pyro_json_key keys[] = {
-    KEY("RDD ID"),
-    KEY("Name"),
-    KEY("Scope"),
-    KEY("Callsite"),
-    KEY("Parent IDs"),
-    KEY("Storage Level"),
-    KEY("Barrier"),
-    KEY("DeterministicLevel"),
-    KEY("Number of Partitions"),
-    KEY("Number of Cached Partitions"),
-    KEY("Memory Size"),
-    KEY("Disk Size"),
-};
-enum { ID, NAME, SCOPE, CALL_SITE, PARENTS, LEVEL, BARRIER, DETERMINISTIC, PARTITIONS, CACHED, MEMORY, DISK, KEYS };
+PYRO_JSON_KEYS(keys, (ID, "RDD ID"), (NAME, "Name"), (SCOPE, "Scope"), (CALL_SITE, "Callsite"), (PARENTS, "Parent IDs"),
+               (LEVEL, "Storage Level"), (BARRIER, "Barrier"), (DETERMINISTIC, "DeterministicLevel"),
+               (PARTITIONS, "Number of Partitions"), (CACHED, "Number of Cached Partitions"), (MEMORY, "Memory Size"),
+               (DISK, "Disk Size"));
 
 struct level {
     bool disk, memory, off_heap, deserialized;
@@ -36,20 +23,24 @@ struct level {
 
 static void decode_level(struct pyro_json *json, struct level *level)
 {
-    static const struct pyro_json_key level_keys[] = {
-        KEY("Use Disk"), KEY("Use Memory"), KEY("Use Off Heap"), KEY("Deserialized"), KEY("Replication"),
-    };
-    bool *const flags[] = {&level->disk, &level->memory, &level->off_heap, &level->deserialized};
+    PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"),
+                   (LEVEL_USE_OFF_HEAP, "Use Off Heap"), (LEVEL_DESERIALIZED, "Deserialized"),
+                   (LEVEL_REPLICATION, "Replication"));
     struct pyro_json_object object;
     if (pyro_json_peek(json) != '{') {
         pyro_json_skip(json); /* Spark 1.0 writes a text */
         return;
     }
     pyro_json_enter_object(json, &object);
-    for (int key; (key = pyro_json_next(json, &object, level_keys, 5)) != PYRO_JSON_END;) {
-        if (key >= 0 && key < 4)
-            pyro_json_take_bool(json, flags[key]);
-        else if (key == 4)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, level_keys)) != PYRO_JSON_END;) {
+        bool *flag = key == LEVEL_USE_DISK       ? &level->disk
+                     : key == LEVEL_USE_MEMORY   ? &level->memory
+                     : key == LEVEL_USE_OFF_HEAP ? &level->off_heap
+                     : key == LEVEL_DESERIALIZED ? &level->deserialized
+                                                 : NULL;
+        if (flag)
+            pyro_json_take_bool(json, flag);
+        else if (key == LEVEL_REPLICATION)
             pyro_json_take_int(json, &level->replication);
         else
             pyro_json_skip(json);
@@ -92,7 +83,7 @@ static struct pyro_slice usual_scope_name(struct pyro_slice raw)
 /* The scope is JSON inside a string: {"id":"3","name":"mapPartitions"}. */
 static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_slice raw, const struct pyro_scan *scan)
 {
-    static const struct pyro_json_key scope_keys[] = {KEY("id"), KEY("name")};
+    PYRO_JSON_KEYS(scope_keys, (SCOPE_ID, "id"), (SCOPE_NAME, "name"));
     struct pyro_slice name = PYRO_SLICE_NULL;
     struct pyro_strbuf padded;
     struct pyro_json json;
@@ -110,8 +101,8 @@ static struct pyro_slice scope_name(struct pyro_builder *builder, struct pyro_sl
         pyro_text_decode(&padded, raw, &builder->app->integrity.replaced_characters);
         pyro_json_start(&json, padded.data, padded.data + padded.len, scan);
         if (pyro_json_enter_object(&json, &object)) {
-            for (int key; (key = pyro_json_next(&json, &object, scope_keys, 2)) != PYRO_JSON_END;) {
-                if (key == 1 && pyro_json_peek(&json) == '"')
+            for (int key; (key = PYRO_JSON_NEXT(&json, &object, scope_keys)) != PYRO_JSON_END;) {
+                if (key == SCOPE_NAME && pyro_json_peek(&json) == '"')
                     pyro_build_text(builder, &json, &name);
                 else
                     pyro_json_skip(&json);
@@ -159,7 +150,7 @@ static int64_t decode_rdd(struct pyro_json *json, struct pyro_builder *builder, 
     pyro_row_init(PYRO_TABLE_rdds, &found);
     if (!pyro_json_enter_object(json, &object))
         return PYRO_NONE;
-    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         int64_t *number = key == ID           ? &found.id
                           : key == PARTITIONS ? &found.partitions
                           : key == CACHED     ? &found.cached_partitions
@@ -253,13 +244,13 @@ bool pyro_decode_rdds(struct pyro_json *json, struct pyro_builder *builder, stru
 
 bool pyro_decode_unpersist_rdd(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key unpersist_keys[] = {KEY("Event"), KEY("RDD ID")};
+    PYRO_JSON_KEYS(unpersist_keys, (UNPERSIST_EVENT, "Event"), (UNPERSIST_RDD_ID, "RDD ID"));
     struct pyro_json_object object;
     int64_t id = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, unpersist_keys, 2)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, unpersist_keys)) != PYRO_JSON_END;) {
+        if (key == UNPERSIST_RDD_ID)
             pyro_json_take_int(json, &id);
         else
             pyro_json_skip(json);
@@ -280,14 +271,14 @@ struct block {
 
 static void decode_block_level(struct pyro_json *json, struct block *block)
 {
-    static const struct pyro_json_key level_keys[] = {KEY("Use Disk"), KEY("Use Memory")};
+    PYRO_JSON_KEYS(level_keys, (LEVEL_USE_DISK, "Use Disk"), (LEVEL_USE_MEMORY, "Use Memory"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, level_keys, 2)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, level_keys)) != PYRO_JSON_END;) {
+        if (key == LEVEL_USE_DISK)
             pyro_json_take_bool(json, &block->on_disk);
-        else if (key == 1)
+        else if (key == LEVEL_USE_MEMORY)
             pyro_json_take_bool(json, &block->in_memory);
         else
             pyro_json_skip(json);
@@ -296,22 +287,22 @@ static void decode_block_level(struct pyro_json *json, struct block *block)
 
 static void decode_block(struct pyro_json *json, struct pyro_builder *builder, struct block *block)
 {
-    static const struct pyro_json_key block_keys[] = {
-        KEY("Block Manager ID"), KEY("Block ID"), KEY("Storage Level"), KEY("Memory Size"), KEY("Disk Size"),
-    };
+    PYRO_JSON_KEYS(block_keys, (BLOCK_BLOCK_MANAGER_ID, "Block Manager ID"), (BLOCK_BLOCK_ID, "Block ID"),
+                   (BLOCK_STORAGE_LEVEL, "Storage Level"), (BLOCK_MEMORY_SIZE, "Memory Size"),
+                   (BLOCK_DISK_SIZE, "Disk Size"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, block_keys, 5)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, block_keys)) != PYRO_JSON_END;) {
+        if (key == BLOCK_BLOCK_MANAGER_ID)
             pyro_decode_block_manager_id(json, builder, &block->executor);
-        else if (key == 1)
+        else if (key == BLOCK_BLOCK_ID)
             pyro_json_take_string(json, &block->id, NULL);
-        else if (key == 2)
+        else if (key == BLOCK_STORAGE_LEVEL)
             decode_block_level(json, block);
-        else if (key == 3)
+        else if (key == BLOCK_MEMORY_SIZE)
             pyro_json_take_int(json, &block->memory_bytes);
-        else if (key == 4)
+        else if (key == BLOCK_DISK_SIZE)
             pyro_json_take_int(json, &block->disk_bytes);
         else
             pyro_json_skip(json);
@@ -387,14 +378,14 @@ static void apply_block(struct pyro_builder *builder, const struct block *block,
 
 bool pyro_decode_block_updated(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key event_keys[] = {KEY("Event"), KEY("Block Updated Info")};
+    PYRO_JSON_KEYS(event_keys, (EVENT_EVENT, "Event"), (EVENT_BLOCK_UPDATED_INFO, "Block Updated Info"));
     struct block block = {0};
     struct pyro_json_object object;
     int64_t rdd, partition;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, event_keys, 2)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, event_keys)) != PYRO_JSON_END;) {
+        if (key == EVENT_BLOCK_UPDATED_INFO)
             decode_block(json, builder, &block);
         else
             pyro_json_skip(json);

@@ -9,8 +9,6 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* "2024-01-31T12:34:56.789Z" as epoch milliseconds, or PYRO_NONE. */
 static int64_t parse_instant(struct pyro_slice text)
 {
@@ -65,12 +63,15 @@ static void take_description(struct pyro_json *json, struct pyro_builder *builde
 
 static void decode_states(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("operatorName"),   KEY("numRowsTotal"),    KEY("numRowsUpdated"),
-        KEY("numRowsRemoved"), KEY("memoryUsedBytes"), KEY("numRowsDroppedByWatermark"),
-    };
-    int64_t *const sums[] = {&batch->state_rows, &batch->state_rows_updated, &batch->state_rows_removed,
-                             &batch->state_memory_bytes, &batch->dropped_rows};
+    PYRO_JSON_KEYS(keys, (OPERATOR_NAME, "operatorName"), (NUM_ROWS_TOTAL, "numRowsTotal"),
+                   (NUM_ROWS_UPDATED, "numRowsUpdated"), (NUM_ROWS_REMOVED, "numRowsRemoved"),
+                   (MEMORY_USED_BYTES, "memoryUsedBytes"),
+                   (NUM_ROWS_DROPPED_BY_WATERMARK, "numRowsDroppedByWatermark"));
+    int64_t *const sums[keys_count] = {[NUM_ROWS_TOTAL] = &batch->state_rows,
+                                       [NUM_ROWS_UPDATED] = &batch->state_rows_updated,
+                                       [NUM_ROWS_REMOVED] = &batch->state_rows_removed,
+                                       [MEMORY_USED_BYTES] = &batch->state_memory_bytes,
+                                       [NUM_ROWS_DROPPED_BY_WATERMARK] = &batch->dropped_rows};
     char names[200];
     size_t used = 0;
     if (!pyro_json_enter_array(json))
@@ -78,19 +79,22 @@ static void decode_states(struct pyro_json *json, struct pyro_builder *builder, 
     for (bool first = true; pyro_json_next_element(json, &first);) {
         struct pyro_json_object object;
         struct pyro_slice name = PYRO_SLICE_NULL;
-        int64_t values[5] = {PYRO_NONE, PYRO_NONE, PYRO_NONE, PYRO_NONE, PYRO_NONE};
+        int64_t values[keys_count];
+        for (size_t i = 0; i < keys_count; i++)
+            values[i] = PYRO_NONE;
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 6)) != PYRO_JSON_END;) {
-            if (key > 0)
-                pyro_json_take_int(json, &values[key - 1]);
-            else if (key == 0 && pyro_json_peek(json) == '"')
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+            if (key >= 0 && sums[key])
+                pyro_json_take_int(json, &values[key]);
+            else if (key == OPERATOR_NAME && pyro_json_peek(json) == '"')
                 pyro_json_take_string(json, &name, NULL);
             else
                 pyro_json_skip(json);
         }
-        for (size_t i = 0; i < 5; i++)
-            add_count(sums[i], values[i]);
+        for (size_t i = 0; i < keys_count; i++)
+            if (sums[i])
+                add_count(sums[i], values[i]);
         if (name.len > 0 && name.len + 2 <= sizeof(names) - used) {
             memcpy(names + used, ", ", used > 0 ? 2 : 0);
             used += used > 0 ? 2 : 0;
@@ -104,57 +108,55 @@ static void decode_states(struct pyro_json *json, struct pyro_builder *builder, 
 
 static void decode_sources(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("numInputRows"),
-        KEY("inputRowsPerSecond"),
-        KEY("processedRowsPerSecond"),
-        KEY("description"),
-    };
+    PYRO_JSON_KEYS(keys, (NUM_INPUT_ROWS, "numInputRows"), (INPUT_ROWS_PER_SECOND, "inputRowsPerSecond"),
+                   (PROCESSED_ROWS_PER_SECOND, "processedRowsPerSecond"), (DESCRIPTION, "description"));
     if (!pyro_json_enter_array(json))
         return;
     for (bool first = true; pyro_json_next_element(json, &first);) {
         struct pyro_json_object object;
         int64_t rows = 0;
-        double rates[2] = {NAN, NAN};
+        double input_rate = NAN, processed_rate = NAN;
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = pyro_json_next(json, &object, keys, 4)) != PYRO_JSON_END;) {
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
             char next = pyro_json_peek(json);
-            if (key == 0)
+            if (key == NUM_INPUT_ROWS)
                 pyro_json_take_int(json, &rows);
-            else if ((key == 1 || key == 2) && next != '"')
-                pyro_json_take_double(json, &rates[key - 1]);
-            else if (key == 3 && next == '"')
+            else if ((key == INPUT_ROWS_PER_SECOND || key == PROCESSED_ROWS_PER_SECOND) && next != '"')
+                pyro_json_take_double(json, key == INPUT_ROWS_PER_SECOND ? &input_rate : &processed_rate);
+            else if (key == DESCRIPTION && next == '"')
                 take_description(json, builder, &batch->source);
             else
                 pyro_json_skip(json);
         }
         batch->input_rows =
             (int64_t)((uint64_t)(batch->input_rows == PYRO_NONE ? 0 : batch->input_rows) + (uint64_t)rows);
-        if (!isnan(rates[0]))
+        if (!isnan(input_rate))
             batch->input_rows_per_second =
-                isnan(batch->input_rows_per_second) ? rates[0] : batch->input_rows_per_second + rates[0];
-        if (!isnan(rates[1]))
-            batch->processed_rows_per_second =
-                isnan(batch->processed_rows_per_second) ? rates[1] : batch->processed_rows_per_second + rates[1];
+                isnan(batch->input_rows_per_second) ? input_rate : batch->input_rows_per_second + input_rate;
+        if (!isnan(processed_rate))
+            batch->processed_rows_per_second = isnan(batch->processed_rows_per_second)
+                                                   ? processed_rate
+                                                   : batch->processed_rows_per_second + processed_rate;
     }
 }
 
 static void decode_durations(struct pyro_json *json, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("triggerExecution"), KEY("latestOffset"), KEY("getBatch"),      KEY("queryPlanning"),
-        KEY("walCommit"),        KEY("addBatch"),     KEY("commitOffsets"),
-    };
-    int64_t *const places[] = {&batch->duration_ms,       &batch->latest_offset_ms, &batch->get_batch_ms,
-                               &batch->query_planning_ms, &batch->wal_commit_ms,    &batch->add_batch_ms,
-                               &batch->commit_offsets_ms};
+    PYRO_JSON_KEYS(keys, (TRIGGER_EXECUTION, "triggerExecution"), (LATEST_OFFSET, "latestOffset"),
+                   (GET_BATCH, "getBatch"), (QUERY_PLANNING, "queryPlanning"), (WAL_COMMIT, "walCommit"),
+                   (ADD_BATCH, "addBatch"), (COMMIT_OFFSETS, "commitOffsets"));
+    int64_t *const columns[keys_count] = {
+        [TRIGGER_EXECUTION] = &batch->duration_ms,   [LATEST_OFFSET] = &batch->latest_offset_ms,
+        [GET_BATCH] = &batch->get_batch_ms,          [QUERY_PLANNING] = &batch->query_planning_ms,
+        [WAL_COMMIT] = &batch->wal_commit_ms,        [ADD_BATCH] = &batch->add_batch_ms,
+        [COMMIT_OFFSETS] = &batch->commit_offsets_ms};
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 7)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         if (key >= 0)
-            pyro_json_take_int(json, places[key]);
+            pyro_json_take_int(json, columns[key]);
         else
             pyro_json_skip(json);
     }
@@ -162,14 +164,14 @@ static void decode_durations(struct pyro_json *json, struct pyro_stream_batch *b
 
 static void decode_event_time(struct pyro_json *json, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {KEY("watermark"), KEY("max")};
+    PYRO_JSON_KEYS(keys, (WATERMARK, "watermark"), (MAX, "max"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         struct pyro_slice text = PYRO_SLICE_NULL;
         if (key >= 0 && pyro_json_peek(json) == '"' && pyro_json_take_string(json, &text, NULL))
-            *(key == 0 ? &batch->watermark_ms : &batch->event_time_max_ms) = parse_instant(text);
+            *(key == WATERMARK ? &batch->watermark_ms : &batch->event_time_max_ms) = parse_instant(text);
         else if (key < 0 || pyro_json_peek(json) != '"')
             pyro_json_skip(json);
     }
@@ -177,12 +179,12 @@ static void decode_event_time(struct pyro_json *json, struct pyro_stream_batch *
 
 static void decode_sink(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {KEY("description")};
+    PYRO_JSON_KEYS(keys, (DESCRIPTION, "description"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 1)) != PYRO_JSON_END;) {
-        if (key == 0 && pyro_json_peek(json) == '"')
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == DESCRIPTION && pyro_json_peek(json) == '"')
             take_description(json, builder, &batch->sink);
         else
             pyro_json_skip(json);
@@ -191,48 +193,45 @@ static void decode_sink(struct pyro_json *json, struct pyro_builder *builder, st
 
 static void decode_progress(struct pyro_json *json, struct pyro_builder *builder, struct pyro_stream_batch *batch)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("id"),         KEY("runId"),     KEY("name"),
-        KEY("timestamp"),  KEY("batchId"),   KEY("batchDuration"),
-        KEY("durationMs"), KEY("eventTime"), KEY("stateOperators"),
-        KEY("sources"),    KEY("sink"),
-    };
+    PYRO_JSON_KEYS(keys, (ID, "id"), (RUN_ID, "runId"), (NAME, "name"), (TIMESTAMP, "timestamp"), (BATCH_ID, "batchId"),
+                   (BATCH_DURATION, "batchDuration"), (DURATION_MS, "durationMs"), (EVENT_TIME, "eventTime"),
+                   (STATE_OPERATORS, "stateOperators"), (SOURCES, "sources"), (SINK, "sink"));
     struct pyro_slice text = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 11)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         switch (key) {
-        case 0:
+        case ID:
             pyro_build_text(builder, json, &batch->query);
             break;
-        case 1:
+        case RUN_ID:
             pyro_build_text(builder, json, &batch->run);
             break;
-        case 2:
+        case NAME:
             pyro_build_text(builder, json, &batch->name);
             break;
-        case 3:
+        case TIMESTAMP:
             text = PYRO_SLICE_NULL;
             pyro_build_text(builder, json, &text);
             batch->time_ms = parse_instant(text);
             break;
-        case 4:
+        case BATCH_ID:
             pyro_json_take_int(json, &batch->batch);
             break;
-        case 6:
+        case DURATION_MS:
             decode_durations(json, batch);
             break;
-        case 7:
+        case EVENT_TIME:
             decode_event_time(json, batch);
             break;
-        case 8:
+        case STATE_OPERATORS:
             decode_states(json, builder, batch);
             break;
-        case 9:
+        case SOURCES:
             decode_sources(json, builder, batch);
             break;
-        case 10:
+        case SINK:
             decode_sink(json, builder, batch);
             break;
         default:
@@ -243,14 +242,14 @@ static void decode_progress(struct pyro_json *json, struct pyro_builder *builder
 
 bool pyro_decode_query_progress(struct pyro_json *json, struct pyro_builder *builder)
 {
-    static const struct pyro_json_key keys[] = {KEY("Event"), KEY("progress")};
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (PROGRESS, "progress"));
     struct pyro_stream_batch batch;
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_streams, &batch);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, 2)) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == PROGRESS)
             decode_progress(json, builder, &batch);
         else
             pyro_json_skip(json);

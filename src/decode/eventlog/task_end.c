@@ -4,161 +4,97 @@
  * accumulables, two thirds of the bytes, are passed over 64 at a time. */
 #include "decode/eventlog/task_events.h"
 
-#define KEY PYRO_JSON_KEY
-
-/* Objects that hold integers only: key by key the column it goes to. */
+/* An object whose members are integers or such objects: key by key the column it goes to, or which object it is. */
 struct int_members {
     const struct pyro_json_key *keys;
     const unsigned char *columns;
     unsigned count;
 };
 
-enum { OBJECT = 255 }; /* instead of a column: the object of push-based shuffle */
+/* Instead of a column. */
+enum member_object { PUSH_BASED = PYRO_TASK_COLUMN_COUNT, SHUFFLE_READ, SHUFFLE_WRITE, INPUT, OUTPUT, UPDATED_BLOCKS };
+_Static_assert(UPDATED_BLOCKS <= UINT8_MAX, "what a member goes to fits a byte");
 
-#define INT_MEMBERS(name)                                                                                              \
-    {                                                                                                                  \
-        name##_keys, name##_columns, sizeof(name##_columns)                                                            \
-    }
+/* INT_MEMBERS(name, ("key", column), ...) */
+#define INT_MEMBERS(name, ...)                                                                                         \
+    static const struct pyro_json_key name##_keys[] = {PYRO_EACH(MEMBER_KEY, __VA_ARGS__)};                            \
+    static const unsigned char name##_columns[] = {PYRO_EACH(MEMBER_COLUMN, __VA_ARGS__)};                             \
+    static const struct int_members name = {name##_keys, name##_columns, sizeof(name##_columns)}
+#define MEMBER_KEY(key, column)    PYRO_JSON_KEY(key),
+#define MEMBER_COLUMN(key, column) column,
 
-static const struct pyro_json_key shuffle_read_keys[] = {
-    KEY("Remote Blocks Fetched"),     KEY("Local Blocks Fetched"),      KEY("Fetch Wait Time"),
-    KEY("Remote Bytes Read"),         KEY("Remote Bytes Read To Disk"), KEY("Local Bytes Read"),
-    KEY("Total Records Read"),        KEY("Remote Requests Duration"),  KEY("Push Based Shuffle"),
-    KEY("Shuffle Push Read Metrics"),
-};
-static const unsigned char shuffle_read_columns[] = {
-    PYRO_TASK_shuffle_remote_blocks,
-    PYRO_TASK_shuffle_local_blocks,
-    PYRO_TASK_fetch_wait_ms,
-    PYRO_TASK_shuffle_remote_bytes,
-    PYRO_TASK_shuffle_remote_to_disk_bytes,
-    PYRO_TASK_shuffle_local_bytes,
-    PYRO_TASK_shuffle_read_records,
-    PYRO_TASK_shuffle_remote_requests_ms,
-    OBJECT,
-    OBJECT,
-};
-static const struct pyro_json_key push_keys[] = {
-    KEY("Corrupt Merged Block Chunks"), KEY("Merged Fetch Fallback Count"),  KEY("Merged Remote Blocks Fetched"),
-    KEY("Merged Local Blocks Fetched"), KEY("Merged Remote Chunks Fetched"), KEY("Merged Local Chunks Fetched"),
-    KEY("Merged Remote Bytes Read"),    KEY("Merged Local Bytes Read"),      KEY("Merged Remote Requests Duration"),
-    KEY("Merged Fallback Count"),
-};
-static const unsigned char push_columns[] = {
-    PYRO_TASK_push_corrupt_chunks, PYRO_TASK_push_fallbacks,     PYRO_TASK_push_remote_blocks,
-    PYRO_TASK_push_local_blocks,   PYRO_TASK_push_remote_chunks, PYRO_TASK_push_local_chunks,
-    PYRO_TASK_push_remote_bytes,   PYRO_TASK_push_local_bytes,   PYRO_TASK_push_remote_requests_ms,
-    PYRO_TASK_push_fallbacks,
-};
-static const struct pyro_json_key shuffle_write_keys[] = {
-    KEY("Shuffle Bytes Written"),
-    KEY("Shuffle Write Time"),
-    KEY("Shuffle Records Written"),
-};
-static const unsigned char shuffle_write_columns[] = {
-    PYRO_TASK_shuffle_write_bytes,
-    PYRO_TASK_shuffle_write_ns,
-    PYRO_TASK_shuffle_write_records,
-};
-static const struct pyro_json_key input_keys[] = {KEY("Bytes Read"), KEY("Records Read")};
-static const unsigned char input_columns[] = {PYRO_TASK_input_bytes, PYRO_TASK_input_records};
-static const struct pyro_json_key output_keys[] = {KEY("Bytes Written"), KEY("Records Written")};
-static const unsigned char output_columns[] = {PYRO_TASK_output_bytes, PYRO_TASK_output_records};
+INT_MEMBERS(shuffle_read, ("Remote Blocks Fetched", PYRO_TASK_shuffle_remote_blocks),
+            ("Local Blocks Fetched", PYRO_TASK_shuffle_local_blocks), ("Fetch Wait Time", PYRO_TASK_fetch_wait_ms),
+            ("Remote Bytes Read", PYRO_TASK_shuffle_remote_bytes),
+            ("Remote Bytes Read To Disk", PYRO_TASK_shuffle_remote_to_disk_bytes),
+            ("Local Bytes Read", PYRO_TASK_shuffle_local_bytes), ("Total Records Read", PYRO_TASK_shuffle_read_records),
+            ("Remote Requests Duration", PYRO_TASK_shuffle_remote_requests_ms), ("Push Based Shuffle", PUSH_BASED),
+            ("Shuffle Push Read Metrics", PUSH_BASED));
+INT_MEMBERS(push_based, ("Corrupt Merged Block Chunks", PYRO_TASK_push_corrupt_chunks),
+            ("Merged Fetch Fallback Count", PYRO_TASK_push_fallbacks),
+            ("Merged Remote Blocks Fetched", PYRO_TASK_push_remote_blocks),
+            ("Merged Local Blocks Fetched", PYRO_TASK_push_local_blocks),
+            ("Merged Remote Chunks Fetched", PYRO_TASK_push_remote_chunks),
+            ("Merged Local Chunks Fetched", PYRO_TASK_push_local_chunks),
+            ("Merged Remote Bytes Read", PYRO_TASK_push_remote_bytes),
+            ("Merged Local Bytes Read", PYRO_TASK_push_local_bytes),
+            ("Merged Remote Requests Duration", PYRO_TASK_push_remote_requests_ms),
+            ("Merged Fallback Count", PYRO_TASK_push_fallbacks));
+INT_MEMBERS(shuffle_write, ("Shuffle Bytes Written", PYRO_TASK_shuffle_write_bytes),
+            ("Shuffle Write Time", PYRO_TASK_shuffle_write_ns),
+            ("Shuffle Records Written", PYRO_TASK_shuffle_write_records));
+INT_MEMBERS(input, ("Bytes Read", PYRO_TASK_input_bytes), ("Records Read", PYRO_TASK_input_records));
+INT_MEMBERS(output, ("Bytes Written", PYRO_TASK_output_bytes), ("Records Written", PYRO_TASK_output_records));
+INT_MEMBERS(task_metrics, ("Executor Deserialize Time", PYRO_TASK_deserialize_ms),
+            ("Executor Deserialize CPU Time", PYRO_TASK_deserialize_cpu_ns), ("Executor Run Time", PYRO_TASK_run_ms),
+            ("Executor CPU Time", PYRO_TASK_cpu_ns), ("Peak Execution Memory", PYRO_TASK_peak_execution_memory_bytes),
+            ("Result Size", PYRO_TASK_result_bytes), ("JVM GC Time", PYRO_TASK_gc_ms),
+            ("Result Serialization Time", PYRO_TASK_result_serialize_ms),
+            ("Memory Bytes Spilled", PYRO_TASK_memory_spill_bytes), ("Disk Bytes Spilled", PYRO_TASK_disk_spill_bytes),
+            ("Shuffle Read Metrics", SHUFFLE_READ), ("Shuffle Write Metrics", SHUFFLE_WRITE), ("Input Metrics", INPUT),
+            ("Output Metrics", OUTPUT), ("Updated Blocks", UPDATED_BLOCKS));
 
-static const struct int_members push_based_shuffle = {push_keys, push_columns, sizeof(push_columns)};
-static const struct int_members shuffle_read = INT_MEMBERS(shuffle_read);
-static const struct int_members shuffle_write = INT_MEMBERS(shuffle_write);
-static const struct int_members input = INT_MEMBERS(input);
-static const struct int_members output = INT_MEMBERS(output);
+static void decode_members(struct pyro_json *json, const struct int_members *members, int64_t *row);
 
-static void decode_ints(struct pyro_json *json, const struct int_members *members, int64_t *row)
+static void decode_object(struct pyro_json *json, int object, int64_t *row)
+{
+    static const struct int_members *const objects[] = {[PUSH_BASED - PUSH_BASED] = &push_based,
+                                                        [SHUFFLE_READ - PUSH_BASED] = &shuffle_read,
+                                                        [SHUFFLE_WRITE - PUSH_BASED] = &shuffle_write,
+                                                        [INPUT - PUSH_BASED] = &input,
+                                                        [OUTPUT - PUSH_BASED] = &output};
+    if (object == UPDATED_BLOCKS)
+        pyro_json_skip_array_fast(json);
+    else
+        decode_members(json, objects[object - PUSH_BASED], row);
+}
+
+static void decode_members(struct pyro_json *json, const struct int_members *members, int64_t *row)
 {
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
     for (int key; (key = pyro_json_next(json, &object, members->keys, members->count)) != PYRO_JSON_END;) {
-        if (key >= 0 && members->columns[key] != OBJECT)
-            pyro_json_take_int(json, &row[members->columns[key]]);
-        else if (key >= 0)
-            decode_ints(json, &push_based_shuffle, row);
-        else
+        if (key < 0)
             pyro_json_skip(json);
+        else if (members->columns[key] < PYRO_TASK_COLUMN_COUNT)
+            pyro_json_take_int(json, &row[members->columns[key]]);
+        else
+            decode_object(json, members->columns[key], row);
     }
 }
-
-enum { FIRST_METRIC_OBJECT = 10 };
-static const struct pyro_json_key metric_keys[] = {
-    KEY("Executor Deserialize Time"),
-    KEY("Executor Deserialize CPU Time"),
-    KEY("Executor Run Time"),
-    KEY("Executor CPU Time"),
-    KEY("Peak Execution Memory"),
-    KEY("Result Size"),
-    KEY("JVM GC Time"),
-    KEY("Result Serialization Time"),
-    KEY("Memory Bytes Spilled"),
-    KEY("Disk Bytes Spilled"),
-    KEY("Shuffle Read Metrics"),
-    KEY("Shuffle Write Metrics"),
-    KEY("Input Metrics"),
-    KEY("Output Metrics"),
-    KEY("Updated Blocks"),
-};
-static const unsigned char metric_columns[FIRST_METRIC_OBJECT] = {
-    PYRO_TASK_deserialize_ms,
-    PYRO_TASK_deserialize_cpu_ns,
-    PYRO_TASK_run_ms,
-    PYRO_TASK_cpu_ns,
-    PYRO_TASK_peak_execution_memory_bytes,
-    PYRO_TASK_result_bytes,
-    PYRO_TASK_gc_ms,
-    PYRO_TASK_result_serialize_ms,
-    PYRO_TASK_memory_spill_bytes,
-    PYRO_TASK_disk_spill_bytes,
-};
 
 static void decode_metrics(struct pyro_json *json, int64_t *row)
 {
-    struct pyro_json_object object;
-    if (!pyro_json_enter_object(json, &object))
-        return;
-    row[PYRO_TASK_has_metrics] = 1;
-    static const struct int_members *const objects[] = {&shuffle_read, &shuffle_write, &input, &output};
-    const unsigned count = sizeof(metric_keys) / sizeof(*metric_keys);
-    for (int key; (key = pyro_json_next(json, &object, metric_keys, count)) != PYRO_JSON_END;) {
-        if (key >= 0 && key < FIRST_METRIC_OBJECT)
-            pyro_json_take_int(json, &row[metric_columns[key]]);
-        else if (key >= FIRST_METRIC_OBJECT && key < FIRST_METRIC_OBJECT + 4)
-            decode_ints(json, objects[key - FIRST_METRIC_OBJECT], row);
-        else if (key == FIRST_METRIC_OBJECT + 4)
-            pyro_json_skip_array_fast(json);
-        else
-            pyro_json_skip(json);
-    }
+    row[PYRO_TASK_has_metrics] |= pyro_json_peek(json) == '{';
+    decode_members(json, &task_metrics, row);
 }
 
-static const struct pyro_json_key info_keys[] = {
-    KEY("Task ID"),     KEY("Index"),  KEY("Attempt"),  KEY("Partition ID"), KEY("Launch Time"),
-    KEY("Executor ID"), KEY("Host"),   KEY("Locality"), KEY("Speculative"),  KEY("Getting Result Time"),
-    KEY("Finish Time"), KEY("Failed"), KEY("Killed"),   KEY("Accumulables"),
-};
-enum info_key {
-    INFO_ID,
-    INFO_INDEX,
-    INFO_ATTEMPT,
-    INFO_PARTITION,
-    INFO_LAUNCH,
-    INFO_EXECUTOR,
-    INFO_HOST,
-    INFO_LOCALITY,
-    INFO_SPECULATIVE,
-    INFO_GETTING_RESULT,
-    INFO_FINISH,
-    INFO_FAILED,
-    INFO_KILLED,
-    INFO_ACCUMULABLES,
-    INFO_KEYS
-};
+PYRO_JSON_KEYS(info_keys, (INFO_ID, "Task ID"), (INFO_INDEX, "Index"), (INFO_ATTEMPT, "Attempt"),
+               (INFO_PARTITION, "Partition ID"), (INFO_LAUNCH, "Launch Time"), (INFO_EXECUTOR, "Executor ID"),
+               (INFO_HOST, "Host"), (INFO_LOCALITY, "Locality"), (INFO_SPECULATIVE, "Speculative"),
+               (INFO_GETTING_RESULT, "Getting Result Time"), (INFO_FINISH, "Finish Time"), (INFO_FAILED, "Failed"),
+               (INFO_KILLED, "Killed"), (INFO_ACCUMULABLES, "Accumulables"));
 
 /* Texts of a record as written. They become texts of the batch when the record has been read to its end. */
 struct task_texts {
@@ -184,7 +120,7 @@ static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct
     if (!pyro_json_enter_object(json, &object))
         return;
     bool speculative = false, failed = false, killed = false;
-    for (int key; (key = pyro_json_next(json, &object, info_keys, INFO_KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, info_keys)) != PYRO_JSON_END;) {
         switch (key) {
         case INFO_ID:
             pyro_json_take_int(json, &row[PYRO_TASK_id]);
@@ -241,7 +177,7 @@ static void decode_info(struct pyro_json *json, struct pyro_batch *batch, struct
 
 /* All that Spark writes, in its order, so that the keys which are passed over do not spoil the guess of the next. */
 static const struct pyro_json_key executor_metric_keys[PYRO_HISTORY_PEAKS] = {
-#define HISTORY_PEAK(name) KEY(#name),
+#define HISTORY_PEAK(name) PYRO_JSON_KEY(#name),
 #include "model/history/peaks.def"
 #undef HISTORY_PEAK
 };
@@ -309,7 +245,7 @@ static void decode_reason(struct pyro_json *json, struct task_texts *texts, stru
     if (!pyro_json_take_raw(json, &raw))
         return;
     *reason = raw;
-    static const struct pyro_json_key keys[] = {KEY("Reason")};
+    PYRO_JSON_KEYS(keys, (REASON, "Reason"));
     struct pyro_json inside;
     struct pyro_json_object object;
     pyro_json_start(&inside, raw.ptr, raw.ptr + raw.len, json->scan);
@@ -317,8 +253,8 @@ static void decode_reason(struct pyro_json *json, struct task_texts *texts, stru
         *reason = PYRO_SLICE_NULL; /* null: no reason is given */
         return;
     }
-    for (int key; (key = pyro_json_next(&inside, &object, keys, 1)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(&inside, &object, keys)) != PYRO_JSON_END;) {
+        if (key == REASON)
             pyro_json_take_string(&inside, &texts->reason, NULL);
         else
             pyro_json_skip(&inside);
@@ -327,11 +263,9 @@ static void decode_reason(struct pyro_json *json, struct task_texts *texts, stru
         *reason = PYRO_SLICE_NULL;
 }
 
-static const struct pyro_json_key end_keys[] = {
-    KEY("Event"),           KEY("Stage ID"),  KEY("Stage Attempt ID"),      KEY("Task Type"),
-    KEY("Task End Reason"), KEY("Task Info"), KEY("Task Executor Metrics"), KEY("Task Metrics"),
-};
-enum { END_EVENT, END_STAGE, END_STAGE_ATTEMPT, END_TYPE, END_REASON, END_INFO, END_EXECUTOR, END_METRICS, END_KEYS };
+PYRO_JSON_KEYS(end_keys, (END_EVENT, "Event"), (END_STAGE, "Stage ID"), (END_STAGE_ATTEMPT, "Stage Attempt ID"),
+               (END_TYPE, "Task Type"), (END_REASON, "Task End Reason"), (END_INFO, "Task Info"),
+               (END_EXECUTOR, "Task Executor Metrics"), (END_METRICS, "Task Metrics"));
 
 static void add_text(struct pyro_batch *batch, int64_t *value, struct pyro_slice raw)
 {
@@ -366,7 +300,7 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, end_keys, END_KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, end_keys)) != PYRO_JSON_END;) {
         switch (key) {
         case END_STAGE:
             pyro_json_take_int(json, &row[PYRO_TASK_stage]);
@@ -407,20 +341,15 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
 
 bool pyro_decode_task_start(struct pyro_json *json, struct pyro_batch *batch, int64_t *ret_row)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),
-        KEY("Stage ID"),
-        KEY("Stage Attempt ID"),
-        KEY("Task Info"),
-    };
-    enum { START_STAGE = 1, START_ATTEMPT, START_INFO, START_KEYS };
+    PYRO_JSON_KEYS(keys, (START_EVENT, "Event"), (START_STAGE, "Stage ID"), (START_ATTEMPT, "Stage Attempt ID"),
+                   (START_INFO, "Task Info"));
     struct pyro_json_object object;
     struct task_texts texts = {0};
     int64_t row[PYRO_TASK_COLUMN_COUNT];
     clear_row(row);
     if (!pyro_json_enter_object(json, &object))
         return false;
-    for (int key; (key = pyro_json_next(json, &object, keys, START_KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         if (key == START_STAGE)
             pyro_json_take_int(json, &row[PYRO_TASK_stage]);
         else if (key == START_ATTEMPT)

@@ -1,8 +1,6 @@
 /* SQL metrics of single tasks, for those who ask for them. */
 #include "decode/eventlog/task_events.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* Users' accumulators may hold fractions, which are none of SQL's business. */
 static void take_update(struct pyro_json *json, int64_t *update)
 {
@@ -16,17 +14,14 @@ static void take_update(struct pyro_json *json, int64_t *update)
 /* What the task added to one accumulator; Spark writes SQL metrics as texts and calls them internal. */
 static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int64_t *last)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("ID"),       KEY("Name"), KEY("Update"), KEY("Value"), KEY("Internal"), KEY("Count Failed Values"),
-        KEY("Metadata"),
-    };
-    enum { ID, UPDATE = 2, METADATA = 6, KEYS };
+    PYRO_JSON_KEYS(keys, (ID, "ID"), (NAME, "Name"), (UPDATE, "Update"), (VALUE, "Value"), (INTERNAL, "Internal"),
+                   (COUNT_FAILED_VALUES, "Count Failed Values"), (METADATA, "Metadata"));
     struct pyro_json_object object;
     struct pyro_slice metadata = PYRO_SLICE_NULL;
     int64_t id = PYRO_NONE, update = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, KEYS)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
         char next = pyro_json_peek(json);
         if (key == ID)
             pyro_json_take_int(json, &id);

@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "decode/history/sql.h"
 
-#define KEY PYRO_JSON_KEY
-
 enum { NONE = -1 };
 
 /* An operator of the plan as it is written. */
@@ -44,18 +42,18 @@ static struct pyro_slice keep(struct graph *graph, struct pyro_slice raw)
 
 static void read_metric(struct pyro_json *json, struct graph *graph)
 {
-    static const struct pyro_json_key keys[] = {KEY("name"), KEY("accumulatorId"), KEY("metricType")};
+    PYRO_JSON_KEYS(keys, (NAME, "name"), (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_json_object object;
     struct pyro_slice name = PYRO_SLICE_LITERAL(""), type = PYRO_SLICE_LITERAL("");
     int64_t accumulator = 0;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == NAME)
             pyro_json_take_string(json, &name, NULL);
-        else if (key == 1)
+        else if (key == ACCUMULATOR_ID)
             pyro_json_take_int(json, &accumulator);
-        else if (key == 2)
+        else if (key == METRIC_TYPE)
             pyro_json_take_string(json, &type, NULL);
         else
             pyro_json_skip(json);
@@ -96,9 +94,8 @@ static void add_child(struct graph *graph, int32_t parent, int32_t child)
 /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
 static int32_t read_operator(struct pyro_json *json, struct graph *graph)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("nodeName"), KEY("simpleString"), KEY("children"), KEY("metadata"), KEY("metrics"),
-    };
+    PYRO_JSON_KEYS(keys, (NODE_NAME, "nodeName"), (SIMPLE_STRING, "simpleString"), (CHILDREN, "children"),
+                   (METADATA, "metadata"), (METRICS, "metrics"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return NONE;
@@ -110,19 +107,19 @@ static int32_t read_operator(struct pyro_json *json, struct graph *graph)
     struct operator operator= {
         .name = PYRO_SLICE_LITERAL(""), .text = PYRO_SLICE_LITERAL(""), .first = NONE, .last = NONE, .next = NONE};
     *added = operator;
-    for (int key; (key = pyro_json_next(json, &object, keys, 5)) != PYRO_JSON_END && !graph->failed;) {
-        if (key == 0) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END && !graph->failed;) {
+        if (key == NODE_NAME) {
             pyro_json_take_string(json, &operator.name, NULL);
-        } else if (key == 1) {
+        } else if (key == SIMPLE_STRING) {
             pyro_json_take_string(json, &operator.text, NULL);
-        } else if (key == 2 && pyro_json_peek(json) == '[') {
+        } else if (key == CHILDREN && pyro_json_peek(json) == '[') {
             pyro_json_enter_array(json);
             for (bool first = true; pyro_json_next_element(json, &first) && !graph->failed;) {
                 int32_t child = read_operator(json, graph);
                 if (child != NONE)
                     add_child(graph, row, child);
             }
-        } else if (key == 4 && pyro_json_peek(json) == '[') {
+        } else if (key == METRICS && pyro_json_peek(json) == '[') {
             operator.metric =(uint32_t) graph->metrics.count;
             pyro_json_enter_array(json);
             for (bool first = true; pyro_json_next_element(json, &first) && !graph->failed;)

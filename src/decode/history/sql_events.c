@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "decode/history/listener.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* What such events carry; each has some of it. */
 struct event {
     int64_t id, time_ms;
@@ -30,33 +28,32 @@ static void take_container(struct pyro_json *json, char opening, struct pyro_sli
 
 static bool read_event(struct pyro_slice line, struct event *event)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("Event"),         KEY("executionId"), KEY("description"),  KEY("physicalPlanDescription"),
-        KEY("sparkPlanInfo"), KEY("time"),        KEY("errorMessage"), KEY("sqlPlanMetrics"),
-        KEY("accumUpdates"),
-    };
+    PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (DESCRIPTION, "description"),
+                   (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"),
+                   (TIME, "time"), (ERROR_MESSAGE, "errorMessage"), (SQL_PLAN_METRICS, "sqlPlanMetrics"),
+                   (ACCUM_UPDATES, "accumUpdates"));
     struct pyro_json json;
     struct pyro_json_object object;
     *event = (struct event){0};
     pyro_json_start(&json, line.ptr, line.ptr + line.len, pyro_scan_best());
     if (!pyro_json_enter_object(&json, &object))
         return false;
-    for (int key; (key = pyro_json_next(&json, &object, keys, sizeof(keys) / sizeof(*keys))) != PYRO_JSON_END;) {
-        if (key == 1)
+    for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == EXECUTION_ID)
             event->has_id = pyro_json_take_int(&json, &event->id);
-        else if (key == 2)
+        else if (key == DESCRIPTION)
             take_text(&json, &event->description);
-        else if (key == 3)
+        else if (key == PHYSICAL_PLAN_DESCRIPTION)
             take_text(&json, &event->plan_text);
-        else if (key == 4)
+        else if (key == SPARK_PLAN_INFO)
             take_container(&json, '{', &event->plan);
-        else if (key == 5)
+        else if (key == TIME)
             pyro_json_take_int(&json, &event->time_ms);
-        else if (key == 6)
+        else if (key == ERROR_MESSAGE)
             take_text(&json, &event->error);
-        else if (key == 7)
+        else if (key == SQL_PLAN_METRICS)
             take_container(&json, '[', &event->metrics);
-        else if (key == 8)
+        else if (key == ACCUM_UPDATES)
             take_container(&json, '[', &event->updates);
         else
             pyro_json_skip(&json);
@@ -104,7 +101,7 @@ static void on_adaptive_plan(struct pyro_listener *listener, const struct event 
 
 static void on_adaptive_metrics(struct pyro_listener *listener, const struct event *event)
 {
-    static const struct pyro_json_key keys[] = {KEY("accumulatorId"), KEY("metricType")};
+    PYRO_JSON_KEYS(keys, (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_sql_follower *sql = &listener->sql;
     size_t row = pyro_sql_enter(sql, event->id);
     struct pyro_json json;
@@ -118,10 +115,10 @@ static void on_adaptive_metrics(struct pyro_listener *listener, const struct eve
         struct pyro_slice type = PYRO_SLICE_LITERAL("");
         if (!pyro_json_enter_object(&json, &object))
             return;
-        for (int key; (key = pyro_json_next(&json, &object, keys, 2)) != PYRO_JSON_END;) {
-            if (key == 0)
+        for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+            if (key == ACCUMULATOR_ID)
                 pyro_json_take_int(&json, &accumulator);
-            else if (key == 1)
+            else if (key == METRIC_TYPE)
                 take_text(&json, &type);
             else
                 pyro_json_skip(&json);

@@ -32,7 +32,7 @@ static bool parse_object(struct pyro_arena *arena, struct pyro_json *json, struc
     const struct pyro_tree **place = &node->first;
     if (!pyro_json_enter_object(json, &object))
         return false;
-    while (pyro_json_next(json, &object, NULL, 0) != PYRO_JSON_END) {
+    while (pyro_json_next_any(json, &object, NULL, 0) != PYRO_JSON_END) {
         struct pyro_slice key = object.name;
         struct pyro_tree *member = pyro_slice_is(key, "Accumulables") ? pass_accumulables(arena, json) : NULL;
         member = member ? member : parse_value(arena, json, depth + 1);

@@ -1,25 +1,21 @@
 /* The application and its environment. */
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
-static const struct pyro_json_key attempt_keys[] = {
-    KEY("attemptId"), KEY("startTime"), KEY("endTime"), KEY("sparkUser"), KEY("completed"), KEY("appSparkVersion"),
-};
-enum { ATTEMPT_ID, START, END, USER, COMPLETED, VERSION, ATTEMPT_KEYS };
+PYRO_JSON_KEYS(attempt_keys, (ATTEMPT_ID, "attemptId"), (START, "startTime"), (END, "endTime"), (USER, "sparkUser"),
+               (COMPLETED, "completed"), (VERSION, "appSparkVersion"));
 
 /* Leaves the members of the attempt that is asked for in `values`; the first one is the newest. */
 static void choose_attempt(struct pyro_slice attempts, const char *wanted, struct pyro_slice *values)
 {
     struct pyro_json json;
     pyro_api_start(&json, attempts);
-    for (unsigned i = 0; i < ATTEMPT_KEYS; i++)
+    for (unsigned i = 0; i < attempt_keys_count; i++)
         values[i] = PYRO_SLICE_NULL;
     if (!attempts.ptr || !pyro_json_enter_array(&json))
         return;
     for (bool first = true, found = false; pyro_json_next_element(&json, &first) && !found;) {
-        struct pyro_slice members[ATTEMPT_KEYS];
-        if (!pyro_api_take(&json, attempt_keys, ATTEMPT_KEYS, members))
+        struct pyro_slice members[attempt_keys_count];
+        if (!pyro_api_take(&json, attempt_keys, attempt_keys_count, members))
             continue;
         found = !wanted || pyro_api_is(members[ATTEMPT_ID], wanted);
         if (found)
@@ -29,22 +25,22 @@ static void choose_attempt(struct pyro_slice attempts, const char *wanted, struc
 
 static enum pyro_status write_application(struct pyro_api_reading *reading)
 {
-    static const struct pyro_json_key keys[] = {KEY("id"), KEY("name"), KEY("attempts")};
-    struct pyro_slice values[3], attempt[ATTEMPT_KEYS];
+    PYRO_JSON_KEYS(keys, (ID, "id"), (NAME, "name"), (ATTEMPTS, "attempts"));
+    struct pyro_slice values[keys_count], attempt[attempt_keys_count];
     struct pyro_json json;
     PYRO_TRY(pyro_api_get(reading, "", &reading->body, &json));
-    pyro_api_take(&json, keys, 3, values);
+    pyro_api_take(&json, keys, keys_count, values);
     PYRO_TRY(pyro_api_check(reading, "", &json));
-    if (!pyro_api_string(values[0]).ptr)
+    if (!pyro_api_string(values[ID]).ptr)
         return pyro_error_set(reading->error, PYRO_ERROR_INPUT,
                               "the server's answer holds no application: check the address");
-    choose_attempt(values[2], reading->source->attempt, attempt);
+    choose_attempt(values[ATTEMPTS], reading->source->attempt, attempt);
     pyro_api_line(reading, "SparkListenerLogStart");
     pyro_api_add_raw(reading, "Spark Version", attempt[VERSION]);
     PYRO_TRY(pyro_api_line_end(reading));
     pyro_api_line(reading, "SparkListenerApplicationStart");
-    pyro_api_add_raw(reading, "App Name", values[1]);
-    pyro_api_add_raw(reading, "App ID", values[0]);
+    pyro_api_add_raw(reading, "App Name", values[NAME]);
+    pyro_api_add_raw(reading, "App ID", values[ID]);
     pyro_api_add_time(reading, "Timestamp", pyro_api_time(attempt[START]));
     pyro_api_add_raw(reading, "User", attempt[USER]);
     pyro_api_add_raw(reading, "App Attempt ID", attempt[ATTEMPT_ID]);
@@ -86,7 +82,7 @@ static void add_pairs(struct pyro_api_reading *reading, const char *name, struct
 /* {"cores":{"resourceName":"cores","amount":2,...},...} with what the event's reader asks for. */
 static void add_requests(struct pyro_api_reading *reading, const char *name, struct pyro_slice requests)
 {
-    static const struct pyro_json_key keys[] = {KEY("resourceName"), KEY("amount")};
+    PYRO_JSON_KEYS(keys, (RESOURCE_NAME, "resourceName"), (AMOUNT, "amount"));
     struct pyro_json json;
     struct pyro_json_object object;
     pyro_api_start(&json, requests);
@@ -94,15 +90,15 @@ static void add_requests(struct pyro_api_reading *reading, const char *name, str
         return;
     pyro_api_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
     size_t begin = reading->lines.len;
-    while (pyro_json_next(&json, &object, NULL, 0) != PYRO_JSON_END) {
-        struct pyro_slice key = object.name, values[2];
-        if (!pyro_api_take(&json, keys, 2, values) || !values[1].ptr)
+    while (pyro_json_next_any(&json, &object, NULL, 0) != PYRO_JSON_END) {
+        struct pyro_slice key = object.name, values[keys_count];
+        if (!pyro_api_take(&json, keys, keys_count, values) || !values[AMOUNT].ptr)
             continue;
         pyro_strbuf_add_text(&reading->lines, reading->lines.len > begin ? ",\"" : "\"");
         pyro_strbuf_add_slice(&reading->lines, key);
         pyro_api_add(reading, "\":{");
-        pyro_api_add_raw(reading, "Resource Name", values[0]);
-        pyro_api_add_raw(reading, "Amount", values[1]);
+        pyro_api_add_raw(reading, "Resource Name", values[RESOURCE_NAME]);
+        pyro_api_add_raw(reading, "Amount", values[AMOUNT]);
         pyro_api_add(reading, "}");
     }
     pyro_api_add(reading, "}");
@@ -110,19 +106,19 @@ static void add_requests(struct pyro_api_reading *reading, const char *name, str
 
 static enum pyro_status write_profiles(struct pyro_api_reading *reading, struct pyro_slice profiles)
 {
-    static const struct pyro_json_key keys[] = {KEY("id"), KEY("executorResources"), KEY("taskResources")};
+    PYRO_JSON_KEYS(keys, (ID, "id"), (EXECUTOR_RESOURCES, "executorResources"), (TASK_RESOURCES, "taskResources"));
     struct pyro_json json;
     pyro_api_start(&json, profiles);
     if (!profiles.ptr || !pyro_json_enter_array(&json))
         return PYRO_OK;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
-        struct pyro_slice values[3];
-        if (!pyro_api_take(&json, keys, 3, values))
+        struct pyro_slice values[keys_count];
+        if (!pyro_api_take(&json, keys, keys_count, values))
             continue;
         pyro_api_line(reading, "SparkListenerResourceProfileAdded");
-        pyro_api_add_raw(reading, "Resource Profile Id", values[0]);
-        add_requests(reading, "Executor Resource Requests", values[1]);
-        add_requests(reading, "Task Resource Requests", values[2]);
+        pyro_api_add_raw(reading, "Resource Profile Id", values[ID]);
+        add_requests(reading, "Executor Resource Requests", values[EXECUTOR_RESOURCES]);
+        add_requests(reading, "Task Resource Requests", values[TASK_RESOURCES]);
         PYRO_TRY(pyro_api_line_end(reading));
     }
     return PYRO_OK;
@@ -130,38 +126,42 @@ static enum pyro_status write_profiles(struct pyro_api_reading *reading, struct 
 
 static void add_runtime(struct pyro_api_reading *reading, struct pyro_slice runtime)
 {
-    static const struct pyro_json_key keys[] = {KEY("javaVersion"), KEY("javaHome"), KEY("scalaVersion")};
-    struct pyro_slice values[3];
-    if (!pyro_api_take_text(runtime, keys, 3, values))
+    PYRO_JSON_KEYS(keys, (JAVA_VERSION, "javaVersion"), (JAVA_HOME, "javaHome"), (SCALA_VERSION, "scalaVersion"));
+    struct pyro_slice values[keys_count];
+    if (!pyro_api_take_text(runtime, keys, keys_count, values))
         return;
     pyro_api_add_raw(reading, "JVM Information", PYRO_SLICE_LITERAL("{"));
-    pyro_api_add_raw(reading, "Java Version", values[0]);
-    pyro_api_add_raw(reading, "Java Home", values[1]);
-    pyro_api_add_raw(reading, "Scala Version", values[2]);
+    pyro_api_add_raw(reading, "Java Version", values[JAVA_VERSION]);
+    pyro_api_add_raw(reading, "Java Home", values[JAVA_HOME]);
+    pyro_api_add_raw(reading, "Scala Version", values[SCALA_VERSION]);
     pyro_api_add(reading, "}");
 }
 
 static enum pyro_status write_environment(struct pyro_api_reading *reading)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("runtime"),           KEY("sparkProperties"),  KEY("hadoopProperties"), KEY("systemProperties"),
-        KEY("metricsProperties"), KEY("classpathEntries"), KEY("resourceProfiles"),
-    };
-    static const char *const names[] = {"Spark Properties", "Hadoop Properties", "System Properties",
-                                        "Metrics Properties", "Classpath Entries"};
-    struct pyro_slice values[7];
+    PYRO_JSON_KEYS(keys, (RUNTIME, "runtime"), (SPARK_PROPERTIES, "sparkProperties"),
+                   (HADOOP_PROPERTIES, "hadoopProperties"), (SYSTEM_PROPERTIES, "systemProperties"),
+                   (METRICS_PROPERTIES, "metricsProperties"), (CLASSPATH_ENTRIES, "classpathEntries"),
+                   (RESOURCE_PROFILES, "resourceProfiles"));
+    static const char *const names[keys_count] = {[SPARK_PROPERTIES] = "Spark Properties",
+                                                  [HADOOP_PROPERTIES] = "Hadoop Properties",
+                                                  [SYSTEM_PROPERTIES] = "System Properties",
+                                                  [METRICS_PROPERTIES] = "Metrics Properties",
+                                                  [CLASSPATH_ENTRIES] = "Classpath Entries"};
+    struct pyro_slice values[keys_count];
     struct pyro_json json;
     bool there;
     PYRO_TRY(pyro_api_get_optional(reading, "environment", &json, &there));
     if (!there)
         return PYRO_OK;
-    pyro_api_take(&json, keys, 7, values);
+    pyro_api_take(&json, keys, keys_count, values);
     PYRO_TRY(pyro_api_check(reading, "environment", &json));
-    PYRO_TRY(write_profiles(reading, values[6]));
+    PYRO_TRY(write_profiles(reading, values[RESOURCE_PROFILES]));
     pyro_api_line(reading, "SparkListenerEnvironmentUpdate");
-    add_runtime(reading, values[0]);
-    for (int i = 0; i < 5; i++)
-        add_pairs(reading, names[i], values[1 + i]);
+    add_runtime(reading, values[RUNTIME]);
+    for (int i = 0; i < keys_count; i++)
+        if (names[i])
+            add_pairs(reading, names[i], values[i]);
     return pyro_api_line_end(reading);
 }
 

@@ -3,16 +3,12 @@
 
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
-static const struct pyro_json_key executor_keys[] = {
-    KEY("id"),         KEY("hostPort"),     KEY("totalCores"),        KEY("maxMemory"),         KEY("addTime"),
-    KEY("removeTime"), KEY("removeReason"), KEY("resourceProfileId"), KEY("peakMemoryMetrics"),
-};
-enum { ID, HOST_PORT, CORES, MEMORY, ADDED, REMOVED, REASON, PROFILE, PEAKS, EXECUTOR_KEYS };
+PYRO_JSON_KEYS(executor_keys, (ID, "id"), (HOST_PORT, "hostPort"), (CORES, "totalCores"), (MEMORY, "maxMemory"),
+               (ADDED, "addTime"), (REMOVED, "removeTime"), (REASON, "removeReason"), (PROFILE, "resourceProfileId"),
+               (PEAKS, "peakMemoryMetrics"));
 
 struct executor {
-    struct pyro_slice values[EXECUTOR_KEYS];
+    struct pyro_slice values[executor_keys_count];
     int64_t added_ms;
     size_t row;
 };
@@ -90,7 +86,7 @@ enum pyro_status pyro_api_read_executors(struct pyro_api_reading *reading)
                 pyro_vec_done(&executors, allocator);
                 return pyro_api_no_memory(reading);
             }
-            pyro_api_take(&json, executor_keys, EXECUTOR_KEYS, executor->values);
+            pyro_api_take(&json, executor_keys, executor_keys_count, executor->values);
             executor->added_ms = pyro_api_time(executor->values[ADDED]);
             executor->row = executors.count;
         }
@@ -117,26 +113,31 @@ static bool level_has(struct pyro_slice level, const char *word)
     return level.ptr && pyro_slice_find(level, word);
 }
 
+PYRO_JSON_KEYS(rdd_keys, (RDD_ID, "id"), (RDD_NAME, "name"), (RDD_NUM_PARTITIONS, "numPartitions"),
+               (RDD_NUM_CACHED_PARTITIONS, "numCachedPartitions"), (RDD_STORAGE_LEVEL, "storageLevel"),
+               (RDD_MEMORY_USED, "memoryUsed"), (RDD_DISK_USED, "diskUsed"));
+
 /* An RDDInfo without a lineage: the answers do not give one. */
 static bool keep_rdd(struct pyro_api_reading *reading, const struct pyro_slice *values)
 {
     struct pyro_strbuf *texts = &reading->rdd_texts;
-    struct pyro_slice level = pyro_api_string(values[4]);
+    struct pyro_slice level = pyro_api_string(values[RDD_STORAGE_LEVEL]);
     struct pyro_api_rdd *rdd = pyro_vec_push(&reading->rdds, reading->source->allocator);
     if (!rdd)
         return false;
-    *rdd = (struct pyro_api_rdd){pyro_api_int(values[0], PYRO_NONE), texts->len, 0};
+    *rdd = (struct pyro_api_rdd){pyro_api_int(values[RDD_ID], PYRO_NONE), texts->len, 0};
     pyro_strbuf_printf(texts, "{\"RDD ID\":%lld,\"Name\":", (long long)rdd->id);
-    pyro_strbuf_add_slice(texts, values[1].ptr ? values[1] : PYRO_SLICE_LITERAL("\"\""));
-    pyro_strbuf_printf(texts,
-                       ",\"Storage Level\":{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":%s,"
-                       "\"Deserialized\":%s,\"Replication\":%d},\"Number of Partitions\":%lld,"
-                       "\"Number of Cached Partitions\":%lld,\"Memory Size\":%lld,\"Disk Size\":%lld}",
-                       level_has(level, "Disk") ? "true" : "false", level_has(level, "Memory") ? "true" : "false",
-                       level_has(level, "off heap") ? "true" : "false",
-                       level_has(level, "Deserialized") ? "true" : "false", level_has(level, "2x") ? 2 : 1,
-                       (long long)pyro_api_int(values[2], 0), (long long)pyro_api_int(values[3], 0),
-                       (long long)pyro_api_int(values[5], 0), (long long)pyro_api_int(values[6], 0));
+    pyro_strbuf_add_slice(texts, values[RDD_NAME].ptr ? values[RDD_NAME] : PYRO_SLICE_LITERAL("\"\""));
+    pyro_strbuf_printf(
+        texts,
+        ",\"Storage Level\":{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":%s,"
+        "\"Deserialized\":%s,\"Replication\":%d},\"Number of Partitions\":%lld,"
+        "\"Number of Cached Partitions\":%lld,\"Memory Size\":%lld,\"Disk Size\":%lld}",
+        level_has(level, "Disk") ? "true" : "false", level_has(level, "Memory") ? "true" : "false",
+        level_has(level, "off heap") ? "true" : "false", level_has(level, "Deserialized") ? "true" : "false",
+        level_has(level, "2x") ? 2 : 1, (long long)pyro_api_int(values[RDD_NUM_PARTITIONS], 0),
+        (long long)pyro_api_int(values[RDD_NUM_CACHED_PARTITIONS], 0),
+        (long long)pyro_api_int(values[RDD_MEMORY_USED], 0), (long long)pyro_api_int(values[RDD_DISK_USED], 0));
     rdd->len = texts->len - rdd->begin;
     if (rdd->id == PYRO_NONE)
         reading->rdds.count--;
@@ -145,10 +146,6 @@ static bool keep_rdd(struct pyro_api_reading *reading, const struct pyro_slice *
 
 enum pyro_status pyro_api_read_storage(struct pyro_api_reading *reading)
 {
-    static const struct pyro_json_key keys[] = {
-        KEY("id"),           KEY("name"),       KEY("numPartitions"), KEY("numCachedPartitions"),
-        KEY("storageLevel"), KEY("memoryUsed"), KEY("diskUsed"),
-    };
     static const char page[] = "storage/rdd";
     struct pyro_json json;
     bool there;
@@ -156,8 +153,8 @@ enum pyro_status pyro_api_read_storage(struct pyro_api_reading *reading)
     if (!there || !pyro_json_enter_array(&json))
         return PYRO_OK;
     for (bool first = true; pyro_json_next_element(&json, &first);) {
-        struct pyro_slice values[7];
-        if (pyro_api_take(&json, keys, 7, values) && !keep_rdd(reading, values))
+        struct pyro_slice values[rdd_keys_count];
+        if (pyro_api_take(&json, rdd_keys, rdd_keys_count, values) && !keep_rdd(reading, values))
             return pyro_api_no_memory(reading);
     }
     if (reading->rdds.count > 1)

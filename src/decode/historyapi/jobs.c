@@ -3,13 +3,9 @@
 
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
-static const struct pyro_json_key job_keys[] = {
-    KEY("jobId"),    KEY("name"),   KEY("description"), KEY("submissionTime"), KEY("completionTime"),
-    KEY("stageIds"), KEY("status"), KEY("jobGroup"),    KEY("jobTags"),
-};
-enum { ID, NAME, DESCRIPTION, SUBMITTED, COMPLETED, STAGE_IDS, STATUS, GROUP, TAGS, JOB_KEYS };
+PYRO_JSON_KEYS(job_keys, (ID, "jobId"), (NAME, "name"), (DESCRIPTION, "description"), (SUBMITTED, "submissionTime"),
+               (COMPLETED, "completionTime"), (STAGE_IDS, "stageIds"), (STATUS, "status"), (GROUP, "jobGroup"),
+               (TAGS, "jobTags"));
 
 static int64_t execution_of(const struct pyro_api_reading *reading, int64_t job)
 {
@@ -69,7 +65,7 @@ static int compare_values(const void *left, const void *right)
 }
 
 struct job_values {
-    struct pyro_slice values[JOB_KEYS];
+    struct pyro_slice values[job_keys_count];
 };
 
 typedef PYRO_VEC(struct job_values) job_values_vec;
@@ -105,7 +101,7 @@ enum pyro_status pyro_api_read_jobs(struct pyro_api_reading *reading)
                 pyro_vec_done(&found, allocator);
                 return pyro_api_no_memory(reading);
             }
-            if (!pyro_api_take(&json, job_keys, JOB_KEYS, job->values) || pyro_api_int(job->values[ID], -1) < 0)
+            if (!pyro_api_take(&json, job_keys, job_keys_count, job->values) || pyro_api_int(job->values[ID], -1) < 0)
                 found.count--;
         }
     enum pyro_status status = pyro_api_check(reading, "jobs", &json);

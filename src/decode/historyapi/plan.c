@@ -5,8 +5,6 @@
 #include "decode/historyapi/details.h"
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
 enum {
     MOST_NODES = 100000,
     MOST_DEPTH = 480, /* two containers each, of those that a record may nest */
@@ -65,23 +63,23 @@ static int64_t pipeline_number(struct pyro_slice name)
 
 static bool read_nodes(struct graph *graph, struct pyro_slice nodes)
 {
-    static const struct pyro_json_key keys[] = {KEY("nodeId"), KEY("nodeName"), KEY("metrics"),
-                                                KEY("wholeStageCodegenId")};
+    PYRO_JSON_KEYS(keys, (NODE_ID, "nodeId"), (NODE_NAME, "nodeName"), (METRICS, "metrics"),
+                   (WHOLE_STAGE_CODEGEN_ID, "wholeStageCodegenId"));
     struct pyro_json json;
     pyro_api_start(&json, nodes);
     if (!nodes.ptr || !pyro_json_enter_array(&json))
         return true;
     for (bool first = true; pyro_json_next_element(&json, &first) && graph->nodes.count < MOST_NODES;) {
-        struct pyro_slice values[4];
-        if (!pyro_api_take(&json, keys, 4, values) || !pyro_api_string(values[1]).ptr)
+        struct pyro_slice values[keys_count];
+        if (!pyro_api_take(&json, keys, keys_count, values) || !pyro_api_string(values[NODE_NAME]).ptr)
             continue;
         struct graph_node *node = pyro_vec_push(&graph->nodes, graph->reading->source->allocator);
         if (!node)
             return false;
-        *node = (struct graph_node){.id = pyro_api_int(values[0], PYRO_NONE),
-                                    .codegen = pyro_api_int(values[3], 0),
-                                    .name = pyro_api_string(values[1]),
-                                    .metrics = values[2],
+        *node = (struct graph_node){.id = pyro_api_int(values[NODE_ID], PYRO_NONE),
+                                    .codegen = pyro_api_int(values[WHOLE_STAGE_CODEGEN_ID], 0),
+                                    .name = pyro_api_string(values[NODE_NAME]),
+                                    .metrics = values[METRICS],
                                     .parent = NOBODY,
                                     .first_child = NOBODY,
                                     .last_child = NOBODY,
@@ -115,15 +113,15 @@ static void connect(struct graph *graph, int32_t child, int32_t parent)
 
 static void read_edges(struct graph *graph, struct pyro_slice edges)
 {
-    static const struct pyro_json_key keys[] = {KEY("fromId"), KEY("toId")};
+    PYRO_JSON_KEYS(keys, (FROM_ID, "fromId"), (TO_ID, "toId"));
     struct pyro_json json;
     pyro_api_start(&json, edges);
     if (edges.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
-            struct pyro_slice values[2];
-            if (pyro_api_take(&json, keys, 2, values))
-                connect(graph, find_node(graph, pyro_api_int(values[0], PYRO_NONE)),
-                        find_node(graph, pyro_api_int(values[1], PYRO_NONE)));
+            struct pyro_slice values[keys_count];
+            if (pyro_api_take(&json, keys, keys_count, values))
+                connect(graph, find_node(graph, pyro_api_int(values[FROM_ID], PYRO_NONE)),
+                        find_node(graph, pyro_api_int(values[TO_ID], PYRO_NONE)));
         }
     graph->root = NOBODY;
     for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -138,7 +136,7 @@ static void read_edges(struct graph *graph, struct pyro_slice edges)
 
 /* ---- Metrics ----------------------------------------------------------------------------------------------------- */
 
-static const struct pyro_json_key metric_keys[] = {KEY("name"), KEY("value")};
+PYRO_JSON_KEYS(metric_keys, (NAME, "name"), (VALUE, "value"));
 
 /* What readers of a shuffle count is in another stage than what its writers count. */
 static bool is_read_side(struct pyro_slice name)
@@ -154,10 +152,11 @@ static void find_stage(struct graph_node *node)
     pyro_api_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
-            struct pyro_slice values[2];
-            if (!pyro_api_take(&json, metric_keys, 2, values) || (exchange && is_read_side(pyro_api_string(values[0]))))
+            struct pyro_slice values[metric_keys_count];
+            if (!pyro_api_take(&json, metric_keys, metric_keys_count, values) ||
+                (exchange && is_read_side(pyro_api_string(values[NAME]))))
                 continue;
-            struct pyro_api_metric_value value = pyro_api_read_metric(values[1]);
+            struct pyro_api_metric_value value = pyro_api_read_metric(values[VALUE]);
             if (value.stage == PYRO_NONE)
                 continue;
             node->stage = value.stage;
@@ -247,17 +246,18 @@ static bool add_metrics(struct graph *graph, const struct graph_node *node)
     pyro_api_start(&json, node->metrics);
     if (node->metrics.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
-            struct pyro_slice values[2];
-            if (!pyro_api_take(&json, metric_keys, 2, values) || !values[0].ptr)
+            struct pyro_slice values[metric_keys_count];
+            if (!pyro_api_take(&json, metric_keys, metric_keys_count, values) || !values[NAME].ptr)
                 continue;
-            struct pyro_api_metric_value value = pyro_api_read_metric(values[1]);
+            struct pyro_api_metric_value value = pyro_api_read_metric(values[VALUE]);
             int64_t accumulator = reading->next_accumulator++;
             pyro_api_add(reading, any ? ",{" : "{");
-            pyro_api_add_raw(reading, "name", values[0]);
+            pyro_api_add_raw(reading, "name", values[NAME]);
             pyro_api_add_int(reading, "accumulatorId", accumulator);
             pyro_strbuf_printf(&reading->lines, ",\"metricType\":\"%s\"}", value.type ? value.type : "average");
             any = true;
-            if (value.value != PYRO_NONE && !keep_value(graph, node, pyro_api_string(values[0]), &value, accumulator))
+            if (value.value != PYRO_NONE &&
+                !keep_value(graph, node, pyro_api_string(values[NAME]), &value, accumulator))
                 return false;
         }
     pyro_api_add(reading, "]");

@@ -5,32 +5,14 @@
 #include "base/saturate.h"
 #include "decode/historyapi/reading.h"
 
-#define KEY    PYRO_JSON_KEY
 #define PREFIX "org.apache.spark.sql.execution.ui.SparkListener"
 
 enum { PAGE_EXECUTIONS = 50 };
 
-static const struct pyro_json_key execution_keys[] = {
-    KEY("id"),       KEY("status"),          KEY("description"),   KEY("planDescription"), KEY("submissionTime"),
-    KEY("duration"), KEY("runningJobIds"),   KEY("successJobIds"), KEY("failedJobIds"),    KEY("nodes"),
-    KEY("edges"),    KEY("rootExecutionId"), KEY("errorMessage"),
-};
-enum {
-    ID,
-    STATUS,
-    DESCRIPTION,
-    PLAN,
-    SUBMITTED,
-    DURATION,
-    RUNNING_JOBS,
-    SUCCEEDED_JOBS,
-    FAILED_JOBS,
-    NODES,
-    EDGES,
-    ROOT,
-    ERROR,
-    EXECUTION_KEYS
-};
+PYRO_JSON_KEYS(execution_keys, (ID, "id"), (STATUS, "status"), (DESCRIPTION, "description"), (PLAN, "planDescription"),
+               (SUBMITTED, "submissionTime"), (DURATION, "duration"), (RUNNING_JOBS, "runningJobIds"),
+               (SUCCEEDED_JOBS, "successJobIds"), (FAILED_JOBS, "failedJobIds"), (NODES, "nodes"), (EDGES, "edges"),
+               (ROOT, "rootExecutionId"), (ERROR, "errorMessage"));
 
 static bool keep_jobs(struct pyro_api_reading *reading, int64_t execution, struct pyro_slice ids)
 {
@@ -110,8 +92,8 @@ static enum pyro_status read_page(struct pyro_api_reading *reading, struct pyro_
     if (!there || !pyro_json_enter_array(&json))
         return PYRO_OK;
     for (bool first = true; pyro_json_next_element(&json, &first); ++*ret_count) {
-        struct pyro_slice values[EXECUTION_KEYS];
-        if (!pyro_api_take(&json, execution_keys, EXECUTION_KEYS, values))
+        struct pyro_slice values[execution_keys_count];
+        if (!pyro_api_take(&json, execution_keys, execution_keys_count, values))
             continue;
         int64_t id = pyro_api_int(values[ID], -1);
         *newest = id > *newest ? id : *newest;

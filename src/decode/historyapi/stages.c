@@ -3,53 +3,14 @@
 
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
 enum { STAGES_LOOKED_AT = 1000 };
 
-static const struct pyro_json_key stage_keys[] = {
-    KEY("status"),
-    KEY("stageId"),
-    KEY("attemptId"),
-    KEY("numTasks"),
-    KEY("numActiveTasks"),
-    KEY("numCompleteTasks"),
-    KEY("numFailedTasks"),
-    KEY("numKilledTasks"),
-    KEY("submissionTime"),
-    KEY("completionTime"),
-    KEY("failureReason"),
-    KEY("shuffleReadBytes"),
-    KEY("shuffleWriteBytes"),
-    KEY("name"),
-    KEY("description"),
-    KEY("details"),
-    KEY("schedulingPool"),
-    KEY("rddIds"),
-    KEY("resourceProfileId"),
-};
-enum {
-    STATUS,
-    ID,
-    ATTEMPT,
-    PARTITIONS,
-    ACTIVE,
-    COMPLETE,
-    FAILED,
-    KILLED,
-    SUBMITTED,
-    COMPLETED,
-    FAILURE,
-    READ_BYTES,
-    WRITE_BYTES,
-    NAME,
-    DESCRIPTION,
-    DETAILS,
-    POOL,
-    RDDS,
-    PROFILE,
-    STAGE_KEYS
-};
+PYRO_JSON_KEYS(stage_keys, (STATUS, "status"), (ID, "stageId"), (ATTEMPT, "attemptId"), (PARTITIONS, "numTasks"),
+               (ACTIVE, "numActiveTasks"), (COMPLETE, "numCompleteTasks"), (FAILED, "numFailedTasks"),
+               (KILLED, "numKilledTasks"), (SUBMITTED, "submissionTime"), (COMPLETED, "completionTime"),
+               (FAILURE, "failureReason"), (READ_BYTES, "shuffleReadBytes"), (WRITE_BYTES, "shuffleWriteBytes"),
+               (NAME, "name"), (DESCRIPTION, "description"), (DETAILS, "details"), (POOL, "schedulingPool"),
+               (RDDS, "rddIds"), (PROFILE, "resourceProfileId"));
 
 static int compare_stages(const void *left, const void *right)
 {
@@ -109,8 +70,8 @@ enum pyro_status pyro_api_list_stages(struct pyro_api_reading *reading)
     PYRO_TRY(pyro_api_get(reading, "stages", &reading->stages_body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
-            struct pyro_slice values[STAGE_KEYS];
-            if (!pyro_api_take(&json, stage_keys, STAGE_KEYS, values))
+            struct pyro_slice values[stage_keys_count];
+            if (!pyro_api_take(&json, stage_keys, stage_keys_count, values))
                 continue;
             if (!keep_stage(reading, values))
                 return pyro_api_no_memory(reading);

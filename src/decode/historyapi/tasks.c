@@ -4,8 +4,6 @@
 #include "base/saturate.h"
 #include "decode/historyapi/reading.h"
 
-#define KEY PYRO_JSON_KEY
-
 enum { PAGE_TASKS = 4000 };
 
 /* A number of the answer and what the event calls it; a NULL name begins the objects inside. */
@@ -98,29 +96,10 @@ static void add_metrics(struct pyro_api_reading *reading, struct pyro_slice text
     pyro_api_add(reading, "}");
 }
 
-static const struct pyro_json_key task_keys[] = {
-    KEY("taskId"),           KEY("index"),        KEY("attempt"),     KEY("partitionId"),
-    KEY("launchTime"),       KEY("duration"),     KEY("executorId"),  KEY("host"),
-    KEY("status"),           KEY("taskLocality"), KEY("speculative"), KEY("taskMetrics"),
-    KEY("resultFetchStart"), KEY("errorMessage"),
-};
-enum {
-    ID,
-    INDEX,
-    ATTEMPT,
-    PARTITION,
-    LAUNCH,
-    DURATION,
-    EXECUTOR,
-    HOST,
-    STATUS,
-    LOCALITY,
-    SPECULATIVE,
-    METRICS,
-    FETCH_START,
-    MESSAGE,
-    TASK_KEYS
-};
+PYRO_JSON_KEYS(task_keys, (ID, "taskId"), (INDEX, "index"), (ATTEMPT, "attempt"), (PARTITION, "partitionId"),
+               (LAUNCH, "launchTime"), (DURATION, "duration"), (EXECUTOR, "executorId"), (HOST, "host"),
+               (STATUS, "status"), (LOCALITY, "taskLocality"), (SPECULATIVE, "speculative"), (METRICS, "taskMetrics"),
+               (FETCH_START, "resultFetchStart"), (MESSAGE, "errorMessage"));
 
 static void begin_task(struct pyro_api_reading *reading, const char *event, const struct pyro_api_stage *stage)
 {
@@ -175,8 +154,8 @@ static enum pyro_status read_page(struct pyro_api_reading *reading, const struct
     PYRO_TRY(pyro_api_get(reading, page, &reading->body, &json));
     if (pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first); ++*ret_count) {
-            struct pyro_slice values[TASK_KEYS];
-            if (pyro_api_take(&json, task_keys, TASK_KEYS, values) && values[ID].ptr)
+            struct pyro_slice values[task_keys_count];
+            if (pyro_api_take(&json, task_keys, task_keys_count, values) && values[ID].ptr)
                 PYRO_TRY(write_task(reading, stage, values));
         }
     return pyro_api_check(reading, page, &json);

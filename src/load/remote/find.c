@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "load/remote/remote.h"
 
-#define KEY PYRO_JSON_KEY
-
 /* What an address says by itself. Slices of the address. */
 struct place {
     struct pyro_slice base, app, next; /* null ptr: not said; next: what stands behind the application */
@@ -186,7 +184,7 @@ struct choice {
 static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice base, struct pyro_slice app,
                                      struct pyro_slice attempts, const struct choice *choice)
 {
-    static const struct pyro_json_key keys[] = {KEY("attemptId")};
+    PYRO_JSON_KEYS(keys, (ATTEMPT_ID, "attemptId"));
     struct pyro_json json;
     struct pyro_slice newest = PYRO_SLICE_NULL;
     pyro_json_start(&json, attempts.ptr, attempts.ptr ? attempts.ptr + attempts.len : NULL, pyro_scan_best());
@@ -197,8 +195,8 @@ static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice 
             struct pyro_slice id = PYRO_SLICE_NULL;
             if (!pyro_json_enter_object(&json, &object))
                 continue;
-            for (int key; (key = pyro_json_next(&json, &object, keys, 1)) != PYRO_JSON_END;) {
-                if (key == 0)
+            for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
+                if (key == ATTEMPT_ID)
                     id = take_id(&json);
                 else
                     pyro_json_skip(&json);
@@ -216,15 +214,15 @@ static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice 
 static enum pyro_status add_application(struct finding *finding, struct pyro_json *json, struct pyro_slice base,
                                         const struct choice *choice)
 {
-    static const struct pyro_json_key keys[] = {KEY("id"), KEY("name"), KEY("attempts")};
+    PYRO_JSON_KEYS(keys, (ID, "id"), (NAME, "name"), (ATTEMPTS, "attempts"));
     struct pyro_json_object object;
     struct pyro_slice id = PYRO_SLICE_NULL, attempts = PYRO_SLICE_NULL;
     if (!pyro_json_enter_object(json, &object))
         return PYRO_OK;
-    for (int key; (key = pyro_json_next(json, &object, keys, 3)) != PYRO_JSON_END;) {
-        if (key == 0)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        if (key == ID)
             id = take_id(json);
-        else if (key == 2)
+        else if (key == ATTEMPTS)
             pyro_json_take_raw(json, &attempts);
         else
             pyro_json_skip(json);

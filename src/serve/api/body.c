@@ -31,9 +31,9 @@ static const char *take_text(struct pyro_json *json, struct pyro_arena *arena, c
 
 const char *pyro_api_read_feedback(struct pyro_slice body, struct pyro_arena *arena, struct api_feedback *ret)
 {
-    static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("finding"), PYRO_JSON_KEY("verdict"),
-                                                PYRO_JSON_KEY("comment"), PYRO_JSON_KEY("missed")};
-    const char **const texts[] = {&ret->finding, &ret->verdict, &ret->comment, &ret->missed};
+    PYRO_JSON_KEYS(keys, (FINDING, "finding"), (VERDICT, "verdict"), (COMMENT, "comment"), (MISSED, "missed"));
+    const char **const texts[keys_count] = {
+        [FINDING] = &ret->finding, [VERDICT] = &ret->verdict, [COMMENT] = &ret->comment, [MISSED] = &ret->missed};
     const char *why = NULL;
     char *text = pyro_arena_alloc(arena, body.len + PYRO_SCAN_PADDING + 1);
     struct pyro_json json;
@@ -45,7 +45,7 @@ const char *pyro_api_read_feedback(struct pyro_slice body, struct pyro_arena *ar
         text[i] = body.ptr[i] == '\n' || body.ptr[i] == '\r' || body.ptr[i] == '\t' ? ' ' : body.ptr[i];
     pyro_json_start(&json, text, text + body.len, pyro_scan_best());
     if (pyro_json_enter_object(&json, &object)) {
-        for (int key; (key = pyro_json_next(&json, &object, keys, 4)) != PYRO_JSON_END;) {
+        for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
             if (key == PYRO_JSON_OTHER)
                 return "it may have the members finding, verdict, comment and missed, and no others";
             *texts[key] = take_text(&json, arena, &why);

@@ -172,7 +172,7 @@ static void test_integers(void **state)
     assert_int_equal(value, 123);
 }
 
-static const struct pyro_json_key keys[] = {PYRO_JSON_KEY("Stage ID"), PYRO_JSON_KEY("Task Info"), PYRO_JSON_KEY("a")};
+PYRO_JSON_KEYS(keys, (STAGE_ID, "Stage ID"), (TASK_INFO, "Task Info"), (A, "a"));
 
 /* Reads an object's integers by the table above: "row=value " for each key. */
 static void walk(const char *text, char *out)
@@ -181,7 +181,7 @@ static void walk(const char *text, char *out)
     struct pyro_json_object object;
     *out = '\0';
     assert_true(pyro_json_enter_object(&json, &object));
-    for (int key; (key = pyro_json_next(&json, &object, keys, 3)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
         int64_t value = 0;
         if (key == PYRO_JSON_OTHER) {
             out += sprintf(out, "%.*s ", (int)object.name.len, object.name.ptr);
@@ -213,6 +213,26 @@ static void test_keys_in_any_order(void **state)
     assert_string_equal(out, "x 2=1 ");
     walk("{}", out);
     assert_string_equal(out, "");
+}
+
+/* An enum's row is the one that has its key, in the longest list too. */
+static void test_keys_have_their_names(void **state)
+{
+    (void)state;
+    PYRO_JSON_KEYS(letters, (LETTER_A, "a"), (LETTER_B, "b"), (LETTER_C, "c"), (LETTER_D, "d"), (LETTER_E, "e"),
+                   (LETTER_F, "f"), (LETTER_G, "g"), (LETTER_H, "h"), (LETTER_I, "i"), (LETTER_J, "j"), (LETTER_K, "k"),
+                   (LETTER_L, "l"), (LETTER_M, "m"), (LETTER_N, "n"), (LETTER_O, "o"), (LETTER_P, "p"), (LETTER_Q, "q"),
+                   (LETTER_R, "r"), (LETTER_S, "s"), (LETTER_T, "t"), (LETTER_U, "u"), (LETTER_V, "v"), (LETTER_W, "w"),
+                   (LETTER_X, "x"));
+    assert_int_equal(letters_count, 24);
+    assert_int_equal(letters_count, sizeof(letters) / sizeof(*letters));
+    assert_string_equal(letters[LETTER_A].name, "\"a\":");
+    assert_string_equal(letters[LETTER_M].name, "\"m\":");
+    assert_string_equal(letters[LETTER_X].name, "\"x\":");
+    struct pyro_json json = reader("{\"x\":1}");
+    struct pyro_json_object object;
+    assert_true(pyro_json_enter_object(&json, &object));
+    assert_int_equal(PYRO_JSON_NEXT(&json, &object, letters), LETTER_X);
 }
 
 static void test_broken_objects(void **state)
@@ -316,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_keys_in_any_order),
+        cmocka_unit_test(test_keys_have_their_names),
         cmocka_unit_test(test_broken_objects),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_fast_array),
