@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "decode/history/gather.h"
+#include "decode/sparkview/gather.h"
 #include "model/task_table.h"
 
 /* Beside enum pyro_wanted: what the batches are for. */

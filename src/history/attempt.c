@@ -8,7 +8,7 @@
 #include "base/scan.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "decode/history/listener.h"
+#include "decode/sparkview/listener.h"
 #include "history/last_job.h"
 #include "history/line_event.h"
 #include "load/lines.h"

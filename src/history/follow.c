@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
-#include "decode/history/listener.h"
+#include "decode/sparkview/listener.h"
 #include "history/history.h"
 #include "load/chunk.h"
 #include "load/load.h"

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/scan.h"
-#include "decode/history/tree.h"
+#include "decode/sparkview/tree.h"
 #include "history/line_event.h"
 #include "load/lines.h"
 

@@ -1,7 +1,7 @@
 /* The History Server's view of an event log: followed batch by batch, with snapshots between them, every row of what
  * comes out within its bounds. The first byte says how many lines go together. */
 #include "base/strbuf.h"
-#include "decode/history/listener.h"
+#include "decode/sparkview/listener.h"
 #include "fuzz_kit.h"
 
 enum { MOST_BYTES = 1 << 20 };

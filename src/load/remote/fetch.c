@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "decode/historyapi/historyapi.h"
+#include "decode/rest/rest.h"
 #include "load/remote/remote.h"
 
 struct fetching {
@@ -189,7 +189,7 @@ static enum pyro_status put_lines(void *context, const char *lines, size_t len, 
     return write_file(fetching, lines, len);
 }
 
-static void note_forgotten(struct pyro_fetched *ret, const struct pyro_api_facts *facts)
+static void note_forgotten(struct pyro_fetched *ret, const struct pyro_rest_facts *facts)
 {
     uint64_t lost = facts->lost_jobs + facts->lost_stages + facts->lost_executions;
     ret->tasks = facts->tasks;
@@ -206,9 +206,9 @@ static void note_forgotten(struct pyro_fetched *ret, const struct pyro_api_facts
 static enum pyro_status fetch_rest(struct fetching *fetching)
 {
     struct pyro_fetched *ret = fetching->ret;
-    struct pyro_api_facts facts;
+    struct pyro_rest_facts facts;
     const char *reason = NULL;
-    const struct pyro_api_source source = {
+    const struct pyro_rest_source source = {
         .allocator = fetching->client.options->allocator,
         .attempt = fetching->remote->attempt.ptr,
         .get = get_page,
@@ -217,7 +217,7 @@ static enum pyro_status fetch_rest(struct fetching *fetching)
     };
     ret->rest = true;
     PYRO_TRY(empty_file(fetching));
-    PYRO_TRY(pyro_historyapi_read(&source, &facts, fetching->error));
+    PYRO_TRY(pyro_rest_read(&source, &facts, fetching->error));
     PYRO_TRY(open_list(fetching, &reason));
     if (reason)
         return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the server's answers make no log: it %s", reason);

@@ -1,5 +1,5 @@
 /* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
- * task, with Spark's own way of counting. Built from the events in the order of the log (decode/history), immutable
+ * task, with Spark's own way of counting. Built from the events in the order of the log (decode/sparkview), immutable
  * afterwards, reference-counted. Tasks lie in the same column chunks as those of app.h. */
 #ifndef PYRO_MODEL_HISTORY_HISTORY_H
 #define PYRO_MODEL_HISTORY_HISTORY_H

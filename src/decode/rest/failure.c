@@ -1,0 +1,80 @@
+/* Why a task failed, from the text that the server keeps of it. Texts stay as they are written in JSON, escapes and
+ * all. */
+#include "decode/rest/reading.h"
+
+/* Length up to the first place where these escapes and bytes stand, none of them begun in the middle of an escape. */
+static size_t length_before(struct pyro_slice text, const char *words)
+{
+    size_t len = strlen(words);
+    for (size_t i = 0; i + len <= text.len; i += text.ptr[i] == '\\' ? 2 : 1)
+        if (memcmp(text.ptr + i, words, len) == 0)
+            return i;
+    return text.len;
+}
+
+static void add_text(struct pyro_rest_reading *reading, const char *name, const char *from, size_t len)
+{
+    pyro_rest_add(reading, ",\"");
+    pyro_rest_add(reading, name);
+    pyro_rest_add(reading, "\":\"");
+    pyro_strbuf_add(&reading->lines, from, len);
+    pyro_rest_add(reading, "\"");
+}
+
+/* "java.lang.RuntimeException: what happened\n\tat ..." */
+static void add_exception(struct pyro_rest_reading *reading, struct pyro_slice text)
+{
+    size_t line = length_before(text, "\\n"), name = 0;
+    while (name < line && text.ptr[name] != ':' && text.ptr[name] != ' ' && text.ptr[name] != '\\')
+        name++;
+    bool named = name > 0 && (name == line || text.ptr[name] == ':') && memchr(text.ptr, '.', name);
+    pyro_rest_add(reading, "\"ExceptionFailure\"");
+    if (named)
+        add_text(reading, "Class Name", text.ptr, name);
+    /* All lines up to the stack: messages of Python workers have their own stack in them. */
+    size_t end = length_before(text, "\\n\\tat "), begin = named ? name + (name < line) : 0;
+    begin += begin > 0 && begin < end && text.ptr[begin] == ' ';
+    begin = begin < end ? begin : end;
+    add_text(reading, "Description", text.ptr + begin, end - begin);
+}
+
+static void add_lost_executor(struct pyro_rest_reading *reading, struct pyro_slice text)
+{
+    const char *reason = pyro_slice_find(text, " Reason: ");
+    pyro_rest_add(reading, "\"ExecutorLostFailure\",\"Exit Caused By App\":");
+    pyro_rest_add(reading, pyro_slice_find(text, "caused by one of the running tasks") ? "true" : "false");
+    if (reason)
+        add_text(reading, "Loss Reason", reason + 9, text.len - (size_t)(reason + 9 - text.ptr));
+}
+
+void pyro_rest_add_reason(struct pyro_rest_reading *reading, struct pyro_slice status, struct pyro_slice message)
+{
+    static const char *const plain[] = {"Resubmitted", "TaskResultLost", "UnknownReason", "TaskCommitDenied"};
+    struct pyro_slice text = pyro_rest_string(message);
+    pyro_rest_add(reading, ",\"Task End Reason\":{\"Reason\":");
+    if (pyro_rest_is(status, "SUCCESS")) {
+        pyro_rest_add(reading, "\"Success\"}");
+        return;
+    }
+    for (size_t i = 0; text.ptr && i < sizeof(plain) / sizeof(*plain); i++)
+        if (pyro_slice_starts_with(text, plain[i])) {
+            pyro_rest_add(reading, "\"");
+            pyro_rest_add(reading, plain[i]);
+            pyro_rest_add(reading, "\"}");
+            return;
+        }
+    if (!text.ptr) {
+        pyro_rest_add(reading, pyro_rest_is(status, "KILLED") ? "\"TaskKilled\"" : "\"UnknownReason\"");
+    } else if (pyro_slice_starts_with(text, "FetchFailed(")) {
+        pyro_rest_add(reading, "\"FetchFailed\"");
+        add_text(reading, "Message", text.ptr, text.len);
+    } else if (pyro_slice_starts_with(text, "ExecutorLostFailure")) {
+        add_lost_executor(reading, text);
+    } else if (pyro_rest_is(status, "KILLED")) {
+        pyro_rest_add(reading, "\"TaskKilled\"");
+        add_text(reading, "Kill Reason", text.ptr, text.len);
+    } else {
+        add_exception(reading, text);
+    }
+    pyro_rest_add(reading, "}");
+}
