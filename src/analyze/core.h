@@ -3,7 +3,7 @@
 #ifndef PYRO_ANALYZE_CORE_H
 #define PYRO_ANALYZE_CORE_H
 
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 
 /* What cores without a task wait for, by what the application does. */
 enum pyro_idle { PYRO_IDLE_NO_WORK, PYRO_IDLE_DRIVER, PYRO_IDLE_WAIT, PYRO_IDLES };

@@ -3,9 +3,9 @@
 #define PYRO_ANALYZE_INTERNAL_H
 
 #include "analyze/analyze.h"
+#include "analyze/fixed_point.h"
 #include "analyze/index.h"
 #include "analyze/marks.h"
-#include "analyze/parts.h"
 #include "analyze/split.h"
 
 /* Tasks are read in runs of this many rows. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/index.h"
-#include "analyze/plan_parts.h"
+#include "analyze/plan_build.h"
 #include "base/map.h"
 #include "base/varint.h"
 
@@ -256,44 +256,44 @@ static size_t find_accumulator(const struct accumulator *list, size_t count, int
 }
 
 /* An exchange is written in the segment below it and read in the one that it stands in. */
-static uint32_t metric_segment(const struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan, uint32_t op,
-                               enum pyro_metric id)
+static uint32_t metric_segment(const struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan,
+                               uint32_t op, enum pyro_metric id)
 {
     if (plan->ops[op].class != PYRO_OPERATOR_SHUFFLE || plan->ops[op].first_child == PYRO_NO_OP)
-        return parts->segment[op];
+        return segments->segment[op];
     bool written = id == PYRO_METRIC_SHUFFLE_BYTES || id == PYRO_METRIC_SHUFFLE_ROWS || id == PYRO_METRIC_DATA_SIZE ||
                    id == PYRO_METRIC_SHUFFLE_WRITE_TIME;
-    return parts->segment[written ? plan->ops[op].first_child : op];
+    return segments->segment[written ? plan->ops[op].first_child : op];
 }
 
-static bool add_tie(struct pyro_plan_parts *parts, uint32_t owner, uint32_t stage, uint32_t *last)
+static bool add_tie(struct pyro_plan_segments *segments, uint32_t owner, uint32_t stage, uint32_t *last)
 {
     if (last[owner] == stage + 1)
         return true;
     last[owner] = stage + 1; /* stages come ascending */
-    if (!pyro_vec_reserve(&parts->ties, 1, parts->allocator))
+    if (!pyro_vec_reserve(&segments->ties, 1, segments->allocator))
         return false;
-    parts->ties.items[parts->ties.count++] = (struct pyro_plan_tie){owner, stage};
+    segments->ties.items[segments->ties.count++] = (struct pyro_plan_tie){owner, stage};
     return true;
 }
 
 /* Which operators and which segments (numbered on from plan->count) each stage ran, by the accumulators that it
  * updated. */
-static bool tie_stages(struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan, struct accumulator *list,
+static bool tie_stages(struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan, struct accumulator *list,
                        uint32_t *last)
 {
     const struct pyro_app *app = plan->plans->app;
     size_t count = list_accumulators(plan, list);
     memset(last, 0, 2 * (size_t)plan->count * sizeof(*last));
-    parts->ties.count = 0;
+    segments->ties.count = 0;
     for (uint32_t s = 0; s < plan->own_stage_count; s++) {
         struct pyro_slice ids = app->stages.items[plan->own_stages[s]].accumulators;
         int64_t id = 0;
         while (pyro_varint_take(&ids, &id)) {
             for (size_t i = find_accumulator(list, count, id); i < count && list[i].id == id; i++) {
                 uint32_t metric = list[i].metric, op = (uint32_t)app->sql_metrics.items[metric].node;
-                uint32_t segment = metric_segment(parts, plan, op, plan->plans->metric_ids[metric]);
-                if (!add_tie(parts, op, s, last) || !add_tie(parts, plan->count + segment, s, last))
+                uint32_t segment = metric_segment(segments, plan, op, plan->plans->metric_ids[metric]);
+                if (!add_tie(segments, op, s, last) || !add_tie(segments, plan->count + segment, s, last))
                     return false;
             }
         }
@@ -302,62 +302,62 @@ static bool tie_stages(struct pyro_plan_parts *parts, const struct pyro_plan_tre
 }
 
 /* Lists the ties by owner; operators without any take those of their segment. */
-static bool list_stages(struct pyro_plan_parts *parts, struct pyro_plan_tree *plan, struct pyro_arena *arena,
+static bool list_stages(struct pyro_plan_segments *segments, struct pyro_plan_tree *plan, struct pyro_arena *arena,
                         uint32_t *first)
 {
     size_t owners = 2 * (size_t)plan->count;
     memset(first, 0, (owners + 1) * sizeof(*first));
-    for (size_t i = 0; i < parts->ties.count; i++)
-        first[parts->ties.items[i].owner + 1]++;
+    for (size_t i = 0; i < segments->ties.count; i++)
+        first[segments->ties.items[i].owner + 1]++;
     for (size_t i = 0; i < owners; i++)
         first[i + 1] += first[i];
-    plan->stages = pyro_arena_array(arena, parts->ties.count + 1, sizeof(*plan->stages));
+    plan->stages = pyro_arena_array(arena, segments->ties.count + 1, sizeof(*plan->stages));
     if (!plan->stages)
         return false;
     for (uint32_t i = 0; i < plan->count; i++) {
-        uint32_t owner = first[i + 1] > first[i] ? i : plan->count + parts->segment[i];
+        uint32_t owner = first[i + 1] > first[i] ? i : plan->count + segments->segment[i];
         if (plan->ops[i].repeated)
             continue;
         plan->ops[i].first_stage = first[owner];
         plan->ops[i].stage_count = first[owner + 1] - first[owner];
     }
-    for (size_t i = 0; i < parts->ties.count; i++)
-        plan->stages[first[parts->ties.items[i].owner]++] = plan->own_stages[parts->ties.items[i].stage];
+    for (size_t i = 0; i < segments->ties.count; i++)
+        plan->stages[first[segments->ties.items[i].owner]++] = plan->own_stages[segments->ties.items[i].stage];
     return true;
 }
 
-static void find_segments(struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan)
+static void find_segments(struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t parent = plan->ops[i].parent;
         bool begins =
             parent == PYRO_NO_OP || ends_segment(plan, parent) || plan->ops[i].class == PYRO_OPERATOR_SUBQUERY;
-        parts->segment[i] = begins ? count++ : parts->segment[parent];
+        segments->segment[i] = begins ? count++ : segments->segment[parent];
     }
 }
 
 /* ---- All together ------------------------------------------------------------------------------------------------ */
 
-static bool build_plan(struct pyro_plan_parts *parts, struct pyro_plan_tree *plan, struct pyro_arena *arena)
+static bool build_plan(struct pyro_plan_segments *segments, struct pyro_plan_tree *plan, struct pyro_arena *arena)
 {
     size_t room = plan->count;
     size_t metrics = 0;
     for (uint32_t i = 0; i < plan->count; i++)
         metrics += plan->ops[i].metric_count;
     struct pyro_arena scratch;
-    pyro_arena_init(&scratch, parts->allocator);
-    parts->segment = pyro_arena_array(&scratch, room + 1, sizeof(*parts->segment));
+    pyro_arena_init(&scratch, segments->allocator);
+    segments->segment = pyro_arena_array(&scratch, room + 1, sizeof(*segments->segment));
     struct accumulator *list = pyro_arena_array(&scratch, metrics + 1, sizeof(*list));
     uint32_t *numbers = pyro_arena_array(&scratch, 2 * room + 2, sizeof(*numbers));
-    bool ok = parts->segment && list && numbers;
+    bool ok = segments->segment && list && numbers;
     if (ok) {
-        find_segments(parts, plan);
-        ok = tie_stages(parts, plan, list, numbers) && list_stages(parts, plan, arena, numbers);
+        find_segments(segments, plan);
+        ok = tie_stages(segments, plan, list, numbers) && list_stages(segments, plan, arena, numbers);
     }
     for (uint32_t i = plan->count; i-- > 0 && ok;)
         plan->ops[i].rows = rows_of(plan, i);
-    ok = ok && pyro_plan_attribute(parts, plan, &scratch);
+    ok = ok && pyro_plan_attribute(segments, plan, &scratch);
     pyro_arena_done(&scratch);
     return ok;
 }
@@ -366,7 +366,7 @@ static bool build_plans(struct pyro_plans *plans, struct pyro_arena *arena, cons
                         const uint32_t *stages)
 {
     const struct pyro_app *app = plans->app;
-    struct pyro_plan_parts parts = {.allocator = app->allocator};
+    struct pyro_plan_segments segments = {.allocator = app->allocator};
     size_t node = 0, metric = 0;
     bool ok = true;
     for (size_t i = 0; i < plans->count && ok; i++) {
@@ -391,9 +391,9 @@ static bool build_plans(struct pyro_plans *plans, struct pyro_arena *arena, cons
         }
         link_ops(plan, plan->count ? &app->sql_nodes.items[begin] : NULL);
         take_metrics(plan, first_metric, metric);
-        ok = build_plan(&parts, plan, arena);
+        ok = build_plan(&segments, plan, arena);
     }
-    pyro_vec_done(&parts.ties, parts.allocator);
+    pyro_vec_done(&segments.ties, segments.allocator);
     return ok;
 }
 

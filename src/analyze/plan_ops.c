@@ -1,5 +1,5 @@
 /* Questions about one operator of a plan. */
-#include "analyze/plan_parts.h"
+#include "analyze/plan_build.h"
 
 static int64_t in_unit(const struct pyro_sql_metric *metric)
 {

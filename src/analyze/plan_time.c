@@ -1,7 +1,7 @@
 /* Task time of an execution's stages, attributed to the operators of its plan: see docs/plans.md. */
 #include <math.h>
 
-#include "analyze/plan_parts.h"
+#include "analyze/plan_build.h"
 #include "base/saturate.h"
 
 /* Work per stage and operator is bounded: an execution with more pairs than this has all its time in other_ms. */
@@ -83,7 +83,7 @@ static double stage_part(const struct pyro_plan_op *op, double all_ms, const str
 }
 
 /* Operators come with parents before children. */
-static void fill_shares(const struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan,
+static void fill_shares(const struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan,
                         struct stage_shares *shares, const struct pyro_stage *stage)
 {
     for (uint32_t i = 0; i < shares->count; i++) {
@@ -91,7 +91,7 @@ static void fill_shares(const struct pyro_plan_parts *parts, const struct pyro_p
         const struct pyro_plan_op *op = &plan->ops[share->op];
         double part = stage_part(op, shares->all_ms[share->op], stage);
         uint32_t above = op->parent == PYRO_NO_OP ? 0 : shares->place[op->parent];
-        bool same = above && parts->segment[op->parent] == parts->segment[share->op];
+        bool same = above && segments->segment[op->parent] == segments->segment[share->op];
         share->group = !same                                ? NO_GROUP
                        : shares->items[above - 1].inclusive ? above - 1
                                                             : shares->items[above - 1].group;
@@ -146,7 +146,7 @@ static double spread(struct stage_shares *shares, double run, double *times)
 
 /* ---- One plan ---------------------------------------------------------------------------------------------------- */
 
-static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_plan_tree *plan,
+static bool attribute(const struct pyro_plan_segments *segments, const struct pyro_plan_tree *plan,
                       struct pyro_arena *scratch, size_t pairs, double *times)
 {
     const struct pyro_app *app = plan->plans->app;
@@ -191,7 +191,7 @@ static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_pla
             shares.items[i].op = ops[first[s] + i];
             shares.place[shares.items[i].op] = i + 1;
         }
-        fill_shares(parts, plan, &shares, stage);
+        fill_shares(segments, plan, &shares, stage);
         spread(&shares, fmin(real(stage->run_ms), real(stage->task_ms)), times);
         for (uint32_t i = 0; i < shares.count; i++)
             shares.place[shares.items[i].op] = 0;
@@ -199,7 +199,7 @@ static bool attribute(const struct pyro_plan_parts *parts, const struct pyro_pla
     return true;
 }
 
-bool pyro_plan_attribute(struct pyro_plan_parts *parts, struct pyro_plan_tree *plan, struct pyro_arena *scratch)
+bool pyro_plan_attribute(struct pyro_plan_segments *segments, struct pyro_plan_tree *plan, struct pyro_arena *scratch)
 {
     const struct pyro_app *app = plan->plans->app;
     double total = 0, sum = 0;
@@ -213,7 +213,7 @@ bool pyro_plan_attribute(struct pyro_plan_parts *parts, struct pyro_plan_tree *p
     if (pairs == 0 || pairs > PAIRS_MAX)
         return true;
     double *times = pyro_arena_array(scratch, plan->count, sizeof(*times));
-    if (!times || !attribute(parts, plan, scratch, pairs, times))
+    if (!times || !attribute(segments, plan, scratch, pairs, times))
         return false;
     /* Rounded so that no millisecond is lost or made. */
     for (uint32_t i = 0; i < plan->count; i++) {

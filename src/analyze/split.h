@@ -2,7 +2,7 @@
 #ifndef PYRO_ANALYZE_SPLIT_H
 #define PYRO_ANALYZE_SPLIT_H
 
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 
 enum { PYRO_SPLIT_RUN = 512 };
 

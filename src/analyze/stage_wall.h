@@ -3,7 +3,7 @@
 #ifndef PYRO_ANALYZE_STAGE_WALL_H
 #define PYRO_ANALYZE_STAGE_WALL_H
 
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 
 /* First attempts of a stage and their successful tasks; what was done again is counted apart. */
 struct pyro_stage_wall {

@@ -5,7 +5,7 @@
 #include "analyze/internal.h"
 #include "base/memory.h"
 #include "base/saturate.h"
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 /* As disk-spill prices it: spilled bytes are written and read again at 200 MB/s, serialised and read back at 400. */
 #define DISK_BYTES_PER_MS   200e3

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 const char *const pyro_cause_names[PYRO_CAUSES] = {
 #define PYRO_CAUSE(constant, name, words) #name,

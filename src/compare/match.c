@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 bool pyro_match_init(struct pyro_match *match, const struct pyro_allocator *allocator, size_t before, size_t after)
 {

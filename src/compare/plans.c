@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 /* Wrappers that say how operators are run, not which there are: they come and go with adaptive execution. */
 static bool is_wrapper(struct pyro_slice name)

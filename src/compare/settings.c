@@ -1,7 +1,7 @@
 /* Settings that differ. */
 #include <stdlib.h>
 
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 /* Set anew in every run, whatever people do. */
 static bool is_of_the_run(struct pyro_slice key)

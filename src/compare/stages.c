@@ -1,7 +1,7 @@
 /* Which stage of the run after is which of the run before. */
 #include "analyze/index.h"
 #include "base/memory.h"
-#include "compare/parts.h"
+#include "compare/internal.h"
 
 /* What the keys of a stage are made of. */
 struct traits {

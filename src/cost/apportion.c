@@ -1,7 +1,7 @@
 /* Sharing whole units out so that they add up. */
 #include <stdlib.h>
 
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 #include "base/saturate.h"
 #include "cost/share.h"
 

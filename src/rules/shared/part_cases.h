@@ -3,7 +3,7 @@
 #ifndef PYRO_RULES_SHARED_PART_CASES_H
 #define PYRO_RULES_SHARED_PART_CASES_H
 
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 #include "rules/rule.h"
 
 /* Task time of one stage by its parts (PYRO_SPLIT_...), of successful tasks that are not the first of an executor. */

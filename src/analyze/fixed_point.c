@@ -1,4 +1,4 @@
-#include "analyze/parts.h"
+#include "analyze/fixed_point.h"
 
 /* floor(share * part / whole) for part <= whole. Split into quotient and remainder first, because the product of a
  * hostile share and part would not fit 128 bits. */

@@ -1,6 +1,6 @@
 /* Steps of a comparison, each in the file of its name. False: no memory. */
-#ifndef PYRO_COMPARE_PARTS_H
-#define PYRO_COMPARE_PARTS_H
+#ifndef PYRO_COMPARE_INTERNAL_H
+#define PYRO_COMPARE_INTERNAL_H
 
 #include "analyze/stage_wall.h"
 #include "compare/compare.h"

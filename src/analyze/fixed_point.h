@@ -1,6 +1,6 @@
 /* Exact shares of time: fixed point in units of 2^-32 ms, and rounding that keeps sums. */
-#ifndef PYRO_ANALYZE_PARTS_H
-#define PYRO_ANALYZE_PARTS_H
+#ifndef PYRO_ANALYZE_FIXED_POINT_H
+#define PYRO_ANALYZE_FIXED_POINT_H
 
 #include "analyze/analyze.h"
 #include "base/saturate.h"
