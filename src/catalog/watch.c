@@ -37,7 +37,7 @@ static const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED
                                 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 /* A folder that is watched. */
-struct place {
+struct watched_folder {
     int number;      /* inotify's */
     size_t root;     /* of the options */
     int64_t used_ns; /* when it changed last */
@@ -48,7 +48,7 @@ struct pyro_catalog_watch {
     struct pyro_catalog_watch_options options;
     int events, stop;
     struct pyro_thread thread;
-    PYRO_VEC(struct place) places;
+    PYRO_VEC(struct watched_folder) folders;
     bool *is_watched; /* by root */
     size_t most, left_out;
     atomic_size_t watched, unwatched;
@@ -79,10 +79,10 @@ static bool is_local(const char *path)
     return true;
 }
 
-static void remove_place(struct pyro_catalog_watch *watch, size_t i)
+static void remove_folder(struct pyro_catalog_watch *watch, size_t i)
 {
-    const struct place gone = watch->places.items[i];
-    watch->places.items[i] = watch->places.items[--watch->places.count];
+    const struct watched_folder gone = watch->folders.items[i];
+    watch->folders.items[i] = watch->folders.items[--watch->folders.count];
     if (!gone.name)
         watch->is_watched[gone.root] = false;
     free(gone.name);
@@ -92,39 +92,39 @@ static void remove_place(struct pyro_catalog_watch *watch, size_t i)
 static bool make_room(struct pyro_catalog_watch *watch)
 {
     size_t oldest = SIZE_MAX;
-    for (size_t i = 0; i < watch->places.count; i++)
-        if (watch->places.items[i].name &&
-            (oldest == SIZE_MAX || watch->places.items[i].used_ns < watch->places.items[oldest].used_ns))
+    for (size_t i = 0; i < watch->folders.count; i++)
+        if (watch->folders.items[i].name &&
+            (oldest == SIZE_MAX || watch->folders.items[i].used_ns < watch->folders.items[oldest].used_ns))
             oldest = i;
     if (oldest == SIZE_MAX)
         return false;
-    inotify_rm_watch(watch->events, watch->places.items[oldest].number);
-    remove_place(watch, oldest);
+    inotify_rm_watch(watch->events, watch->folders.items[oldest].number);
+    remove_folder(watch, oldest);
     watch->left_out++;
     return true;
 }
 
-static bool add_place(struct pyro_catalog_watch *watch, size_t root, const char *name, int64_t used_ns)
+static bool add_folder(struct pyro_catalog_watch *watch, size_t root, const char *name, int64_t used_ns)
 {
     char path[4096];
     int len = name ? snprintf(path, sizeof(path), "%s/%s", watch->options.folders[root], name)
                    : snprintf(path, sizeof(path), "%s", watch->options.folders[root]);
-    if (len < 0 || (size_t)len >= sizeof(path) || (watch->places.count >= watch->most && !make_room(watch)))
+    if (len < 0 || (size_t)len >= sizeof(path) || (watch->folders.count >= watch->most && !make_room(watch)))
         return false;
     int number = inotify_add_watch(watch->events, path, changes);
     if (number < 0)
         return false;
-    for (size_t i = 0; i < watch->places.count; i++)
-        if (watch->places.items[i].number == number) /* it was watched already */
+    for (size_t i = 0; i < watch->folders.count; i++)
+        if (watch->folders.items[i].number == number) /* it was watched already */
             return true;
     char *copy = name ? strdup(name) : NULL;
-    struct place *place = !name || copy ? pyro_vec_push(&watch->places, NULL) : NULL;
-    if (!place) {
+    struct watched_folder *added = !name || copy ? pyro_vec_push(&watch->folders, NULL) : NULL;
+    if (!added) {
         free(copy);
         inotify_rm_watch(watch->events, number);
         return false;
     }
-    *place = (struct place){number, root, used_ns, copy};
+    *added = (struct watched_folder){number, root, used_ns, copy};
     return true;
 }
 
@@ -162,8 +162,8 @@ static void add_subfolders(struct pyro_catalog_watch *watch, size_t root)
     if (found.count)
         qsort(found.items, found.count, sizeof(*found.items), newest_first);
     for (size_t i = 0; i < found.count; i++) {
-        bool room = watch->places.count < watch->most;
-        if (!room || !add_place(watch, root, found.items[i].name, found.items[i].changed_ns))
+        bool room = watch->folders.count < watch->most;
+        if (!room || !add_folder(watch, root, found.items[i].name, found.items[i].changed_ns))
             watch->left_out++;
         free(found.items[i].name);
     }
@@ -175,7 +175,7 @@ static void tell_usage(struct pyro_catalog_watch *watch)
     size_t roots = 0;
     for (size_t i = 0; i < watch->options.folder_count; i++)
         roots += !watch->is_watched[i];
-    atomic_store(&watch->watched, watch->places.count);
+    atomic_store(&watch->watched, watch->folders.count);
     atomic_store(&watch->unwatched, watch->left_out + roots);
 }
 
@@ -186,7 +186,7 @@ static bool add_roots(struct pyro_catalog_watch *watch)
     for (size_t i = 0; i < watch->options.folder_count; i++) {
         if (watch->is_watched[i] || !is_local(watch->options.folders[i]))
             continue;
-        watch->is_watched[i] = add_place(watch, i, NULL, INT64_MAX);
+        watch->is_watched[i] = add_folder(watch, i, NULL, INT64_MAX);
         if (!watch->is_watched[i])
             continue;
         added = true;
@@ -198,11 +198,11 @@ static bool add_roots(struct pyro_catalog_watch *watch)
 
 static void begin_anew(struct pyro_catalog_watch *watch)
 {
-    for (size_t i = 0; i < watch->places.count; i++) {
-        inotify_rm_watch(watch->events, watch->places.items[i].number);
-        free(watch->places.items[i].name);
+    for (size_t i = 0; i < watch->folders.count; i++) {
+        inotify_rm_watch(watch->events, watch->folders.items[i].number);
+        free(watch->folders.items[i].name);
     }
-    watch->places.count = 0;
+    watch->folders.count = 0;
     memset(watch->is_watched, 0, watch->options.folder_count * sizeof(*watch->is_watched));
     watch->left_out = 0;
     add_roots(watch);
@@ -213,7 +213,7 @@ static void begin_anew(struct pyro_catalog_watch *watch)
 static size_t place_of(const struct pyro_catalog_watch *watch, int number)
 {
     size_t i = 0;
-    while (i < watch->places.count && watch->places.items[i].number != number)
+    while (i < watch->folders.count && watch->folders.items[i].number != number)
         i++;
     return i;
 }
@@ -226,26 +226,26 @@ static bool take_event(struct pyro_catalog_watch *watch, const struct inotify_ev
         return true;
     }
     size_t i = place_of(watch, event->wd);
-    if (i == watch->places.count)
+    if (i == watch->folders.count)
         return false;
     if (event->mask & IN_IGNORED) {
-        remove_place(watch, i);
+        remove_folder(watch, i);
         return true;
     }
     if (event->mask & IN_MOVE_SELF) { /* it is another folder's by now */
         inotify_rm_watch(watch->events, event->wd);
-        remove_place(watch, i);
+        remove_folder(watch, i);
         return true;
     }
-    watch->places.items[i].used_ns = watch->places.items[i].name ? now_ns(CLOCK_REALTIME) : INT64_MAX;
+    watch->folders.items[i].used_ns = watch->folders.items[i].name ? now_ns(CLOCK_REALTIME) : INT64_MAX;
     if (event->len == 0 || (event->mask & IN_DELETE_SELF))
         return true;
     if (event->name[0] == '.')
         return false;
     if (!(event->mask & IN_ISDIR))
         return pyro_name_of(pyro_slice_from(event->name)).kind != PYRO_NAME_IGNORED;
-    if ((event->mask & (IN_CREATE | IN_MOVED_TO)) && !watch->places.items[i].name &&
-        !add_place(watch, watch->places.items[i].root, event->name, now_ns(CLOCK_REALTIME)))
+    if ((event->mask & (IN_CREATE | IN_MOVED_TO)) && !watch->folders.items[i].name &&
+        !add_folder(watch, watch->folders.items[i].root, event->name, now_ns(CLOCK_REALTIME)))
         watch->left_out++;
     return true;
 }
@@ -314,9 +314,9 @@ static void free_watch(struct pyro_catalog_watch *watch)
         close(watch->events);
     if (watch->stop >= 0)
         close(watch->stop);
-    for (size_t i = 0; i < watch->places.count; i++)
-        free(watch->places.items[i].name);
-    pyro_vec_done(&watch->places, NULL);
+    for (size_t i = 0; i < watch->folders.count; i++)
+        free(watch->folders.items[i].name);
+    pyro_vec_done(&watch->folders, NULL);
     free(watch->is_watched);
     pyro_release(NULL, watch);
 }

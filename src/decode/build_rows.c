@@ -88,11 +88,11 @@ void pyro_build_time(struct pyro_builder *builder, int64_t time_ms)
         builder->latest_ms = time_ms;
 }
 
-void pyro_build_told_time(struct pyro_builder *builder, int64_t time_ms)
+void pyro_build_scheduling_time(struct pyro_builder *builder, int64_t time_ms)
 {
     pyro_build_time(builder, time_ms);
-    if (time_ms > 0 && time_ms > builder->told_ms)
-        builder->told_ms = time_ms;
+    if (time_ms > 0 && time_ms > builder->latest_scheduling_ms)
+        builder->latest_scheduling_ms = time_ms;
 }
 
 bool pyro_build_identity(struct pyro_builder *builder, enum pyro_identity kind, uint64_t identity)

@@ -20,7 +20,7 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
         .wanted = wanted,
         .earliest_ms = PYRO_NONE,
         .latest_ms = PYRO_NONE,
-        .told_ms = PYRO_NONE,
+        .latest_scheduling_ms = PYRO_NONE,
         .last_job_end = -1,
     };
     struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,

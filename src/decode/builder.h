@@ -25,7 +25,7 @@ struct pyro_plan_node {
     uint32_t name, detail, metadata; /* UINT32_MAX: unknown */
     int32_t parent;                  /* -1: the root */
     uint32_t depth;
-    uint64_t same, alike; /* these five as in struct pyro_sql_node */
+    uint64_t exact_print, columnless_print; /* these five as in struct pyro_sql_node */
     uint32_t condition_length;
     bool computes, distinct;
 };
@@ -105,9 +105,9 @@ struct pyro_builder {
     uint64_t other_events;           /* unknown events beyond the names that are kept apart */
 
     int64_t earliest_ms, latest_ms; /* of all times seen; PYRO_NONE before the first */
-    int64_t told_ms;                /* the same without those of tasks, which depends on no cut between batches */
-    bool started, ended;            /* ApplicationStart, ApplicationEnd seen */
-    int64_t last_job_end;           /* row of the job that ended last, -1 */
+    int64_t latest_scheduling_ms; /* of events of jobs, stages and SQL executions: depends on no cut between batches */
+    bool started, ended;          /* ApplicationStart, ApplicationEnd seen */
+    int64_t last_job_end;         /* row of the job that ended last, -1 */
 
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
@@ -160,7 +160,7 @@ struct pyro_slice pyro_build_number(struct pyro_builder *builder, int64_t number
 bool pyro_build_look_again(struct pyro_builder *builder);
 void pyro_build_time(struct pyro_builder *builder, int64_t time_ms);
 /* The same for an event of a job, stage or SQL execution. */
-void pyro_build_told_time(struct pyro_builder *builder, int64_t time_ms);
+void pyro_build_scheduling_time(struct pyro_builder *builder, int64_t time_ms);
 /* Counts the event as repeated, and returns true, when one with this identity was seen. */
 bool pyro_build_identity(struct pyro_builder *builder, enum pyro_identity kind, uint64_t identity);
 /* Rows, added when new; NULL when there is no memory. Valid until the next row is added. */

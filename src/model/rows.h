@@ -53,8 +53,8 @@ struct pyro_sql_node {
     /* Not a column: */
     const struct pyro_operator *known; /* NULL: an unknown operator */
     /* What the operator and all below it compute, as a number that is the same in every query that computes
-     * it; 0 where that cannot be told. `alike` leaves out which columns are read and kept. */
-    uint64_t same, alike;
+     * it; 0 where that cannot be told. `columnless_print` leaves out which columns are read and kept. */
+    uint64_t exact_print, columnless_print;
     uint32_t condition_length; /* of a filter's condition, in UTF-16 units and without ids of expressions */
     bool computes;             /* a projection with computed columns */
     bool distinct;             /* an aggregate that only groups */

@@ -36,7 +36,7 @@ static bool decode(struct pyro_json *json, struct pyro_builder *builder, const c
     return true;
 }
 
-static bool same(const struct pyro_exclusion *a, const struct pyro_exclusion *b)
+static bool same_exclusion(const struct pyro_exclusion *a, const struct pyro_exclusion *b)
 {
     return pyro_slice_eq(a->id, b->id) && pyro_slice_eq(a->kind, b->kind) && a->stage == b->stage &&
            a->stage_attempt == b->stage_attempt;
@@ -52,7 +52,7 @@ static bool excluded(struct pyro_json *json, struct pyro_builder *builder, const
     /* The old and the new name of one exclusion follow each other. */
     size_t count = builder->app->exclusions.count;
     for (size_t i = count; i > 0 && count - i < 8; i--)
-        if (same(&builder->app->exclusions.items[i - 1], &found) &&
+        if (same_exclusion(&builder->app->exclusions.items[i - 1], &found) &&
             builder->app->exclusions.items[i - 1].time_ms == found.time_ms)
             return true;
     struct pyro_exclusion *row = pyro_vec_push(&builder->app->exclusions, builder->allocator);
@@ -73,7 +73,7 @@ static bool unexcluded(struct pyro_json *json, struct pyro_builder *builder, con
     size_t count = builder->app->exclusions.count, oldest = count > LOOKED_BACK ? count - LOOKED_BACK : 0;
     for (size_t i = count; i-- > oldest;) {
         struct pyro_exclusion *row = &builder->app->exclusions.items[i];
-        if (same(row, &found)) {
+        if (same_exclusion(row, &found)) {
             row->until_ms = row->until_ms == PYRO_NONE ? found.time_ms : row->until_ms;
             break;
         }

@@ -93,56 +93,56 @@ struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct py
     static const char *const unknown[] = {"Scan ExistingRDD", "LocalTableScan", "Scan OneRowRelation",
                                           "ExternalRDDScan",  "MicroBatchScan", "ContinuousScan",
                                           "Execute ",         "CommandResult"};
-    struct pyro_operator_print print = {.same = 1, .alike = 1};
+    struct pyro_operator_print print = {.exact = 1, .columnless = 1};
     if (IS_ONE_OF(name, clear)) {
-        print.clear_same = print.clear_alike = true;
+        print.clear_exact = print.clear_columnless = true;
         return print;
     }
     print.ends = IS_ONE_OF(name, elsewhere);
     if (print.ends || IS_ONE_OF(name, unknown) || !text.ptr) {
-        print.same = print.alike = 0;
+        print.exact = print.columnless = 0;
         return print;
     }
     print.distinct = pyro_slice_ends_with(name, "Aggregate") && pyro_slice_find(text, "functions=[]");
     if (pyro_slice_is(name, "Filter"))
         print.condition_length = condition_length(text);
     uint64_t base = hash_text(0xcbf29ce484222325ULL, name);
-    print.same = print.alike = hash_text(base, text);
+    print.exact = print.columnless = hash_text(base, text);
     print.computes = pyro_slice_is(name, "Project") && pyro_slice_find(text, " AS ");
-    print.clear_alike = pyro_slice_is(name, "Project") && !print.computes;
-    struct pyro_slice place =
+    print.clear_columnless = pyro_slice_is(name, "Project") && !print.computes;
+    struct pyro_slice location =
         pyro_slice_starts_with(name, "Scan ") ? part(text, "Location: ", ", ReadSchema") : PYRO_SLICE_NULL;
-    if (place.ptr)
-        print.alike = hash_text(base, place);
+    if (location.ptr)
+        print.columnless = hash_text(base, location);
     else if (pyro_slice_is(name, "BroadcastExchange"))
-        print.alike = base; /* it counts the columns that it sends */
+        print.columnless = base; /* it counts the columns that it sends */
     return print;
 }
 
 void pyro_plan_print(struct pyro_plan *plan, size_t node, const struct pyro_operator_print *print)
 {
     struct pyro_plan_node *nodes = plan->nodes.items;
-    uint64_t same = print->same, alike = print->alike;
+    uint64_t exact = print->exact, columnless = print->columnless;
     size_t children = 0;
     for (size_t i = node + 1; i < plan->nodes.count; i++) {
         if (print->ends)
-            nodes[i].same = nodes[i].alike = 0;
+            nodes[i].exact_print = nodes[i].columnless_print = 0;
         if (nodes[i].parent != (int32_t)node || print->ends)
             continue;
         children++;
-        same = nodes[i].same == 0  ? 0
-               : print->clear_same ? nodes[i].same
-               : same              ? pyro_hash_mix(same ^ nodes[i].same)
-                                   : 0;
-        alike = nodes[i].alike == 0  ? 0
-                : print->clear_alike ? nodes[i].alike
-                : alike              ? pyro_hash_mix(alike ^ nodes[i].alike)
-                                     : 0;
+        exact = nodes[i].exact_print == 0 ? 0
+                : print->clear_exact      ? nodes[i].exact_print
+                : exact                   ? pyro_hash_mix(exact ^ nodes[i].exact_print)
+                                          : 0;
+        columnless = nodes[i].columnless_print == 0 ? 0
+                     : print->clear_columnless      ? nodes[i].columnless_print
+                     : columnless                   ? pyro_hash_mix(columnless ^ nodes[i].columnless_print)
+                                                    : 0;
     }
-    if (children == 0 && (print->clear_same || print->clear_alike))
-        same = alike = 0;
-    nodes[node].same = same;
-    nodes[node].alike = alike;
+    if (children == 0 && (print->clear_exact || print->clear_columnless))
+        exact = columnless = 0;
+    nodes[node].exact_print = exact;
+    nodes[node].columnless_print = columnless;
     nodes[node].computes = print->computes;
     nodes[node].distinct = print->distinct;
     nodes[node].condition_length = print->condition_length;

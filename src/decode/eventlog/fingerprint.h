@@ -6,13 +6,13 @@
 
 /* Of the operator alone, from its name and the raw contents of its text: ids of expressions and plans are left out. */
 struct pyro_operator_print {
-    uint64_t same;                /* 0: not to be told from its text */
-    uint64_t alike;               /* leaves out which columns a scan reads and a projection keeps */
-    bool clear_same, clear_alike; /* it computes nothing of its own: its child stands for it */
-    bool computes;                /* a projection with computed columns */
-    bool distinct;                /* an aggregate that only groups */
-    uint32_t condition_length;    /* of a filter, in UTF-16 units and without ids of expressions */
-    bool ends;                    /* what is below was computed elsewhere */
+    uint64_t exact;                     /* 0: not to be told from its text */
+    uint64_t columnless;                /* leaves out which columns a scan reads and a projection keeps */
+    bool clear_exact, clear_columnless; /* it computes nothing of its own: its child stands for it */
+    bool computes;                      /* a projection with computed columns */
+    bool distinct;                      /* an aggregate that only groups */
+    uint32_t condition_length;          /* of a filter, in UTF-16 units and without ids of expressions */
+    bool ends;                          /* what is below was computed elsewhere */
 };
 
 struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct pyro_slice text);

@@ -103,7 +103,7 @@ bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
     found.completed_ms = job->completed_ms;
     found.stages = (int64_t)found.stage_id_count;
     *job = found;
-    pyro_build_told_time(builder, job->submitted_ms);
+    pyro_build_scheduling_time(builder, job->submitted_ms);
     return !builder->failed;
 }
 
@@ -162,7 +162,7 @@ bool pyro_decode_job_end(struct pyro_json *json, struct pyro_builder *builder)
     job->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
     job->failure = failed ? message : PYRO_SLICE_NULL;
     builder->last_job_end = job - builder->app->jobs.items;
-    pyro_build_told_time(builder, completed_ms);
+    pyro_build_scheduling_time(builder, completed_ms);
     bool repeated = pyro_build_identity(builder, PYRO_IDENTITY_JOB_END, (uint64_t)id);
     builder->app->repeats.failed_jobs += repeated && failed;
     struct pyro_failure *failure = failed ? pyro_build_failure(builder, "job") : NULL;

@@ -93,7 +93,7 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
         sql->plan = found.plan;
         keep_plan(builder, sql, plan, found.submitted_ms);
     }
-    pyro_build_told_time(builder, found.submitted_ms);
+    pyro_build_scheduling_time(builder, found.submitted_ms);
     return !builder->failed;
 }
 
@@ -129,7 +129,7 @@ bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *
     sql->completed_ms = time_ms;
     sql->failure = failed ? failure : PYRO_SLICE_NULL;
     sql->status = pyro_intern_slice(builder->app->strings, pyro_slice_from(failed ? "failed" : "succeeded"));
-    pyro_build_told_time(builder, time_ms);
+    pyro_build_scheduling_time(builder, time_ms);
     struct pyro_failure *row = failed ? pyro_build_failure(builder, "sql") : NULL;
     if (row) {
         row->id = pyro_build_number(builder, id);
@@ -205,5 +205,5 @@ bool pyro_decode_sql_adaptive_execution_update(struct pyro_json *json, struct py
     sql->plan_updates++;
     if (text.ptr)
         sql->plan = text;
-    return keep_plan(builder, sql, plan, builder->told_ms) && !builder->failed;
+    return keep_plan(builder, sql, plan, builder->latest_scheduling_ms) && !builder->failed;
 }

@@ -198,8 +198,8 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
     merge(stage, &info->row);
     if (first || !stage->call_site.ptr)
         stage->call_site = pyro_build_call_site(builder, info->details, stage->name);
-    pyro_build_told_time(builder, stage->submitted_ms);
-    pyro_build_told_time(builder, stage->completed_ms);
+    pyro_build_scheduling_time(builder, stage->submitted_ms);
+    pyro_build_scheduling_time(builder, stage->completed_ms);
     return stage;
 }
 

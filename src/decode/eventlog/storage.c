@@ -51,11 +51,11 @@ static void decode_level(struct pyro_json *json, struct level *level)
 static struct pyro_slice level_name(struct pyro_builder *builder, const struct level *level)
 {
     char name[48];
-    const char *place = level->off_heap                ? "OFF_HEAP"
-                        : level->memory && level->disk ? "MEMORY_AND_DISK"
-                        : level->memory                ? "MEMORY_ONLY"
-                                                       : "DISK_ONLY";
-    snprintf(name, sizeof(name), "%s%s%s", place,
+    const char *medium = level->off_heap                ? "OFF_HEAP"
+                         : level->memory && level->disk ? "MEMORY_AND_DISK"
+                         : level->memory                ? "MEMORY_ONLY"
+                                                        : "DISK_ONLY";
+    snprintf(name, sizeof(name), "%s%s%s", medium,
              level->memory && !level->off_heap && !level->deserialized ? "_SER" : "",
              level->replication > 1 ? "_2" : "");
     return pyro_intern_slice(builder->app->strings, pyro_slice_from(name));

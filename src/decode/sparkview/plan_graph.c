@@ -11,7 +11,7 @@ enum { NONE = -1 };
 struct operator
 {
     struct pyro_slice name, text; /* text as between its quotes */
-    uint32_t same;                /* equal for operators whose names, texts and children are equal */
+    uint32_t identity;            /* equal for operators whose names, texts and children are equal */
     int32_t first, last, next;    /* children, and the next child of the same parent; NONE */
     uint32_t metric, metric_count;
 };
@@ -23,7 +23,7 @@ struct graph {
     struct pyro_strbuf scratch;
     PYRO_VEC(struct operator) operators;
     PYRO_VEC(struct pyro_history_sql_metric) metrics; /* as read */
-    struct pyro_map exchanges;                        /* `same` -> node + 1 */
+    struct pyro_map exchanges;                        /* identity -> node + 1 */
     bool failed, refused;
 };
 
@@ -75,10 +75,10 @@ static uint32_t identify(struct graph *graph, int32_t row)
     pyro_strbuf_printf(scratch, " %zu ", operator->text.len);
     pyro_strbuf_add_slice(scratch, operator->text);
     for (int32_t child = operator->first; child != NONE; child = graph->operators.items[child].next)
-        pyro_strbuf_printf(scratch, " %u", graph->operators.items[child].same);
-    uint32_t same = scratch->failed ? UINT32_MAX : pyro_intern(graph->identities, pyro_strbuf_slice(scratch));
-    graph->failed |= same == UINT32_MAX;
-    return same;
+        pyro_strbuf_printf(scratch, " %u", graph->operators.items[child].identity);
+    uint32_t identity = scratch->failed ? UINT32_MAX : pyro_intern(graph->identities, pyro_strbuf_slice(scratch));
+    graph->failed |= identity == UINT32_MAX;
+    return identity;
 }
 
 static void add_child(struct graph *graph, int32_t parent, int32_t child)
@@ -135,7 +135,7 @@ static int32_t read_operator(struct pyro_json *json, struct graph *graph)
     operator.name = operator.name.ptr ? keep(graph, operator.name) : PYRO_SLICE_LITERAL("");
     *place = operator;
     if (!graph->failed)
-        graph->operators.items[row].same = identify(graph, row);
+        graph->operators.items[row].identity = identify(graph, row);
     return row;
 }
 
@@ -171,7 +171,7 @@ static void add_edge(struct graph *graph, int64_t from, int64_t to)
 /* The node that stands for operators equal to this one; NONE. */
 static int64_t find_exchange(const struct graph *graph, int32_t operator)
 {
-    const uint64_t *node = pyro_map_get(&graph->exchanges, graph->operators.items[operator].same);
+    const uint64_t *node = pyro_map_get(&graph->exchanges, graph->operators.items[operator].identity);
     return node ? (int64_t)*node - 1 : NONE;
 }
 
@@ -252,7 +252,7 @@ static void visit(struct graph *graph, struct place at, places *stack)
     const struct operator* operator= & graph->operators.items[at.operator];
     int64_t node = add_node(graph, operator, at.cluster);
     if (pyro_slice_find(operator->name, "Exchange") || pyro_slice_is(operator->name, "Subquery")) {
-        uint64_t *place = pyro_map_put(&graph->exchanges, operator->same, NULL);
+        uint64_t *place = pyro_map_put(&graph->exchanges, operator->identity, NULL);
         graph->failed |= !place;
         if (place)
             *place = (uint64_t)node + 1;

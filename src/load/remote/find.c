@@ -7,7 +7,7 @@
 #include "load/remote/remote.h"
 
 /* What an address says by itself. Slices of the address. */
-struct place {
+struct address {
     struct pyro_slice base, app, next; /* null ptr: not said; next: what stands behind the application */
     bool server;                       /* can be nothing else than a server's */
 };
@@ -66,7 +66,7 @@ static struct pyro_slice without_slashes(struct pyro_slice text)
     return text;
 }
 
-static struct place read_address(const char *url)
+static struct address read_address(const char *url)
 {
     static const char *const heads[] = {"/history/", "/api/v1/applications/"};
     struct pyro_slice whole = {url, strcspn(url, "?#")}, rest;
@@ -78,21 +78,21 @@ static struct place read_address(const char *url)
         if (!found)
             continue;
         const char *behind = found + strlen(heads[i]);
-        struct place place = {.base = {url, (size_t)(found - url)}, .server = true};
-        place.app = segment((struct pyro_slice){behind, whole.len - (size_t)(behind - url)}, &rest);
-        place.next = segment(rest, &rest);
-        return place;
+        struct address address = {.base = {url, (size_t)(found - url)}, .server = true};
+        address.app = segment((struct pyro_slice){behind, whole.len - (size_t)(behind - url)}, &rest);
+        address.next = segment(rest, &rest);
+        return address;
     }
     const char *api = path.ptr ? find_last(path, "/api/v1") : NULL;
     if (api)
-        return (struct place){.base = {url, (size_t)(api - url)}, .server = true};
+        return (struct address){.base = {url, (size_t)(api - url)}, .server = true};
     for (rest = path; rest.len > 0;) {
         struct pyro_slice name = segment(rest, &rest);
         if (name.ptr && is_page(name))
-            return (struct place){.base = {url, (size_t)(name.ptr - 1 - url)}, .server = true};
+            return (struct address){.base = {url, (size_t)(name.ptr - 1 - url)}, .server = true};
     }
     bool bare = path.len <= 1;
-    return (struct place){.base = without_slashes(whole), .server = bare || path.ptr[path.len - 1] == '/'};
+    return (struct address){.base = without_slashes(whole), .server = bare || path.ptr[path.len - 1] == '/'};
 }
 
 /* Appends a text as a part of an address. */
@@ -259,24 +259,24 @@ static enum pyro_status ask(struct finding *finding, struct pyro_slice base, str
     return status == PYRO_ERROR_INPUT ? PYRO_OK : status;
 }
 
-static enum pyro_status read_answer(struct finding *finding, const struct place *place, const char *url,
+static enum pyro_status read_answer(struct finding *finding, const struct address *address, const char *url,
                                     struct pyro_strbuf *body, bool *ret_server)
 {
-    struct choice choice = {.each = !place->app.ptr, .wanted = place->next, .url = place->app.ptr ? url : NULL};
+    struct choice choice = {.each = !address->app.ptr, .wanted = address->next, .url = address->app.ptr ? url : NULL};
     size_t before = finding->logs.count, applications = 0;
     struct pyro_json json;
     pyro_json_start(&json, body->data, body->data + body->len, pyro_scan_best());
     char next = pyro_json_peek(&json);
-    *ret_server = next == '[' || (next == '{' && place->app.ptr);
+    *ret_server = next == '[' || (next == '{' && address->app.ptr);
     if (next == '[' && pyro_json_enter_array(&json)) {
         /* A live UI has one application, and is called as it was named. */
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             if (finding->remote.limit && applications++ >= finding->remote.limit)
                 break;
-            PYRO_TRY(add_application(finding, &json, place->base, &choice));
+            PYRO_TRY(add_application(finding, &json, address->base, &choice));
         }
     } else if (*ret_server) {
-        PYRO_TRY(add_application(finding, &json, place->base, &choice));
+        PYRO_TRY(add_application(finding, &json, address->base, &choice));
     }
     if (finding->logs.count > before)
         return PYRO_OK;
@@ -289,23 +289,23 @@ static enum pyro_status read_answer(struct finding *finding, const struct place 
 
 static enum pyro_status find_logs(struct finding *finding, const char *url)
 {
-    struct place place = read_address(url);
+    struct address address = read_address(url);
     struct pyro_strbuf body;
     char refusal[sizeof(finding->error->message)];
     bool is_server = false;
-    if (!place.server && strchr(url, '?')) /* signed addresses of files */
+    if (!address.server && strchr(url, '?')) /* signed addresses of files */
         return add_log(finding, pyro_slice_from(url), PYRO_SLICE_NULL, PYRO_SLICE_NULL, url);
     pyro_strbuf_init(&body, finding->options->allocator);
-    enum pyro_status status = ask(finding, place.base, place.app, &body, refusal, sizeof(refusal));
+    enum pyro_status status = ask(finding, address.base, address.app, &body, refusal, sizeof(refusal));
     if (status == PYRO_OK && !refusal[0]) {
-        status = read_answer(finding, &place, url, &body, &is_server);
+        status = read_answer(finding, &address, url, &body, &is_server);
         snprintf(refusal, sizeof(refusal), "the server's answer is not that of Spark's REST API");
     }
     pyro_strbuf_done(&body);
     if (status != PYRO_OK || is_server)
         return status;
-    return place.server ? add_unreadable(finding, url, refusal)
-                        : add_log(finding, pyro_slice_from(url), PYRO_SLICE_NULL, PYRO_SLICE_NULL, url);
+    return address.server ? add_unreadable(finding, url, refusal)
+                          : add_log(finding, pyro_slice_from(url), PYRO_SLICE_NULL, PYRO_SLICE_NULL, url);
 }
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */

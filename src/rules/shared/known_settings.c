@@ -112,7 +112,7 @@ static char lower(char letter)
     return (char)tolower((unsigned char)letter);
 }
 
-static size_t same_from(struct pyro_slice a, struct pyro_slice b)
+static size_t common_prefix(struct pyro_slice a, struct pyro_slice b)
 {
     size_t n = 0;
     while (n < a.len && n < b.len && lower(a.ptr[n]) == lower(b.ptr[n]))
@@ -120,7 +120,7 @@ static size_t same_from(struct pyro_slice a, struct pyro_slice b)
     return n;
 }
 
-static size_t same_to(struct pyro_slice a, struct pyro_slice b)
+static size_t common_suffix(struct pyro_slice a, struct pyro_slice b)
 {
     size_t n = 0;
     while (n < a.len && n < b.len && lower(a.ptr[a.len - 1 - n]) == lower(b.ptr[b.len - 1 - n]))
@@ -134,7 +134,7 @@ static bool is_near(struct pyro_slice a, struct pyro_slice b)
     size_t longer = a.len > b.len ? a.len : b.len, shorter = a.len < b.len ? a.len : b.len;
     if (longer - shorter > 1)
         return false;
-    size_t head = same_from(a, b), tail = same_to(a, b);
+    size_t head = common_prefix(a, b), tail = common_suffix(a, b);
     if (head == longer || head + tail >= longer - 1)
         return true;
     /* Two neighbours swapped. */

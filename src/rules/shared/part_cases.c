@@ -16,7 +16,7 @@ enum { SITES_MAX = 64 };
 
 /* What an executor has done so far, to tell its first tasks, and those of a stage on it, from later ones. The log has
  * tasks in the order in which they ended. */
-struct place {
+struct executor_tasks {
     int64_t stage;               /* of its latest task */
     double seen;                 /* tasks of that stage */
     double stage_end, first_end; /* when the first task of that stage, and of all, ended */
@@ -42,7 +42,7 @@ struct reader {
     const struct pyro_app *app;
     struct pyro_split_run *run;
     int64_t (*columns)[PYRO_SPLIT_RUN]; /* status, stage row, executor row, launch */
-    struct place *places;
+    struct executor_tasks *executors;
     struct pyro_cold cold;
     double slots;
 };
@@ -61,15 +61,15 @@ static void read_run(struct reader *reader, size_t first, size_t count, struct p
             continue;
         bool opener = false;
         if (executor >= 0 && executor < (int64_t)app->executors.count) {
-            struct place *place = &reader->places[executor];
+            struct executor_tasks *before = &reader->executors[executor];
             double launch = pyro_real(reader->columns[3][i]),
                    end = launch + pyro_real(reader->run->splits[i].duration_ms);
-            if (place->first_end < 0)
-                place->first_end = end;
-            if (place->stage != stage)
-                *place = (struct place){stage, 0, end, place->first_end};
-            opener = place->seen++ < reader->slots || launch < place->stage_end;
-            if (launch <= reader->cold.until[executor] || launch < place->first_end)
+            if (before->first_end < 0)
+                before->first_end = end;
+            if (before->stage != stage)
+                *before = (struct executor_tasks){stage, 0, end, before->first_end};
+            opener = before->seen++ < reader->slots || launch < before->stage_end;
+            if (launch <= reader->cold.until[executor] || launch < before->first_end)
                 continue;
         }
         struct pyro_stage_parts *sums = &parts[stage];
@@ -95,12 +95,12 @@ const struct pyro_stage_parts *pyro_stage_parts(struct pyro_rule_context *contex
     struct reader reader = {.app = app, .slots = pyro_app_slots_per_executor(app)};
     reader.run = pyro_allocate(allocator, sizeof(*reader.run));
     reader.columns = pyro_allocate(allocator, 4 * sizeof(*reader.columns));
-    reader.places = pyro_allocate(allocator, (app->executors.count + 1) * sizeof(*reader.places));
-    bool ok = parts && reader.run && reader.columns && reader.places && pyro_cold_load(context, &reader.cold);
+    reader.executors = pyro_allocate(allocator, (app->executors.count + 1) * sizeof(*reader.executors));
+    bool ok = parts && reader.run && reader.columns && reader.executors && pyro_cold_load(context, &reader.cold);
     if (ok) {
         memset(parts, 0, (app->stages.count + 1) * sizeof(*parts));
         for (size_t i = 0; i < app->executors.count; i++)
-            reader.places[i] = (struct place){-1, 0, 0, -1};
+            reader.executors[i] = (struct executor_tasks){-1, 0, 0, -1};
         for (size_t first = 0; first < app->tasks.count; first += PYRO_SPLIT_RUN) {
             size_t rest = app->tasks.count - first;
             read_run(&reader, first, rest < PYRO_SPLIT_RUN ? rest : PYRO_SPLIT_RUN, parts);
@@ -111,7 +111,7 @@ const struct pyro_stage_parts *pyro_stage_parts(struct pyro_rule_context *contex
     pyro_cold_done(context, &reader.cold);
     pyro_release(allocator, reader.run);
     pyro_release(allocator, reader.columns);
-    pyro_release(allocator, reader.places);
+    pyro_release(allocator, reader.executors);
     return context->parts;
 }
 

@@ -37,7 +37,7 @@ struct search {
     struct pyro_rule_context *context;
     const struct pyro_app *app;
     struct node_facts *facts;
-    struct pyro_map same, alike; /* print -> executions << 32 | the last one's root + 1 */
+    struct pyro_map exact_prints, columnless_prints; /* print -> executions << 32 | the last one's root + 1 */
     struct pyro_lineage lineage;
     struct stage_at *stages; /* by execution, then row */
     size_t stage_count;
@@ -133,12 +133,13 @@ static uint64_t candidate(const struct search *search, size_t row, bool *exact)
 {
     const struct pyro_sql_node *node = &search->app->sql_nodes.items[row];
     const struct node_facts *own = &search->facts[row];
-    uint64_t same = times_of(&search->same, node->same), alike = times_of(&search->alike, node->alike);
-    *exact = same >= alike;
+    uint64_t exact_times = times_of(&search->exact_prints, node->exact_print),
+             columnless_times = times_of(&search->columnless_prints, node->columnless_print);
+    *exact = exact_times >= columnless_times;
     if (own->costly)
-        return same > 1 || alike > 1 ? (*exact ? same : alike) : 0;
+        return exact_times > 1 || columnless_times > 1 ? (*exact ? exact_times : columnless_times) : 0;
     *exact = true;
-    return own->computes && same >= SCANS_MIN ? same : 0;
+    return own->computes && exact_times >= SCANS_MIN ? exact_times : 0;
 }
 
 /* In each tree that others computed as well, the operator that promises most: many operators below it, many queries. */
@@ -167,8 +168,12 @@ static bool choose(struct search *search, size_t sql, size_t from, size_t to)
         if (!place)
             return false;
         const struct pyro_sql_node *node = &search->app->sql_nodes.items[best];
-        *place = (struct place){best_exact ? node->same : node->alike, sql,       best, to,
-                                root_of(&search->app->sql.items[sql]), best_exact};
+        *place = (struct place){best_exact ? node->exact_print : node->columnless_print,
+                                sql,
+                                best,
+                                to,
+                                root_of(&search->app->sql.items[sql]),
+                                best_exact};
         i = end > i ? end : i + 1;
     }
     return true;
@@ -378,8 +383,10 @@ static bool each_execution(struct search *search, int step)
         }
         learn_nodes(search, from, to);
         for (size_t i = from; ok && i < to; i++)
-            ok = count_print(&search->same, app->sql_nodes.items[i].same, root_of(&app->sql.items[sql])) &&
-                 count_print(&search->alike, app->sql_nodes.items[i].alike, root_of(&app->sql.items[sql]));
+            ok = count_print(&search->exact_prints, app->sql_nodes.items[i].exact_print,
+                             root_of(&app->sql.items[sql])) &&
+                 count_print(&search->columnless_prints, app->sql_nodes.items[i].columnless_print,
+                             root_of(&app->sql.items[sql]));
     }
     return ok;
 }
@@ -390,8 +397,8 @@ bool pyro_plan_repeats_load(struct pyro_rule_context *context, double shared, do
     struct search search = {.context = context, .app = context->app, .shared = shared, .shared_scan = shared_scan};
     const struct pyro_allocator *allocator = context->arena->allocator;
     *ret = (struct pyro_plan_repeats){0};
-    pyro_map_init(&search.same, allocator);
-    pyro_map_init(&search.alike, allocator);
+    pyro_map_init(&search.exact_prints, allocator);
+    pyro_map_init(&search.columnless_prints, allocator);
     search.facts = pyro_arena_array(context->arena, context->app->sql_nodes.count + 1, sizeof(*search.facts));
     bool ok = search.facts != NULL;
     if (ok)
@@ -412,8 +419,8 @@ bool pyro_plan_repeats_load(struct pyro_rule_context *context, double shared, do
     if (ok && ret->count > 1)
         qsort(ret->items, ret->count, sizeof(*ret->items), by_saved);
     pyro_vec_done(&search.places, allocator);
-    pyro_map_done(&search.same);
-    pyro_map_done(&search.alike);
+    pyro_map_done(&search.exact_prints);
+    pyro_map_done(&search.columnless_prints);
     context->failed |= !ok;
     return ok;
 }

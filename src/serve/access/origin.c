@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool same(struct pyro_slice text, const char *other)
+static bool equals_without_case(struct pyro_slice text, const char *other)
 {
     return text.len == strlen(other) && strncasecmp(text.ptr, other, text.len) == 0;
 }
@@ -54,10 +54,10 @@ bool pyro_access_is_loopback(const char *host)
 static bool is_known_host(const struct access *access, struct pyro_slice host)
 {
     struct pyro_slice name = without_port(host);
-    if (same(name, "localhost") || is_address(name))
+    if (equals_without_case(name, "localhost") || is_address(name))
         return true;
     for (size_t i = 0; i < access->host_count; i++)
-        if (same(name, access->hosts[i]) || same(host, access->hosts[i]))
+        if (equals_without_case(name, access->hosts[i]) || equals_without_case(host, access->hosts[i]))
             return true;
     return false;
 }
@@ -66,7 +66,7 @@ const char *pyro_access_allowed_origin(const struct access *access, const struct
 {
     struct pyro_slice origin = pyro_serve_request_header(request, "Origin");
     for (size_t i = 0; origin.ptr && i < access->origin_count; i++)
-        if (same(origin, access->origins[i]))
+        if (equals_without_case(origin, access->origins[i]))
             return access->origins[i];
     return NULL;
 }
@@ -90,10 +90,10 @@ static bool is_own_page(const struct access *access, const struct serve_request 
     struct pyro_slice site = pyro_serve_request_header(request, "Sec-Fetch-Site");
     if (pyro_access_allowed_origin(access, request))
         return true;
-    if (site.ptr && !same(site, "same-origin") && !same(site, "none"))
+    if (site.ptr && !equals_without_case(site, "same-origin") && !equals_without_case(site, "none"))
         return false;
     /* Behind a proxy that ends TLS the scheme differs; the browser's own word is as good then. */
-    return !origin.ptr || is_own_origin(access, origin, host) || (site.ptr && same(site, "same-origin"));
+    return !origin.ptr || is_own_origin(access, origin, host) || (site.ptr && equals_without_case(site, "same-origin"));
 }
 
 /* A form can be sent to anywhere without asking first, JSON cannot. */

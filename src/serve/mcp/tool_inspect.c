@@ -184,7 +184,7 @@ static struct pyro_slice known(struct pyro_slice text)
     return text.ptr ? text : PYRO_SLICE_LITERAL("");
 }
 
-static bool same(const struct pyro_failure *a, const struct pyro_failure *b)
+static bool same_message(const struct pyro_failure *a, const struct pyro_failure *b)
 {
     return pyro_slice_eq(known(a->kind), known(b->kind)) && pyro_slice_eq(known(a->message), known(b->message)) &&
            pyro_slice_eq(known(a->class_name), known(b->class_name));
@@ -213,7 +213,7 @@ static void write_failures(struct mcp_call *call, const struct pyro_app *app)
         const struct pyro_failure *one = &app->failures.items[i];
         bool repeated = false;
         for (size_t j = 0; j < count; j++)
-            repeated |= same(shown[j], one);
+            repeated |= same_message(shown[j], one);
         if (!repeated) {
             shown[count++] = one;
             write_failure(call, one);

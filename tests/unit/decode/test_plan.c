@@ -237,12 +237,17 @@ static void prints_of_what_is_computed(void **state)
                                "'simpleString':'InMemoryTableScan','children':[" AGGREGATE("k#1L", "k#1L", "") "]}]}"));
     assert_int_equal(app->sql_nodes.count, 17);
     const struct pyro_sql_node *nodes = app->sql_nodes.items;
-    assert_true(nodes[0].same != 0 && nodes[0].same == nodes[1].same); /* the wrapper adds nothing */
-    assert_true(nodes[1].same != nodes[2].same);
-    assert_true(nodes[0].same == nodes[3].same && nodes[0].alike == nodes[3].alike); /* ids differ only */
-    assert_true(nodes[0].same != nodes[6].same && nodes[0].alike == nodes[6].alike); /* another column as well */
-    assert_true(nodes[0].same != nodes[9].same && nodes[0].alike != nodes[9].alike); /* other rows */
-    assert_true(nodes[12].same == 0 && nodes[13].same == 0 && nodes[14].same == 0);  /* what a cache holds */
+    assert_true(nodes[0].exact_print != 0 &&
+                nodes[0].exact_print == nodes[1].exact_print); /* the wrapper adds nothing */
+    assert_true(nodes[1].exact_print != nodes[2].exact_print);
+    assert_true(nodes[0].exact_print == nodes[3].exact_print &&
+                nodes[0].columnless_print == nodes[3].columnless_print); /* ids differ only */
+    assert_true(nodes[0].exact_print != nodes[6].exact_print &&
+                nodes[0].columnless_print == nodes[6].columnless_print); /* another column as well */
+    assert_true(nodes[0].exact_print != nodes[9].exact_print &&
+                nodes[0].columnless_print != nodes[9].columnless_print); /* other rows */
+    assert_true(nodes[12].exact_print == 0 && nodes[13].exact_print == 0 &&
+                nodes[14].exact_print == 0); /* what a cache holds */
     kit_done(&kit);
 }
 

@@ -120,7 +120,7 @@ static struct pyro_sql_node *add_node(struct scene *scene, int64_t sql, int64_t 
     row->parent = node > 0 ? node - 1 : PYRO_NONE;
     row->depth = node;
     row->name = pyro_slice_from(name);
-    row->same = row->alike = same;
+    row->exact_print = row->columnless_print = same;
     return row;
 }
 
