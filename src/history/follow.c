@@ -6,23 +6,20 @@
 #include "base/options.h"
 #include "decode/sparkview/listener.h"
 #include "history/history.h"
-#include "load/chunk.h"
-#include "load/load.h"
+#include "load/feed.h"
 
 enum { TAIL_BYTES = 64 << 10 };
 
 /* A file that was read, up to the end of a line. */
-struct place {
+struct read_file {
     uint64_t device, inode, offset;
     uint64_t searched; /* no line ends between `offset` and here */
 };
 
 struct pyro_history_follower {
-    struct pyro_options options;
     struct pyro_listener listener;
-    struct pyro_chunk chunk; /* of feed: its buffer holds what no newline has ended yet */
-    uint64_t discarded;      /* bytes of a record beyond the limit that is being skipped; 0: none */
-    PYRO_VEC(struct place) places;
+    struct pyro_feed feed;
+    PYRO_VEC(struct read_file) files;
 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -115,9 +112,10 @@ enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_reta
         return no_memory(error);
     *follower = (struct pyro_history_follower){0};
     bool ok = pyro_listener_init(&follower->listener, with_sql, limits, redaction);
-    enum pyro_status status = pyro_options_resolve(NULL, &follower->options, error);
-    pyro_chunk_init(&follower->chunk, NULL, pyro_scan_best(), follower->options.max_record_bytes,
-                    pyro_listener_wanted(with_sql));
+    struct pyro_options options = {0};
+    enum pyro_status status = resolve(NULL, &options, error);
+    const struct pyro_load_sink sink = sink_of(&follower->listener);
+    pyro_feed_init(&follower->feed, NULL, &sink, options.max_record_bytes);
     if (status == PYRO_OK && !ok)
         status = no_memory(error);
     if (status != PYRO_OK) {
@@ -132,62 +130,16 @@ void pyro_history_follower_free(struct pyro_history_follower *follower)
 {
     if (!follower)
         return;
-    pyro_chunk_done(&follower->chunk);
+    pyro_feed_done(&follower->feed);
     pyro_listener_done(&follower->listener);
-    pyro_vec_done(&follower->places, NULL);
+    pyro_vec_done(&follower->files, NULL);
     pyro_release(NULL, follower);
-}
-
-/* Decodes the first `len` bytes of the buffer, which are whole lines, and moves the rest to the front. */
-static bool decode_front(struct pyro_history_follower *follower, size_t len)
-{
-    struct pyro_chunk *chunk = &follower->chunk;
-    pyro_batch_clear(&chunk->batch);
-    if (!pyro_batch_decode(&chunk->batch, chunk->buffer, len) ||
-        !pyro_listener_apply(&follower->listener, &chunk->batch))
-        return false;
-    chunk->len -= len;
-    memmove(chunk->buffer, chunk->buffer + len, chunk->len);
-    return true;
-}
-
-/* Of bytes that belong to a record beyond the limit: how many do. */
-static size_t discard(struct pyro_history_follower *follower, const char *bytes, size_t len)
-{
-    const char *newline = memchr(bytes, '\n', len);
-    size_t used = newline ? (size_t)(newline + 1 - bytes) : len;
-    follower->discarded += used;
-    if (newline) {
-        reject_long(&follower->listener, follower->discarded);
-        follower->discarded = 0;
-    }
-    return used;
 }
 
 enum pyro_status pyro_history_follower_feed(struct pyro_history_follower *follower, const void *bytes, size_t len,
                                             struct pyro_error *error)
 {
-    struct pyro_chunk *chunk = &follower->chunk;
-    for (const char *at = bytes, *end = at + len; at < end;) {
-        if (follower->discarded) {
-            at += discard(follower, at, (size_t)(end - at));
-            continue;
-        }
-        size_t take = (size_t)(end - at) < PYRO_CHUNK_BYTES ? (size_t)(end - at) : PYRO_CHUNK_BYTES;
-        if (!pyro_chunk_reserve(chunk, chunk->len + take))
-            return no_memory(error);
-        memcpy(chunk->buffer + chunk->len, at, take);
-        const char *newline = memrchr(chunk->buffer + chunk->len, '\n', take);
-        chunk->len += take;
-        at += take;
-        if (newline && !decode_front(follower, (size_t)(newline + 1 - chunk->buffer)))
-            return no_memory(error);
-        if (chunk->len > follower->options.max_record_bytes) {
-            follower->discarded = chunk->len;
-            chunk->len = 0;
-        }
-    }
-    return PYRO_OK;
+    return pyro_feed_add(&follower->feed, bytes, len) ? PYRO_OK : no_memory(error);
 }
 
 enum pyro_status pyro_history_follower_snapshot(struct pyro_history_follower *follower, struct pyro_history **ret,
@@ -222,17 +174,17 @@ static bool last_line_end(int fd, uint64_t from, uint64_t size, uint64_t *ret_en
 }
 
 /* How far whole lines reach in a file that is written. A line that comes in many pieces is searched once. */
-static uint64_t whole_lines(struct place *place, int fd, uint64_t size)
+static uint64_t whole_lines(struct read_file *file, int fd, uint64_t size)
 {
-    uint64_t end = place->offset;
-    uint64_t from = place->searched > end && place->searched <= size ? place->searched : end;
+    uint64_t end = file->offset;
+    uint64_t from = file->searched > end && file->searched <= size ? file->searched : end;
     if (last_line_end(fd, from, size, &end))
-        place->searched = size;
+        file->searched = size;
     return end;
 }
 
 /* Where to go on in a part and where to stop; false: it is not what was read before, or cannot be followed. */
-static bool measure_part(const struct pyro_log *log, size_t index, struct place *place, uint64_t *ret_until)
+static bool measure_part(const struct pyro_log *log, size_t index, struct read_file *file, uint64_t *ret_until)
 {
     struct pyro_reader *reader = NULL;
     struct stat info;
@@ -241,13 +193,13 @@ static bool measure_part(const struct pyro_log *log, size_t index, struct place 
     if (pyro_reader_open(&log->parts[index], NULL, &reader, NULL) != PYRO_OK)
         return false;
     bool plain = pyro_reader_is_plain_file(reader, &fd, &size) && fstat(fd, &info) == 0;
-    bool same = plain && place->device == (uint64_t)info.st_dev && place->inode == (uint64_t)info.st_ino;
-    bool new_one = place->inode == 0 && place->offset == 0;
-    if (plain && (same || new_one) && size >= place->offset) {
-        place->device = (uint64_t)info.st_dev;
-        place->inode = (uint64_t)info.st_ino;
+    bool same = plain && file->device == (uint64_t)info.st_dev && file->inode == (uint64_t)info.st_ino;
+    bool new_one = file->inode == 0 && file->offset == 0;
+    if (plain && (same || new_one) && size >= file->offset) {
+        file->device = (uint64_t)info.st_dev;
+        file->inode = (uint64_t)info.st_ino;
         bool grows = log->in_progress && index + 1 == log->part_count;
-        *ret_until = grows ? whole_lines(place, fd, size) : size;
+        *ret_until = grows ? whole_lines(file, fd, size) : size;
     } else {
         plain = false;
     }
@@ -260,13 +212,13 @@ static bool measure(struct pyro_history_follower *follower, const struct pyro_lo
                     bool *ret_memory)
 {
     *ret_memory = true;
-    if (log->part_count < follower->places.count)
+    if (log->part_count < follower->files.count)
         return false;
-    while (follower->places.count < log->part_count && *ret_memory)
-        *ret_memory = pyro_vec_push(&follower->places, NULL) != NULL;
+    while (follower->files.count < log->part_count && *ret_memory)
+        *ret_memory = pyro_vec_push(&follower->files, NULL) != NULL;
     for (size_t i = 0; *ret_memory && i < log->part_count; i++) {
-        from[i] = follower->places.items[i].offset;
-        if (!measure_part(log, i, &follower->places.items[i], &until[i]))
+        from[i] = follower->files.items[i].offset;
+        if (!measure_part(log, i, &follower->files.items[i], &until[i]))
             return false;
     }
     return *ret_memory;
@@ -287,7 +239,7 @@ static enum pyro_status read_on(struct pyro_history_follower *follower, const st
     if (*ret_same)
         status = pyro_load_batches(log, &options, &sink, error);
     for (size_t i = 0; *ret_same && status == PYRO_OK && i < log->part_count; i++)
-        follower->places.items[i].offset = until[i];
+        follower->files.items[i].offset = until[i];
     pyro_release(NULL, from);
     return status;
 }

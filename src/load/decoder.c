@@ -4,13 +4,12 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "decode/builder.h"
-#include "load/chunk.h"
+#include "load/feed.h"
 
 struct pyro_decoder {
     struct pyro_options options;
     struct pyro_builder builder;
-    struct pyro_chunk chunk; /* its buffer holds what no newline has ended yet */
-    uint64_t discarded;      /* bytes of a record beyond the limit that is being skipped; 0: none */
+    struct pyro_feed feed;
     bool finished;
     char *path;
 };
@@ -18,6 +17,16 @@ struct pyro_decoder {
 static enum pyro_status no_memory(struct pyro_error *error)
 {
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while decoding");
+}
+
+static bool apply(void *context, const struct pyro_batch *batch)
+{
+    return pyro_builder_apply(context, batch);
+}
+
+static bool reject_long(void *context, uint64_t len)
+{
+    return pyro_builder_reject_long(context, len);
 }
 
 enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *options, pyro_decoder **ret,
@@ -34,7 +43,9 @@ enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *o
         return no_memory(error);
     *decoder = (struct pyro_decoder){.options = resolved, .path = (char *)(decoder + 1)};
     memcpy(decoder->path, path, path_bytes);
-    pyro_chunk_init(&decoder->chunk, resolved.allocator, pyro_scan_best(), resolved.max_record_bytes, resolved.wanted);
+    const struct pyro_load_sink sink = {
+        .context = &decoder->builder, .wanted = resolved.wanted, .apply = apply, .reject_long = reject_long};
+    pyro_feed_init(&decoder->feed, resolved.allocator, &sink, resolved.max_record_bytes);
     enum pyro_status status =
         pyro_builder_init(&decoder->builder, resolved.allocator, resolved.wanted, resolved.redaction, error);
     if (status == PYRO_OK && !pyro_builder_begin_part(&decoder->builder, pyro_slice_from(path)))
@@ -51,38 +62,9 @@ void pyro_decoder_free(pyro_decoder *decoder)
 {
     if (!decoder)
         return;
-    pyro_chunk_done(&decoder->chunk);
+    pyro_feed_done(&decoder->feed);
     pyro_builder_done(&decoder->builder);
     pyro_release(decoder->options.allocator, decoder);
-}
-
-/* Decodes the first `len` bytes of the buffer, which are whole lines or the log's end, and moves the rest to the front.
- */
-static bool decode_front(struct pyro_decoder *decoder, size_t len)
-{
-    struct pyro_chunk *chunk = &decoder->chunk;
-    pyro_batch_clear(&chunk->batch);
-    if (len && (!pyro_batch_decode(&chunk->batch, chunk->buffer, len) ||
-                !pyro_builder_apply(&decoder->builder, &chunk->batch)))
-        return false;
-    chunk->len -= len;
-    if (chunk->len)
-        memmove(chunk->buffer, chunk->buffer + len, chunk->len);
-    return true;
-}
-
-/* While a record beyond the limit is skipped: returns how many of the bytes belong to it. */
-static size_t skip_long_record(struct pyro_decoder *decoder, const char *bytes, size_t len, bool *ret_ok)
-{
-    const char *newline = memchr(bytes, '\n', len);
-    size_t used = newline ? (size_t)(newline + 1 - bytes) : len;
-    decoder->discarded += used;
-    *ret_ok = true;
-    if (newline) {
-        *ret_ok = pyro_builder_reject_long(&decoder->builder, decoder->discarded);
-        decoder->discarded = 0;
-    }
-    return used;
 }
 
 enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, size_t len, struct pyro_error *error)
@@ -90,31 +72,7 @@ enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, siz
     pyro_error_clear(error);
     if (!decoder || (len && !bytes) || decoder->finished)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_feed(): no decoder, no bytes, or finished");
-    struct pyro_chunk *chunk = &decoder->chunk;
-    const char *at = bytes, *end = at + len;
-    while (at < end) {
-        bool ok = true;
-        if (decoder->discarded) {
-            at += skip_long_record(decoder, at, (size_t)(end - at), &ok);
-            if (!ok)
-                return no_memory(error);
-            continue;
-        }
-        size_t take = (size_t)(end - at) < PYRO_CHUNK_BYTES ? (size_t)(end - at) : PYRO_CHUNK_BYTES;
-        if (!pyro_chunk_reserve(chunk, chunk->len + take))
-            return no_memory(error);
-        memcpy(chunk->buffer + chunk->len, at, take);
-        const char *newline = memrchr(chunk->buffer + chunk->len, '\n', take);
-        chunk->len += take;
-        at += take;
-        if (newline && !decode_front(decoder, (size_t)(newline + 1 - chunk->buffer)))
-            return no_memory(error);
-        if (chunk->len > decoder->options.max_record_bytes) {
-            decoder->discarded = chunk->len;
-            chunk->len = 0;
-        }
-    }
-    return PYRO_OK;
+    return pyro_feed_add(&decoder->feed, bytes, len) ? PYRO_OK : no_memory(error);
 }
 
 static enum pyro_status hand_over(struct pyro_decoder *decoder, bool copy, pyro_app **ret, struct pyro_error *error)
@@ -145,9 +103,7 @@ enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, stru
     pyro_error_clear(error);
     if (!decoder || !ret || decoder->finished)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_finish(): no decoder, or finished before");
-    if (!decode_front(decoder, decoder->chunk.len))
-        return no_memory(error);
-    if (decoder->discarded && !pyro_builder_reject_long(&decoder->builder, decoder->discarded))
+    if (!pyro_feed_end(&decoder->feed))
         return no_memory(error);
     decoder->finished = true;
     if (pyro_builder_known_events(&decoder->builder) == 0) {
