@@ -206,22 +206,23 @@ static void report(struct pyro_rule_context *context, const struct pyro_stream_r
     finding->confidence *= found->trigger > 0 || found->growing ? 0.9 : 0.7;
 }
 
+static bool applies(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    return run->count > (size_t)pyro_limit(context, WARM_UP);
+}
+
+static bool judge(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    struct overrun found;
+    if (!measure(context, run, &found))
+        return false;
+    report(context, run, &found);
+    return true;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_stream_runs runs;
-    enum pyro_verdict verdict = PYRO_VERDICT_NOT_APPLICABLE;
-    if (context->app->streams.count == 0 || !pyro_stream_runs_load(context, &runs))
-        return verdict;
-    for (size_t i = 0; i < runs.count && !context->failed; i++) {
-        struct overrun found;
-        if (runs.items[i].count > (size_t)pyro_limit(context, WARM_UP) && verdict == PYRO_VERDICT_NOT_APPLICABLE)
-            verdict = PYRO_VERDICT_QUIET;
-        if (measure(context, &runs.items[i], &found)) {
-            report(context, &runs.items[i], &found);
-            verdict = PYRO_VERDICT_FINDING;
-        }
-    }
-    return verdict;
+    return pyro_streams_evaluate(context, applies, judge);
 }
 
 const struct pyro_rule pyro_rule_batch_overrun = {

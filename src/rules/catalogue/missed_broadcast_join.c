@@ -152,24 +152,15 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_remedy_sure(finding, 0.4, 0.7, 1);
 }
 
+static bool is_judged(const struct pyro_plan_op *op)
+{
+    return op->class == PYRO_OPERATOR_SORT_MERGE_JOIN;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    const struct pyro_plans *plans = pyro_rule_plans(context);
-    struct pyro_plan_cases cases = {0};
-    bool any = false;
-    for (size_t q = 0; plans && q < plans->count; q++)
-        for (uint32_t i = 0; i < plans->items[q].count; i++)
-            if (plans->items[q].ops[i].class == PYRO_OPERATOR_SORT_MERGE_JOIN && !plans->items[q].ops[i].repeated) {
-                any = true;
-                examine(context, &cases, &plans->items[q], i);
-            }
-    pyro_plan_cases_merge(context, &cases);
     double least = pyro_limit(context, WORTH_SHARE_MIN) * pyro_real(context->app->numbers.task_ms);
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (!cases.list.items[i].folded && pyro_plan_case_worth(&cases, &cases.list.items[i]) >= least)
-            report(context, &cases, &cases.list.items[i]);
-    pyro_plan_cases_done(context, &cases);
-    return any ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
+    return pyro_plan_cases_evaluate(context, is_judged, examine, least, report);
 }
 
 const struct pyro_rule pyro_rule_missed_broadcast_join = {

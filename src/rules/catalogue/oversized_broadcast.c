@@ -95,23 +95,14 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_finding_saves(context, finding, 0, 0.1 * build, build);
 }
 
+static bool is_judged(const struct pyro_plan_op *op)
+{
+    return op->class == PYRO_OPERATOR_BROADCAST;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    const struct pyro_plans *plans = pyro_rule_plans(context);
-    struct pyro_plan_cases cases = {0};
-    bool any = false;
-    for (size_t q = 0; plans && q < plans->count; q++)
-        for (uint32_t i = 0; i < plans->items[q].count; i++)
-            if (plans->items[q].ops[i].class == PYRO_OPERATOR_BROADCAST && !plans->items[q].ops[i].repeated) {
-                any = true;
-                examine(context, &cases, &plans->items[q], i);
-            }
-    pyro_plan_cases_merge(context, &cases);
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (!cases.list.items[i].folded)
-            report(context, &cases, &cases.list.items[i]);
-    pyro_plan_cases_done(context, &cases);
-    return any ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
+    return pyro_plan_cases_evaluate(context, is_judged, examine, 0, report);
 }
 
 const struct pyro_rule pyro_rule_oversized_broadcast = {

@@ -70,21 +70,17 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    const struct pyro_app *app = context->app;
-    if (app->tasks.count == 0)
+    if (context->app->tasks.count == 0)
         return PYRO_VERDICT_NOT_APPLICABLE;
-    struct pyro_part_limits limits = {1u << PYRO_SPLIT_SCHEDULER_DELAY, false, pyro_limit(context, SHARE),
-                                      pyro_limit(context, MEAN_MS), pyro_limit(context, USUAL)};
-    struct pyro_part_cases cases;
-    if (!pyro_part_cases_find(context, &limits, &cases))
-        return PYRO_VERDICT_QUIET;
-    double least =
-        fmax(pyro_limit(context, TOTAL_MS), pyro_limit(context, TOTAL_SHARE) * pyro_real(app->numbers.task_ms));
-    for (size_t i = 0; i < cases.list.count && !context->failed; i++)
-        if (cases.list.items[i].lead == i && cases.list.items[i].all_part_ms >= least)
-            report(context, &cases, i);
-    pyro_part_cases_done(context, &cases);
-    return PYRO_VERDICT_QUIET;
+    const struct pyro_part_limits limits = {
+        .parts = 1u << PYRO_SPLIT_SCHEDULER_DELAY,
+        .share = pyro_limit(context, SHARE),
+        .mean_ms = pyro_limit(context, MEAN_MS),
+        .usual = pyro_limit(context, USUAL),
+        .total_ms = pyro_limit(context, TOTAL_MS),
+        .total_share = pyro_limit(context, TOTAL_SHARE),
+    };
+    return pyro_part_cases_evaluate(context, &limits, NULL, report);
 }
 
 const struct pyro_rule pyro_rule_scheduler_delay = {

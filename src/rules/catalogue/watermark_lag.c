@@ -128,26 +128,30 @@ static void report_still(struct pyro_rule_context *context, const struct pyro_st
     finding->confidence *= 0.8;
 }
 
+static bool applies(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    (void)context;
+    for (size_t i = 0; i < run->count; i++)
+        if (run->batches[i]->watermark_ms != PYRO_NONE)
+            return true;
+    return false;
+}
+
+static bool judge(struct pyro_rule_context *context, const struct pyro_stream_run *run)
+{
+    struct lag found;
+    if (!measure(context, run, &found))
+        return false;
+    if (found.still_batches > 0)
+        report_still(context, run, &found);
+    else
+        report_dropped(context, run, &found);
+    return true;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_stream_runs runs;
-    enum pyro_verdict verdict = PYRO_VERDICT_NOT_APPLICABLE;
-    if (context->app->streams.count == 0 || !pyro_stream_runs_load(context, &runs))
-        return verdict;
-    for (size_t i = 0; i < runs.count && !context->failed; i++) {
-        struct lag found;
-        for (size_t k = 0; k < runs.items[i].count && verdict == PYRO_VERDICT_NOT_APPLICABLE; k++)
-            if (runs.items[i].batches[k]->watermark_ms != PYRO_NONE)
-                verdict = PYRO_VERDICT_QUIET;
-        if (!measure(context, &runs.items[i], &found))
-            continue;
-        verdict = PYRO_VERDICT_FINDING;
-        if (found.still_batches > 0)
-            report_still(context, &runs.items[i], &found);
-        else
-            report_dropped(context, &runs.items[i], &found);
-    }
-    return verdict;
+    return pyro_streams_evaluate(context, applies, judge);
 }
 
 const struct pyro_rule pyro_rule_watermark_lag = {

@@ -177,26 +177,24 @@ static void group(struct pyro_rule_context *context, struct pyro_part_cases *cas
     cases->list.count = kept;
 }
 
-bool pyro_part_cases_find(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
-                          struct pyro_part_cases *ret)
+enum pyro_verdict pyro_part_cases_evaluate(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
+                                           pyro_part_filter *filter, pyro_part_report *report)
 {
-    *ret = (struct pyro_part_cases){0};
     const struct pyro_stage_parts *parts = pyro_stage_parts(context);
-    if (!parts)
-        return false;
-    find_stages(context, limits, parts, ret);
-    if (ret->list.count > 1)
-        qsort(ret->list.items, ret->list.count, sizeof(*ret->list.items), by_excess);
-    group(context, ret);
-    if (context->failed)
-        pyro_part_cases_done(context, ret);
-    return !context->failed;
-}
-
-void pyro_part_cases_done(struct pyro_rule_context *context, struct pyro_part_cases *cases)
-{
-    pyro_vec_done(&cases->list, context->arena->allocator);
-    *cases = (struct pyro_part_cases){0};
+    struct pyro_part_cases cases = {0};
+    double least = fmax(limits->total_ms, limits->total_share * pyro_real(context->app->numbers.task_ms));
+    if (parts)
+        find_stages(context, limits, parts, &cases);
+    if (cases.list.count > 1)
+        qsort(cases.list.items, cases.list.count, sizeof(*cases.list.items), by_excess);
+    group(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++) {
+        const struct pyro_part_case *found = &cases.list.items[i];
+        if (found->lead == i && found->all_part_ms >= least && (!filter || filter(context, found->stage)))
+            report(context, &cases, i);
+    }
+    pyro_vec_done(&cases.list, context->arena->allocator);
+    return PYRO_VERDICT_QUIET;
 }
 
 void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_finding *finding,

@@ -21,6 +21,8 @@ struct pyro_part_limits {
     double share;   /* of the task time */
     double mean_ms; /* a task */
     double usual;   /* share that a healthy run shows as well */
+    /* Of all stages of a site together: */
+    double total_ms, total_share; /* of the application's task time */
 };
 
 struct pyro_part_case {
@@ -38,10 +40,12 @@ struct pyro_part_cases {
     PYRO_VEC(struct pyro_part_case) list; /* most excess first */
 };
 
-/* False when there is no memory. */
-bool pyro_part_cases_find(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
-                          struct pyro_part_cases *ret);
-void pyro_part_cases_done(struct pyro_rule_context *context, struct pyro_part_cases *cases);
+typedef bool pyro_part_filter(struct pyro_rule_context *context, size_t stage);
+typedef void pyro_part_report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead);
+
+/* Reports each site beyond the limits whose first stage `filter` lets pass; NULL: all. */
+enum pyro_verdict pyro_part_cases_evaluate(struct pyro_rule_context *context, const struct pyro_part_limits *limits,
+                                           pyro_part_filter *filter, pyro_part_report *report);
 /* Adds place, the evidence NAME_share, NAME_ms and mean_NAME_ms, "stages", and the edits of all stages of the site. */
 void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_finding *finding,
                             const struct pyro_part_cases *cases, size_t lead, const char *name, double usual);

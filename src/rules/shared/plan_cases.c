@@ -62,7 +62,8 @@ static int dearest_first(const void *left, const void *right)
     return a->op < b->op ? -1 : a->op > b->op;
 }
 
-void pyro_plan_cases_merge(struct pyro_rule_context *context, struct pyro_plan_cases *cases)
+/* The case worth most comes first; those of the same site are folded into it. */
+static void merge(struct pyro_rule_context *context, struct pyro_plan_cases *cases)
 {
     size_t count = cases->list.count;
     if (count > 1)
@@ -111,4 +112,28 @@ void pyro_plan_case_apply(struct pyro_rule_context *context, struct pyro_finding
 void pyro_plan_cases_done(struct pyro_rule_context *context, struct pyro_plan_cases *cases)
 {
     pyro_vec_done(&cases->list, context->app->allocator);
+}
+
+enum pyro_verdict pyro_plan_cases_evaluate(struct pyro_rule_context *context, pyro_plan_filter *filter,
+                                           pyro_plan_examine *examine, double least_ms, pyro_plan_report *report)
+{
+    const struct pyro_plans *plans = pyro_rule_plans(context);
+    struct pyro_plan_cases cases = {0};
+    bool any = false;
+    for (size_t q = 0; plans && q < plans->count; q++)
+        for (uint32_t i = 0; i < plans->items[q].count; i++) {
+            const struct pyro_plan_op *op = &plans->items[q].ops[i];
+            if (op->repeated || !filter(op))
+                continue;
+            any = true;
+            examine(context, &cases, &plans->items[q], i);
+        }
+    merge(context, &cases);
+    for (size_t i = 0; i < cases.list.count && !context->failed; i++) {
+        const struct pyro_plan_case *found = &cases.list.items[i];
+        if (!found->folded && pyro_plan_case_worth(&cases, found) >= least_ms)
+            report(context, &cases, found);
+    }
+    pyro_plan_cases_done(context, &cases);
+    return any ? PYRO_VERDICT_QUIET : PYRO_VERDICT_NOT_APPLICABLE;
 }

@@ -30,13 +30,22 @@ struct pyro_plan_cases {
     PYRO_VEC(struct pyro_plan_case) list;
 };
 
+typedef bool pyro_plan_filter(const struct pyro_plan_op *op);
+typedef void pyro_plan_examine(struct pyro_rule_context *context, struct pyro_plan_cases *cases,
+                               const struct pyro_plan_tree *plan, uint32_t op);
+typedef void pyro_plan_report(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
+                              const struct pyro_plan_case *found);
+
+/* Has `examine` look at all operators that `filter` lets pass, and reports each site that would be spared `least_ms` of
+ * task time. Not applicable: there is no such operator. */
+enum pyro_verdict pyro_plan_cases_evaluate(struct pyro_rule_context *context, pyro_plan_filter *filter,
+                                           pyro_plan_examine *examine, double least_ms, pyro_plan_report *report);
+
 /* NULL without memory, beyond PYRO_PLAN_CASES_MAX cases, and for an operator that no stage ran. */
 struct pyro_plan_case *pyro_plan_cases_add(struct pyro_rule_context *context, struct pyro_plan_cases *cases,
                                            const struct pyro_plan_tree *plan, uint32_t op);
 /* `share` of the operator's time is spared, in the stages that ran it. */
 void pyro_plan_case_spare(struct pyro_plan_case *found, uint32_t op, double share);
-/* The dearest first; cases of one site are folded into the dearest. */
-void pyro_plan_cases_merge(struct pyro_rule_context *context, struct pyro_plan_cases *cases);
 /* Task ms that the case and those folded into it would be spared. */
 double pyro_plan_case_worth(const struct pyro_plan_cases *cases, const struct pyro_plan_case *found);
 /* Place, execution and edits of a finding about the case and those folded into it. */

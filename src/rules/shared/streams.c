@@ -7,21 +7,26 @@
 #include "rules/finding.h"
 #include "rules/shared/stage_tasks.h"
 
-struct place {
+struct run_batch {
     const struct pyro_stream_batch *batch;
     size_t first; /* row of the run's first batch */
 };
 
+struct runs {
+    struct pyro_stream_run *items; /* in the order of their first batches */
+    size_t count;
+};
+
 static int by_run(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct run_batch *a = left, *b = right;
     int order = pyro_slice_compare(a->batch->run, b->batch->run);
     return order ? order : (a->batch > b->batch) - (a->batch < b->batch);
 }
 
 static int by_first(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct run_batch *a = left, *b = right;
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
     return (a->batch > b->batch) - (a->batch < b->batch);
@@ -34,49 +39,66 @@ static bool has_run(const struct pyro_stream_batch *batch)
 }
 
 /* Batches of a run together, runs by their first batch. */
-static size_t sort_places(const struct pyro_app *app, struct place *places)
+static size_t sort_batches(const struct pyro_app *app, struct run_batch *sorted)
 {
     size_t count = 0, runs = 0;
     for (size_t i = 0; i < app->streams.count; i++)
         if (has_run(&app->streams.items[i]))
-            places[count++].batch = &app->streams.items[i];
+            sorted[count++].batch = &app->streams.items[i];
     if (count == 0)
         return 0;
-    qsort(places, count, sizeof(*places), by_run);
+    qsort(sorted, count, sizeof(*sorted), by_run);
     for (size_t i = 0; i < count; i++) {
-        bool same = i > 0 && pyro_slice_eq(places[i].batch->run, places[i - 1].batch->run);
-        places[i].first = same ? places[i - 1].first : (size_t)(places[i].batch - app->streams.items);
+        bool same = i > 0 && pyro_slice_eq(sorted[i].batch->run, sorted[i - 1].batch->run);
+        sorted[i].first = same ? sorted[i - 1].first : (size_t)(sorted[i].batch - app->streams.items);
         runs += !same;
     }
-    qsort(places, count, sizeof(*places), by_first);
+    qsort(sorted, count, sizeof(*sorted), by_first);
     return runs;
 }
 
-bool pyro_stream_runs_load(struct pyro_rule_context *context, struct pyro_stream_runs *ret)
+/* In the arena; false when there is no memory. */
+static bool load_runs(struct pyro_rule_context *context, struct runs *ret)
 {
     const struct pyro_app *app = context->app;
-    struct place *places = pyro_arena_array(context->arena, app->streams.count + 1, sizeof(*places));
+    struct run_batch *sorted = pyro_arena_array(context->arena, app->streams.count + 1, sizeof(*sorted));
     const struct pyro_stream_batch **batches =
         pyro_arena_array(context->arena, app->streams.count + 1, sizeof(struct pyro_stream_batch *));
-    *ret = (struct pyro_stream_runs){0};
-    if (!places || !batches) {
+    *ret = (struct runs){0};
+    if (!sorted || !batches) {
         context->failed = true;
         return false;
     }
-    memset(places, 0, (app->streams.count + 1) * sizeof(*places));
-    size_t runs = sort_places(app, places);
+    memset(sorted, 0, (app->streams.count + 1) * sizeof(*sorted));
+    size_t runs = sort_batches(app, sorted);
     ret->items = pyro_arena_array(context->arena, runs + 1, sizeof(*ret->items));
     if (!ret->items) {
         context->failed = true;
         return false;
     }
-    for (size_t i = 0; i < app->streams.count && places[i].batch; i++) {
-        if (i == 0 || places[i].first != places[i - 1].first)
+    for (size_t i = 0; i < app->streams.count && sorted[i].batch; i++) {
+        if (i == 0 || sorted[i].first != sorted[i - 1].first)
             ret->items[ret->count++] = (struct pyro_stream_run){.batches = batches + i};
-        batches[i] = places[i].batch;
+        batches[i] = sorted[i].batch;
         ret->items[ret->count - 1].count++;
     }
     return true;
+}
+
+enum pyro_verdict pyro_streams_evaluate(struct pyro_rule_context *context, pyro_stream_question *applies,
+                                        pyro_stream_question *judge)
+{
+    enum pyro_verdict verdict = PYRO_VERDICT_NOT_APPLICABLE;
+    struct runs runs;
+    if (context->app->streams.count == 0 || !load_runs(context, &runs))
+        return verdict;
+    for (size_t i = 0; i < runs.count && !context->failed; i++) {
+        if (verdict == PYRO_VERDICT_NOT_APPLICABLE && applies(context, &runs.items[i]))
+            verdict = PYRO_VERDICT_QUIET;
+        if (judge(context, &runs.items[i]))
+            verdict = PYRO_VERDICT_FINDING;
+    }
+    return verdict;
 }
 
 /* "RateStreamV2[rowsPerSecond=..." as "RateStreamV2". */

@@ -10,13 +10,13 @@ struct pyro_stream_run {
     size_t count;
 };
 
-struct pyro_stream_runs {
-    struct pyro_stream_run *items; /* in the order of their first batches */
-    size_t count;
-};
+/* Whether something is so of a run. */
+typedef bool pyro_stream_question(struct pyro_rule_context *context, const struct pyro_stream_run *run);
 
-/* In the arena; false when there is no memory. */
-bool pyro_stream_runs_load(struct pyro_rule_context *context, struct pyro_stream_runs *ret);
+/* Asks `judge`, which reports what it finds, of each run, in the order of their first batches. Not applicable:
+ * `applies` is so of none. */
+enum pyro_verdict pyro_streams_evaluate(struct pyro_rule_context *context, pyro_stream_question *applies,
+                                        pyro_stream_question *judge);
 
 /* "Stream 'orders'" or, without a name, "Stream 3f2c... (RateStreamV2 to parquet)". */
 const char *pyro_say_stream(struct pyro_rule_context *context, const struct pyro_stream_run *run);
