@@ -12,6 +12,18 @@
 
 enum { UNKNOWN_NAMES_KEPT = 1000, EXCERPT_BYTES = 120 };
 
+enum { BUILDER_MAPS = 13 };
+
+static struct pyro_map *map_of(struct pyro_builder *builder, int i)
+{
+    struct pyro_map *const maps[BUILDER_MAPS] = {
+        &builder->jobs,        &builder->stages,         &builder->sql,        &builder->rdds,
+        &builder->executors,   &builder->properties,     &builder->operations, &builder->cached_memory,
+        &builder->cached_disk, &builder->unknown_events, &builder->peak_rows,  &builder->metric_kind_rows,
+        &builder->operators};
+    return maps[i];
+}
+
 enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct pyro_allocator *allocator,
                                    uint32_t wanted, enum pyro_redaction redaction, struct pyro_error *error)
 {
@@ -23,13 +35,8 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
         .latest_scheduling_ms = PYRO_NONE,
         .last_job_end = -1,
     };
-    struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
-                               &builder->rdds,           &builder->executors,     &builder->properties,
-                               &builder->operations,     &builder->cached_memory, &builder->cached_disk,
-                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows,
-                               &builder->operators};
-    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-        pyro_map_init(maps[i], allocator);
+    for (int i = 0; i < BUILDER_MAPS; i++)
+        pyro_map_init(map_of(builder, i), allocator);
     pyro_value_map_init(&builder->accumulators, allocator);
     pyro_value_map_init(&builder->driver_updates, allocator);
     for (int i = 0; i < PYRO_IDENTITIES; i++)
@@ -59,13 +66,8 @@ static void free_plans(struct pyro_builder *builder)
 
 void pyro_builder_done(struct pyro_builder *builder)
 {
-    struct pyro_map *maps[] = {&builder->jobs,           &builder->stages,        &builder->sql,
-                               &builder->rdds,           &builder->executors,     &builder->properties,
-                               &builder->operations,     &builder->cached_memory, &builder->cached_disk,
-                               &builder->unknown_events, &builder->peak_rows,     &builder->metric_kind_rows,
-                               &builder->operators};
-    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-        pyro_map_done(maps[i]);
+    for (int i = 0; i < BUILDER_MAPS; i++)
+        pyro_map_done(map_of(builder, i));
     pyro_value_map_done(&builder->accumulators);
     pyro_value_map_done(&builder->driver_updates);
     for (int i = 0; i < PYRO_IDENTITIES; i++)

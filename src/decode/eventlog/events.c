@@ -15,7 +15,7 @@
 #define PICK(...)                            SECOND(__VA_ARGS__, 0, 0)
 
 const struct pyro_event pyro_events[] = {
-#define PYRO_EVENT(name, decoder) {{name, sizeof(name) - 1}, pyro_decode_##decoder, PICK(checks_##decoder)},
+#define PYRO_EVENT(name, decoder, listener) {{name, sizeof(name) - 1}, pyro_decode_##decoder, PICK(checks_##decoder)},
 #include "decode/eventlog/events.def"
 #undef PYRO_EVENT
 };

@@ -1,15 +1,16 @@
 #include "decode/sparkview/gather.h"
 
 #include "base/text.h"
+#include "decode/eventlog/events.h"
 #include "decode/sparkview/listener.h"
 
-static const struct {
-    const char *name;
-    pyro_history_event *follow;
-} events[] = {
-#define HISTORY_EVENT(name, function) {name, pyro_history_on_##function},
-#include "decode/sparkview/history_events.def"
-#undef HISTORY_EVENT
+#define pyro_history_on_none NULL
+
+/* By row of events.def. */
+static pyro_history_event *const listeners[] = {
+#define PYRO_EVENT(name, decoder, listener) pyro_history_on_##listener,
+#include "decode/eventlog/events.def"
+#undef PYRO_EVENT
 };
 
 void pyro_history_batch_init(struct pyro_history_batch *batch, const struct pyro_allocator *allocator)
@@ -67,15 +68,14 @@ bool pyro_gather_event(struct pyro_history_batch *batch, struct pyro_slice name,
     const char *dot = memrchr(name.ptr, '.', name.len);
     if (dot)
         name = (struct pyro_slice){dot + 1, name.len - (size_t)(dot + 1 - name.ptr)};
-    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
-        if (!pyro_slice_is(name, events[i].name))
-            continue;
+    int row = pyro_event_find(name);
+    if (row != PYRO_EVENT_UNKNOWN && listeners[row]) {
         const struct pyro_tree *root = pyro_tree_parse(&batch->arena, line);
         struct pyro_gathered_event *added = root ? pyro_vec_push(&batch->events, batch->allocator) : NULL;
         if (!root)
             batch->bad_lines++;
         else if (added)
-            *added = (struct pyro_gathered_event){.follow = events[i].follow, .root = root};
+            *added = (struct pyro_gathered_event){.follow = listeners[row], .root = root};
         return !root || (added && add_step(batch, PYRO_STEP_EVENT));
     }
     if (!sql || !pyro_sql_follows(name))

@@ -52,9 +52,9 @@ struct pyro_history *pyro_listener_snapshot(struct pyro_listener *listener);
 
 /* ---- For the files that follow events ---- */
 
-#define HISTORY_EVENT(name, function) pyro_history_event pyro_history_on_##function;
-#include "decode/sparkview/history_events.def"
-#undef HISTORY_EVENT
+#define PYRO_EVENT(name, decoder, listener) pyro_history_event pyro_history_on_##listener;
+#include "decode/eventlog/events.def"
+#undef PYRO_EVENT
 
 /* The node's text, decoded and kept; null when there is none. */
 struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struct pyro_tree *node);
