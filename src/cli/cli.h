@@ -77,48 +77,51 @@ const struct cli_verb *cli_verb_find(const char *name);
 #define CLI_OPTION_OUTPUT                                                                                              \
     {                                                                                                                  \
         "output", 'o', "FILE", NULL, NULL,                                                                             \
-            "Write to FILE instead of standard output. FILE appears when it is complete, or not at all."               \
+            "Write to FILE instead of standard output. FILE appears only when it is complete."                         \
     }
 #define CLI_OPTION_THREADS                                                                                             \
     {                                                                                                                  \
-        "threads", 0, "N", NULL, "0", "Decode with N threads; 0: one a core. The result is the same for every number." \
+        "threads", 0, "N", NULL, "0",                                                                                  \
+            "Decode with N threads; 0 means one per core. The result is the same for every N."                         \
     }
 #define CLI_OPTION_MAX_RECORD                                                                                          \
     {                                                                                                                  \
         "max-record-size", 0, "SIZE", NULL, "256M",                                                                    \
-            "Skip and count records (lines of the log) longer than SIZE: bytes, or a number with K, M or G."           \
+            "Skip records (lines of the log) longer than SIZE and count them. SIZE is a number of bytes, or a number " \
+            "with K, M or G."                                                                                          \
     }
 #define CLI_OPTION_NO_LIMITS                                                                                           \
     {                                                                                                                  \
         "no-input-limits", 0, NULL, NULL, NULL,                                                                        \
-            "Read compressed logs that decompress to more than 64 MiB and 1000 times their size, and zip archives of " \
+            "Also read compressed logs that decompress to more than 64 MiB and 1000 times their size, and zip "        \
+            "archives with "                                                                                           \
             "more than 10000 files."                                                                                   \
     }
 #define CLI_OPTION_REDACT                                                                                              \
     {                                                                                                                  \
         "redact", 0, "HOW", "wide spark", "wide",                                                                      \
-            "Hide what Spark's own redaction and the log's find, and whatever else looks like a secret (wide), or "    \
-            "the former alone (spark)."                                                                                \
+            "Hide secrets. spark: what the redaction settings of Spark and of the log match. wide: also everything "   \
+            "else that looks like a secret."                                                                           \
     }
 /* For inputs that are addresses: three options. */
-#define CLI_OPTIONS_REMOTE                                                                                              \
-    {"remote",                                                                                                          \
-     0,                                                                                                                 \
-     "HOW",                                                                                                             \
-     "auto log rest",                                                                                                   \
-     "auto",                                                                                                            \
-     "Read an application of a History Server or a live UI from its event log, from its REST API, or from whichever "   \
-     "the server offers, the log first (auto)."},                                                                       \
-        {"timeout", 0, "SECONDS", NULL, "120", "Give up on a server that sends nothing, or next to nothing, so long."}, \
-    {                                                                                                                   \
-        "max-download", 0, "SIZE", NULL, "16G",                                                                         \
-            "Refuse a remote log of more than SIZE as it is sent; it needs that much room in TMPDIR meanwhile."         \
+#define CLI_OPTIONS_REMOTE                                                                                             \
+    {"remote",                                                                                                         \
+     0,                                                                                                                \
+     "HOW",                                                                                                            \
+     "auto log rest",                                                                                                  \
+     "auto",                                                                                                           \
+     "Read an application of a History Server or a live UI from its event log (log), from its REST API (rest), or "    \
+     "from the log if the server offers it and otherwise from the REST API (auto)."},                                  \
+        {"timeout", 0, "SECONDS", NULL, "120", "Give up on a server that sends almost nothing for this time."},        \
+    {                                                                                                                  \
+        "max-download", 0, "SIZE", NULL, "16G",                                                                        \
+            "Refuse a remote log of which the server sends more than SIZE. The log needs that much space in TMPDIR."   \
     }
 #define CLI_OPTION_STORE                                                                                               \
     {                                                                                                                  \
         "store", 's', "URL", NULL, NULL,                                                                               \
-            "Keep runs and what was said of findings in this store (sqlite:FILE), and use what it holds. The "         \
-            "environment variable PYROMETER_STORE stands in for it."                                                   \
+            "Keep runs and feedback on findings in this store (sqlite:FILE), and use what the store already has. "     \
+            "Default: the environment variable PYROMETER_STORE."                                                       \
     }
 
 /* Parses `arguments` by the verb's table. False: the mistake was reported and the exit status is CLI_EXIT_USAGE. */

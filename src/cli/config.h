@@ -7,21 +7,21 @@
 #define CLI_OPTION_CONFIG                                                                                              \
     {                                                                                                                  \
         "config", 0, "FILE", NULL, NULL,                                                                               \
-            "Thresholds and suppressions from FILE (YAML) instead of the configuration files in their usual places; "  \
-            "none: from no file."                                                                                      \
+            "Read thresholds and suppressions from FILE (YAML) instead of the configuration files in their usual "     \
+            "places. none: read no file."                                                                              \
     }
 #define CLI_OPTION_SUPPRESS                                                                                            \
     {                                                                                                                  \
         "suppress", 0, "RULE...", "@rules", NULL,                                                                      \
-            "Do not tell findings of this rule, or with this id (* stands for any text); they are listed as "          \
+            "Leave out findings of this rule, or with this id (* matches any text). The report lists them as "         \
             "suppressed. May be given several times."                                                                  \
     }
 
 #define CLI_OPTION_PROFILE                                                                                             \
     {                                                                                                                  \
         "profile", 0, "NAME", "@profiles", NULL,                                                                       \
-            "Show beside the findings what another tool would say of this run, by its own formulas: dataflint, "       \
-            "drelephant, kubeflow or sparklens."                                                                       \
+            "Also show what another tool reports for this run, by its own formulas: dataflint, drelephant, kubeflow "  \
+            "or sparklens."                                                                                            \
     }
 
 /* Reads the configuration files and --suppress of a call. CLI_EXIT_OK, or the exit status after a complaint. */

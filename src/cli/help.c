@@ -9,10 +9,10 @@ enum { WIDTH = 80, INDENT = 4 };
 void cli_help_short(struct cli_output *output, const void *context)
 {
     (void)context;
-    cli_puts(output, "pyrometer says why an Apache Spark application was slow, from its event log.\n\n"
-                     "    pyrometer diagnose LOG            why it was slow, and what to change\n"
-                     "    pyrometer sql LOG 'SELECT ...'    ask the log's tables\n"
-                     "    pyrometer help                    everything else\n");
+    cli_puts(output,
+             "pyrometer reads the event log of an Apache Spark application and says why it was slow.\n\n    pyrometer "
+             "diagnose LOG            why the application was slow, and what to change\n    pyrometer sql LOG 'SELECT "
+             "...'    query the tables of the log\n    pyrometer help                    all other commands\n");
 }
 
 static void put_verb_row(struct cli_output *output, const struct cli_verb *verb)
@@ -25,7 +25,8 @@ static void put_verb_row(struct cli_output *output, const struct cli_verb *verb)
 void cli_help_all(struct cli_output *output, const void *context)
 {
     (void)context;
-    cli_puts(output, "pyrometer VERB ...: why an Apache Spark application was slow, from its event log.\n");
+    cli_puts(output,
+             "pyrometer VERB ...: read the event log of an Apache Spark application and say why it was slow.\n");
     const char *group = "";
     for (size_t i = 0; i < cli_verb_count; i++) {
         if (strcmp(group, cli_verbs[i].group) != 0) {
@@ -34,12 +35,10 @@ void cli_help_all(struct cli_output *output, const void *context)
         }
         put_verb_row(output, &cli_verbs[i]);
     }
-    cli_puts(output, "\nExit status:\n"
-                     "    0  done\n"
-                     "    2  the command line is wrong\n"
-                     "    3  input could not be read; one line on standard error says what, why and what to do\n"
-                     "    4  output could not be written, or an internal error\n"
-                     "\n'pyrometer help VERB' or 'pyrometer VERB --help' explains one verb with examples.\n");
+    cli_puts(output,
+             "\nExit status:\n    0  done\n    2  the command line is wrong\n    3  an input cannot be read; one line "
+             "on standard error says which, why and what to do\n    4  the output cannot be written, or an internal "
+             "error occurred\n\n'pyrometer help VERB' or 'pyrometer VERB --help' explains one verb, with examples.\n");
 }
 
 void cli_option_label(const struct cli_option *option, char *text, size_t size)

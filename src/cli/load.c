@@ -53,12 +53,12 @@ static int check_inputs(const struct cli_call *call, const char *path, const pyr
     if (found == 1)
         return CLI_EXIT_OK;
     if (found > 1)
-        return cli_usage_error(call->verb, "%s holds %zu logs; name one of them, such as %s", path, found,
+        return cli_usage_error(call->verb, "%s has %zu logs; name one of them, such as %s", path, found,
                                pyro_inputs_path(inputs, 0));
     if (pyro_inputs_unreadable_count(inputs) > 0)
         cli_complain_unreadable(pyro_inputs_unreadable_path(inputs, 0), pyro_inputs_unreadable_reason(inputs, 0));
     else
-        cli_complain("cannot read %s: no event log in it; name a log", path);
+        cli_complain("cannot read %s: it has no event log; name a log", path);
     return CLI_EXIT_INPUT;
 }
 
@@ -109,7 +109,7 @@ int cli_failure(const struct pyro_error *error)
         cli_complain("%s", error->message);
         return CLI_EXIT_USAGE;
     default:
-        cli_complain("%s", error->message[0] != '\0' ? error->message : "an internal error; please report it");
+        cli_complain("%s", error->message[0] != '\0' ? error->message : "internal error; please report it");
         return CLI_EXIT_OUTPUT;
     }
 }

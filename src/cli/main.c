@@ -37,16 +37,16 @@ static int run_verb(const struct cli_verb *verb, int count, char **arguments)
     if (call.argument_count < verb->body->least)
         return cli_usage_error(verb, "%s is missing", verb->arguments);
     if (call.argument_count > verb->body->most)
-        return cli_usage_error(verb, "'%s' is one argument too many", call.arguments[verb->body->most]);
+        return cli_usage_error(verb, "unexpected argument '%s'", call.arguments[verb->body->most]);
     return verb->body->run(&call);
 }
 
 static int unknown_verb(const char *word)
 {
     if (word[0] == '-' && word[1] != '\0')
-        return cli_usage_error(NULL, "unknown option '%s'; options follow a verb", word);
+        return cli_usage_error(NULL, "unknown option '%s'; options come after a verb", word);
     if (strcmp(word, "-") == 0 || access(word, F_OK) == 0)
-        return cli_usage_error(NULL, "'%s' is no verb; to diagnose it: pyrometer diagnose %s", word, word);
+        return cli_usage_error(NULL, "'%s' is not a verb; to diagnose it: pyrometer diagnose %s", word, word);
     const char *names[16];
     size_t count = 0;
     for (; count < cli_verb_count && count < sizeof(names) / sizeof(names[0]); count++)

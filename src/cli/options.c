@@ -76,7 +76,7 @@ static bool take_value(struct cli_call *call, const struct cli_option *option, c
     }
     if (cli_option_repeats(option)) {
         if (call->repeated_count == CLI_REPEATED_MAX) {
-            cli_usage_error(call->verb, "--%s is there too often: at most %d times", option->name, CLI_REPEATED_MAX);
+            cli_usage_error(call->verb, "--%s is given too often: at most %d times", option->name, CLI_REPEATED_MAX);
             return false;
         }
         call->repeated[call->repeated_count++] = (struct cli_repeated){option, value};

@@ -117,7 +117,8 @@ bool cli_amount_value(const struct cli_call *call, const char *name, double most
 {
     const char *text = cli_value(call, name), *at = text;
     if (!decimal(&at, ret) || *at != '\0' || !(*ret > 0) || *ret > most) {
-        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a number above 0 and up to %g", name, text, most);
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a number greater than 0 and at most %g", name, text,
+                        most);
         return false;
     }
     return true;

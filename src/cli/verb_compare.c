@@ -43,7 +43,7 @@ static int run(const struct cli_call *call)
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
         return CLI_EXIT_USAGE;
     if (strcmp(call->arguments[0], "-") == 0 && strcmp(call->arguments[1], "-") == 0)
-        return cli_usage_error(call->verb, "standard input ('-') can be read once only");
+        return cli_usage_error(call->verb, "standard input ('-') can be read only once");
     report.details = cli_value(call, "details") != NULL;
     int status = cli_output_open(&output, cli_value(call, "output"));
     if (status != CLI_EXIT_OK)
@@ -63,11 +63,14 @@ static const struct cli_option options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
-     "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON is always UTC."},
-    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+     "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON is always "
+     "UTC."},
+    {"width", 'w', "N", NULL, NULL,
+     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
+     "80."},
     {"color", 0, "WHEN", "auto always never", "auto",
-     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
-    {"details", 'd', NULL, NULL, NULL, "List every stage, query and setting that differs."},
+     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    {"details", 'd', NULL, NULL, NULL, "List every stage, SQL execution and setting that differs."},
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,
@@ -79,7 +82,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer compare yesterday.zst today.zst", "What changed since yesterday, and why it takes longer."},
+    {"pyrometer compare yesterday.zst today.zst", "What changed since yesterday, and why the run takes longer."},
     {"pyrometer compare --format markdown main.zst branch.zst", "The same for a pull request."},
     {"pyrometer compare -f json before after | jq '.causes[:3]'", "The three largest causes, for a program."},
     {0},
@@ -91,12 +94,12 @@ const struct cli_verb_body cli_verb_compare = {
     .most = 2,
     .options = options,
     .choices = "@files",
-    .description =
-        "Compares two runs of one application and says why the second took longer, or less: the difference in wall "
-        "time is put down to causes that add up to it exactly (the amount of data, slots, garbage collection, the "
-        "driver, waiting for executors, new stages, ...), each with the place where most of it happened. Then come "
-        "the time account, amounts, stages, findings, plans and settings side by side.\n\n"
-        "BEFORE and AFTER are what 'pyrometer diagnose' reads, each holding one application; one of them may be '-'. "
-        "A slower run is no error: the exit status is 0. To fail on it, use 'pyrometer gate --baseline'.",
+    .description = "Compares two runs of one application and says why the second run took more or less time. The "
+                   "difference in wall time is attributed to causes (the amount of data, slots, garbage collection, "
+                   "the driver, waiting for executors, new stages, ...). The causes add up exactly to the difference, "
+                   "and each names the stage or call site with its largest share. The report then compares the time "
+                   "account, amounts, stages, findings, plans and settings.\n\nBEFORE and AFTER are inputs that "
+                   "'pyrometer diagnose' reads, each with one application; one of them may be '-'. A slower run is not "
+                   "an error: the exit status is 0. To fail on a slower run, use 'pyrometer gate --baseline'.",
     .examples = examples,
 };

@@ -68,13 +68,9 @@ static void put_bash_values(struct cli_output *output, const struct cli_verb *ve
 
 static void put_bash(struct cli_output *output)
 {
-    cli_puts(output,
-             "# bash completion of pyrometer; made by: pyrometer completions bash\n"
-             "_pyrometer()\n{\n"
-             "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
-             "    COMPREPLY=()\n"
-             "    if ((COMP_CWORD == 1)); then\n"
-             "        mapfile -t COMPREPLY < <(compgen -W '");
+    cli_puts(output, "# bash completion of pyrometer; written by: pyrometer completions bash\n_pyrometer()\n{\n    "
+                     "local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n  "
+                     "  COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        mapfile -t COMPREPLY < <(compgen -W '");
     for (size_t i = 0; i < cli_verb_count; i++)
         cli_putf(output, "%s%s", i == 0 ? "" : " ", cli_verbs[i].name);
     cli_puts(output, "' -- \"$word\")\n        return\n    fi\n    case $verb:$before in\n");
@@ -127,8 +123,8 @@ static void put_zsh_option(struct cli_output *output, const struct cli_option *o
 
 static void put_zsh(struct cli_output *output)
 {
-    cli_puts(output, "#compdef pyrometer\n# zsh completion of pyrometer; made by: pyrometer completions zsh\n"
-                     "_pyrometer()\n{\n    local -a verbs\n    verbs=(\n");
+    cli_puts(output, "#compdef pyrometer\n# zsh completion of pyrometer; written by: pyrometer completions "
+                     "zsh\n_pyrometer()\n{\n    local -a verbs\n    verbs=(\n");
     for (size_t i = 0; i < cli_verb_count; i++) {
         cli_putf(output, "        '%s:", cli_verbs[i].name);
         put_quoted(output, cli_verbs[i].summary);
@@ -156,7 +152,8 @@ static void put_zsh(struct cli_output *output)
 
 static void put_fish(struct cli_output *output)
 {
-    cli_puts(output, "# fish completion of pyrometer; made by: pyrometer completions fish\ncomplete -c pyrometer -f\n");
+    cli_puts(output,
+             "# fish completion of pyrometer; written by: pyrometer completions fish\ncomplete -c pyrometer -f\n");
     for (size_t i = 0; i < cli_verb_count; i++) {
         const struct cli_verb *verb = &cli_verbs[i];
         cli_putf(output, "complete -c pyrometer -n __fish_use_subcommand -a %s -d '", verb->name);
@@ -201,14 +198,15 @@ static int run(const struct cli_call *call)
 {
     const char *shell = call->arguments[0];
     if (strcmp(shell, "bash") != 0 && strcmp(shell, "zsh") != 0 && strcmp(shell, "fish") != 0)
-        return cli_usage_error(call->verb, "there are completions for bash, zsh and fish, not for '%s'", shell);
+        return cli_usage_error(
+            call->verb, "cannot write completions for '%s'; there are completions for bash, zsh and fish", shell);
     return cli_print(print, shell);
 }
 
 static const struct cli_option options[] = {CLI_OPTION_HELP, {0}};
 
 static const struct cli_example examples[] = {
-    {"source <(pyrometer completions bash)", "Completion in this bash; put the line into ~/.bashrc to keep it."},
+    {"source <(pyrometer completions bash)", "Completion in this bash; add the line to ~/.bashrc to keep it."},
     {"pyrometer completions fish > ~/.config/fish/completions/pyrometer.fish", "Completion in fish."},
     {0},
 };
@@ -219,6 +217,6 @@ const struct cli_verb_body cli_verb_completions = {
     .most = 1,
     .options = options,
     .choices = "bash zsh fish",
-    .description = "Prints a completion script. An installed pyrometer has them in their places already.",
+    .description = "Prints a completion script. An installation of pyrometer already includes these scripts.",
     .examples = examples,
 };

@@ -118,7 +118,7 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
         if (state->unreadable > 0)
             cli_complain_unreadable(state->first_path, state->first_reason);
         else
-            cli_complain("cannot read %s: no event log in it; name a log, or a folder of logs", call->arguments[0]);
+            cli_complain("cannot read %s: it has no event log; name a log, or a folder of logs", call->arguments[0]);
         return CLI_EXIT_INPUT;
     }
     struct pyro_writer writer = cli_output_writer(output);
@@ -145,7 +145,7 @@ static int run(const struct cli_call *call)
     for (size_t i = 0; i < call->argument_count; i++)
         from_stdin += strcmp(call->arguments[i], "-") == 0;
     if (from_stdin > 1)
-        return cli_usage_error(call->verb, "standard input ('-') can be read once only");
+        return cli_usage_error(call->verb, "standard input ('-') can be read only once");
     report.details = cli_value(call, "details") != NULL;
     int status = cli_output_open(&output, cli_value(call, "output"));
     if (status != CLI_EXIT_OK)
@@ -164,30 +164,33 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json csv", "text",
-     "What to write. JSON is one document, schema pyrometer.cost/1; CSV has one row a group."},
+     "What to write. JSON is one document, schema pyrometer.cost/1; CSV has one row per group."},
     CLI_OPTION_OUTPUT,
     {"by", 'b', "WHAT", NULL, "application",
-     "Add up by application, user, queue, platform, pool, group (of jobs), job, stage, sql, tag:KEY or property:KEY."},
+     "Sum by application, user, queue, platform, pool, group (of jobs), job, stage, sql, tag:KEY or property:KEY."},
     {"prices", 'p', "FILE...", NULL, NULL,
-     "Prices of your own, which win over those that come with pyrometer (docs/prices.md). May be given several times."},
-    {"currency", 0, "CODE", NULL, NULL, "Show money in this currency; a price sheet must give the rate."},
+     "Use the prices of this file. They take precedence over the prices that come with pyrometer (docs/prices.md). May "
+     "be given several times."},
+    {"currency", 0, "CODE", NULL, NULL, "Show amounts in this currency. A price sheet must give the exchange rate."},
     {"instance", 0, "TYPE", NULL, NULL,
-     "The instance type of the nodes, where the log does not say it, or to see what another would cost."},
-    {"region", 0, "REGION", NULL, NULL, "The region whose prices count, where the log does not say it."},
+     "Take this instance type for the nodes: where the log does not name one, or to see what another type costs."},
+    {"region", 0, "REGION", NULL, NULL, "Use the prices of this region where the log does not name one."},
     {"spot", 0, NULL, NULL, NULL, "Price nodes as spot instances."},
     {"interruptions", 0, "RATE", NULL, NULL,
-     "Simulate the run on spot nodes of which each is taken away so many times an hour (0.05: one in twenty within an "
-     "hour), with what Spark then runs again: time, cost, and the chance to miss the deadline."},
+     "Simulate the run on spot nodes with this many interruptions per node and hour (0.05: one in twenty nodes per "
+     "hour). Shows time and cost, including the work that Spark repeats, and the probability of missing the deadline."},
     {"deadline", 0, "TIME", NULL, NULL,
-     "The longest that a recommended run may take (90s, 30m, 2h); else a tenth longer than this one."},
+     "The longest time that a recommended run may take (90s, 30m, 2h). Default: 10 % longer than this run."},
     {"store", 's', "URL", NULL, NULL,
-     "Say what reserved capacity would suit, by the runs that this store (sqlite:FILE) has of an application. The "
-     "environment variable PYROMETER_STORE stands in for it."},
-    {"details", 'd', NULL, NULL, NULL, "Show each application and every row in the text."},
+     "Recommend reserved capacity from the runs of an application in this store (sqlite:FILE). Default: the "
+     "environment variable PYROMETER_STORE."},
+    {"details", 'd', NULL, NULL, NULL, "Show every application and every row in the text."},
     CLI_OPTION_THREADS,
-    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+    {"width", 'w', "N", NULL, NULL,
+     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
+     "80."},
     {"color", 0, "WHEN", "auto always never", "auto",
-     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_MAX_RECORD,
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,
@@ -197,13 +200,13 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer cost app.zst", "What a run was given, what became of it, and what it cost."},
+    {"pyrometer cost app.zst", "What a run was allocated, how it used that, and what it cost."},
     {"pyrometer cost --by user --format csv spark-events/", "Who spends how much, for a spreadsheet."},
-    {"pyrometer cost --instance r5.2xlarge --region us-east-1 app.zst", "The price of a run whose log does not name "
-                                                                        "the nodes' type."},
-    {"pyrometer cost --prices ours.yaml --by tag:team spark-events/", "By teams, at negotiated prices."},
+    {"pyrometer cost --instance r5.2xlarge --region us-east-1 app.zst",
+     "The price of a run whose log does not name the instance type of the nodes."},
+    {"pyrometer cost --prices ours.yaml --by tag:team spark-events/", "By team, at negotiated prices."},
     {"pyrometer cost --interruptions 0.1 --deadline 1h app.zst",
-     "Whether spot nodes would do, if each is taken away once in ten hours."},
+     "Whether spot nodes are good enough if each is interrupted once in ten hours."},
     {0},
 };
 
@@ -214,13 +217,11 @@ const struct cli_verb_body cli_verb_cost = {
     .options = options,
     .choices = "@files",
     .description =
-        "Says what applications were given (executors' lifetimes x cores and memory, as Spark asked the cluster "
-        "manager "
-        "for them, and the driver) and what became of it: useful work, spilling, garbage collection, waiting, "
-        "speculative and repeated work, idle time. Parts add up exactly, and go down to jobs, stages, SQL executions "
-        "and pools.\n\n"
-        "Money comes from dated price sheets with their sources. What platform, region and instance type a run had is "
-        "recognised from the log where it says so. A price that is in no sheet is unknown: the report says which, and "
-        "asks for --prices.",
+        "Says what applications were allocated and how they used it. The allocation is the lifetime of each executor x "
+        "the cores and memory that Spark requested from the cluster manager, plus the driver. The uses are useful "
+        "work, spilling, garbage collection, waiting, speculative and repeated work, and idle time. They add up "
+        "exactly, down to jobs, stages, SQL executions and pools.\n\nPrices come from dated price sheets with their "
+        "sources. Pyrometer takes platform, region and instance type from the log where the log names them. A price "
+        "that is not in any sheet is unknown: the report says which one, and asks for --prices.",
     .examples = examples,
 };

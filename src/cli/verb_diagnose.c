@@ -68,7 +68,7 @@ static bool parse(struct diagnose *state)
     for (size_t i = 0; i < call->argument_count; i++)
         from_stdin += strcmp(call->arguments[i], "-") == 0;
     if (from_stdin > 1) {
-        cli_usage_error(call->verb, "standard input ('-') can be read once only");
+        cli_usage_error(call->verb, "standard input ('-') can be read only once");
         return false;
     }
     return true;
@@ -205,11 +205,11 @@ static int complain_unreadable(const struct diagnose *state)
     }
     const struct unreadable *first = state->unreadable;
     if (first == NULL)
-        cli_complain("cannot read %s: no event log in it; name a log, or a folder of logs", state->call->arguments[0]);
+        cli_complain("cannot read %s: it has no event log; name a log, or a folder of logs", state->call->arguments[0]);
     else if (state->unreadable_count == 1)
         cli_complain_unreadable(first->path, first->reason);
     else
-        cli_complain("cannot read any of %zu inputs; the first, %s: %s", state->unreadable_count, first->path,
+        cli_complain("cannot read any of the %zu inputs; the first, %s: %s", state->unreadable_count, first->path,
                      first->reason);
     return CLI_EXIT_INPUT;
 }
@@ -299,20 +299,23 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json markdown csv sarif junit html", "text",
-     "What to write. JSON is one document, schema pyrometer.report/1; of several logs pyrometer.reports/1."},
+     "What to write. JSON is one document: schema pyrometer.report/1, or pyrometer.reports/1 for several logs."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_PROFILE,
     {"prices", 'p', "FILE", NULL, NULL,
-     "Say what the run and its findings cost, by this price sheet (docs/prices.md) and those that come with pyrometer; "
-     "builtin: by these alone."},
+     "Say what the run and its findings cost. Uses this price sheet (docs/prices.md) and the price sheets that come "
+     "with pyrometer; builtin: only those that come with pyrometer."},
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
-     "Show times in this offset from UTC (+HH:MM, -HH:MM), or in this machine's (local). JSON and CSV are always UTC."},
-    {"width", 'w', "N", NULL, NULL, "Columns of the text report; the terminal's between 80 and 120, else 80."},
+     "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON and CSV "
+     "are always UTC."},
+    {"width", 'w', "N", NULL, NULL,
+     "Set the width of the text report in columns. Default: the width of the terminal, between 80 and 120; without a "
+     "terminal 80."},
     {"color", 0, "WHEN", "auto always never", "auto",
-     "Colour the text report. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+     "Color the text report. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     {"details", 'd', NULL, NULL, NULL, "List every stage and executor in the text and Markdown reports."},
     CLI_OPTION_STORE,
     {"name", 0, "NAME", NULL, NULL, "Call the run NAME in the store, for 'pyrometer gate --baseline NAME'."},
@@ -320,16 +323,16 @@ static const struct cli_option options[] = {
     CLI_OPTION_NO_LIMITS,
     CLI_OPTION_REDACT,
     CLI_OPTIONS_REMOTE,
-    {"limit", 0, "N", NULL, NULL, "Of a History Server that is named as a whole, the N newest applications only."},
+    {"limit", 0, "N", NULL, NULL, "For the address of a whole History Server: read only the N newest applications."},
     CLI_OPTION_HELP,
     {0},
 };
 
 static const struct cli_example examples[] = {
     {"pyrometer diagnose spark-events/app-20260101120000-0001",
-     "One application: what cost time, why, what to change."},
+     "One application: what took time, why, and what to change."},
     {"pyrometer diagnose --format json -o report.json spark-events/",
-     "Every application of a folder, as one document."},
+     "Every application in a folder, as one document."},
     {"pyrometer diagnose --format html -o report.html app.zst",
      "The page that pyrometer serve shows, in one file that needs no server and no network."},
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
@@ -337,9 +340,9 @@ static const struct cli_example examples[] = {
      "The archive that a History Server hands out, with every stage and executor."},
     {"pyrometer diagnose http://localhost:18080/history/app-20260101120000-0001/jobs/",
      "An application of a History Server, by the address of any of its pages."},
-    {"pyrometer diagnose http://localhost:4040", "One that is running, from its live UI."},
+    {"pyrometer diagnose http://localhost:4040", "A running application, from its live UI."},
     {"pyrometer diagnose --suppress idle-executors --suppress 'data-skew:join at etl.py:*' app.zst",
-     "Without findings that are known and accepted."},
+     "Without known and accepted findings."},
     {0},
 };
 
@@ -350,16 +353,13 @@ const struct cli_verb_body cli_verb_diagnose = {
     .options = options,
     .choices = "@files",
     .description =
-        "Reads event logs of Apache Spark 1.x to 4.x and says where each application's time went, which faults cost "
-        "how "
-        "much of it, what caused them, and which settings or code to change.\n\n"
-        "PATH is an event log, plain or compressed with zstd, lz4, snappy, lzf or gzip (recognised by content); the "
-        "folder of a rolling log (eventlog_v2_...); a folder of many logs; a Databricks log folder; a zip archive from "
-        "a History Server; '-' for standard input; or an address (http or https) of a log, of a History Server's or a "
-        "live UI's page of an application, or of such a server, for all it has. Damaged and unfinished logs are read "
-        "as far as they go, and the "
-        "report says what is missing.\n\n"
-        "On a terminal, progress is shown on standard error; Ctrl-C stops, leaves no unfinished file, and exits "
-        "with 130.",
+        "Reads event logs of Apache Spark 1.x to 4.x and says where the time of each application went, how much of it "
+        "each finding costs, what causes it, and which settings or code to change.\n\nPATH is an event log, plain or "
+        "compressed with zstd, lz4, snappy, lzf or gzip (recognized by content); the folder of a rolling log "
+        "(eventlog_v2_...); a folder with many logs; a Databricks log folder; a zip archive from a History Server; '-' "
+        "for standard input; or an address (http or https). An address names a log, the page of an application on a "
+        "History Server or live UI, or a whole server. Pyrometer reads damaged and unfinished logs as far as possible, "
+        "and the report says what is missing.\n\nOn a terminal, progress is shown on standard error; Ctrl-C stops the "
+        "command, leaves no unfinished file, and exits with 130.",
     .examples = examples,
 };

@@ -70,7 +70,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer doctor", "What works here, what is missing, and how to get it."},
+    {"pyrometer doctor", "What works on this machine, what is missing, and how to get it."},
     {"pyrometer doctor --format json", "The same for a bug report or a script."},
     {0},
 };
@@ -79,8 +79,7 @@ const struct cli_verb_body cli_verb_doctor = {
     .run = run,
     .options = options,
     .description =
-        "Says what this build can read and write on this machine: codecs, layouts, reports, tables, optional "
-        "parts, and the vector instructions that the scanner uses. For each part that is missing it says "
-        "how to get it.",
+        "Says what this build can read and write on this machine: codecs, layouts, reports, tables, optional parts, "
+        "and the vector instructions that the scanner uses. For each missing part it says how to get it.",
     .examples = examples,
 };

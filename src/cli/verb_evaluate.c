@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json markdown", "text",
      "What to write. JSON is one document, schema pyrometer.evaluation/1."},
     CLI_OPTION_OUTPUT,
-    {"split", 0, "SPLIT", NULL, "all", "Judge the runs of one split only, such as held-out."},
+    {"split", 0, "SPLIT", NULL, "all", "Judge only the runs of one split, such as held-out."},
     CLI_OPTION_STORE,
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
@@ -51,8 +51,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"pyrometer evaluate corpus/", "How often each rule is right on every labelled run."},
-    {"pyrometer evaluate corpus/ --split held-out -f markdown", "On the runs that no rule was written with."},
-    {"pyrometer evaluate corpus/ --store sqlite:runs.db", "And on what people said of their own runs."},
+    {"pyrometer evaluate corpus/ --split held-out -f markdown", "Only on runs that were not used to write the rules."},
+    {"pyrometer evaluate corpus/ --store sqlite:runs.db", "Also on feedback that people gave on their own runs."},
     {0},
 };
 
@@ -63,11 +63,10 @@ const struct cli_verb_body cli_verb_evaluate = {
     .options = options,
     .choices = "@files",
     .description =
-        "Diagnoses every run of a corpus and compares with its labels: per rule the findings that are right, the false "
-        "alarms and the misses, precision and recall; where the corpus also holds the repaired run, what the finding "
-        "said it would save against what it did save.\n\n"
-        "A corpus is a folder with a manifest.json that lists logs, the rules expected and allowed on each, and "
-        "whether the run is healthy. Only findings above low count. With a store, verdicts given by 'pyrometer "
-        "feedback' count as labels.",
+        "Diagnoses every run of a corpus and compares the findings with its labels. Per rule: correct findings, false "
+        "alarms, misses, precision and recall. Where the corpus also has the fixed run: the predicted saving and the "
+        "measured one.\n\nA corpus is a folder with a manifest.json that lists logs, the rules that are expected and "
+        "allowed for each log, and whether the run is healthy. Only findings above low severity count. With a store, "
+        "verdicts given by 'pyrometer feedback' count as labels.",
     .examples = examples,
 };

@@ -20,7 +20,8 @@ static int export_log(const struct cli_call *call, const struct pyro_options *op
     if (done != PYRO_OK)
         return cli_failure(&error);
     if (counts.left_out > 0)
-        cli_complain("%" PRIu64 " records written; %" PRIu64 " left out: events that are not Spark's, or damaged",
+        cli_complain("%" PRIu64 " records written; %" PRIu64
+                     " left out: damaged events, and events that Spark does not define",
                      counts.records, counts.left_out);
     return CLI_EXIT_OK;
 }
@@ -45,7 +46,7 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"anonymized", 0, NULL, NULL, NULL,
-     "Write the log again without names, paths, queries and hosts; numbers, structure and Spark's own words stay."},
+     "Write the log without names, paths, queries and hosts. Numbers, structure and Spark's own words stay."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
@@ -57,7 +58,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer export LOG --anonymized -o shared.log", "A plain event log that may be shared. Look at it first."},
+    {"pyrometer export LOG --anonymized -o shared.log", "A plain event log that can be shared. Check it first."},
     {"pyrometer export LOG --anonymized | zstd -o shared.zst", "The same, compressed."},
     {0},
 };
@@ -69,11 +70,10 @@ const struct cli_verb_body cli_verb_export = {
     .options = options,
     .choices = "@files",
     .description =
-        "Writes an event log again so that it can be shown to others: every word that is not of Spark's, Java's, "
-        "Python's or SQL's own vocabulary is replaced, the same word by the same replacement; literals of queries, "
-        "hosts and long numbers inside texts go as well. Measured numbers, times and the structure of jobs, stages "
-        "and plans stay, so that the diagnosis stays the same.\n\n"
-        "Events that are not Spark's are left out. Row counts and sizes are kept: where these are a secret, do not "
-        "share the log.",
+        "Writes a copy of an event log that can be shown to others. Every word that is not part of the vocabulary of "
+        "Spark, Java, Python or SQL is replaced, the same word always by the same replacement. Literals in queries, "
+        "hosts and long numbers in texts are replaced too. Measured numbers, times and the structure of jobs, stages "
+        "and plans stay, so that the diagnosis stays the same.\n\nEvents that Spark does not define are left out. Row "
+        "counts and sizes stay: if these are secret, do not share the log.",
     .examples = examples,
 };

@@ -81,11 +81,11 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"verdict", 0, "VERDICT", "confirmed false-positive fixed", NULL,
-     "What is true of the finding: it is right, it is wrong, or it was right and its advice helped."},
+     "The verdict: the finding is correct, it is wrong, or it was correct and its recommendation helped."},
     {"missed", 0, "RULE|TEXT", NULL, NULL,
-     "A problem of this log that no finding told: the rule that should have spoken, or what it was."},
-    {"note", 0, "TEXT", NULL, NULL, "Why; later reports show it."},
-    {"app", 0, "NAME|ID", NULL, NULL, "The application, where several have the finding."},
+     "A problem in this log that has no finding: the rule that missed it, or a description."},
+    {"note", 0, "TEXT", NULL, NULL, "The reason. Later reports show it."},
+    {"app", 0, "NAME|ID", NULL, NULL, "The application, if several have the finding."},
     CLI_OPTION_STORE,
     CLI_OPTION_THREADS,
     CLI_OPTION_MAX_RECORD,
@@ -99,8 +99,9 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer diagnose LOG -s sqlite:runs.db", "Record a run; the report shows the ids of its findings."},
     {"pyrometer feedback straggler:etl.py:88 --verdict false-positive --note 'known' -s sqlite:runs.db",
-     "From now on this finding of this application is folded."},
-    {"pyrometer feedback LOG --missed disk-spill -s sqlite:runs.db", "A rule should have spoken and did not."},
+     "Later reports fold this finding of this application."},
+    {"pyrometer feedback LOG --missed disk-spill -s sqlite:runs.db",
+     "A rule that should have given a finding and did not."},
     {0},
 };
 
@@ -110,10 +111,9 @@ const struct cli_verb_body cli_verb_feedback = {
     .most = 1,
     .options = options,
     .choices = "@files",
-    .description =
-        "Keeps what you know of a finding, or of a problem that was not found. Later reports with the same store use "
-        "it: the confidence of a rule follows the verdicts on it, here and elsewhere, and a finding marked false for "
-        "an application stays folded with its note. 'pyrometer evaluate' counts verdicts as labels.\n\n"
-        "FINDING is the id of a finding of a run in the store; LOG any event log.",
+    .description = "Stores what you know about a finding, or about a problem without a finding. Later reports with the "
+                   "same store use it. The confidence of a rule follows the verdicts on its findings. A finding marked "
+                   "as a false positive for an application stays folded, with its note. 'pyrometer evaluate' counts "
+                   "verdicts as labels.\n\nFINDING is the id of a finding of a run in the store. LOG is any event log.",
     .examples = examples,
 };

@@ -28,12 +28,12 @@ static char *find_in_store(const struct gate_call *state, const char *name, int 
     if (pyro_store_baseline(state->store, name, &found, &error) != PYRO_OK)
         *ret_status = cli_failure(&error);
     else if (found.path == NULL)
-        cli_complain("cannot read %s: no such file, and no run of the store is called so; 'pyrometer diagnose LOG "
-                     "--store ... --name %s' gives a run that name",
+        cli_complain("cannot read %s: no such file, and no run in the store has this name; 'pyrometer diagnose LOG "
+                     "--store ... --name %s' gives a run this name",
                      name, name);
     else if (access(found.path, F_OK) != 0)
-        cli_complain("cannot read %s: the run called '%s' was recorded from this log, and it is no longer there",
-                     found.path, name);
+        cli_complain("cannot read %s: the run '%s' was recorded from this log, which no longer exists", found.path,
+                     name);
     else
         path = strdup(found.path);
     return path;
@@ -107,11 +107,11 @@ static bool parse(struct gate_call *state)
         !cli_load_options(call, &state->progress, &state->options) || !parse_tolerance(call, &state->gate.tolerance))
         return false;
     if (state->gate.fail_on == 0 && state->gate.budget == NULL && baseline == NULL) {
-        cli_usage_error(call->verb, "it needs to know what to fail on: --fail-on, --budget or --baseline");
+        cli_usage_error(call->verb, "say what to fail on: --fail-on, --budget or --baseline");
         return false;
     }
     if (baseline != NULL && strcmp(baseline, "-") == 0 && strcmp(call->arguments[0], "-") == 0) {
-        cli_usage_error(call->verb, "standard input ('-') can be read once only");
+        cli_usage_error(call->verb, "standard input ('-') can be read only once");
         return false;
     }
     return true;
@@ -169,26 +169,25 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"fail-on", 0, "SEVERITY", "low moderate severe critical", NULL,
-     "Fail when there is a finding of this severity or worse, or the application failed."},
+     "Fail if the run has a finding of this severity or worse, or if the application failed."},
     {"budget", 'b', "FILE", NULL, NULL,
-     "Fail when a limit in FILE (YAML or JSON) is exceeded: wall, core_time, spill, memory_spill, input, output, "
+     "Fail if the run exceeds a limit in FILE (YAML or JSON): wall, core_time, spill, memory_spill, input, output, "
      "shuffle, shuffle_read, shuffle_write, gc_share, failures, failed_tasks, failed_stages, failed_jobs, findings, "
-     "and a tolerance."},
+     "tolerance."},
     CLI_OPTION_STORE,
     {"baseline", 0, "LOG|NAME", NULL, NULL,
-     "Fail when the run is worse than this one (a log, or the name of a run in the store) by more than the tolerance: "
-     "wall, core_time, spill, shuffle, gc_share, "
-     "failures, or a new finding above low severity."},
+     "Fail if the run is worse than this one (a log, or the name of a run in the store) by more than the tolerance: "
+     "wall, core_time, spill, shuffle, gc_share, failures, or a new finding above low severity."},
     {"tolerance", 0, "SHARE", NULL, "10%",
-     "What the run may exceed its baseline by. Never less than 1 s, 16 MiB or one hundredth of the run time."},
+     "How much the run may exceed its baseline. The tolerance is always at least 1 s, 16 MiB or 1 % of the run time."},
     {"allow-incomplete", 0, NULL, NULL, NULL,
-     "Do not fail because a log is unfinished, damaged, or of a run that failed."},
+     "Do not fail because a log is unfinished or damaged, or because the run failed."},
     {"format", 'f', "FORMAT", "text json sarif junit", "text",
      "What to write. JSON is one document, schema pyrometer.gate/1."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
     {"color", 0, "WHEN", "auto always never", "auto",
-     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,
@@ -201,11 +200,11 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"pyrometer gate --fail-on severe app.zst",
-     "Fail on findings that cost a tenth of the run, or are about to end it."},
+     "Fail on findings that cost at least a tenth of the run, or are likely to make it fail."},
     {"pyrometer gate --budget budget.yaml --format junit -o gate.xml app.zst",
-     "Limits from a file, the result for a continuous integration server."},
+     "Limits from a file, with the result for a continuous integration server."},
     {"pyrometer gate --baseline main.zst --tolerance 20% branch.zst",
-     "Fail when the branch is more than a fifth worse than main, and say why."},
+     "Fail if the branch is more than 20 % worse than main, and say why."},
     {0},
 };
 
@@ -215,13 +214,11 @@ const struct cli_verb_body cli_verb_gate = {
     .most = 1,
     .options = options,
     .choices = "@files",
-    .description =
-        "Holds one run to limits and exits with 1 when it exceeds them: findings of a severity, a budget, an earlier "
-        "run. Each limit that was exceeded is named with its value, the limit and the finding that explains it. "
-        "--fail-on, --budget and --baseline may be given together.\n\n"
-        "An unfinished or damaged log cannot show that a limit was kept, so it fails too; --allow-incomplete judges "
-        "what is there.\n\n"
-        "Exit status: 0 all was kept, 1 something was exceeded, 2 the command line or the budget is wrong, 3 a log or "
-        "the budget could not be read.",
+    .description = "Compares one run with limits and exits with 1 if the run exceeds them. The limits are a severity "
+                   "of findings, a budget, or an earlier run. For each exceeded limit the report shows the value, the "
+                   "limit, and the finding that explains it. --fail-on, --budget and --baseline may be given "
+                   "together.\n\nAn unfinished or damaged log cannot prove that the run kept a limit, so it fails too. "
+                   "--allow-incomplete judges what the log has.\n\nExit status: 0 the run kept every limit, 1 it "
+                   "exceeded a limit, 2 the command line or the budget is wrong, 3 a log or the budget cannot be read.",
     .examples = examples,
 };

@@ -15,7 +15,7 @@ static int run(const struct cli_call *call)
 static const struct cli_option options[] = {CLI_OPTION_HELP, {0}};
 
 static const struct cli_example examples[] = {
-    {"pyrometer help", "Every verb, and what the exit status means."},
+    {"pyrometer help", "All verbs, and the meaning of the exit status."},
     {"pyrometer help diagnose", "The options of one verb, with examples."},
     {0},
 };
@@ -26,6 +26,6 @@ const struct cli_verb_body cli_verb_help = {
     .most = 1,
     .options = options,
     .choices = "@verbs",
-    .description = "Prints what the command can do, or the options of one verb. 'pyrometer VERB --help' does the same.",
+    .description = "Prints a list of all verbs, or the options of one verb. 'pyrometer VERB --help' does the same.",
     .examples = examples,
 };

@@ -42,12 +42,9 @@ static void put_title(struct cli_output *output, const char *name)
 
 static void put_exit_status(struct cli_output *output)
 {
-    cli_puts(output, ".SH EXIT STATUS\n"
-                     ".TP\n0\nDone.\n"
-                     ".TP\n2\nThe command line is wrong.\n"
-                     ".TP\n3\nInput could not be read; one line on standard error says what, why and what to do.\n"
-                     ".TP\n4\nOutput could not be written, or an internal error.\n"
-                     ".TP\n130\nStopped by Ctrl\\-C.\n");
+    cli_puts(output, ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n2\nThe command line is wrong.\n.TP\n3\nAn input cannot be "
+                     "read; one line on standard error says which, why and what to do.\n.TP\n4\nThe output cannot be "
+                     "written, or an internal error occurred.\n.TP\n130\nStopped by Ctrl\\-C.\n");
 }
 
 static void put_options(struct cli_output *output, const struct cli_verb *verb)
@@ -110,10 +107,10 @@ static void print_command(struct cli_output *output, const void *context)
 {
     (void)context;
     put_title(output, "pyrometer");
-    cli_puts(output, "pyrometer \\- say why an Apache Spark application was slow\n"
-                     ".SH SYNOPSIS\n.B pyrometer\nVERB [ARGUMENT...] [OPTION...]\n.SH DESCRIPTION\n"
-                     "Pyrometer reads the event log that an Apache Spark application leaves behind and says why it was "
-                     "slow, what that costs, and what to change. It needs no JVM.\n.SH VERBS\n");
+    cli_puts(output,
+             "pyrometer \\- say why an Apache Spark application was slow\n.SH SYNOPSIS\n.B pyrometer\nVERB "
+             "[ARGUMENT...] [OPTION...]\n.SH DESCRIPTION\nPyrometer reads the event log of an Apache Spark application "
+             "and says why it was slow, what that costs, and what to change. It needs no JVM.\n.SH VERBS\n");
     for (size_t i = 0; i < cli_verb_count; i++) {
         cli_putf(output, ".TP\n.B %s ", cli_verbs[i].name);
         put_roff(output, cli_verbs[i].arguments);
@@ -122,8 +119,7 @@ static void print_command(struct cli_output *output, const void *context)
         cli_puts(output, "\n");
     }
     put_exit_status(output);
-    cli_puts(output, ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhen set to anything, reports are not coloured.\n"
-                     ".SH SEE ALSO\n");
+    cli_puts(output, ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set to any value, reports have no color.\n.SH SEE ALSO\n");
     for (size_t i = 0; i < cli_verb_count; i++)
         cli_putf(output, ".BR pyrometer\\-%s (1)%s\n", cli_verbs[i].name, i + 1 < cli_verb_count ? "," : "");
 }
@@ -151,6 +147,6 @@ const struct cli_verb_body cli_verb_man = {
     .most = 1,
     .options = options,
     .choices = "@verbs",
-    .description = "Prints a manual page in roff. An installed pyrometer has them where man finds them.",
+    .description = "Prints a manual page in roff format. An installation of pyrometer includes these pages for man.",
     .examples = examples,
 };

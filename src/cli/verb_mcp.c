@@ -28,7 +28,7 @@ static bool read_message(char *buffer, size_t *ret_len)
     }
     *ret_len = too_long ? 0 : len;
     if (too_long)
-        cli_complain("a message of more than %d bytes was passed over", LONGEST_MESSAGE);
+        cli_complain("a message of more than %d bytes was skipped", LONGEST_MESSAGE);
     return byte != EOF || len > 0;
 }
 
@@ -82,10 +82,11 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"prices", 'p', "FILE...", NULL, NULL,
-     "Prices of your own, which win over those that come with pyrometer (docs/prices.md). May be given several times."},
+     "Use the prices of this file. They take precedence over the prices that come with pyrometer (docs/prices.md). May "
+     "be given several times."},
     {"memory", 0, "SIZE", NULL, "1G",
-     "Keep applications open up to about this much memory; those asked for last stay."},
-    {"query-timeout", 0, "TIME", NULL, "15s", "Stop a SQL statement after so long, from 100ms to 1d."},
+     "Keep applications in memory, up to about this size. The most recently used stay."},
+    {"query-timeout", 0, "TIME", NULL, "15s", "Stop a SQL statement after TIME, from 100ms to 1d."},
     CLI_OPTION_REDACT,
     CLI_OPTION_HELP,
     {0},
@@ -94,7 +95,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer mcp /var/log/spark-events", "Answers an agent that starts this command."},
     {"curl -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' http://127.0.0.1:18080/mcp",
-     "The same tools of a running `pyrometer serve`."},
+     "The same tools, from a running `pyrometer serve`."},
     {0},
 };
 
@@ -105,11 +106,8 @@ const struct cli_verb_body cli_verb_mcp = {
     .options = options,
     .choices = "@files",
     .description = "Answers the Model Context Protocol on standard input and output, for agents: list, diagnose, "
-                   "explain, inspect, "
-                   "compare, predict, bill and query the runs whose logs are in folders, or that stores (sqlite:FILE) "
-                   "keep. Answers have a budget of "
-                   "tokens and say how "
-                   "to ask for the rest (docs/mcp.md).\n\n"
-                   "`pyrometer serve` answers the same over HTTP, at /mcp.",
+                   "explain, inspect, compare, predict, price and query runs. The runs come from logs in folders, or "
+                   "from stores (sqlite:FILE). Each answer has a budget of tokens and says how to get the rest "
+                   "(docs/mcp.md).\n\n`pyrometer serve` answers the same over HTTP, at /mcp.",
     .examples = examples,
 };

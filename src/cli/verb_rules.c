@@ -36,10 +36,10 @@ static void put_thresholds(struct cli_output *output, size_t rule, const char *i
     size_t count = pyro_rules_threshold_count(rule);
     if (count == 0)
         return;
-    cli_putf(output,
-             "\n## Thresholds\n\nAs they are in this build; a configuration file changes them (rules: {%s: "
-             "{%s: ...}}).\n\n",
-             id, pyro_rules_threshold(rule, 0).name);
+    cli_putf(
+        output,
+        "\n## Thresholds\n\nThe values of this build. A configuration file changes them (rules: {%s: {%s: ...}}).\n\n",
+        id, pyro_rules_threshold(rule, 0).name);
     for (size_t i = 0; i < count; i++) {
         struct pyro_threshold_info threshold = pyro_rules_threshold(rule, i);
         cli_putf(output, "- `%s`: ", threshold.name);
@@ -130,8 +130,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer rules", "Every rule by category, with what it means."},
-    {"pyrometer rules data-skew", "How one rule judges, what it needs, and what to do about it."},
+    {"pyrometer rules", "All rules by category, each with its meaning."},
+    {"pyrometer rules data-skew", "What one rule means, what it needs, and how to fix what it finds."},
     {0},
 };
 
@@ -141,7 +141,7 @@ const struct cli_verb_body cli_verb_rules = {
     .options = options,
     .choices = "@rules",
     .description =
-        "Lists the rules that 'pyrometer diagnose' applies, or prints the page of one: its meaning, formula, "
-        "thresholds with their sources, when it does not apply, and the remedy.",
+        "Lists the rules that 'pyrometer diagnose' applies, or prints the page of one rule: its meaning, how to see "
+        "it, how to fix it, when it does not apply, its thresholds with their sources, and its formula.",
     .examples = examples,
 };

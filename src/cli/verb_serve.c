@@ -46,7 +46,7 @@ static void wait_for_signal(pyro_server *server)
 static void warn(void *context, const char *message)
 {
     (void)context;
-    cli_complain("%s; what was there before goes on", message);
+    cli_complain("%s; the server continues with the previous one", message);
 }
 
 /* --cache, else where the user's caches are; NULL: nowhere. */
@@ -242,7 +242,7 @@ static int run(const struct cli_call *call)
     if (new_token != NULL)
         return add_token(call, new_token);
     if (call->argument_count == 0)
-        return cli_usage_error(call->verb, "no folder with logs is given");
+        return cli_usage_error(call->verb, "give a folder with logs");
     pyro_config *config = NULL;
     pyro_prices *prices = NULL;
     if (!cli_unsigned_value(call, "port", 0, 65535, &options.port) ||
@@ -280,100 +280,103 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"port", 'p', "N", NULL, "18080",
-     "Listen on this port; 0 takes a free one, which the line on standard output names."},
+     "Listen on this port. 0 takes a free port; the line on standard output names it."},
     {"host", 0, "ADDRESS", NULL, "127.0.0.1",
-     "Listen on this address, IPv4 or IPv6. Addresses that other machines reach need --tokens and TLS, or --insecure."},
+     "Listen on this address, IPv4 or IPv6. An address that other machines can reach needs --tokens and TLS, or "
+     "--insecure."},
     {"tokens", 0, "FILE", NULL, NULL,
-     "Ask for a token that this file knows. It holds hashes only; --add-token writes it, and a running server reads it "
+     "Require a token from this file. The file has only hashes. --add-token writes it, and a running server reads it "
      "again when it changes."},
     {"add-token", 0, "NAME", NULL, NULL,
-     "Make a token for NAME, print it once, and keep its hash in the file of --tokens. A token that NAME had is gone. "
-     "No server is started."},
+     "Create a token for NAME, print it once, and keep its hash in the file of --tokens. An earlier token of NAME "
+     "becomes invalid. Does not start a server."},
     {"role", 0, "ROLE", "view upload admin", "view",
-     "What the new token may do: read; upload and delete uploads too; see every application whatever its access lists "
-     "say."},
-    {"groups", 0, "NAMES", NULL, NULL, "The groups, as a,b, that NAME is in for applications' access lists."},
+     "What the new token allows. view: read. upload: also upload logs and delete uploads. admin: also see every "
+     "application, regardless of its access lists."},
+    {"groups", 0, "NAMES", NULL, NULL, "The groups of NAME, as a,b, for the access lists of applications."},
     {"tls-cert", 0, "FILE", NULL, NULL,
-     "Speak HTTPS (TLS 1.2 or 1.3) with this certificate chain (PEM), which is read again when it changes and on "
+     "Serve HTTPS (TLS 1.2 or 1.3) with this certificate chain (PEM). The server reads it again when it changes and on "
      "SIGHUP."},
-    {"tls-key", 0, "FILE", NULL, NULL, "The certificate's key (PEM)."},
+    {"tls-key", 0, "FILE", NULL, NULL, "The private key of the certificate (PEM)."},
     {"insecure", 0, NULL, NULL, NULL,
-     "Listen where others can reach it without tokens (whoever does reads every log and uploads others) or without TLS "
-     "(whoever is on the way reads tokens and answers)."},
+     "Allow an address that other machines can reach, without tokens or without TLS. Without tokens, everyone who "
+     "reaches the server can read every log and upload logs. Without TLS, everyone on the network path can read tokens "
+     "and answers."},
     {"acls", 0, NULL, NULL, NULL,
-     "With tokens: show every application only to its owner and to whom its access lists name, as "
-     "spark.history.ui.acls.enable does. Else that holds for those that were run with spark.acls.enable."},
+     "With tokens: show each application only to its owner and to the users in its access lists, as "
+     "spark.history.ui.acls.enable does. Without this option only applications that ran with spark.acls.enable are "
+     "restricted."},
     {"allow-host", 0, "NAME...", NULL, NULL,
-     "Without tokens: answer also when asked for by this name. Addresses and localhost always are."},
+     "Without tokens: also accept requests to this host name. Requests to IP addresses and localhost are always "
+     "accepted."},
     {"allow-origin", 0, "ORIGIN...", NULL, NULL,
-     "Let pages of this origin (https://name:port) read answers and send requests."},
+     "Allow pages of this origin (https://name:port) to read answers and send requests."},
     {"max-connections", 0, "N", NULL, "4096",
-     "Serve at most this many connections at once, half of them of one address."},
+     "Serve at most this many connections at the same time, and at most half of them from one address."},
     {"memory", 0, "SIZE", NULL, "1G",
-     "What open applications, queries and answers may take together. Applications asked for last stay open; what would "
-     "need more is refused. The process stays below this and 256M."},
+     "The memory limit for open applications, statements and answers together. The most recently used applications "
+     "stay open. Requests that need more are refused. The process stays below this limit plus 256M."},
     {"query-timeout", 0, "TIME", NULL, "15s",
-     "Stop a client's SQL statement (the tool 'query' of agents) after so long, from 100ms to 1d."},
+     "Stop the SQL statement of a client (the tool 'query' of agents) after TIME, from 100ms to 1d."},
     {"queries", 0, "N", NULL, "2",
-     "Run at most this many of them at once; eight more wait for two seconds, others are refused."},
+     "Run at most this many SQL statements at the same time. Eight more wait for up to two seconds; others are "
+     "refused."},
     {"uploads", 0, "FOLDER", NULL, NULL,
-     "Keep uploaded logs in this folder, which is made where it is not there. Without it they are kept below $TMPDIR "
-     "and "
-     "go with the server."},
-    {"max-upload", 0, "SIZE", NULL, "2G", "Refuse uploads that are larger."},
-    {"uploads-size", 0, "SIZE", NULL, "20G", "Refuse uploads beyond this size of all uploads together."},
+     "Keep uploaded logs in this folder. The server creates it if necessary. Default: a folder in $TMPDIR, which the "
+     "server deletes when it ends."},
+    {"max-upload", 0, "SIZE", NULL, "2G", "Refuse an upload larger than this."},
+    {"uploads-size", 0, "SIZE", NULL, "20G", "Refuse uploads when all uploads together exceed this size."},
     {"uploads-count", 0, "N", NULL, "10000", "Keep at most this many uploads."},
     {"uploads-free", 0, "SIZE", NULL, "512M",
-     "Refuse uploads that would leave less than this of the uploads folder's disk free."},
+     "Refuse uploads that leave less than this free on the disk of the uploads folder."},
     {"max-upload-ratio", 0, "N", NULL, "1000",
-     "Refuse uploads that decompress to more than N times their size, once that is more than 64 MiB."},
-    {"max-upload-line", 0, "SIZE", NULL, "64M", "Refuse uploads with a line that is longer."},
+     "Refuse uploads that decompress to more than 64 MiB and more than N times their size."},
+    {"max-upload-line", 0, "SIZE", NULL, "64M", "Refuse uploads with a line longer than this."},
     {"upload-cpu", 0, "SECONDS", NULL, "120",
-     "Stop reading an upload that takes more processor time than this, whenever it is read."},
+     "Stop reading an upload when it takes more CPU time than this, on every read."},
     {"user-cpu", 0, "SECONDS", NULL, "600",
-     "Take no more uploads of a user (without tokens: an address) while looking at those of the last hour has taken "
-     "more "
-     "processor time than this."},
+     "Refuse uploads of a user (without tokens: of an address) whose uploads took more CPU time than this within the "
+     "last hour."},
     CLI_OPTION_NO_LIMITS,
-    {"follow-links", 0, NULL, NULL, NULL, "Read also what symbolic links in the folders lead to outside them."},
+    {"follow-links", 0, NULL, NULL, NULL, "Also follow symbolic links that lead out of the folders."},
     {"update-interval", 0, "TIME", NULL, "10s",
-     "Look at the folders this often, from 100ms to 1d: for logs that are new, have grown, were renamed or are gone. "
-     "Changes in local folders are seen sooner."},
+     "Check the folders this often, from 100ms to 1d, for logs that are new, have grown, were renamed or were removed. "
+     "Changes in local folders are noticed sooner."},
     {"stale-after", 0, "TIME", NULL, "24h",
      "List a log that has no end as truncated, not as running, when it has not grown for this long."},
     {"cache", 0, "DIR", NULL, NULL,
-     "Keep what was found in this folder, so that the next start needs to read only what has changed. Default: "
+     "Keep an index of the logs in this folder, so that the next start reads only changed logs. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},
-    {"no-cache", 0, NULL, NULL, NULL, "Keep nothing between starts."},
+    {"no-cache", 0, NULL, NULL, NULL, "Do not keep an index between starts."},
     {"retain-like-spark", 0, NULL, NULL, NULL,
-     "Let /api/v1 forget what Spark's History Server forgets by default: beyond 100000 tasks of a stage, 1000 jobs, "
-     "stages and SQL executions, and 100 executors that are gone. Else it shows everything."},
+     "Apply the default retention of Spark's History Server to /api/v1: 100000 tasks per stage, 1000 jobs, stages and "
+     "SQL executions, and 100 removed executors. Without this option /api/v1 shows everything."},
     {"retained", 0, "KEY=N...", NULL, NULL,
-     "Let /api/v1 forget as a History Server does that was started with this property: spark.ui.retainedTasks, "
-     "retainedJobs, retainedStages or retainedDeadExecutors, or spark.sql.ui.retainedExecutions. Wins over "
-     "--retain-like-spark, and limits nothing else without it."},
+     "Apply the retention of a History Server with this property to /api/v1: spark.ui.retainedTasks, retainedJobs, "
+     "retainedStages or retainedDeadExecutors, or spark.sql.ui.retainedExecutions. It takes precedence over "
+     "--retain-like-spark. Alone it limits nothing else."},
     {"store", 's', "URL", NULL, NULL,
-     "Keep what people say of findings in this store (sqlite:FILE); without one nothing of that is taken. The "
-     "environment variable PYROMETER_STORE stands in for it."},
+     "Keep feedback on findings in this store (sqlite:FILE). Without a store the server refuses feedback. Default: the "
+     "environment variable PYROMETER_STORE."},
     CLI_OPTION_REDACT,
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     {"prices", 'P', "FILE...", NULL, NULL,
-     "Say in reports what runs cost, by these prices, which win over those that come with pyrometer "
-     "(docs/prices.md). May be given several times."},
+     "Show in reports what runs cost, with the prices of this file. They take precedence over the prices that come "
+     "with pyrometer (docs/prices.md). May be given several times."},
     CLI_OPTION_HELP,
     {0},
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer serve /var/log/spark-events", "Answers where a History Server would, on http://127.0.0.1:18080/."},
+    {"pyrometer serve /var/log/spark-events", "Answers like a History Server, on http://127.0.0.1:18080/."},
     {"pyrometer serve sqlite:runs.db",
-     "The same for the runs of a store, with their logs or, where these are gone, the reports that were kept."},
-    {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, as Spark gives it."},
+     "The same for the runs of a store. Uses their logs or, if a log no longer exists, the stored report."},
+    {"curl http://127.0.0.1:18080/api/v1/applications", "The list of applications, in Spark's format."},
     {"pyrometer serve --retain-like-spark --retained spark.ui.retainedJobs=5000 DIR",
      "Shows no more than a History Server that keeps 5,000 jobs."},
-    {"pyrometer serve --port 0 DIR", "On a free port, for scripts: read the line that it prints."},
-    {"pyrometer serve --add-token vera --tokens TOKENS", "Lets vera read: prints her token."},
+    {"pyrometer serve --port 0 DIR", "On a free port, for scripts: read the port from the line that it prints."},
+    {"pyrometer serve --add-token vera --tokens TOKENS", "Gives vera read access: prints her token."},
     {"pyrometer serve --host 0.0.0.0 --tokens TOKENS --tls-cert cert.pem --tls-key key.pem DIR",
      "For other machines, with tokens and TLS."},
     {0},
@@ -385,15 +388,11 @@ const struct cli_verb_body cli_verb_serve = {
     .most = SIZE_MAX,
     .options = options,
     .choices = "@files",
-    .description =
-        "Answers the REST API of Spark's History Server (/api/v1, as Spark 3.5 does) for the logs in folders, and for "
-        "the runs of "
-        "stores (sqlite:FILE): "
-        "applications, jobs, stages, tasks, executors, RDDs, environment. docs/serve.md lists what is answered. Below "
-        "/pyrometer/v1 it answers reports, timelines, plans, predictions, uploads and feedback (docs/api.md), at "
-        "/metrics "
-        "what Prometheus asks for.\n\n"
-        "Prints one line, 'listening on http://HOST:PORT/', as soon as it listens; requests wait until the folders "
-        "have been looked at. Ctrl-C or SIGTERM ends it.",
+    .description = "Serves the web UI and the REST API of Spark's History Server (/api/v1, as Spark 3.5) for the logs "
+                   "in folders and the runs in stores (sqlite:FILE): applications, jobs, stages, tasks, executors, "
+                   "RDDs, environment. docs/serve.md lists all endpoints. /pyrometer/v1 serves reports, timelines, "
+                   "plans, predictions, uploads and feedback (docs/api.md). /metrics serves metrics for "
+                   "Prometheus.\n\nPrints one line, 'listening on http://HOST:PORT/', as soon as it listens. Requests "
+                   "wait until the server has read the folders. Ctrl-C or SIGTERM stops the server.",
     .examples = examples,
 };

@@ -17,7 +17,7 @@ static char *read_statement(const struct cli_call *call)
     }
     size_t len = fread(text, 1, STATEMENT_MAX_BYTES + 1, stdin);
     if (len > STATEMENT_MAX_BYTES || memchr(text, '\0', len) != NULL) {
-        cli_usage_error(call->verb, "the statement on standard input is longer than 1 MiB or is no text");
+        cli_usage_error(call->verb, "the statement on standard input is longer than 1 MiB, or is not text");
         free(text);
         return NULL;
     }
@@ -85,7 +85,7 @@ static const struct cli_example examples[] = {
     {"pyrometer sql LOG 'SELECT * FROM stages ORDER BY completed_ms - submitted_ms DESC LIMIT 10'",
      "The ten longest stages."},
     {"pyrometer sql LOG --format json 'SELECT * FROM executors'", "Rows as an array of objects."},
-    {"pyrometer sql LOG - < question.sql", "The statement from a file."},
+    {"pyrometer sql LOG - < question.sql", "A statement from a file."},
     {0},
 };
 
@@ -96,9 +96,9 @@ const struct cli_verb_body cli_verb_sql = {
     .options = options,
     .choices = "@files",
     .description =
-        "Runs one SQL statement (SQLite's language; reading statements only) over the tables of one log: applications, "
-        "jobs, stages, tasks, executors, sql, sql_nodes, properties, rejects. Nothing is copied or stored.\n\n"
-        "LOG is what 'pyrometer diagnose' reads, holding one application; '-' is standard input. STATEMENT may be '-' "
-        "instead. A wrong statement exits with 2 and SQLite's message.",
+        "Runs one SQL statement (in SQLite's language, read-only) on the tables of one log: applications, jobs, "
+        "stages, tasks, executors, sql, sql_nodes, properties, rejects and others (docs/tables.md). Nothing is copied "
+        "or stored.\n\nLOG is an input that 'pyrometer diagnose' reads, with one application; '-' is standard input. "
+        "STATEMENT may be '-' instead. If the statement is wrong, the command shows SQLite's message and exits with 2.",
     .examples = examples,
 };

@@ -20,6 +20,6 @@ static const struct cli_example examples[] = {{"pyrometer version", "Prints, for
 const struct cli_verb_body cli_verb_version = {
     .run = run,
     .options = options,
-    .description = "Prints the version and nothing else. 'pyrometer doctor' says more about this build.",
+    .description = "Prints only the version. 'pyrometer doctor' says more about this build.",
     .examples = examples,
 };

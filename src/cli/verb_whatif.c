@@ -43,9 +43,9 @@ static bool check_key(const struct cli_call *call, const char *text)
     }
     snprintf(key, sizeof(key), "%.*s", (int)(len < 99 ? len : 99), text);
     const char *nearest = pyro_nearest(key, names, count);
-    cli_usage_error(call->verb, "%s has no model, so its effect cannot be told%s%s%s; these have: %s", key,
-                    nearest != NULL ? " (did you mean " : "", nearest != NULL ? nearest : "",
-                    nearest != NULL ? "?)" : "", list);
+    cli_usage_error(
+        call->verb, "%s has no model, so its effect cannot be predicted%s%s%s; these settings have a model: %s", key,
+        nearest != NULL ? " (did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?)" : "", list);
     return false;
 }
 
@@ -178,37 +178,37 @@ static int run(const struct cli_call *call)
 }
 
 static const struct cli_option options[] = {
-    {"executors", 'e', "N", NULL, NULL, "So many executors, for the whole run."},
-    {"cores", 'c', "N", NULL, NULL, "So many cores for each executor."},
-    {"memory", 'm', "SIZE", NULL, NULL, "A heap of this size for each executor, such as 4g."},
-    {"scale-input", 0, "FACTOR", NULL, NULL, "So many times the data."},
+    {"executors", 'e', "N", NULL, NULL, "The number of executors, for the whole run."},
+    {"cores", 'c', "N", NULL, NULL, "The number of cores per executor."},
+    {"memory", 'm', "SIZE", NULL, NULL, "The heap of each executor, such as 4g."},
+    {"scale-input", 0, "FACTOR", NULL, NULL, "A multiple of the input data, such as 2."},
     {"set", 0, "KEY=VALUE...", NULL, NULL,
-     "Another value for this Spark setting. One whose effect has no model is refused. May be given several times."},
+     "Another value for this Spark setting. A setting without a model is refused. May be given several times."},
     {"sweep", 0, "KEY=VALUES...", NULL, NULL,
-     "A scenario for each value: a list (100,200,400), a range (1..64) or one with a step (2g..16g..2g), of any "
-     "setting "
-     "or executors, cores, memory, scale-input. Several combine. May be given several times."},
+     "One scenario per value: a list (100,200,400), a range (1..64) or a range with a step (2g..16g..2g). KEY is a "
+     "setting, executors, cores, memory or scale-input. Several sweeps combine. May be given several times."},
     {"optimize", 0, "GOAL", "time cost", NULL,
-     "Search executors, cores and partitions for the least time or cost (core hours, where there are no prices) and "
-     "show "
-     "the configurations that no other beats in both. What the other options say stays."},
-    {"deadline", 0, "TIME", NULL, NULL, "The search keeps to this wall time, such as 30m or 2h."},
-    {"max-cost", 0, "COST", NULL, NULL, "The search keeps to this cost."},
+     "Search executors, cores and partitions for the least time or cost (core hours without prices). Shows the "
+     "configurations that no other configuration beats in both time and cost. Values that other options set stay."},
+    {"deadline", 0, "TIME", NULL, NULL, "The search keeps the wall time at or below this, such as 30m or 2h."},
+    {"max-cost", 0, "COST", NULL, NULL, "The search keeps the cost at or below this."},
     {"without", 0, "MODEL...", NULL, NULL,
-     "Leave this model out (its name stands beside what it did): to see what each contributes. May be given several "
-     "times."},
+     "Leave out this model, to see what it contributes. The report names each model. May be given several times."},
     {"prices", 0, "FILE...", NULL, NULL,
-     "Tell what each scenario costs, by the prices that come with pyrometer and those of FILE (YAML). May be given "
-     "several times."},
-    {"instance", 0, "TYPE", NULL, NULL, "The same, with nodes of this instance type; tasks take as long as they took."},
-    {"region", 0, "REGION", NULL, NULL, "Prices of this region, where the log does not say it."},
+     "Show what each scenario costs, with the prices of FILE (YAML) and the prices that come with pyrometer. May be "
+     "given several times."},
+    {"instance", 0, "TYPE", NULL, NULL,
+     "Price the scenarios with nodes of this instance type. The durations of tasks do not change."},
+    {"region", 0, "REGION", NULL, NULL, "Use the prices of this region where the log does not name one."},
     {"format", 'f', "FORMAT", "text json csv", "text",
-     "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has a row for each scenario."},
+     "What to write. JSON is one document, schema pyrometer.whatif/1; CSV has one row per scenario."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_THREADS,
-    {"width", 'w', "N", NULL, NULL, "Columns of the text; the terminal's between 80 and 120, else 80."},
+    {"width", 'w', "N", NULL, NULL,
+     "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
+     "80."},
     {"color", 0, "WHEN", "auto always never", "auto",
-     "Colour the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
+     "Color the text. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     CLI_OPTION_CONFIG,
     CLI_OPTION_SUPPRESS,
     CLI_OPTION_MAX_RECORD,
@@ -220,11 +220,12 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer whatif --executors 20 app.zst", "How long it takes on 20 executors."},
-    {"pyrometer whatif --sweep executors=1..64 app.zst", "The same for each number up to 64, with a picture."},
+    {"pyrometer whatif --executors 20 app.zst", "How long the run takes on 20 executors."},
+    {"pyrometer whatif --sweep executors=1..64 app.zst", "The same for each number up to 64, with a chart."},
     {"pyrometer whatif --sweep executors=4,8,16 --sweep cores=2,4 -f csv -o sizes.csv app.zst",
-     "Six sizes of cluster, for a spreadsheet."},
-    {"pyrometer whatif --optimize cost --deadline 30m app.zst", "The least that it takes to be done in half an hour."},
+     "Six cluster sizes, for a spreadsheet."},
+    {"pyrometer whatif --optimize cost --deadline 30m app.zst",
+     "The cheapest configuration that finishes within half an hour."},
     {0},
 };
 
@@ -234,13 +235,11 @@ const struct cli_verb_body cli_verb_whatif = {
     .most = 1,
     .options = options,
     .choices = "@files",
-    .description = "Predicts the next run from this one: the same jobs, stages and tasks go through Spark's scheduler "
-                   "once more, in a "
-                   "simulator, with what you change. Each scenario has its time with an interval, the core time that "
-                   "it takes, how "
-                   "much of it is used, and which effects were modelled, and how.\n\n"
-                   "LOG is what 'pyrometer diagnose' reads, holding one application. A setting whose effect is not "
-                   "known is refused "
-                   "by name, with a list of those that are: nothing that you ask for is passed over in silence.",
+    .description =
+        "Predicts the next run from this one. A simulator of Spark's scheduler replays the same jobs, stages and tasks "
+        "with your changes. For each scenario the report shows the time with a range, the core time, the share of it "
+        "that is used, and which effects were modeled, and how.\n\nLOG is an input that 'pyrometer diagnose' reads, "
+        "with one application. A setting without a model is refused by name, with a list of the settings that have "
+        "one. No change that you ask for is ignored silently.",
     .examples = examples,
 };

@@ -119,7 +119,7 @@ def test_a_gate_knows_the_store(pyrometer: Command, tmp_path: Path) -> None:  # 
     assert pyrometer("gate", LOG, "--baseline", "main", "-s", store).returncode == 0
     assert pyrometer("gate", OTHER, "--baseline", "main", "-s", store).returncode == 1
     unknown = pyrometer("gate", LOG, "--baseline", "gone", "-s", store)
-    assert unknown.returncode == 3 and "no run of the store" in unknown.stderr
+    assert unknown.returncode == 3 and "no run in the store" in unknown.stderr
     assert pyrometer("gate", LOG, "--fail-on", "moderate", "-s", store).returncode == 1
     for finding in first["findings"]:
         pyrometer("feedback", finding["id"], "--verdict", "false-positive", "-s", store)

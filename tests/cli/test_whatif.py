@@ -198,7 +198,7 @@ def test_the_best_configuration(pyrometer: Command) -> None:
         (["--deadline", "30m"], "limits of a search"),
         (["--optimize", "time", "--deadline", "soon"], "a time such as 90s"),
         (["--optimize", "time", "--deadline", "0"], "a time such as 90s"),
-        (["--optimize", "time", "--max-cost", "-1"], "a number above 0"),
+        (["--optimize", "time", "--max-cost", "-1"], "a number greater than 0"),
         (["--optimize", "time", "--sweep", "executors=1..3"], "exclude each other"),
     ],
 )
