@@ -116,7 +116,7 @@ static bool property_says(const struct pyro_app *app, struct pyro_arena *arena, 
             continue;
         ret->text = value;
         ret->confidence = 1;
-        ret->reason = pyro_arena_printf(arena, "%s says so", keys[i]);
+        ret->reason = pyro_arena_printf(arena, "%s is set", keys[i]);
         return ret->reason.ptr != NULL;
     }
     return true;
@@ -149,7 +149,7 @@ static bool recognise_databricks(const struct pyro_app *app, struct pyro_arena *
         place->workload = (struct pyro_recognised){
             job ? (photon ? PYRO_SLICE_LITERAL("jobs-photon") : PYRO_SLICE_LITERAL("jobs"))
                 : (photon ? PYRO_SLICE_LITERAL("all-purpose-photon") : PYRO_SLICE_LITERAL("all-purpose")),
-            job ? 0.9 : 0.6, PYRO_SLICE_LITERAL("clusters that jobs make are called job-...")};
+            job ? 0.9 : 0.6, PYRO_SLICE_LITERAL("the name of a job cluster begins with job-")};
     }
     return true;
 }
@@ -178,7 +178,7 @@ static bool recognise_host(struct pyro_arena *arena, struct pyro_slice host, str
     if (!cloud)
         return true;
     struct pyro_slice reason =
-        pyro_arena_printf(arena, "hosts are called %.*s", (int)(host.len < 100 ? host.len : 100), host.ptr);
+        pyro_arena_printf(arena, "host names contain %.*s", (int)(host.len < 100 ? host.len : 100), host.ptr);
     if (!place->cloud.text.ptr)
         place->cloud = (struct pyro_recognised){pyro_slice_from(cloud), 0.9, reason};
     region.reason = reason;
@@ -195,7 +195,7 @@ bool pyro_cost_place_recognise(const struct pyro_app *app, struct pyro_arena *ar
     *ret = (struct pyro_cost_place){.platform = trace ? trace->platform : platform_of_master(app)};
     if (trace) {
         ret->confidence = trace->confidence;
-        ret->reason = pyro_arena_printf(arena, "the property %.*s is there",
+        ret->reason = pyro_arena_printf(arena, "the property %.*s is set",
                                         (int)(property->key.len < 100 ? property->key.len : 100), property->key.ptr);
     } else if (ret->platform != PYRO_PLATFORM_UNKNOWN) {
         /* Every vendor's Spark may have such a master and leave no other trace. */
@@ -203,7 +203,7 @@ bool pyro_cost_place_recognise(const struct pyro_app *app, struct pyro_arena *ar
         ret->reason =
             pyro_arena_printf(arena, "the master is %.*s", (int)(master.len < 100 ? master.len : 100), master.ptr);
     } else {
-        ret->reason = PYRO_SLICE_LITERAL("no property tells");
+        ret->reason = PYRO_SLICE_LITERAL("no property names it");
     }
     if (!ret->reason.ptr)
         return false;

@@ -37,7 +37,7 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
 void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis)
 {
     if (diagnosis)
-        diagnosis->note = "the store could not be read: what people said of earlier findings is left out";
+        diagnosis->note = "cannot read the store: the report leaves out feedback on earlier findings";
 }
 
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index)

@@ -14,7 +14,7 @@ enum pyro_status pyro_config_new(const struct pyro_options *options, pyro_config
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
         allocator = options->allocator;
     if (!ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a place for the configuration is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no place for the configuration is given");
     struct pyro_config *config = pyro_allocate(allocator, sizeof(*config));
     if (!config)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a configuration");
@@ -148,7 +148,8 @@ enum pyro_status pyro_config_set(pyro_config *config, const char *rule, const ch
 {
     struct pyro_config_limit limit = {0};
     if (!config || !rule || !threshold || !value)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration, rule, threshold and value are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the configuration, the rule, the threshold or the value is missing");
     enum pyro_status status = find_rule(rule, &limit.rule, error);
     if (status == PYRO_OK)
         status = find_threshold(pyro_rules[limit.rule], threshold, &limit.index, error);
@@ -160,7 +161,7 @@ enum pyro_status pyro_config_set(pyro_config *config, const char *rule, const ch
     bool divides = strncmp(threshold, "target_", 7) == 0;
     if (!(limit.value <= (strcmp(row->unit, "share") == 0 ? 1.0 : 1e15)) || (divides && limit.value <= 0))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s.%s cannot be '%.100s'; it is %s%s", rule, threshold,
-                              value, expected(row->unit), divides ? ", more than 0" : "");
+                              value, expected(row->unit), divides ? ", greater than 0" : "");
     for (size_t i = 0; i < config->limits.count; i++) {
         struct pyro_config_limit *had = &config->limits.items[i];
         if (had->rule == limit.rule && had->index == limit.index) {
@@ -182,7 +183,7 @@ static enum pyro_status check_pattern(const char *what, struct pyro_error *error
     size_t len = strcspn(what, ":"), row;
     if (what[0] == '\0' || strlen(what) > PATTERN_MAX)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "what to suppress is a rule or a finding's id of at most %d bytes", PATTERN_MAX);
+                              "a suppression names a rule or the id of a finding, with at most %d bytes", PATTERN_MAX);
     if (strcspn(what, "*?") < len)
         return PYRO_OK;
     snprintf(head, sizeof(head), "%.*s", (int)(len < sizeof(head) ? len : sizeof(head) - 1), what);
@@ -202,7 +203,7 @@ enum pyro_status pyro_config_suppress_at(struct pyro_config *config, const char 
                                          const char *where, struct pyro_error *error)
 {
     if (!config || !what)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration and what to suppress are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the configuration or the suppression is missing");
     enum pyro_status status = check_pattern(what, error);
     if (status != PYRO_OK)
         return status;
@@ -230,7 +231,7 @@ enum pyro_status pyro_config_profile(pyro_config *config, const char *name, stru
     const char *names[RULES_MAX];
     size_t count = 0;
     if (!config || !name)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration and a profile are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the configuration or the profile is missing");
     for (size_t i = 0; i < pyro_profile_count && count < RULES_MAX; i++) {
         names[count++] = pyro_profiles[i]->name;
         if (strcmp(pyro_profiles[i]->name, name) == 0) {

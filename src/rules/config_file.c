@@ -74,7 +74,7 @@ static enum pyro_status read_suppression(const struct file *file, const struct p
                               : pyro_slice_is(entry->key, "reason") ? &reason
                                                                     : NULL;
         if (!target)
-            return fail(file, entry->line, PYRO_ERROR_ARGUMENT, "a suppression has 'id' and 'reason' only");
+            return fail(file, entry->line, PYRO_ERROR_ARGUMENT, "a suppression has only 'id' and 'reason'");
         if (!pyro_settings_text(entry->value, target))
             return refuse(file, entry->value, "a text");
     }
@@ -154,7 +154,7 @@ enum pyro_status pyro_config_parse(pyro_config *config, const char *name, const 
                                    struct pyro_error *error)
 {
     if (!config || (!text && len > 0))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration and its text are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the configuration or its text is missing");
     struct file file = {config, name ? name : "(configuration)", error};
     struct pyro_arena arena;
     const struct pyro_settings *root;
@@ -169,7 +169,7 @@ enum pyro_status pyro_config_parse(pyro_config *config, const char *name, const 
 enum pyro_status pyro_config_read(pyro_config *config, const char *path, struct pyro_error *error)
 {
     if (!config || !path)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a configuration and a path are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the configuration or the path is missing");
     struct file file = {config, path, error};
     struct pyro_arena arena;
     const struct pyro_settings *root;

@@ -187,9 +187,9 @@ enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_con
                                      struct pyro_diagnosis **ret, struct pyro_error *error)
 {
     if (!app || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application and a place for the diagnosis are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application or the place for the diagnosis is missing");
     if (!app->sealed)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application is not sealed: analyse it first");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application is not sealed: analyze it first");
     struct pyro_diagnosis *diagnosis = pyro_allocate(allocator, sizeof(*diagnosis));
     if (!diagnosis)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a diagnosis");

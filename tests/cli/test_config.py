@@ -142,7 +142,7 @@ def test_the_usual_places(pyrometer: Command, compressed_log: Path) -> None:
         ("rules: {data-skew: {heavy_share_max: 1.5}}\n", 1, "0 to 1"),
         ("rules: {data-skew: {heavy_share_max: 120%}}\n", 1, "0 to 1"),
         ("rules: {data-skew: {heavy_share_max: 1m}}\n", 1, "0 to 1"),
-        ("rules: {too-few-partitions: {target_bytes: 0}}\n", 1, "more than 0"),
+        ("rules: {too-few-partitions: {target_bytes: 0}}\n", 1, "greater than 0"),
         ("rules: {data-skew: [1]}\n", 1, "a map of thresholds"),
         ("rules: {data-skew: {ratio_min: [1]}}\n", 1, "a number"),
         ("rules: [data-skew]\n", 1, "a map of rules"),

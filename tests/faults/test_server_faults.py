@@ -126,7 +126,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 def without_notes(body: bytes) -> Any:
     report = json.loads(body)
-    report["integrity"]["notes"] = [note for note in report["integrity"]["notes"] if "people said" not in note]
+    report["integrity"]["notes"] = [note for note in report["integrity"]["notes"] if "feedback on earlier" not in note]
     return report
 
 
@@ -141,7 +141,7 @@ def test_a_report(place: Place) -> None:
     def check(got: Reply) -> Optional[str]:
         if got.status == 200 and without_notes(got.body) != right:
             return "another report"
-        if got.status == 200 and b"people said" in got.body and ("ETag" in got.headers or "no-store" not in got.headers["Cache-Control"]):
+        if got.status == 200 and b"feedback on earlier" in got.body and ("ETag" in got.headers or "no-store" not in got.headers["Cache-Control"]):
             return "half of an answer may be kept"
         again = place.ask("GET", first)
         return None if again.status == 200 and json.loads(again.body) == right else f"then {again.status} {again.body[:300]!r}"
@@ -263,7 +263,7 @@ def test_what_could_not_be_opened_for_a_moment(place: Place) -> None:
 
 
 def test_a_store_that_is_locked(place: Place) -> None:
-    """The diagnosis comes without what people said and says so; nobody keeps it, and afterwards it is whole."""
+    """The diagnosis comes without the feedback and says so; it is not cached, and later it is complete."""
     path = f"/pyrometer/v1/applications/{place.apps[0]}/-/report"
     report = place.ask("GET", path).json
     said = json.dumps({"finding": report["findings"][0]["id"], "verdict": "false-positive", "comment": "x"}).encode()
@@ -276,7 +276,7 @@ def test_a_store_that_is_locked(place: Place) -> None:
         for _ in range(2):
             got = place.ask("GET", path)
             assert got.status == 200 and got.json["findings"] == report["findings"]
-            assert got.json["integrity"]["notes"] == ["the store could not be read: what people said of earlier findings is left out"]
+            assert got.json["integrity"]["notes"] == ["cannot read the store: the report leaves out feedback on earlier findings"]
             assert "ETag" not in got.headers and got.headers["Cache-Control"] == "no-store"
         db.execute("ROLLBACK")
     again = place.ask("GET", path)

@@ -101,11 +101,10 @@ static struct pyro_slice say_memory(const struct run *run)
             ? pyro_say(context, "%s was spilled to disk", pyro_say_bytes(context, run->spill_bytes)).ptr
             : "nothing was spilled to disk";
     if (!run->metrics_known)
-        return pyro_say(context, "%.1f %% of task time went to garbage collection and %s; the log has no heap peaks.",
+        return pyro_say(context, "Garbage collection took %.1f %% of task time, and %s; the log has no heap peaks.",
                         100 * run->gc_share, spilled);
     return pyro_say(context,
-                    "The heap was filled to %.0f %% (%s of %s), %.1f %% of task time went to garbage "
-                    "collection and %s.",
+                    "The heap was %.0f %% full (%s of %s), garbage collection took %.1f %% of task time, and %s.",
                     100 * run->heap_peak / run->heap, pyro_say_bytes(context, run->heap_peak),
                     pyro_say_bytes(context, run->heap), 100 * run->gc_share, spilled);
 }
@@ -123,7 +122,7 @@ static struct pyro_slice driver_memory(const struct run *run)
         return say_memory(run);
     if (peak <= 0 || limit <= 0)
         return PYRO_SLICE_NULL;
-    return pyro_say(run->context, "The driver's heap was filled to %.0f %% (%s of %s).", 100 * peak / limit,
+    return pyro_say(run->context, "The driver's heap was %.0f %% full (%s of %s).", 100 * peak / limit,
                     pyro_say_bytes(run->context, peak), pyro_say_bytes(run->context, limit));
 }
 
@@ -137,9 +136,10 @@ static struct pyro_slice executor_overhead(const struct run *run)
         killed += reason.ptr && (pyro_slice_find(reason, "memory limits") || pyro_slice_find(reason, "OOMKilled") ||
                                  pyro_slice_find(reason, "exit code 137") || pyro_slice_find(reason, "code 137"));
     }
-    return killed > 0 ? PYRO_SLICE_NULL
-                      : pyro_say(run->context, "None of %zu executors was killed for the memory of its container.",
-                                 run->app->executors.count);
+    return killed > 0
+               ? PYRO_SLICE_NULL
+               : pyro_say(run->context, "None of %zu executors was killed because of the memory of its container.",
+                          run->app->executors.count);
 }
 
 static struct pyro_slice executor_cores(const struct run *run)
@@ -148,8 +148,8 @@ static struct pyro_slice executor_cores(const struct run *run)
     if (run->cores_each <= 0 || run->run_ms <= 0 || cpu <= 0 || pyro_app_is_local(run->app))
         return PYRO_SLICE_NULL;
     return pyro_say(run->context,
-                    "Tasks used the CPU for %.0f %% of their run time with %.0f at a time in an executor, and shared a "
-                    "heap that spent %.1f %% of it in garbage collection.",
+                    "Tasks used the CPU for %.0f %% of their run time, with %.0f tasks at the same time in an "
+                    "executor. Garbage collection took %.1f %% of the run time.",
                     fmin(100, 100 * cpu / run->run_ms), pyro_app_slots_per_executor(run->app), 100 * run->gc_share);
 }
 
@@ -159,7 +159,7 @@ static struct pyro_slice say_busy(const struct run *run)
     double idle = pyro_real(run->app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
     if (core <= 0 || run->executors <= 0 || pyro_app_is_local(run->app))
         return PYRO_SLICE_NULL;
-    return pyro_say(run->context, "While stages ran, %.0f %% of the core time of %.0f executor%s had no task.",
+    return pyro_say(run->context, "While stages ran, %.0f %% of the core time of %.0f executor%s was idle.",
                     100 * idle / core, run->executors, run->executors > 1 ? "s" : "");
 }
 
@@ -177,7 +177,7 @@ static struct pyro_slice dynamic_least(const struct run *run)
 {
     double wait = pyro_real(run->app->numbers.wall_ms[PYRO_WALL_RESOURCE_WAIT]);
     return pyro_app_dynamic_allocation(run->app)
-               ? pyro_say(run->context, "Work waited %s with no executor alive.", pyro_say_ms(run->context, wait))
+               ? pyro_say(run->context, "Work waited %s without an executor.", pyro_say_ms(run->context, wait))
                : PYRO_SLICE_NULL;
 }
 
@@ -185,7 +185,7 @@ static struct pyro_slice collector(const struct run *run)
 {
     if (run->run_ms <= 0)
         return PYRO_SLICE_NULL;
-    return pyro_say(run->context, "The collector took %s of %s of task time (%.1f %%).",
+    return pyro_say(run->context, "Garbage collection took %s of %s of task time (%.1f %%).",
                     pyro_say_ms(run->context, pyro_real(run->app->numbers.gc_ms)),
                     pyro_say_ms(run->context, run->run_ms), 100 * run->gc_share);
 }
@@ -206,8 +206,7 @@ static struct pyro_slice memory_fraction(const struct run *run)
     if (slot <= 0 || run->execution_most <= 0)
         return PYRO_SLICE_NULL;
     return pyro_say(run->context,
-                    "The hungriest task held %s for execution where a slot may count on %s, and caches "
-                    "held %s.",
+                    "The largest task used %s of execution memory, a slot has at least %s, and caches used %s.",
                     pyro_say_bytes(run->context, run->execution_most), pyro_say_bytes(run->context, slot),
                     pyro_say_bytes(run->context, storage));
 }
@@ -216,18 +215,19 @@ static struct pyro_slice speculation(const struct run *run)
 {
     if (run->slowest_ratio <= 0)
         return PYRO_SLICE_NULL;
-    return pyro_say(run->context, "The slowest task took %.1f x the median of its stage, and %.0f copies were started.",
+    return pyro_say(run->context,
+                    "The slowest task took %.1f x the median of its stage, and Spark started %.0f speculative copies.",
                     run->slowest_ratio, run->speculative);
 }
 
 static struct pyro_slice serializer(const struct run *run)
 {
     if (!run->any_rdd || run->rdd_shuffle_bytes <= 0)
-        return run->any_sql ? PYRO_SLICE_LITERAL("Nothing but DataFrames was shuffled, which do not use it.")
+        return run->any_sql ? PYRO_SLICE_LITERAL("The run shuffled only DataFrames, which do not use it.")
                             : PYRO_SLICE_NULL;
     return pyro_say(run->context,
-                    "RDDs shuffled %s and results took %s to serialise, %.1f %% of task time: more than that another "
-                    "serializer cannot save there.",
+                    "RDDs shuffled %s, and serializing results took %s (%.1f %% of task time). Another serializer "
+                    "cannot save more than that.",
                     pyro_say_bytes(run->context, run->rdd_shuffle_bytes), pyro_say_ms(run->context, run->result_ms),
                     run->run_ms > 0 ? 100 * run->result_ms / run->run_ms : 0);
 }
@@ -235,8 +235,8 @@ static struct pyro_slice serializer(const struct run *run)
 static struct pyro_slice say_pieces(const struct run *run, const char *what, double bytes, double pieces, double ms)
 {
     return bytes > 0 ? pyro_say(run->context,
-                                "%s (%s) was cut into %.0f pieces of %s, whose median task took %s, on %.0f slots.",
-                                what, pyro_say_bytes(run->context, bytes), pieces,
+                                "%s (%s) had %.0f partitions of %s, and the median task took %s, on %.0f slots.", what,
+                                pyro_say_bytes(run->context, bytes), pieces,
                                 pyro_say_bytes(run->context, bytes / pieces), pyro_say_ms(run->context, ms), run->slots)
                      : PYRO_SLICE_NULL;
 }
@@ -261,7 +261,7 @@ static struct pyro_slice broadcast(const struct run *run)
 {
     if (run->broadcast_most <= 0)
         return PYRO_SLICE_NULL;
-    return pyro_say(run->context, "The largest table that was broadcast had %s in memory.",
+    return pyro_say(run->context, "The largest broadcast table took %s of memory.",
                     pyro_say_bytes(run->context, run->broadcast_most));
 }
 
@@ -270,9 +270,9 @@ static struct pyro_slice adaptive(const struct run *run)
     if (!run->any_sql || !pyro_app_spark_at_least(run->app, 3, 0))
         return PYRO_SLICE_NULL;
     return pyro_app_adaptive(run->app)
-               ? PYRO_SLICE_LITERAL("Adaptive execution is on; no stage shows that it should not be.")
-               : PYRO_SLICE_LITERAL("No stage of this run has pieces that adaptive execution would join or split with "
-                                    "a gain.");
+               ? PYRO_SLICE_LITERAL("Adaptive execution is on; no stage shows a reason to disable it.")
+               : PYRO_SLICE_LITERAL(
+                     "This run has no stage with partitions that adaptive execution should coalesce or split.");
 }
 
 /* Why the present value does, for each property that this run can say something about. */

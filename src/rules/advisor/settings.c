@@ -45,7 +45,7 @@ static void refuse(struct wish *wish, const char *why, const struct wish *by)
 }
 
 /* Nothing that anybody needs to be told. */
-static const char had_already[] = "it has that value already";
+static const char had_already[] = "it already has this value";
 
 /* What does nothing here: this version or platform does not take it. */
 static void judge_alone(const struct pyro_app *app, struct wish *wish)
@@ -85,7 +85,8 @@ static void compete(struct winners *winners, struct wish *wish)
         if (winners->items[i]->finding == wish->finding ||
             !are_rivals(winners->items[i]->setting.key, wish->setting.key))
             continue;
-        refuse(wish, "another finding's advice, which saves more, does this by other means", winners->items[i]);
+        refuse(wish, "the recommendation of another finding saves more and does this in another way",
+               winners->items[i]);
         return;
     }
     struct wish **had = find_winner(winners, wish->setting.key);
@@ -102,8 +103,8 @@ static void concede(const struct winners *winners, struct wish *wish)
     if (!winner || *winner == wish || pyro_property_same(wish->row, (*winner)->setting.value, wish->setting.value))
         return;
     refuse(wish,
-           wants_more(*winner, wish) ? "another finding needs more, which serves both"
-                                     : "another finding, which saves more, sets it otherwise",
+           wants_more(*winner, wish) ? "another finding needs a larger value, which is enough for both"
+                                     : "another finding saves more and sets another value",
            *winner);
 }
 

@@ -10,17 +10,19 @@
 
 enum { TASKS_MIN, TIMES_MIN, TASK_MS_MAX, TARGET_BYTES, LEAST_BYTES, RATE_MIN, TASK_SHARE_MIN };
 static const struct pyro_threshold thresholds[] = {
-    [TASKS_MIN] = {"tasks_min", 50, "count", "Fewer tasks in a stage are started in a moment"},
-    [TIMES_MIN] = {"tasks_ratio_min", 4, "ratio", "So many times the tasks that adaptive execution would have made"},
-    [TASK_MS_MAX] = {"task_ms_max", 500, "ms", "Tasks that take longer do more than start and end"},
+    [TASKS_MIN] = {"tasks_min", 50, "count", "Stages with fewer tasks are ignored: the tasks start quickly"},
+    [TIMES_MIN] = {"tasks_ratio_min", 4, "ratio",
+                   "Minimum ratio of the tasks that ran to the tasks that adaptive execution would create"},
+    [TASK_MS_MAX] = {"task_ms_max", 500, "ms",
+                     "Stages whose median task takes longer are ignored: the time is mostly work"},
     [TARGET_BYTES] = {"partition_bytes", 64 * MIB, "bytes",
-                      "Adaptive execution joins partitions up to this (advisoryPartitionSizeInBytes)"},
+                      "Adaptive execution coalesces partitions up to this size (advisoryPartitionSizeInBytes)"},
     [LEAST_BYTES] = {"partition_bytes_min", 1 * MIB, "bytes",
-                     "... and at least to this where slots would stand empty (minPartitionSize)"},
+                     "... and at least to this size where slots would be idle (minPartitionSize)"},
     [RATE_MIN] = {"bytes_per_ms_min", 1000, "ratio",
-                  "Even slow work gets this much shuffled data done in a millisecond"},
+                  "A task processes at least this much shuffled data per millisecond, even when the work is slow"},
     [TASK_SHARE_MIN] = {"task_share_min", 0.03, "share",
-                        "Quiet where less of the application's task time would be spared"},
+                        "Quiet if the saving is a smaller share of the application's task time"},
 };
 
 struct gain {
@@ -115,21 +117,21 @@ static void report(struct pyro_rule_context *context, const struct pyro_plans *p
     finding->id = PYRO_SLICE_LITERAL("aqe-disabled");
     finding->cause = pyro_say(
         context,
-        "%s is off: %s ran %.0f tasks for %s of shuffled data, %s each; adaptive execution would have run about %.0f.",
+        "%s is off: %s ran %.0f tasks for %s of shuffled data, %s each; adaptive execution would run about %.0f tasks.",
         key, pyro_say_count(context, (double)gain.stages, "stage", "stages"), gain.tasks,
         pyro_say_bytes(context, gain.bytes), pyro_say_bytes(context, gain.bytes / fmax(gain.tasks, 1)), gain.wanted);
     pyro_finding_evidence(context, finding, "stages", (double)gain.stages, 0, "count");
     pyro_finding_evidence(context, finding, "tasks", gain.tasks, gain.wanted, "count");
     pyro_finding_evidence(context, finding, "shuffled_bytes", gain.bytes, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "spared_task_ms", gain.spared_ms, 0, "ms");
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "Switch it on: Spark then joins partitions by their size, and without it this data needs %.0f.",
-                 ceil(gain.wanted / fmax((double)gain.stages, 1))),
-        "In the next run the plans have an AQEShuffleRead (CustomShuffleReader before Spark 3.2) that is coalesced, "
-        "and "
-        "these stages have far fewer tasks.");
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Enable adaptive execution: Spark then coalesces small partitions. Without it, "
+                                     "this data needs %.0f partitions.",
+                                     ceil(gain.wanted / fmax((double)gain.stages, 1))),
+                            "In the next run the plans contain a coalesced AQEShuffleRead (CustomShuffleReader before "
+                            "Spark 3.2), and these stages have far fewer tasks.");
     pyro_advice_set(context, advice, key, PYRO_SLICE_LITERAL("true"));
     finding->confidence *= 0.9;
     pyro_remedy_sure(finding, 0.5, 0.8, 1);
@@ -155,7 +157,7 @@ const struct pyro_rule pyro_rule_aqe_disabled = {
     .id = "aqe-disabled",
     .category = "plan",
     .title = "Adaptive execution is off",
-    .summary = "Adaptive execution, or its joining of partitions, was off where this run would have gained by it.",
+    .summary = "Adaptive execution, or its coalescing of partitions, is off, and this run would be faster with it.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

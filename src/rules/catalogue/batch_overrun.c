@@ -9,12 +9,13 @@
 
 enum { WARM_UP, BATCHES_MIN, LATE_SHARE, BUSY_SHARE, LONG_MS, GROWTH };
 static const struct pyro_threshold thresholds[] = {
-    {"warm_up_batches", 2, "count", "first batches of a run that load classes and open state: left out"},
-    {"batches_min", 4, "count", "batches after those that it takes to judge"},
-    {"late_share", 0.4, "share", "of batches that take longer than a trigger that can be told from the others"},
-    {"busy_share", 0.95, "share", "of the time in batches, from which on a stream has nothing to spare"},
-    {"long_ms", 5000, "ms", "batches of a busy stream shorter than this are as short as fixed costs let them be"},
-    {"growth", 1.5, "ratio", "of the last third's batches to the first third's in a busy stream: falling behind"},
+    {"warm_up_batches", 2, "count", "first batches of a run, which load classes and open state; they are not judged"},
+    {"batches_min", 4, "count", "minimum number of batches after those"},
+    {"late_share", 0.4, "share", "minimum share of batches that take longer than the trigger interval"},
+    {"busy_share", 0.95, "share", "share of the time spent in batches at which a stream has no reserve"},
+    {"long_ms", 5000, "ms", "batches of a busy stream shorter than this consist mostly of fixed costs"},
+    {"growth", 1.5, "ratio",
+     "ratio of the batch duration in the last third to the first third at which a busy stream falls behind"},
 };
 
 #define COLUMN(name) offsetof(struct pyro_stream_batch, name)
@@ -141,26 +142,25 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                       "(Structured Streaming page), and input and process rate agree.";
     const char *text;
     if (main_part == WAL_COMMIT || main_part == COMMIT_OFFSETS)
-        text = "Put the checkpoint on a faster store: its log takes most of each batch.";
+        text = "Put the checkpoint on faster storage: writing its log takes most of each batch.";
     else if (main_part == LATEST_OFFSET || main_part == GET_BATCH)
-        text = "Give the source less to list: clean up the input folder (cleanSource), or fewer topics a query.";
+        text = "Reduce what the source lists: clean up the input folder (cleanSource), or read fewer topics per query.";
     else if (main_part == PLANNING)
-        text = "Make the query's plan smaller: planning it takes most of each batch.";
+        text = "Make the plan of the query smaller: planning takes most of each batch.";
     else if (idle >= 0.5)
-        text =
-            "Move the work of foreachBatch or of the sink from the driver to the executors (foreachPartition, a sink "
-            "that writes in parallel): no task runs for most of each batch.";
+        text = "Move the work of foreachBatch or of the sink from the driver to the executors (foreachPartition, or a "
+               "sink that writes in parallel): during most of each batch no task runs.";
     else
-        text = "Give the batch more slots or less work: look for the longest stage of a batch, use as many shuffle "
-               "partitions as there are slots, and filter before the first shuffle.";
+        text = "Give the batch more slots or less work: find the longest stage of a batch, use as many shuffle "
+               "partitions as slots, and filter before the first shuffle.";
     struct pyro_advice *advice = pyro_finding_advise(context, finding, pyro_slice_from(text), verify);
     if (advice && main_part == ADD_BATCH && idle >= 0.5)
         advice->code = PYRO_SLICE_LITERAL("def write(batch, number):\n"
                                           "    batch.foreachPartition(send_rows)   # not batch.collect()\n"
                                           "query = rows.writeStream.foreachBatch(write).start()");
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Limit what a batch may take (maxOffsetsPerTrigger, maxFilesPerTrigger), so "
-                                           "that a backlog is worked off in batches of bearable size."),
+                        PYRO_SLICE_LITERAL("Limit the input of a batch (maxOffsetsPerTrigger, maxFilesPerTrigger), so "
+                                           "that the stream processes a backlog in batches of moderate size."),
                         verify);
 }
 
@@ -186,8 +186,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_stream_r
                                        : "";
     finding->cause = pyro_say(
         context,
-        "%s: batches take %s (median of %.0f)%s, and the stream works for %.0f %% of the time%s; %.0f %% of a "
-        "batch is %s, and for %.0f %% of it no task runs.",
+        "%s: batches take %s (median of %.0f)%s, and the stream is busy for %.0f %% of the time%s. %.0f %% of a batch "
+        "is %s; for %.0f %% of it no task runs.",
         pyro_say_stream(context, run), pyro_say_ms(context, found->batch), (double)(run->count - found->from),
         found->trigger > 0 ? pyro_say(context, " with a trigger of %s", pyro_say_ms(context, found->trigger)).ptr : "",
         100 * fmin(1, found->busy), grows, 100 * share[main_part], parts[main_part].name, 100 * idle);
@@ -229,7 +229,7 @@ const struct pyro_rule pyro_rule_batch_overrun = {
     .id = "batch-overrun",
     .category = "streaming",
     .title = "Batches take too long",
-    .summary = "Micro-batches of a stream take longer than their trigger, or longer and longer.",
+    .summary = "Micro-batches of a stream take longer than the trigger interval, or their durations keep growing.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

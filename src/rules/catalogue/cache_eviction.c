@@ -12,11 +12,11 @@
 
 enum { MISSED_SHARE, MISSED_MIN, SAVED_MIN_MS, SAME_BYTES, HEAP_TIMES };
 static const struct pyro_threshold thresholds[] = {
-    {"missed_share", 0.05, "share", "of the tasks that look for cached blocks and find none"},
-    {"missed_min", 2, "count", "such tasks"},
-    {"saved_ms_min", 2000, "ms", "task time that they lose together; less does not matter"},
-    {"same_bytes", 0.02, "share", "by which the bytes of two readings of one file may differ"},
-    {"heap_times", 4, "ratio", "of today's heap is the most that is advised"},
+    {"missed_share", 0.05, "share", "minimum share of tasks that look for cached blocks and find none"},
+    {"missed_min", 2, "count", "minimum number of such tasks"},
+    {"saved_ms_min", 2000, "ms", "minimum task time that these tasks lose together"},
+    {"same_bytes", 0.02, "share", "how much the bytes of two reads of the same file may differ"},
+    {"heap_times", 4, "ratio", "maximum heap that is recommended, as a multiple of the current heap"},
 };
 
 struct miss {
@@ -147,8 +147,7 @@ static double heap_for_all(struct pyro_rule_context *context, double missed_shar
 static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd, const struct eviction *found)
 {
     static const char *const verify =
-        "In the next run the Storage page shows 100 % cached, and later jobs take as long as "
-        "reading takes.";
+        "In the next run the Storage page shows 100 % cached, and later jobs take only as long as reading the cache.";
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_cache_eviction);
     if (!finding)
@@ -156,13 +155,13 @@ static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd
     double share = found->missed / fmax(found->looked, 1);
     bool on_disk = pyro_slice_find(rdd->level, "DISK");
     pyro_finding_at_stage(context, finding, found->stage);
-    finding->cause = pyro_say(
-        context,
-        "%s was persisted (%s), but %.0f of %.0f tasks that looked for its partitions found nothing and computed "
-        "them again, %s of task time lost, most of it in %s.",
-        rdd->name.len ? pyro_say_text(context, rdd->name, 80) : "An RDD",
-        rdd->level.ptr ? pyro_say_text(context, rdd->level, 40) : "in memory", found->missed, found->looked,
-        pyro_say_ms(context, found->lost_ms), pyro_say_stage(context, found->stage));
+    finding->cause =
+        pyro_say(context,
+                 "%s was persisted (%s), but %.0f of the %.0f tasks that looked for its partitions did not find them "
+                 "and computed them again. This cost %s of task time, most of it in %s.",
+                 rdd->name.len ? pyro_say_text(context, rdd->name, 80) : "An RDD",
+                 rdd->level.ptr ? pyro_say_text(context, rdd->level, 40) : "in memory", found->missed, found->looked,
+                 pyro_say_ms(context, found->lost_ms), pyro_say_stage(context, found->stage));
     pyro_finding_evidence(context, finding, "missed_tasks", found->missed, 0, "count");
     pyro_finding_evidence(context, finding, "missed_share", share, pyro_limit(context, MISSED_SHARE), "share");
     pyro_finding_evidence(context, finding, "lost_task_ms", found->lost_ms, 0, "ms");
@@ -173,20 +172,19 @@ static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd
     if (!on_disk) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL(
-                "Persist it with MEMORY_AND_DISK: what has no room in memory is then read from the local "
-                "disk instead of being computed."),
+            PYRO_SLICE_LITERAL("Persist it with MEMORY_AND_DISK: Spark then reads partitions that do not fit in memory "
+                               "from the local disk instead of computing them again."),
             verify);
         if (advice)
-            advice->code = PYRO_SLICE_LITERAL("data.persist(StorageLevel.MEMORY_AND_DISK)   # cache() of an RDD is "
-                                              "MEMORY_ONLY");
+            advice->code =
+                PYRO_SLICE_LITERAL("data.persist(StorageLevel.MEMORY_AND_DISK)   # cache() of an RDD uses MEMORY_ONLY");
     }
     struct pyro_slice size = pyro_say_memory(context, heap_for_all(context, share));
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "Or make room: raise %s from %s to %s, keep fewer columns, and unpersist what nobody reads any "
-                 "more.",
+                 "Or free storage memory: raise %s from %s to %s, cache fewer columns, and unpersist data that is no "
+                 "longer read.",
                  pyro_app_heap_key(app), pyro_say_bytes(context, pyro_app_heap_bytes(app)), size.ptr ? size.ptr : ""),
         verify);
     pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
@@ -266,7 +264,7 @@ const struct pyro_rule pyro_rule_cache_eviction = {
     .id = "cache-eviction",
     .category = "caching",
     .title = "Cache too small",
-    .summary = "Cached partitions did not stay in memory, and tasks computed them again.",
+    .summary = "Cached partitions do not stay in memory, and tasks compute them again.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

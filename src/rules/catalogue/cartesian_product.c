@@ -8,13 +8,13 @@
 
 enum { PAIRS_MIN, SIDE_ROWS_MIN, TASK_SHARE_MIN, HARM_ROWS, HARM_GROWTH };
 static const struct pyro_threshold thresholds[] = {
-    [PAIRS_MIN] = {"pairs_min", 20e6, "count", "Comparing fewer pairs takes a second or two"},
-    [SIDE_ROWS_MIN] = {"side_rows_min", 20, "count",
-                       "A side of a few rows (a total, a parameter) is no product to speak of"},
+    [PAIRS_MIN] = {"pairs_min", 20e6, "count", "Quiet below: comparing fewer pairs takes a second or two"},
+    [SIDE_ROWS_MIN] = {"side_rows_min", 20, "count", "Quiet if a side has fewer rows (a total, a parameter)"},
     [TASK_SHARE_MIN] = {"task_share_min", 0.03, "share",
-                        "Quiet where the join has less of the application's task time"},
-    [HARM_ROWS] = {"harm_rows_min", 100e6, "count", "So many rows out of it burden all that reads them"},
-    [HARM_GROWTH] = {"harm_growth_min", 20, "ratio", "... when they are so many times the rows that went in"},
+                        "Quiet if the join has a smaller share of the application's task time"},
+    [HARM_ROWS] = {"harm_rows_min", 100e6, "count", "More output rows than this slow down everything that reads them"},
+    [HARM_GROWTH] = {"harm_growth_min", 20, "ratio",
+                     "... if the output has at least this many times the rows of the input"},
 };
 
 enum { PAIRS, LEFT_ROWS, RIGHT_ROWS, OUTPUT_ROWS };
@@ -53,7 +53,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
         "rows.";
     pyro_plan_case_apply(context, finding, cases, found);
     finding->cause = pyro_say(
-        context, "%s compares each of %.0f rows with each of %.0f: %.3g pairs by a %s, of which %.3g were kept.",
+        context, "%s compares each of %.0f rows with each of %.0f rows: %.3g pairs in a %s, of which %.3g are kept.",
         pyro_say_stage(context, found->stage), value[LEFT_ROWS], value[RIGHT_ROWS], value[PAIRS],
         product ? "Cartesian product" : "nested loop", value[OUTPUT_ROWS]);
     pyro_finding_evidence(context, finding, "pairs", value[PAIRS], value[LEFT_ROWS] + value[RIGHT_ROWS], "count");
@@ -62,8 +62,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_finding_merged(context, finding, "joins", found->merged);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Give the join an equality: on the key itself, or for ranges and distances on a coarser one "
-                           "(the hour, the grid cell), and keep the exact condition beside it."),
+        PYRO_SLICE_LITERAL("Add an equality to the join condition: on the key itself or, for ranges and distances, on "
+                           "a coarser key (the hour, the grid cell). Keep the exact condition in addition."),
         verify);
     if (advice)
         advice->code =
@@ -71,7 +71,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     if (kept > 0.5)
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("If every pair is wanted, aggregate or filter both sides before the join."), verify);
+            PYRO_SLICE_LITERAL("If you need every pair, aggregate or filter both sides before the join."), verify);
     finding->harm = explodes ? 0.2 : 0;
     finding->confidence *= 0.9;
     if (kept > 0.5)
@@ -95,7 +95,7 @@ const struct pyro_rule pyro_rule_cartesian_product = {
     .id = "cartesian-product",
     .category = "plan",
     .title = "Join without an equality",
-    .summary = "A join compares every row of one side with every row of the other.",
+    .summary = "A join compares every row of one side with every row of the other side.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,20 +10,22 @@
 
 enum { FINDINGS_MAX, RISK, SOME_RISK, ODD, BEATS, TIMEOUT_S, GC_SHARE, FRACTION, USER_MIB, RESULT_SHARE, OVERHEAD };
 static const struct pyro_threshold thresholds[] = {
-    [FINDINGS_MAX] = {"settings_max", 8, "count", "So many settings are reported"},
-    [RISK] = {"risk", 0.3, "share", "Failure risk, or harm, of a setting that this run's work is exposed to"},
-    [SOME_RISK] = {"risk_some", 0.2, "share", "... of one that does not do what its writer wanted"},
-    [ODD] = {"risk_odd", 0.05, "share", "... of an oddity: it stays low"},
-    [BEATS] = {"heartbeats_min", 2, "count", "An executor must be able to miss a heartbeat before it counts as lost"},
+    [FINDINGS_MAX] = {"settings_max", 8, "count", "Maximum number of settings that are reported"},
+    [RISK] = {"risk", 0.3, "share", "Failure risk, or harm, of a setting that affects the work of this run"},
+    [SOME_RISK] = {"risk_some", 0.2, "share", "... of a setting that does not have the intended effect"},
+    [ODD] = {"risk_odd", 0.05, "share", "... of an unusual setting: the severity stays low"},
+    [BEATS] = {"heartbeats_min", 2, "count",
+               "Minimum number of heartbeats within the network timeout: an executor must be able to miss one"},
     [TIMEOUT_S] = {"network_timeout_s_min", 60, "count",
-                   "Shorter than this, a long collection looks like a dead executor"},
-    [GC_SHARE] = {"gc_share_min", 0.1, "share", "... where executors collect for so much of their time"},
-    [FRACTION] = {"memory_fraction_max", 0.8, "share",
-                  "Above this, little heap is left for what tasks make themselves"},
-    [USER_MIB] = {"user_bytes_min", 64 * MIB, "bytes", "... when it is less than this for each task"},
+                   "With a shorter timeout, a long garbage collection looks like a dead executor"},
+    [GC_SHARE] = {"gc_share_min", 0.1, "share",
+                  "... if executors spend at least this share of their time in garbage collection"},
+    [FRACTION] = {"memory_fraction_max", 0.8, "share", "Above this, little heap is left for the objects of tasks"},
+    [USER_MIB] = {"user_bytes_min", 64 * MIB, "bytes", "... if less than this is left per task"},
     [RESULT_SHARE] = {"result_heap_share_min", 0.1, "share",
-                      "Without a limit on results, those of this part of the driver's heap are a risk"},
-    [OVERHEAD] = {"overhead_share_min", 0.07, "share", "Of the heap: JVMs need about so much beside it, or 384 MiB"},
+                      "Without a limit on results, a result of this share of the driver's heap is a risk"},
+    [OVERHEAD] = {"overhead_share_min", 0.07, "share",
+                  "Share of the heap that a JVM needs outside the heap, at least 384 MiB"},
 };
 
 /* One setting that is wrong. */
@@ -43,7 +45,7 @@ struct flaws {
     size_t count;
 };
 
-static const char *const verify_usual = "The Environment page of the next run shows the setting as advised.";
+static const char *const verify_usual = "The Environment page of the next run shows the recommended setting.";
 
 static struct flaw *add(struct flaws *flaws, const char *title, struct pyro_slice key)
 {
@@ -106,10 +108,10 @@ static void no_second_try(struct pyro_rule_context *context, struct flaws *flaws
         bool fetches; /* matters only where shuffle blocks come from other executors */
         int64_t least;
     } tries[] = {
-        {"spark.task.maxFailures", "the first failed task, a lost node among them, ends its job", "4", false, 1},
-        {"spark.stage.maxConsecutiveAttempts", "the first shuffle file that cannot be fetched ends the job", "4", true,
-         1},
-        {"spark.shuffle.io.maxRetries", "one broken connection makes a stage run again", "3", true, 0},
+        {"spark.task.maxFailures", "the first failed task ends its job, even if only a node was lost", "4", false, 1},
+        {"spark.stage.maxConsecutiveAttempts", "the first shuffle file that a task cannot fetch ends the job", "4",
+         true, 1},
+        {"spark.shuffle.io.maxRetries", "one broken connection makes Spark repeat a stage", "3", true, 0},
     };
     double remote = 0;
     for (size_t i = 0; i < app->stages.count; i++)
@@ -118,12 +120,13 @@ static void no_second_try(struct pyro_rule_context *context, struct flaws *flaws
         int64_t value = pyro_app_property_int(app, tries[i].key, 1000);
         if (value > tries[i].least || pyro_app_is_local(app) || (tries[i].fetches && remote <= 0))
             continue;
-        struct flaw *flaw = add(flaws, "No second try", pyro_slice_from(tries[i].key));
+        struct flaw *flaw = add(flaws, "No retries", pyro_slice_from(tries[i].key));
         if (!flaw)
             return;
         flaw->cause =
-            pyro_say(context, "%s is %lld: %s. This run had %.0f tasks on %.0f executors, and was lucky.", tries[i].key,
-                     (long long)value, tries[i].what, pyro_real(app->numbers.tasks), pyro_real(app->numbers.executors));
+            pyro_say(context, "%s is %lld: %s. This run had %.0f tasks on %.0f executors, and it happened not to fail.",
+                     tries[i].key, (long long)value, tries[i].what, pyro_real(app->numbers.tasks),
+                     pyro_real(app->numbers.executors));
         flaw->advice = pyro_say(context, "Set %s back to Spark's default of %s.", tries[i].key, tries[i].value);
         flaw->set = tries[i].key;
         flaw->value = pyro_slice_from(tries[i].value);
@@ -143,30 +146,31 @@ static void heartbeats(struct pyro_rule_context *context, struct flaws *flaws)
     if (pyro_app_is_local(app))
         return;
     if (beat * pyro_limit(context, BEATS) > timeout) {
-        flaw = add(flaws, "Heartbeats too rare", PYRO_SLICE_LITERAL("spark.executor.heartbeatInterval"));
+        flaw = add(flaws, "Heartbeat interval too long", PYRO_SLICE_LITERAL("spark.executor.heartbeatInterval"));
         if (!flaw)
             return;
         flaw->cause =
             pyro_say(context,
-                     "Executors are heard of every %.0f s and count as lost after %.0f s: one late heartbeat, "
-                     "by a long collection or a busy driver, ends a healthy executor.",
+                     "Executors send a heartbeat every %.0f s and count as lost after %.0f s. A single late heartbeat, "
+                     "for example because of a long garbage collection or a busy driver, ends a healthy executor.",
                      beat, timeout);
         flaw->risk = pyro_limit(context, RISK);
         flaw->set = "spark.executor.heartbeatInterval";
         flaw->value = PYRO_SLICE_LITERAL("10s");
-        flaw->advice = PYRO_SLICE_LITERAL("Send heartbeats every 10 s, a small part of spark.network.timeout.");
+        flaw->advice =
+            PYRO_SLICE_LITERAL("Send heartbeats every 10 s, which is a small part of spark.network.timeout.");
     } else if (timeout < pyro_limit(context, TIMEOUT_S)) {
         flaw = add(flaws, "Network timeout too short", PYRO_SLICE_LITERAL("spark.network.timeout"));
         if (!flaw)
             return;
         flaw->cause = pyro_say(context,
-                               "Whoever does not answer for %.0f s counts as lost (spark.network.timeout); executors "
-                               "collected garbage for %.0f %% of their run time.",
+                               "An executor that does not answer for %.0f s counts as lost (spark.network.timeout). "
+                               "Executors spent %.0f %% of their run time in garbage collection.",
                                timeout, 100 * gc);
         flaw->risk = pyro_limit(context, gc >= pyro_limit(context, GC_SHARE) ? RISK : ODD);
         flaw->set = "spark.network.timeout";
         flaw->value = PYRO_SLICE_LITERAL("120s");
-        flaw->advice = PYRO_SLICE_LITERAL("Give executors 120 s, as Spark does by itself.");
+        flaw->advice = PYRO_SLICE_LITERAL("Set the timeout to 120 s, Spark's default.");
     } else {
         return;
     }
@@ -188,20 +192,21 @@ static void speculative_writes(struct pyro_rule_context *context, struct flaws *
     if (!jdbc && !files)
         return;
     struct flaw *flaw =
-        add(flaws, "Speculation on writes that cannot be undone", PYRO_SLICE_LITERAL("spark.speculation"));
+        add(flaws, "Speculation with writes that cannot be undone", PYRO_SLICE_LITERAL("spark.speculation"));
     if (!flaw)
         return;
     flaw->harm = pyro_limit(context, RISK);
     flaw->cause =
-        jdbc ? PYRO_SLICE_LITERAL("Speculative copies of tasks run while the run writes to a database: a copy that is "
-                                  "stopped halfway has inserted some of its rows already.")
-             : pyro_say(context,
-                        "Speculative copies of tasks run while %s were written with committer version 2, which "
-                        "moves the files of each task into place at once: when a job fails, readers see some of them.",
-                        pyro_say_bytes(context, pyro_real(app->numbers.output_bytes)));
-    flaw->advice = files ? PYRO_SLICE_LITERAL("Commit with version 1, or with a committer that is made for the store "
-                                              "(S3A magic, manifest), or a table format with transactions.")
-                         : PYRO_SLICE_LITERAL("Switch speculation off for jobs that write to databases.");
+        jdbc ? PYRO_SLICE_LITERAL("Speculation is on and the run writes to a database. A speculative copy that Spark "
+                                  "stops has already inserted some of its rows.")
+             : pyro_say(
+                   context,
+                   "Speculation is on and %s were written with committer version 2. This version moves the files of "
+                   "each task to their final location immediately. If a job fails, readers see some of its files.",
+                   pyro_say_bytes(context, pyro_real(app->numbers.output_bytes)));
+    flaw->advice = files ? PYRO_SLICE_LITERAL("Use committer version 1, a committer for the storage (S3A magic, "
+                                              "manifest), or a table format with transactions.")
+                         : PYRO_SLICE_LITERAL("Disable speculation for jobs that write to databases.");
     flaw->set = files ? committer : "spark.speculation";
     flaw->value = files ? PYRO_SLICE_LITERAL("1") : PYRO_SLICE_LITERAL("false");
     flaw->metric = "output_bytes", flaw->unit = "bytes";
@@ -221,13 +226,13 @@ static void unlimited_results(struct pyro_rule_context *context, struct flaws *f
     if (!flaw)
         return;
     flaw->cause = pyro_say(context,
-                           "%s is 0: an action may bring any amount to the driver, and end it instead of the action. "
-                           "The largest result of this run was %s; the driver's heap is %s.",
+                           "%s is 0: an action can collect any amount of data, and then the driver fails instead of "
+                           "the action. The largest result of this run was %s; the driver's heap is %s.",
                            key, pyro_say_bytes(context, largest), pyro_say_bytes(context, heap));
     flaw->risk = pyro_limit(context, largest >= pyro_limit(context, RESULT_SHARE) * heap ? SOME_RISK : ODD);
     flaw->set = key;
     flaw->value = pyro_say_memory(context, fmax(fmin(heap / 4, 1024 * MIB), largest * 1.5));
-    flaw->advice = pyro_say(context, "Set a limit that the driver can bear: %s.", flaw->value.ptr);
+    flaw->advice = pyro_say(context, "Set a limit that fits the driver: %s.", flaw->value.ptr);
     flaw->metric = "largest_result_bytes", flaw->unit = "bytes";
     flaw->measured = largest;
 }
@@ -239,19 +244,17 @@ static void high_fraction(struct pyro_rule_context *context, struct flaws *flaws
     if (fraction <= pyro_limit(context, FRACTION))
         return;
     double left = (1 - fraction) * fmax(0, pyro_app_heap_bytes(app) - 300 * MIB) / pyro_app_slots_per_executor(app);
-    struct flaw *flaw =
-        add(flaws, "Next to no heap for tasks' own objects", PYRO_SLICE_LITERAL("spark.memory.fraction"));
+    struct flaw *flaw = add(flaws, "Almost no heap for objects of tasks", PYRO_SLICE_LITERAL("spark.memory.fraction"));
     if (!flaw)
         return;
     flaw->cause = pyro_say(context,
-                           "spark.memory.fraction=%.2f gives Spark's caches and buffers nearly all of the heap: %s are "
-                           "left for what a task makes itself (rows, collections, decoders).",
+                           "spark.memory.fraction=%.2f gives almost all of the heap to Spark's caches and buffers: %s "
+                           "are left for the objects of a task (rows, collections, decoders).",
                            fraction, pyro_say_bytes(context, left));
     flaw->risk = pyro_limit(context, left < pyro_limit(context, USER_MIB) ? SOME_RISK : ODD);
     flaw->set = "spark.memory.fraction";
     flaw->value = PYRO_SLICE_LITERAL("0.6");
-    flaw->advice =
-        PYRO_SLICE_LITERAL("Set spark.memory.fraction back to 0.6, and raise the heap where caches need more.");
+    flaw->advice = PYRO_SLICE_LITERAL("Set spark.memory.fraction back to 0.6, and raise the heap if caches need more.");
     flaw->metric = "left_for_a_task_bytes", flaw->unit = "bytes";
     flaw->measured = left, flaw->expected = pyro_limit(context, USER_MIB);
 }
@@ -268,14 +271,14 @@ static void odd_cores(struct pyro_rule_context *context, struct flaws *flaws)
     struct flaw *flaw = add(flaws, "Cores that no task can use", PYRO_SLICE_LITERAL("spark.task.cpus"));
     if (!flaw)
         return;
-    flaw->cause = pyro_say(context,
-                           "Tasks take %.0f cores each (spark.task.cpus) on executors of %.0f: %.0f of them "
-                           "stand idle all the time.",
-                           cpus, cores, left);
+    flaw->cause = pyro_say(
+        context,
+        "Each task takes %.0f cores (spark.task.cpus) on executors with %.0f cores: %.0f of them are always idle.",
+        cpus, cores, left);
     flaw->core_share = left / cores;
     flaw->set = "spark.executor.cores";
     flaw->value = pyro_say(context, "%.0f", floor(cores / cpus) * cpus);
-    flaw->advice = pyro_say(context, "Ask for executors whose cores are a multiple of %.0f.", cpus);
+    flaw->advice = pyro_say(context, "Request executors with a multiple of %.0f cores.", cpus);
     flaw->metric = "idle_cores_share", flaw->unit = "share";
     flaw->measured = flaw->core_share, flaw->expected = 0;
 }
@@ -290,18 +293,18 @@ static void small_overhead(struct pyro_rule_context *context, struct flaws *flaw
     if (!is_contained(app) || set <= 0 || set >= least)
         return;
     bool python = uses_python(app);
-    struct flaw *flaw = add(flaws, "Little room beside the heap", pyro_slice_from(key));
+    struct flaw *flaw = add(flaws, "Memory overhead too small", pyro_slice_from(key));
     if (!flaw)
         return;
     flaw->cause = pyro_say(context,
-                           "Containers leave %s beside a heap of %s%s: buffers and threads of the JVM alone "
-                           "take more than that on a busy day, and the container is killed.",
+                           "The memory overhead is %s for a heap of %s%s. Under load, the buffers and threads of the "
+                           "JVM alone take more than that, and the cluster manager kills the container.",
                            pyro_say_bytes(context, set), pyro_say_bytes(context, heap),
-                           python ? ", and Python workers live there too" : "");
+                           python ? ", and it also has to hold the Python workers" : "");
     flaw->risk = pyro_limit(context, python ? RISK : SOME_RISK);
     flaw->set = key;
     flaw->value = pyro_say_memory(context, fmax(least, heap * (python ? 0.25 : 0.1)));
-    flaw->advice = pyro_say(context, "Leave %s beside the heap.", flaw->value.ptr);
+    flaw->advice = pyro_say(context, "Set the memory overhead to %s.", flaw->value.ptr);
     flaw->metric = "overhead_bytes", flaw->unit = "bytes";
     flaw->measured = set, flaw->expected = least;
 }
@@ -315,18 +318,18 @@ static void short_tracking(struct pyro_rule_context *context, struct flaws *flaw
         return;
     for (size_t i = 0; i < app->failures.count; i++)
         fetch_failures += pyro_slice_is(app->failures.items[i].reason, "FetchFailed");
-    struct flaw *flaw = add(flaws, "Shuffle files are given up early", pyro_slice_from(key));
+    struct flaw *flaw = add(flaws, "Shuffle files are removed early", pyro_slice_from(key));
     if (!flaw)
         return;
     flaw->cause = pyro_say(context,
-                           "Executors are given back %.0f s after their last task although they hold shuffle "
-                           "files (%s were read in this run; %.0f tasks could not fetch theirs).",
+                           "Executors are removed %.0f s after their last task although they hold shuffle files (this "
+                           "run read %s; %.0f tasks could not fetch their blocks).",
                            set, pyro_say_bytes(context, pyro_real(app->numbers.shuffle_read_bytes)), fetch_failures);
     flaw->risk = pyro_limit(context, fetch_failures > 0 ? RISK : ODD);
     flaw->set = key;
     flaw->value = PYRO_SLICE_LITERAL("30min");
-    flaw->advice = PYRO_SLICE_LITERAL("Leave the timeout unset, or at half an hour: shuffle files of running jobs are "
-                                      "then safe.");
+    flaw->advice = PYRO_SLICE_LITERAL(
+        "Do not set the timeout, or set it to 30 minutes: the shuffle files of running jobs are then safe.");
     flaw->metric = "fetch_failures", flaw->unit = "count";
     flaw->measured = fetch_failures, flaw->expected = 0;
 }
@@ -343,11 +346,11 @@ static void contradictions(struct pyro_rule_context *context, struct flaws *flaw
         add(flaws, "Settings contradict each other", PYRO_SLICE_LITERAL("spark.dynamicAllocation.maxExecutors"));
     if (!flaw)
         return;
-    flaw->cause = pyro_say(context, "At most %lld executors are allowed, but %s asks for %lld.", (long long)most,
+    flaw->cause = pyro_say(context, "At most %lld executors are allowed, but %s requests %lld.", (long long)most,
                            least > most ? "spark.dynamicAllocation.minExecutors" : "spark.executor.instances",
                            (long long)(least > most ? least : start));
     flaw->risk = pyro_limit(context, ODD);
-    flaw->advice = PYRO_SLICE_LITERAL("Decide which number is meant, and remove the other.");
+    flaw->advice = PYRO_SLICE_LITERAL("Keep the correct number and remove the other one.");
     flaw->metric = "max_executors", flaw->unit = "count";
     flaw->measured = (double)most, flaw->expected = (double)(least > most ? least : start);
 }
@@ -359,7 +362,7 @@ static void kryo_buffer(struct pyro_rule_context *context, struct flaws *flaws)
         if (!pyro_text_has(app->failures.items[i].message, "Kryo serialization failed: Buffer overflow"))
             continue;
         struct flaw *flaw =
-            add(flaws, "Serialiser's buffer too small", PYRO_SLICE_LITERAL("spark.kryoserializer.buffer.max"));
+            add(flaws, "Serializer buffer too small", PYRO_SLICE_LITERAL("spark.kryoserializer.buffer.max"));
         if (!flaw)
             return;
         flaw->cause =
@@ -368,7 +371,7 @@ static void kryo_buffer(struct pyro_rule_context *context, struct flaws *flaws)
         flaw->risk = pyro_limit(context, RISK);
         flaw->set = "spark.kryoserializer.buffer.max";
         flaw->value = PYRO_SLICE_LITERAL("512m");
-        flaw->advice = PYRO_SLICE_LITERAL("Let the buffer grow to 512m, and make smaller objects.");
+        flaw->advice = PYRO_SLICE_LITERAL("Allow the buffer to grow to 512m, and create smaller objects.");
         flaw->metric = "value_bytes", flaw->unit = "bytes";
         flaw->measured =
             pyro_real(pyro_app_property_size(app, "spark.kryoserializer.buffer.max", (int64_t)MIB, 64 * (int64_t)MIB));
@@ -389,18 +392,18 @@ static void names(struct pyro_rule_context *context, struct flaws *flaws)
         bool unread = gone && pyro_app_spark_at_least(app, gone->major, gone->minor);
         if (!meant && !unread)
             continue;
-        struct flaw *flaw = add(flaws, meant ? "Misspelt setting" : "Setting without effect", property->key);
+        struct flaw *flaw = add(flaws, meant ? "Misspelled setting" : "Setting without effect", property->key);
         if (!flaw)
             return;
         const char *key = pyro_say_text(context, property->key, 100);
         flaw->cause = meant
-                          ? pyro_say(context, "Spark knows no %s: what was meant is most likely %s, which is %s.", key,
-                                     meant, has(app, meant) ? "set as well" : "not set, so that its default holds")
+                          ? pyro_say(context, "Spark does not have a setting %s. It most likely means %s, which is %s.",
+                                     key, meant, has(app, meant) ? "also set" : "not set and has its default value")
                           : pyro_say(context, "%s has no effect since Spark %d.%d: %s.", key, gone->major, gone->minor,
                                      gone->instead);
-        flaw->advice =
-            meant ? pyro_say(context, "Set %s=%s, if it was meant.", meant, pyro_say_text(context, property->value, 80))
-                  : PYRO_SLICE_LITERAL("Remove it.");
+        flaw->advice = meant ? pyro_say(context, "If this is the intended setting, set %s=%s.", meant,
+                                        pyro_say_text(context, property->value, 80))
+                             : PYRO_SLICE_LITERAL("Remove it.");
         flaw->set = meant && !has(app, meant) ? meant : NULL;
         flaw->value = property->value;
         flaw->risk = pyro_limit(context, meant && !has(app, meant) ? SOME_RISK : ODD);
@@ -456,7 +459,7 @@ const struct pyro_rule pyro_rule_config_risk = {
     .id = "config-risk",
     .category = "resources",
     .title = "Risky settings",
-    .summary = "Settings are risky in this run, or have no effect.",
+    .summary = "Settings that are a risk for this run, or that have no effect.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

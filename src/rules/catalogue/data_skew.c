@@ -25,25 +25,27 @@ enum {
 };
 static const struct pyro_threshold thresholds[] = {
     [HEAVY_RATIO] = {"ratio_min", 2, "ratio",
-                     "A task is heavy from so many times its peers' time and data on; below that, ordinary hashing of "
-                     "some hundred keys varies as much"},
+                     "A task is heavy if it has at least this many times the time and the data of its peers. Hashing a "
+                     "few hundred keys varies by less"},
     [FOLLOWS] = {"follows_min", 0.25, "ratio",
-                 "Data explains time when it grew by so much of it; hot join keys cost more than their share (both "
-                 "sides multiply), warm-up and reading cost less"},
+                 "Data explains time if the growth in data is at least this share of the growth in time. Hot join keys "
+                 "cost more than their share (both sides multiply), warm-up and reading cost less"},
     [PLAIN_RATIO] = {"plain_ratio_min", 4, "ratio",
-                     "With so many times the data nothing else needs to explain a slow task"},
+                     "With at least this many times the data, a slow task needs no other explanation"},
     [BATCH_RATIO] = {"batch_ratio_min", 1.5, "ratio",
-                     "The fullest task of an RDD stage is heavy from here on: Python ships compressed batches, so that "
-                     "a hot key shows less"},
-    [BATCH_TIME_RATIO] = {"batch_time_ratio_min", 3, "ratio", "... when it computed for so many times the median"},
-    [TASKS_MIN] = {"tasks_min", 3, "count", "Two partitions always differ; three are the least that have a middle"},
+                     "The largest task of an RDD stage is heavy at this ratio: Python sends compressed batches, which "
+                     "hide a part of a hot key"},
+    [BATCH_TIME_RATIO] = {"batch_time_ratio_min", 3, "ratio",
+                          "... if it computed for at least this many times the median"},
+    [TASKS_MIN] = {"tasks_min", 3, "count", "Minimum number of tasks: a median needs at least three"},
     [MIXED_SHARE] = {"heavy_share_max", 0.4, "share",
-                     "More tasks heavy than this are a mixture of two kinds of input, not skew"},
-    [LARGE_RECORDS] =
-        {"large_records_ratio", 1.5, "ratio",
-         "Advice: fewer records than this many times the median, but twice that in bytes, are larger ones"},
-    [MANY_HEAVY] = {"many_heavy", 4, "count", "Advice: so many heavy partitions speak of keys' distribution"},
-    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below: nobody would act on it"},
+                     "If a larger share of the tasks is heavy, the stage has two kinds of input, not skew"},
+    [LARGE_RECORDS] = {"large_records_ratio", 1.5, "ratio",
+                       "Recommendation: records are larger, not more, if a task has less than this many times the "
+                       "median records but twice that in bytes"},
+    [MANY_HEAVY] = {"many_heavy", 4, "count",
+                    "Recommendation: this many heavy partitions indicate an uneven distribution of keys"},
+    [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below: the saving is too small to act on"},
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
 };
 
@@ -131,25 +133,25 @@ static double pieces(const struct pyro_case *found)
     return fmin(fmax(ceil(found->value[DATA_RATIO]), 2), 64);
 }
 
-static const char *const verify_text =
-    "In the next run compare the slowest with the median task of this stage (Spark UI, stage page, summary metrics): "
-    "below 2 x they are balanced.";
+static const char *const verify_text = "In the next run compare the slowest task of this stage with the median task "
+                                       "(Spark UI, stage page, summary metrics): below 2 x the stage is balanced.";
 
 /* No key is hot where a stage reads its input: the files or their pieces are uneven. */
 static void advise_input(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     const struct pyro_stage *stage = &context->app->stages.items[found->stage];
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "Cut the uneven input: this stage reads files, and one piece has %s where the median has %s. Files "
-                 "that cannot be split (gzip, one large row group) must be written anew, split or of even size.",
-                 pyro_say_bytes(context, found->value[SLOWEST_BYTES]),
-                 pyro_say_bytes(context, found->value[MEDIAN_BYTES])),
-        verify_text);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Split the uneven input: this stage reads files, and one task reads %s where the "
+                                     "median task reads %s. Write files that cannot be split (gzip, one large row "
+                                     "group) again, in a splittable format or with even sizes.",
+                                     pyro_say_bytes(context, found->value[SLOWEST_BYTES]),
+                                     pyro_say_bytes(context, found->value[MEDIAN_BYTES])),
+                            verify_text);
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Until then repartition() right after reading, before the expensive steps: "
-                                           "only the reading itself stays uneven."),
+                        PYRO_SLICE_LITERAL("Until then call repartition() directly after reading, before the expensive "
+                                           "steps. Then only the reading itself stays uneven."),
                         verify_text);
     if (advice)
         advice->code = pyro_say(context, "%s.repartition(%.0f)", pyro_stage_is_sql(stage) ? "df" : "rdd",
@@ -173,14 +175,14 @@ static void advise_adaptive(struct pyro_rule_context *context, struct pyro_findi
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         on ? pyro_say(context,
-                      "Let adaptive execution split partitions of %s and more: now it does so from %s on, and the "
-                      "largest of this join has %s.",
+                      "Let adaptive execution split partitions of at least %s. The current threshold is %s, and the "
+                      "largest partition of this join has %s.",
                       pyro_say_bytes(context, threshold * 1048576), pyro_say_bytes(context, limit),
                       pyro_say_bytes(context, bytes))
-           : pyro_say(context,
-                      "Switch on adaptive execution with skew join, which splits the heavy partition (%s) of this "
-                      "join by itself.",
-                      pyro_say_bytes(context, bytes)),
+           : pyro_say(
+                 context,
+                 "Enable adaptive execution with skew join: Spark then splits the heavy partition (%s) of this join.",
+                 pyro_say_bytes(context, bytes)),
         verify_text);
     if (!on) {
         pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));
@@ -203,14 +205,13 @@ static bool has_large_records(const struct pyro_rule_context *context, const str
 static void advise_large_records(struct pyro_rule_context *context, struct pyro_finding *finding,
                                  const struct pyro_case *found)
 {
-    pyro_finding_advise(context, finding,
-                        pyro_say(context,
-                                 "Look at the largest records of this partition: it has %.1f x the records of the "
-                                 "median but %.1f x the bytes. Drop or cut long texts and arrays before the shuffle; "
-                                 "salting keys does not help.",
-                                 found->value[RECORD_RATIO],
-                                 found->value[SLOWEST_BYTES] / fmax(found->value[MEDIAN_BYTES], 1)),
-                        verify_text);
+    pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "Check the largest records of this partition: it has %.1f x the records of the median but %.1f x the "
+                 "bytes. Drop or shorten long texts and arrays before the shuffle. Salting keys does not help.",
+                 found->value[RECORD_RATIO], found->value[SLOWEST_BYTES] / fmax(found->value[MEDIAN_BYTES], 1)),
+        verify_text);
 }
 
 /* One heavy partition is one hot key; several are many keys that share them, which other partitions tell apart. */
@@ -219,13 +220,13 @@ static void advise_many(struct pyro_rule_context *context, struct pyro_finding *
     double partitions = pyro_real(context->app->stages.items[found->stage].partitions);
     if (found->value[HEAVY] < pyro_limit(context, MANY_HEAVY))
         return;
-    pyro_finding_advise(context, finding,
-                        pyro_say(context,
-                                 "%.0f partitions are heavy: perhaps it is not a few hot keys but how keys are "
-                                 "distributed. Try another number of partitions first (such as %.0f instead of %.0f) "
-                                 "or another key.",
-                                 found->value[HEAVY], 2 * partitions + 1, partitions),
-                        verify_text);
+    pyro_finding_advise(
+        context, finding,
+        pyro_say(context,
+                 "%.0f partitions are heavy: the cause can be the distribution of the keys instead of a few hot keys. "
+                 "First try another number of partitions (such as %.0f instead of %.0f) or another key.",
+                 found->value[HEAVY], 2 * partitions + 1, partitions),
+        verify_text);
 }
 
 static void advise_sql(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
@@ -238,12 +239,12 @@ static void advise_sql(struct pyro_rule_context *context, struct pyro_finding *f
     struct pyro_advice *salt = pyro_finding_advise(
         context, finding,
         joins ? pyro_say(context,
-                         "Salt the hot key into some %.0f pieces (or aggregate before the shuffle, or broadcast the "
-                         "small side) so that its rows spread over several tasks.",
+                         "Salt the hot key with about %.0f values, so that its rows spread over several tasks. Or "
+                         "aggregate before the shuffle, or broadcast the small side.",
                          n)
               : pyro_say(context,
-                         "Salt the hot key into some %.0f pieces and aggregate twice; where it is the PARTITION BY of "
-                         "a window, add a column to it.",
+                         "Salt the hot key with about %.0f values and aggregate twice. If the key is the PARTITION BY "
+                         "of a window, add a column to it.",
                          n),
         verify_text);
     if (salt && joins)
@@ -267,8 +268,8 @@ static void advise_rdd(struct pyro_rule_context *context, struct pyro_finding *f
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "Salt the hot key into some %.0f pieces and reduce twice, or use reduceByKey/aggregateByKey instead "
-                 "of groupByKey so that values are combined before the shuffle.",
+                 "Salt the hot key with about %.0f values and reduce twice. Or use reduceByKey/aggregateByKey instead "
+                 "of groupByKey, so that Spark combines values before the shuffle.",
                  n),
         verify_text);
     if (advice)
@@ -291,12 +292,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                             ? pyro_say(context, "%.0f %% of the data processed by ", 100 * value[HEAVY_SHARE]).ptr
                             : "more data in ";
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
     bool shuffled = stage->shuffle_read_bytes > 0;
     const char *kind = !shuffled                           ? ""
-                       : has_large_records(context, found) ? " Its records are not more but larger."
-                       : value[HEAVY] < 2                  ? " One partition alone is heavy: most likely one hot key."
-                                                           : "";
+                       : has_large_records(context, found) ? " It has larger records, not more records."
+                       : value[HEAVY] < 2 ? " Only one partition is heavy: the cause is most likely one hot key."
+                                          : "";
     finding->cause = pyro_say(context,
                               "%s: %s%.0f of %lld tasks; the slowest took %s, %.1f x the median, with %.1f x its "
                               "data.%s%s",
@@ -354,7 +355,7 @@ const struct pyro_rule pyro_rule_data_skew = {
     .id = "data-skew",
     .category = "skew",
     .title = "Data skew",
-    .summary = "A few tasks of a stage get much more data than the others, and the stage waits for them.",
+    .summary = "A few tasks of a stage get much more data than the other tasks, and the stage waits for them.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

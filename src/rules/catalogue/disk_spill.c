@@ -19,16 +19,17 @@
 enum { SPILL_MIN_BYTES, SPILL_MIN_SHARE, RISK_SHARE, FILL, SKEW_RATIO, FRACTION_LOW, FRACTION_USUAL };
 static const struct pyro_threshold thresholds[] = {
     [SPILL_MIN_BYTES] = {"spill_bytes_min", 32.0 * 1024 * 1024, "bytes",
-                         "Quiet below, a stage: such spills cost fractions of a second"},
+                         "Quiet if a stage spills less: this costs a fraction of a second"},
     [SPILL_MIN_SHARE] = {"spill_share_min", 0.05, "share",
-                         "Spilling less of what a stage moves is the tail of a distribution, not a fault"},
+                         "Quiet if a stage spills a smaller share of the data that it moves"},
     [RISK_SHARE] = {"risk_share_min", 0.2, "share",
-                    "Spilling so much says that tasks do not fit: with growing data they run out of memory"},
-    [FILL] = {"target_fill_share", 0.8, "share", "Advice fills so much of a slot's memory: tasks differ"},
+                    "At this share, tasks do not fit in memory: with more data they run out of memory"},
+    [FILL] = {"target_fill_share", 0.8, "share",
+              "Recommendation: the target share of a slot's memory, because tasks differ"},
     [SKEW_RATIO] = {"skew_ratio_min", 3, "ratio",
-                    "When one task needs so many times the median, more partitions will not help"},
-    [FRACTION_LOW] = {"fraction_low", 0.35, "share", "spark.memory.fraction below this makes spills by itself"},
-    [FRACTION_USUAL] = {"fraction_usual", 0.6, "share", "What is advised then: Spark's default"},
+                    "If one task needs at least this many times the median, more partitions do not help"},
+    [FRACTION_LOW] = {"fraction_low", 0.35, "share", "spark.memory.fraction below this causes spills"},
+    [FRACTION_USUAL] = {"fraction_usual", 0.6, "share", "The recommended value in that case: Spark's default"},
 };
 
 enum { DISK, MEMORY, MOVED, NEED, NEED_MEDIAN, SPILLING };
@@ -90,7 +91,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
 }
 
 static const char *const verify_text =
-    "In the next run \"Spill (Disk)\" of this stage (Spark UI, stage page) is gone or far smaller.";
+    "In the next run \"Spill (Disk)\" of this stage (Spark UI, stage page) is zero or far smaller.";
 
 static void advise_partitions(struct pyro_rule_context *context, struct pyro_finding *finding,
                               const struct pyro_case *found, double slot_memory)
@@ -105,13 +106,12 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
         return;
     const char *need = pyro_say_bytes(context, found->value[NEED]), *has = pyro_say_bytes(context, slot_memory);
     if (stage->shuffle_read_bytes <= 0) {
-        pyro_finding_advise(
-            context, finding,
-            pyro_say(context,
-                     "Cut the input of this stage into %.0f partitions instead of %.0f: a task needs up to "
-                     "%s of execution memory and has %s.",
-                     wanted, partitions, need, has),
-            verify_text);
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Split the input of this stage into %.0f partitions instead of %.0f: a task needs "
+                                     "up to %s of execution memory and has %s.",
+                                     wanted, partitions, need, has),
+                            verify_text);
         return;
     }
     bool sql = pyro_stage_is_sql(stage);
@@ -122,9 +122,9 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
         struct pyro_advice *joined = pyro_finding_advise(
             context, finding,
             pyro_say(context,
-                     "Let adaptive execution leave %.0f partitions instead of %.0f (of %.0f): a task needs up to %s of "
-                     "execution memory and has %s. Rows of one key stay together: with fewer keys than that, give "
-                     "PARTITION BY or GROUP BY a further column, or tasks more memory.",
+                     "Let adaptive execution keep %.0f partitions instead of %.0f (of %.0f): a task needs up to %s of "
+                     "execution memory and has %s. Rows with the same key stay together. With fewer keys than that, "
+                     "add a column to PARTITION BY or GROUP BY, or give tasks more memory.",
                      wanted, partitions, configured, need, has),
             verify_text);
         pyro_advice_set(
@@ -171,7 +171,7 @@ static void advise_memory(struct pyro_rule_context *context, struct pyro_finding
     bool only = finding->advice_count == 0;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "%s %s from %s to %s, which holds what its %.0f tasks at a time need.",
+        pyro_say(context, "%s %s from %s to %s, which is enough for %.0f tasks at the same time.",
                  only ? "Raise" : "Or raise", pyro_app_heap_key(app), pyro_say_bytes(context, heap), size.ptr, slots),
         verify_text);
     /* Only where partitions cannot do it: more memory costs money, more partitions do not. */
@@ -190,7 +190,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double slot_memory = pyro_app_slot_memory(app);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place spill.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site spill.", found->merged).ptr : "";
     finding->cause = pyro_say(context,
                               "%s: %.0f of %lld tasks spilled %s to disk (%s in memory): a task needs up to %s of "
                               "execution memory, a slot has about %s.%s",
@@ -211,8 +211,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     }
     if (finding->advice_count == 0)
         pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("One task needs far more than the others: mend the skew of this stage "
-                                               "first (see data-skew); more partitions will not split one key."),
+                            PYRO_SLICE_LITERAL("One task needs far more than the others. Fix the skew of this stage "
+                                               "first (see data-skew); more partitions do not split one key."),
                             verify_text);
     finding->failure_risk = value[MOVED] >= pyro_limit(context, RISK_SHARE) ? 0.25 : 0.1;
     finding->confidence *= 0.95;
@@ -246,7 +246,7 @@ const struct pyro_rule pyro_rule_disk_spill = {
     .id = "disk-spill",
     .category = "memory",
     .title = "Spill to disk",
-    .summary = "Tasks sort or aggregate more than fits into their share of memory and write it to disk.",
+    .summary = "Tasks sort or aggregate more data than fits in their share of memory, and write it to disk.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

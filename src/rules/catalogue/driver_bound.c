@@ -12,14 +12,15 @@
 
 enum { FIRE_SHARE, FIRE_MS, SESSION_MS, SESSION_MAX_MS, GAP_MIN_MS };
 static const struct pyro_threshold thresholds[] = {
-    [FIRE_SHARE] = {"driver_share_min", 0.15, "share", "Quiet while the driver works alone for less of the run"},
-    [FIRE_MS] = {"driver_ms_min", 5000, "ms", "Quiet below, in sum of the gaps"},
+    [FIRE_SHARE] = {"driver_share_min", 0.15, "share",
+                    "Quiet if the driver works alone for a smaller share of the run"},
+    [FIRE_MS] = {"driver_ms_min", 5000, "ms", "Quiet if the gaps together are shorter"},
     [SESSION_MS] = {"session_ms", 8000, "ms",
-                    "Starting and stopping a session (imports, catalogue, first plan) is not counted as saving"},
+                    "Starting and stopping a session (imports, catalog, first plan) does not count as a saving"},
     [SESSION_MAX_MS] =
         {"session_ms_max", 30000, "ms",
-         "Where executors took longer than that to start, the driver's first plan did as well: at most so long"},
-    [GAP_MIN_MS] = {"gap_ms_min", 250, "ms", "Shorter gaps are scheduling"},
+         "If executors take longer than that to start, so does the driver's first plan: at most this time"},
+    [GAP_MIN_MS] = {"gap_ms_min", 250, "ms", "Shorter gaps count as scheduling"},
 };
 
 struct gap {
@@ -128,33 +129,29 @@ static const char *say_gap(struct pyro_rule_context *context, const struct gap *
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct gaps *gaps)
 {
-    const char *verify =
-        "In the next run the wall part driver is smaller, and the gaps on the Jobs page's event timeline "
-        "are gone.";
+    const char *verify = "In the next run the part driver of the wall time is smaller, and the event timeline of the "
+                         "Jobs page has no gaps.";
     const struct gap *gap = &gaps->largest[0];
     bool inside_sql = gaps->in_sql_ms > gaps->total_ms / 2;
     if (inside_sql)
-        pyro_finding_advise(
-            context, finding,
-            PYRO_SLICE_LITERAL("Most of it lies inside SQL executions: planning, listing files or "
-                               "committing output. Read fewer files and partitions, write fewer files, and "
-                               "cut plans that grow in loops (checkpoint or save in between)."),
-            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Most of this time is inside SQL executions: planning, listing files or "
+                                               "committing output. Read fewer files and partitions, write fewer files, "
+                                               "and shorten plans that grow in loops (checkpoint or save in between)."),
+                            verify);
     else
         pyro_finding_advise(
             context, finding,
             PYRO_SLICE_LITERAL(
-                "Find the program's own code in these gaps, which no query was open in (a thread dump of "
-                "the driver shows it). Loops over collect() or toPandas() belong into DataFrame "
-                "operators or a (pandas) UDF; columns added one by one in a loop (each withColumn() "
-                "analyses the whole plan again) into one select() or withColumns()."),
+                "Find the code that runs in these gaps (a thread dump of the driver shows it); no SQL execution was "
+                "open. Replace loops over collect() or toPandas() with DataFrame operators or a pandas UDF. Replace "
+                "withColumn() in a loop, which analyzes the whole plan each time, with one select() or withColumns()."),
             verify);
     if (gap->before >= 0 && gap->after >= 0)
-        pyro_finding_advise(
-            context, finding,
-            PYRO_SLICE_LITERAL("Where steps do not depend on each other, start the next Spark action from "
-                               "a second thread while the driver works, so that executors stay busy."),
-            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("If steps do not depend on each other, start the next Spark action from "
+                                               "a second thread while the driver works. Then executors stay busy."),
+                            verify);
 }
 
 static double session_ms(struct pyro_rule_context *context, const struct gaps *gaps)
@@ -181,8 +178,7 @@ static void report(struct pyro_rule_context *context, const struct gaps *gaps)
         list = pyro_say(context, "%s, %s", list.ptr, say_gap(context, &gaps->largest[i]));
     finding->cause = pyro_say(
         context,
-        "For %s (%.0f %% of the run) executors were there but no stage ran: the driver worked alone, "
-        "in %s: %s%s.",
+        "For %s (%.0f %% of the run) executors were available but no stage ran. The driver worked alone, in %s: %s%s.",
         pyro_say_ms(context, driver), 100 * driver / fmax(wall, 1), pyro_say_count(context, gaps->count, "gap", "gaps"),
         gaps->count > GAPS_SHOWN ? "the largest " : "", list.ptr);
     pyro_finding_evidence(context, finding, "driver_ms", driver, fmin(driver, session), "ms");
@@ -222,7 +218,7 @@ const struct pyro_rule pyro_rule_driver_bound = {
     .id = "driver-bound",
     .category = "parallelism",
     .title = "Driver works alone",
-    .summary = "Executors are there but no stage runs: the driver computes, collects, plans or commits alone.",
+    .summary = "Executors are available but no stage runs: the driver computes, collects, plans or commits alone.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,19 +10,20 @@
 enum { HEAP_FULL, FULL_COLLECTIONS, FULL_RATE, GC_SHARE, GC_MS, NEAR_COLLECTIONS, FILL, ENDED_RISK, NEAR_RISK, RISK };
 static const struct pyro_threshold thresholds[] = {
     [HEAP_FULL] = {"heap_share_min", 0.9, "share",
-                   "A heap fills up before it is collected: this much alone is ordinary, and says nothing yet"},
+                   "A heap fills up before a garbage collection: this share alone is normal"},
     [FULL_COLLECTIONS] = {"full_collections_min", 3, "count",
-                          "... but with so many full collections, what lives in it is what fills it"},
+                          "... but with this many full collections, live objects fill it"},
     [FULL_RATE] = {"full_collections_per_minute_min", 0.5, "count",
-                   "... that often: over days every collector has some"},
-    [GC_SHARE] = {"collection_share_min", 0.15, "share", "Or the driver collects for so much of the run"},
-    [GC_MS] = {"collection_ms_min", 5000, "ms", "... and for so long"},
-    [NEAR_COLLECTIONS] = {"full_collections_severe", 20, "count", "So many: it is about to fail"},
-    [FILL] = {"fill", 0.67, "share", "A heap that is filled to two thirds has room for a larger day"},
-    [ENDED_RISK] = {"risk_ended", 0.9, "share",
-                    "Failure risk when the driver ran out of memory and nothing came after"},
-    [NEAR_RISK] = {"risk_near", 0.5, "share", "... when it ran out but went on, or is about to"},
-    [RISK] = {"risk", 0.3, "share", "... when it is nearly full"},
+                   "... at this rate: over days every collector has some"},
+    [GC_SHARE] = {"collection_share_min", 0.15, "share",
+                  "Or the driver spends this share of the run in garbage collection"},
+    [GC_MS] = {"collection_ms_min", 5000, "ms", "... and at least this time"},
+    [NEAR_COLLECTIONS] = {"full_collections_severe", 20, "count",
+                          "With this many full collections the driver is about to fail"},
+    [FILL] = {"fill", 0.67, "share", "Recommendation: a heap that is two thirds full has a reserve for more data"},
+    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk if the driver ran out of memory and no job followed"},
+    [NEAR_RISK] = {"risk_near", 0.5, "share", "... if it ran out of memory but continued, or is about to run out"},
+    [RISK] = {"risk", 0.3, "share", "... if the heap is nearly full"},
 };
 
 static double metric(const struct pyro_app *app, const char *key)
@@ -95,16 +96,17 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (stage >= 0)
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Bring less to the driver: %s sent it %s, and unpacked rows take several "
-                                     "times that; aggregate there or write from the executors.",
+                                     "Collect less: %s sent %s to the driver, and deserialized rows take several times "
+                                     "that. Aggregate in the job, or write from the executors.",
                                      pyro_say_stage(context, (size_t)stage),
                                      pyro_say_bytes(context, pyro_real(app->stages.items[stage].result_bytes))),
                             verify);
     else
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Look at what the driver holds: collected rows, tables for broadcast "
-                                               "joins, very large plans and listings, and what the program keeps."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Check what the driver holds in memory: collected rows, tables for broadcast joins, "
+                               "very large plans and listings, and objects of the program."),
+            verify);
     double wanted = fmax(fmax(found->peak, found->told.ptr ? found->limit : 0) / pyro_limit(context, FILL),
                          found->limit * (found->told.ptr ? 2 : 1.5));
     struct pyro_slice size = pyro_say_memory(context, wanted);
@@ -112,7 +114,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         pyro_finding_advise(context, finding,
                             pyro_say(context,
                                      "Raise spark.driver.memory from %s to %s; in client mode on the command line "
-                                     "(--driver-memory), since the JVM runs already when the program sets it.",
+                                     "(--driver-memory), because the JVM already runs when the program sets it.",
                                      pyro_say_bytes(context, found->limit), size.ptr),
                             verify);
     pyro_advice_set(context, advice, "spark.driver.memory", size);
@@ -129,22 +131,22 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
     finding->job = found->job;
     struct pyro_root_cause root = pyro_root_cause(found->told);
     const char *collections =
-        found->gc_ms > 0 ? pyro_say(context, "; it collected garbage for %s (%.0f %% of the run), with %s",
+        found->gc_ms > 0 ? pyro_say(context, "; garbage collection took %s (%.0f %% of the run), with %s",
                                     pyro_say_ms(context, found->gc_ms), 100 * found->gc_ms / found->wall,
                                     pyro_say_count(context, found->full, "full collection", "full collections"))
                                .ptr
                          : "";
     const char *peak = found->peak > 0
-                           ? pyro_say(context, "its heap of %s was filled up to %s",
-                                      pyro_say_bytes(context, found->limit), pyro_say_bytes(context, found->peak))
+                           ? pyro_say(context, "its heap (limit %s) reached %s", pyro_say_bytes(context, found->limit),
+                                      pyro_say_bytes(context, found->peak))
                                  .ptr
                            : pyro_say(context, "its heap may grow to %s", pyro_say_bytes(context, found->limit)).ptr;
     finding->cause = found->told.ptr
                          ? pyro_say(context, "The driver ran out of memory (\"%s%s%s\")%s; %s%s.",
                                     pyro_say_text(context, root.name, 80), root.name.ptr ? ": " : "",
                                     pyro_say_text(context, root.message, PYRO_CAUSE_BYTES),
-                                    found->ended ? ", and no job came after" : "", peak, collections)
-                         : pyro_say(context, "The driver is nearly out of memory: %s%s.", peak, collections);
+                                    found->ended ? ", and no job followed" : "", peak, collections)
+                         : pyro_say(context, "The driver almost ran out of memory: %s%s.", peak, collections);
     pyro_finding_evidence(context, finding, "driver_heap_limit_bytes", found->limit, (double)NAN, "bytes");
     if (found->peak > 0) {
         pyro_finding_evidence(context, finding, "driver_heap_peak_bytes", found->peak, (double)NAN, "bytes");
@@ -193,7 +195,7 @@ const struct pyro_rule pyro_rule_driver_memory = {
     .id = "driver-memory",
     .category = "memory",
     .title = "Driver memory",
-    .summary = "The driver's own heap is exhausted, or nearly so.",
+    .summary = "The heap of the driver is full, or almost full.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,12 +10,12 @@
 
 enum { AGAIN, ABSENT_MS, WAIT_MS, ROOM, LONGEST_S, HARM };
 static const struct pyro_threshold thresholds[] = {
-    [AGAIN] = {"replaced_min", 3, "count", "Fewer executors that went and came again are ordinary adaptation"},
-    [ABSENT_MS] = {"absent_ms_max", 300000, "ms", "Giving executors back for longer than this is right"},
-    [WAIT_MS] = {"waited_ms_min", 2000, "ms", "Quiet while work hardly waited for those that came again"},
-    [ROOM] = {"timeout_room", 1.25, "ratio", "Idle timeout advised: the longest pause, and this much more"},
-    [LONGEST_S] = {"timeout_s_max", 600, "count", "No longer idle timeout is advised; executors cost while they idle"},
-    [HARM] = {"risk_cache_lost", 0.2, "share", "Failure risk (of slow work) where cached blocks went with executors"},
+    [AGAIN] = {"replaced_min", 3, "count", "Fewer replaced executors are normal for dynamic allocation"},
+    [ABSENT_MS] = {"absent_ms_max", 300000, "ms", "Removing executors for longer than this is correct"},
+    [WAIT_MS] = {"waited_ms_min", 2000, "ms", "Quiet if work waited less than this for the new executors"},
+    [ROOM] = {"timeout_room", 1.25, "ratio", "Recommended idle timeout: the longest pause times this"},
+    [LONGEST_S] = {"timeout_s_max", 600, "count", "Maximum recommended idle timeout: idle executors cost money"},
+    [HARM] = {"risk_cache_lost", 0.2, "share", "Failure risk (of slow work) if cached blocks were lost with executors"},
 };
 
 /* An executor that went, and when another came in its place. */
@@ -134,34 +134,34 @@ static double seconds_of(struct pyro_slice text, double fallback)
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct churn *found)
 {
     static const char *const verify =
-        "In the next run the Executors page shows hardly more executors than were there at a time.";
+        "In the next run the Executors page lists about as many executors as ran at the same time.";
     const struct pyro_app *app = context->app;
     double idle = seconds_of(pyro_app_property(app, "spark.dynamicAllocation.executorIdleTimeout"), 60);
     double wanted = ceil((found->longest_absent_ms / 1000 + idle) * pyro_limit(context, ROOM));
     if (wanted <= pyro_limit(context, LONGEST_S)) {
         struct pyro_slice timeout = pyro_say(context, "%.0fs", wanted);
-        struct pyro_advice *advice = pyro_finding_advise(
-            context, finding,
-            pyro_say(context,
-                     "Keep executors over the pauses: spark.dynamicAllocation.executorIdleTimeout=%s instead "
-                     "of %.0fs.",
-                     timeout.ptr, idle),
-            verify);
+        struct pyro_advice *advice =
+            pyro_finding_advise(context, finding,
+                                pyro_say(context,
+                                         "Keep executors during the pauses: set "
+                                         "spark.dynamicAllocation.executorIdleTimeout=%s instead of %.0fs.",
+                                         timeout.ptr, idle),
+                                verify);
         pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", timeout);
     }
     struct pyro_slice least = pyro_say(context, "%.0f", fmax(1, found->most_at_once));
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,
-                            pyro_say(context, "Or keep %s for good: as many came again at a time.",
+                            pyro_say(context, "Or always keep %s: this many were replaced at the same time.",
                                      pyro_say_count(context, fmax(1, found->most_at_once), "executor", "executors")),
                             verify);
     pyro_advice_set(context, advice, "spark.dynamicAllocation.minExecutors", least);
     if (found->cached > 0)
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Leave spark.dynamicAllocation.cachedExecutorIdleTimeout unset while "
-                                               "cached data is asked again, or cache it with a copy on a second "
-                                               "executor (MEMORY_AND_DISK_2)."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Do not set spark.dynamicAllocation.cachedExecutorIdleTimeout while cached data is "
+                               "still read, or cache the data with a copy on a second executor (MEMORY_AND_DISK_2)."),
+            verify);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -179,12 +179,12 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     finding->id = pyro_slice_from(pyro_rule_executor_churn.id); /* one finding for the whole application */
     finding->cause = pyro_say(
         context,
-        "%.0f executors were given back and new ones started in their place, in %.0f rounds, at most %s later; work "
-        "waited %s for them%s. There were %.0f executors in all for %.0f slots.",
+        "%.0f executors were removed and replaced by new ones, in %.0f rounds, at most %s later. Work waited %s for "
+        "the new executors%s. In total %.0f executors ran for %.0f slots.",
         found.replaced, found.bursts, pyro_say_ms(context, found.longest_absent_ms),
         pyro_say_ms(context, found.waited_ms),
         found.cached > 0
-            ? pyro_say(context, ", and cached blocks (%s) went with them", pyro_say_bytes(context, found.cached)).ptr
+            ? pyro_say(context, ", and cached blocks (%s) were lost", pyro_say_bytes(context, found.cached)).ptr
             : "",
         pyro_real(app->numbers.executors), found.peak_slots);
     pyro_finding_evidence(context, finding, "executors_replaced", found.replaced, 0, "count");
@@ -204,8 +204,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_executor_churn = {
     .id = "executor-churn",
     .category = "resources",
-    .title = "Executors come and go",
-    .summary = "Executors are given back and started again for the next piece of work, again and again.",
+    .title = "Executor churn",
+    .summary = "Spark repeatedly removes executors and then starts new ones for the next work.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

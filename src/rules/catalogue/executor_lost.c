@@ -14,9 +14,9 @@
 enum { ENDING_MS, OFTEN, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [ENDING_MS] = {"ending_ms", 2000, "ms",
-                   "A loss so shortly before the end is part of shutting down, unless a task was lost with it"},
-    [OFTEN] = {"lost_min", 2, "count", "So many losses are no accident: a real risk"},
-    [LOST_SHARE] = {"lost_share_min", 0.2, "share", "... and so much of all executors"},
+                   "A loss this close to the end is part of the shutdown, unless a task was lost"},
+    [OFTEN] = {"lost_min", 2, "count", "This many losses are not an accident: a real risk"},
+    [LOST_SHARE] = {"lost_share_min", 0.2, "share", "... and at least this share of all executors"},
 };
 
 struct exits {
@@ -26,34 +26,33 @@ struct exits {
     const char *meaning, *advice;
 };
 
-static const char overhead_advice[] =
-    "Leave more room beside the heap for Python workers, off-heap buffers and threads.";
-static const char read_advice[] = "Read the end of this executor's stderr and the host's kernel log: a crash or the "
-                                  "out-of-memory killer says so there.";
+static const char overhead_advice[] = "Raise the memory overhead for Python workers, off-heap buffers and threads.";
+static const char read_advice[] = "Read the end of this executor's stderr and the host's kernel log: they report a "
+                                  "crash or the out-of-memory killer.";
 
 /* Most telling first; codes: SparkExitCode, and 128 + signal. */
 static const struct exits exits[] = {
-    {"preempt", 0, false, "the cluster gave its resources to somebody else",
-     "Use a queue or nodes that are not preempted for this job, or switch on decommissioning so that its blocks move "
+    {"preempt", 0, false, "the cluster manager gave its resources to another application",
+     "Use a queue or nodes without preemption for this job, or enable decommissioning so that Spark moves its blocks "
      "first."},
     {"signal 9", 137, true,
-     "it got SIGKILL (exit code 137): the kernel or the container ran out of memory, or somebody killed it",
+     "it got SIGKILL (exit code 137): the host or the container ran out of memory, or someone killed it",
      overhead_advice},
-    {"signal 15", 143, false, "it got SIGTERM (exit code 143): the cluster manager ended it, for memory or for others",
-     "Look at the node manager's or kubelet's log for why it ended this container; with memory named there raise "
+    {"signal 15", 143, false,
+     "it got SIGTERM (exit code 143): the cluster manager stopped it, because of memory or for other applications",
+     "Check in the log of the node manager or kubelet why it stopped this container. If the reason is memory, raise "
      "spark.executor.memoryOverhead."},
     {"heartbeat", 56, false,
      "it did not answer in time: long garbage collection, an overloaded host or a broken network",
-     "Look at its garbage collection before the loss (see gc-pressure) and at the host; raise spark.network.timeout "
-     "only "
-     "when both are fine."},
+     "Check its garbage collection before the loss (see gc-pressure) and the host. Raise spark.network.timeout only if "
+     "both are fine."},
     {"No space left", 53, false, "its local disk was full or broken (disk store)",
      "Give executors more local disk (spark.local.dir), or reduce shuffle and spill."},
     {"code 134", 134, false, "its JVM aborted (exit code 134), as native crashes do", read_advice},
-    {"disassociated", 0, false, "its process or its connection vanished", read_advice},
-    {"Process Lost", 0, false, "its process vanished", read_advice},
-    {NULL, 0, false, "its removal is no ordinary one",
-     "Read the end of this executor's stderr and the cluster manager's log at that time."},
+    {"disassociated", 0, false, "its process or its connection ended", read_advice},
+    {"Process Lost", 0, false, "its process ended", read_advice},
+    {NULL, 0, false, "the reason of its removal is unusual",
+     "Read the end of this executor's stderr and the log of the cluster manager at that time."},
 };
 
 struct losses {
@@ -144,7 +143,7 @@ static struct losses measure(struct pyro_rule_context *context)
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct losses *losses)
 {
     const struct pyro_app *app = context->app;
-    const char *verify = "In the next run the Executors page shows no dead executor before the end.";
+    const char *verify = "In the next run the Executors page shows no dead executor before the end of the run.";
     struct pyro_advice *advice = pyro_finding_advise(context, finding, pyro_slice_from(losses->exit->advice), verify);
     double heap = pyro_app_heap_bytes(app);
     const int64_t mib = 1024 * 1024;
@@ -158,9 +157,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (losses->fetch_failures > 0 && pyro_app_spark_at_least(app, 3, 1))
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Keep shuffle files beyond the life of an executor: the external shuffle "
-                               "service, or where nodes are taken away with notice "
-                               "spark.decommission.enabled with shuffle block migration."),
+            PYRO_SLICE_LITERAL(
+                "Keep shuffle files when an executor ends: use the external shuffle service or, if nodes are removed "
+                "with notice, spark.decommission.enabled with shuffle block migration."),
             verify);
 }
 
@@ -292,7 +291,7 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
                        pyro_say_count(context, losses->fetch_failures, "task could", "tasks could"))
                   .ptr
             : "",
-        losses->repeated_ms > 0 ? pyro_say(context, ", and stages were run again for %s of task time",
+        losses->repeated_ms > 0 ? pyro_say(context, ", and Spark repeated stages for %s of task time",
                                            pyro_say_ms(context, losses->repeated_ms))
                                       .ptr
                                 : "");
@@ -329,7 +328,8 @@ const struct pyro_rule pyro_rule_executor_lost = {
     .id = "executor-lost",
     .category = "failures",
     .title = "Executors lost",
-    .summary = "Executors died while they were needed; their tasks and shuffle files had to be made again.",
+    .summary =
+        "Executors died while they were needed. Spark had to repeat their tasks and compute their shuffle files again.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

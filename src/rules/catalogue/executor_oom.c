@@ -9,12 +9,13 @@
 
 enum { FEW_SHARE, GROW, ENDED_RISK, STAGE_RISK, RISK };
 static const struct pyro_threshold thresholds[] = {
-    [FEW_SHARE] = {"few_partitions_share", 0.25, "share",
-                   "Where fewer of a stage's partitions ran out of memory, a few are larger than the rest"},
-    [GROW] = {"grow", 1.5, "ratio", "Memory to try next: the usual step"},
-    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk when the application ended with it"},
-    [STAGE_RISK] = {"risk_stage", 0.6, "share", "... when a stage failed of it"},
-    [RISK] = {"risk", 0.5, "share", "... when retries saved it: the next run may not be so lucky"},
+    [FEW_SHARE] =
+        {"few_partitions_share", 0.25, "share",
+         "If a smaller share of a stage's partitions ran out of memory, a few partitions are larger than the rest"},
+    [GROW] = {"grow", 1.5, "ratio", "Recommended memory, as a multiple of the current memory"},
+    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk if the application failed because of it"},
+    [STAGE_RISK] = {"risk_stage", 0.6, "share", "... if a stage failed because of it"},
+    [RISK] = {"risk", 0.5, "share", "... if retries succeeded: the next run can fail"},
 };
 
 enum { KINDS = PYRO_SHORTAGE_CONTAINER + 1 };
@@ -22,14 +23,16 @@ enum { KINDS = PYRO_SHORTAGE_CONTAINER + 1 };
 static const struct {
     const char *name, *title, *what;
 } kinds[KINDS] = {
-    [PYRO_SHORTAGE_HEAP] = {"heap", "Executors out of heap", "ran out of Java heap"},
+    [PYRO_SHORTAGE_HEAP] = {"heap", "Executors out of heap memory", "ran out of Java heap memory"},
     [PYRO_SHORTAGE_EXECUTION] = {"execution", "Tasks out of execution memory",
-                                 "could not get execution memory, Spark's own part of the heap"},
-    [PYRO_SHORTAGE_METASPACE] = {"metaspace", "Executors out of metaspace", "ran out of room for classes (metaspace)"},
-    [PYRO_SHORTAGE_DIRECT] = {"direct", "Executors out of direct memory", "ran out of direct buffers, beside the heap"},
+                                 "could not get execution memory, which is Spark's part of the heap"},
+    [PYRO_SHORTAGE_METASPACE] = {"metaspace", "Executors out of metaspace",
+                                 "ran out of memory for classes (metaspace)"},
+    [PYRO_SHORTAGE_DIRECT] = {"direct", "Executors out of direct memory",
+                              "ran out of direct memory, which is outside the heap"},
     [PYRO_SHORTAGE_THREADS] = {"threads", "Executors out of threads", "could not start another thread"},
-    [PYRO_SHORTAGE_CONTAINER] = {"container", "Executors over their container's memory",
-                                 "were killed for more memory than their container may use"},
+    [PYRO_SHORTAGE_CONTAINER] = {"container", "Executors over the memory limit of their container",
+                                 "were killed because they used more memory than their container allows"},
 };
 
 struct shortage {
@@ -160,28 +163,28 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (kind == PYRO_SHORTAGE_HEAP || kind == PYRO_SHORTAGE_EXECUTION) {
         bool few = found->partitions >= 4 && found->affected < pyro_limit(context, FEW_SHARE) * found->partitions;
         if (few)
+            pyro_finding_advise(context, finding,
+                                pyro_say(context,
+                                         "Split the large partitions: only %.0f of %.0f partitions ran out of memory, "
+                                         "so the cause is some of their keys, groups or records. Process them in "
+                                         "smaller groups, aggregate instead of collecting lists, or salt hot keys.",
+                                         found->affected, found->partitions),
+                                verify);
+        else
             pyro_finding_advise(
                 context, finding,
                 pyro_say(context,
-                         "Break up what is too large: only %.0f of %.0f partitions ran out of memory, so that some "
-                         "keys, groups or records in them are the cause; read them in pieces, aggregate instead of "
-                         "collecting lists, or spread hot keys.",
-                         found->affected, found->partitions),
+                         "Give each task less data: use %.0f instead of %.0f partitions for this stage, and no "
+                         "collections that grow with the data (collect_list, groupByKey).",
+                         fmax(found->partitions, 1) * 3, found->partitions),
                 verify);
-        else
-            pyro_finding_advise(context, finding,
-                                pyro_say(context,
-                                         "Give each task less to hold: %.0f instead of %.0f partitions for this stage, "
-                                         "and no collections that grow with the data (collect_list, groupByKey).",
-                                         fmax(found->partitions, 1) * 3, found->partitions),
-                                verify);
         if (slots >= 2) {
-            advice = pyro_finding_advise(
-                context, finding,
-                pyro_say(context,
-                         "Run %.0f instead of %.0f tasks at a time in one heap, so that each has twice as much.",
-                         fmax(1, floor(slots / 2)), slots),
-                verify);
+            advice = pyro_finding_advise(context, finding,
+                                         pyro_say(context,
+                                                  "Run %.0f instead of %.0f tasks at the same time per executor, so "
+                                                  "that each task has twice the memory.",
+                                                  fmax(1, floor(slots / 2)), slots),
+                                         verify);
             if (!pyro_app_is_local(app))
                 pyro_advice_set(context, advice, "spark.executor.cores",
                                 pyro_say(context, "%.0f", fmax(1, floor(slots / 2)) * pyro_app_task_cpus(app)));
@@ -199,32 +202,31 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         int64_t had = pyro_app_property_size(app, "spark.executor.memoryOverhead", (int64_t)mib, 0);
         double overhead = had > 0 ? (double)had : fmax(heap * 0.1, 384 * mib);
         struct pyro_slice size = pyro_say_memory(context, overhead * 2);
-        advice = pyro_finding_advise(
-            context, finding,
-            pyro_say(context,
-                     "Leave %s instead of %s beside the heap: Python workers, direct buffers and threads live there, "
-                     "not in spark.executor.memory.",
-                     size.ptr, pyro_say_bytes(context, overhead)),
-            verify);
+        advice = pyro_finding_advise(context, finding,
+                                     pyro_say(context,
+                                              "Set the memory overhead to %s instead of %s. Python workers, direct "
+                                              "buffers and threads use it, not spark.executor.memory.",
+                                              size.ptr, pyro_say_bytes(context, overhead)),
+                                     verify);
         if (pyro_app_spark_at_least(app, 2, 3) && !pyro_app_is_local(app))
             pyro_advice_set(context, advice, "spark.executor.memoryOverhead", size);
         if (slots >= 2)
             pyro_finding_advise(context, finding,
                                 pyro_say(context,
-                                         "Or run fewer than %.0f tasks at a time in one container "
-                                         "(spark.executor.cores): each Python task has a worker of its own.",
+                                         "Or run fewer than %.0f tasks at the same time in one container "
+                                         "(spark.executor.cores): each Python task has its own worker.",
                                          slots),
                                 verify);
         return;
     }
-    pyro_finding_advise(context, finding,
-                        kind == PYRO_SHORTAGE_METASPACE
-                            ? PYRO_SLICE_LITERAL("Give classes more room (-XX:MaxMetaspaceSize in "
-                                                 "spark.executor.extraJavaOptions), and look for code that generates "
-                                                 "classes without end.")
-                            : PYRO_SLICE_LITERAL("Raise the limit of processes and threads of the executor's user or "
-                                                 "container, and look for code that starts threads without end."),
-                        verify);
+    pyro_finding_advise(
+        context, finding,
+        kind == PYRO_SHORTAGE_METASPACE
+            ? PYRO_SLICE_LITERAL("Raise the memory for classes (-XX:MaxMetaspaceSize in "
+                                 "spark.executor.extraJavaOptions), and look for code that keeps generating classes.")
+            : PYRO_SLICE_LITERAL("Raise the limit of processes and threads of the executor's user or container, and "
+                                 "look for code that keeps starting threads."),
+        verify);
 }
 
 static void report(struct pyro_rule_context *context, enum pyro_shortage kind, const struct shortage *found,
@@ -245,19 +247,20 @@ static void report(struct pyro_rule_context *context, enum pyro_shortage kind, c
     finding->executor = found->executor;
     double heap = pyro_app_heap_bytes(app), slots = pyro_app_slots_per_executor(app);
     double peak = pyro_real(app->numbers.executor_heap_peak_bytes);
-    const char *deaths = found->executors > 0
-                             ? pyro_say(context, "%s with them",
-                                        pyro_say_count(context, found->executors, "executor went", "executors went"))
-                                   .ptr
-                             : "their executors lived on";
-    finding->cause =
-        pyro_say(context, "%s%s %s (\"%s\"); %s. The heap was %s for %s at a time%s; the work of %s was thrown away%s.",
-                 found->tasks > 0 ? pyro_say_count(context, found->tasks, "task attempt", "task attempts")
-                                  : "Executors without a running task",
-                 place, kinds[kind].what, pyro_say_text(context, found->told, PYRO_CAUSE_BYTES), deaths,
-                 pyro_say_bytes(context, heap), pyro_say_count(context, slots, "task", "tasks"),
-                 peak > 0 ? pyro_say(context, " (peak seen %s)", pyro_say_bytes(context, peak)).ptr : "",
-                 pyro_say_ms(context, found->lost_ms), found->failed_stage ? ", and the stage failed of it" : "");
+    const char *deaths =
+        found->executors > 0
+            ? pyro_say(context, "%s at the same time",
+                       pyro_say_count(context, found->executors, "executor was lost", "executors were lost"))
+                  .ptr
+            : "their executors survived";
+    finding->cause = pyro_say(
+        context, "%s%s %s (\"%s\"); %s. The heap was %s for %s at the same time%s. Spark discarded %s of work%s.",
+        found->tasks > 0 ? pyro_say_count(context, found->tasks, "task attempt", "task attempts")
+                         : "Executors without a running task",
+        place, kinds[kind].what, pyro_say_text(context, found->told, PYRO_CAUSE_BYTES), deaths,
+        pyro_say_bytes(context, heap), pyro_say_count(context, slots, "task", "tasks"),
+        peak > 0 ? pyro_say(context, " (peak seen %s)", pyro_say_bytes(context, peak)).ptr : "",
+        pyro_say_ms(context, found->lost_ms), found->failed_stage ? ", and the stage failed because of it" : "");
     pyro_finding_evidence(context, finding, "failed_tasks", found->tasks, 0, "count");
     pyro_finding_evidence(context, finding, "executors_lost", found->executors, 0, "count");
     pyro_finding_evidence(context, finding, "lost_task_ms", found->lost_ms, 0, "ms");
@@ -330,7 +333,7 @@ const struct pyro_rule pyro_rule_executor_oom = {
     .id = "executor-oom",
     .category = "memory",
     .title = "Out of memory",
-    .summary = "Tasks or whole executors ended for want of memory; their work was thrown away.",
+    .summary = "Tasks or whole executors ended because they ran out of memory, and Spark discarded their work.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

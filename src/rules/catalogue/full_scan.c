@@ -13,10 +13,11 @@
 enum { PARTITIONS_MIN, KEPT_MAX, BYTES_MIN, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [PARTITIONS_MIN] = {"partitions_min", 10, "count",
-                        "Directories that were read: with fewer there is little to leave out"},
-    [KEPT_MAX] = {"kept_rows_share_max", 0.2, "share", "A filter that keeps more than this needs most of the table"},
-    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Smaller tables are read in a moment"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+                        "Minimum number of partitions (directories) that are read: with fewer there is little to skip"},
+    [KEPT_MAX] = {"kept_rows_share_max", 0.2, "share",
+                  "Quiet if the filter keeps a larger share of the rows: the query needs most of the table"},
+    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Quiet if the table is smaller: reading it is quick"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { PARTITIONS, FILES, BYTES, KEPT, FACTOR, FILTER, PYTHON };
@@ -109,11 +110,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause = pyro_say(
         context,
-        "%s read all %.0f partitions of a table (%s in %.0f files) and kept %.1f %% of the rows: its filter%s says "
-        "nothing that Spark can choose partitions by.%s",
+        "%s read all %.0f partitions of a table (%s in %.0f files) and kept %.1f %% of the rows: its filter%s does not "
+        "let Spark prune partitions.%s",
         pyro_say_stage(context, spot->stage), spot->value[PARTITIONS], pyro_say_bytes(context, spot->value[BYTES]),
         spot->value[FILES], 100 * spot->value[KEPT], python ? ", a Python function," : "",
-        end - first > 1 ? pyro_say(context, " %zu scans of this place do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "partitions_read", spot->value[PARTITIONS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "rows_kept_share", spot->value[KEPT], (double)NAN, "share");
     pyro_finding_evidence(context, finding, "read_bytes", spot->value[BYTES], (double)NAN, "bytes");
@@ -125,23 +126,22 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         context, finding,
         python
             ? pyro_say(context,
-                       "Say it by operators and built-in functions of the partition column%s%s: Spark does not look "
-                       "into a Python function.",
+                       "Write the filter with operators and built-in functions on the partition column%s%s: Spark "
+                       "cannot look into a Python function.",
                        *column ? " " : "", column)
             : pyro_say(context,
-                       "Add a filter on the partition column%s%s that says the same as %s; a function or cast around "
-                       "another column cannot choose partitions.",
+                       "Add a filter on the partition column%s%s that is equivalent to %s. A function or cast on "
+                       "another column cannot prune partitions.",
                        *column ? " " : "", column,
                        filter->detail.len ? pyro_say(context, "\"%s\"", pyro_say_text(context, filter->detail, 120)).ptr
                                           : "the filter above the scan"),
         verify);
     if (advice)
         advice->code = pyro_say(context, "df.where((F.col(\"%s\") == \"2024-01-21\") & ...)", *column ? column : "day");
-    pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Where this filter is the usual one, partition (or cluster: Z-order, bucketing, "
-                           "sorted files) the table by its column instead."),
-        verify);
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("If queries usually use this filter, partition the table by its column, or "
+                                           "cluster it (Z-order, bucketing, sorted files)."),
+                        verify);
     finding->confidence *= python ? 0.8 : 0.7;
     pyro_remedy_sure(finding, 0.2, 0.7, 1);
     for (size_t i = first; i < end; i++)
@@ -170,7 +170,7 @@ const struct pyro_rule pyro_rule_full_scan = {
     .id = "full-scan",
     .category = "io",
     .title = "Full scan",
-    .summary = "A partitioned table is read in full although the query throws most of its rows away.",
+    .summary = "A query reads a partitioned table in full although it discards most of the rows.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -18,20 +18,19 @@ enum {
 };
 static const struct pyro_threshold thresholds[] = {
     [HEALTHY_SHARE] = {"healthy_share", 0.05, "share",
-                       "Healthy executors collect for 1-5 % of their run time; what is beyond is excess"},
-    [FIRE_SHARE] =
-        {"share_min", 0.10, "share",
-         "Garbage collection of the whole application from here on is pressure (8 % while a small one warms up)"},
-    [STAGE_FIRE_SHARE] = {"stage_share_min", 0.20, "share",
-                          "... and of one stage while the application as a whole does not suffer"},
+                       "Healthy executors spend 1-5 % of their run time in garbage collection; more is excess"},
+    [FIRE_SHARE] = {"share_min", 0.10, "share",
+                    "Minimum share of garbage collection in the whole application (a small application can have 8 % "
+                    "while it warms up)"},
+    [STAGE_FIRE_SHARE] = {"stage_share_min", 0.20, "share", "... and in one stage if the whole application has less"},
     [EXCESS_MIN_MS] = {"excess_ms_min", 3000, "ms", "Quiet below, summed over all tasks"},
-    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the wall time"},
-    [HEAP_FULL] = {"heap_full_share", 0.8, "share", "A heap this full between collections is too small"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet if the saving is a smaller share of the wall time"},
+    [HEAP_FULL] = {"heap_full_share", 0.8, "share", "A heap that is this full between collections is too small"},
     [HEAP_FREE] = {"heap_free_share", 0.5, "share",
-                   "... and one below this is a matter of the collector or the young generation"},
+                   "... and below this, the cause is the collector or the young generation"},
     [RISK_SHARE] = {"risk_share_min", 0.33, "share",
-                    "Collecting so much of the time is the way to 'GC overhead limit exceeded'"},
-    [HEAP_FILL] = {"target_heap_share", 0.67, "share", "Advice fills a heap to so much"},
+                    "At this share of garbage collection, 'GC overhead limit exceeded' is near"},
+    [HEAP_FILL] = {"target_heap_share", 0.67, "share", "Recommendation: the target fill of a heap"},
 };
 
 struct pressure {
@@ -96,7 +95,7 @@ static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *
     if (pyro_app_slots_per_executor(app) >= 4)
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Or run fewer than %.0f tasks at a time %s, so that each has more of the heap.",
+                                     "Or run fewer than %.0f tasks at the same time %s, so that each has more heap.",
                                      pyro_app_slots_per_executor(app),
                                      pyro_app_is_local(app) ? "(local[N])" : "on an executor (spark.executor.cores)"),
                             verify_text);
@@ -164,9 +163,9 @@ static void advise_collector(struct pyro_rule_context *context, struct pyro_find
         return;
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,
-                            pyro_say(context, "Let G1 size the young generation by itself: the options given %s.",
-                                     young ? "fix its size, so that short-lived objects fill it again and again"
-                                           : "collect with one thread while all tasks stand still"),
+                            pyro_say(context, "Let G1 choose the size of the young generation: the current options %s.",
+                                     young ? "set a fixed size, so that short-lived objects fill it repeatedly"
+                                           : "collect with one thread while all tasks stop"),
                             verify_text);
     struct pyro_slice better = better_options(context, options);
     if (better.ptr)
@@ -183,11 +182,9 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
     double share = found->gc / fmax(found->run, 1), used = app->numbers.executor_heap_used_share;
     pyro_finding_at_stage(context, finding, found->worst);
     const struct pyro_stage *worst = &app->stages.items[found->worst];
-    const char *heap = isfinite(used) ? pyro_say(context, "; the heap was filled to %.0f %%", 100 * used).ptr : "";
+    const char *heap = isfinite(used) ? pyro_say(context, "; the heap was %.0f %% full", 100 * used).ptr : "";
     finding->cause =
-        pyro_say(context,
-                 "%s: %s of %s task time went to garbage collection (%.0f %%); most of it in %s with %.0f "
-                 "%%%s.",
+        pyro_say(context, "%s: garbage collection took %s of %s task time (%.0f %%), most of it in %s (%.0f %%)%s.",
                  found->everywhere ? "All stages together" : "Some stages", pyro_say_ms(context, found->gc),
                  pyro_say_ms(context, found->run), 100 * share, pyro_say_stage(context, found->worst),
                  100 * pyro_real(worst->gc_ms) / fmax(pyro_real(worst->run_ms), 1), heap);
@@ -200,9 +197,8 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
     advise_heap(context, finding);
     pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Make fewer objects: DataFrame operators instead of RDDs of objects and UDFs, "
-                           "primitive arrays instead of collections, serialised instead of plain cache "
-                           "levels."),
+        PYRO_SLICE_LITERAL("Create fewer objects: use DataFrame operators instead of RDDs of objects and UDFs, "
+                           "primitive arrays instead of collections, and serialized storage levels."),
         verify_text);
     finding->failure_risk = share >= pyro_limit(context, RISK_SHARE)
                                 ? (used >= pyro_limit(context, HEAP_FULL) ? 0.5 : 0.3)
@@ -241,7 +237,7 @@ const struct pyro_rule pyro_rule_gc_pressure = {
     .id = "gc-pressure",
     .category = "memory",
     .title = "Garbage collection",
-    .summary = "Executors spend a large part of their tasks' time collecting garbage.",
+    .summary = "Executors spend a large part of the task time in garbage collection.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -9,11 +9,11 @@
 
 enum { ROWS_MIN, TASK_MS, SPILL_BYTES, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [ROWS_MIN] = {"rows_min", 100000, "count", "Fewer rows are sorted in a moment, by one task as well"},
-    [TASK_MS] = {"task_ms_min", 2000, "ms", "A shorter task is not worth a change"},
+    [ROWS_MIN] = {"rows_min", 100000, "count", "Quiet with fewer rows: one task sorts them quickly"},
+    [TASK_MS] = {"task_ms_min", 2000, "ms", "Quiet if the task is shorter: the saving is too small"},
     [SPILL_BYTES] = {"spill_bytes_min", 1024.0 * 1024 * 1024, "bytes",
-                     "The one task spilled so much: the next, larger input may not fit on its disk"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+                     "If the task spills more, a larger input might not fit on the disk"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { ROWS, MS, SLOTS, SPILL };
@@ -91,12 +91,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause =
         pyro_say(context,
-                 "%s: a window without PARTITION BY brought all %.0f rows (%s) into one task, which sorted and "
-                 "numbered them for "
-                 "%s while %.0f slots were there.%s",
+                 "%s: a window without PARTITION BY moved all %.0f rows (%s) to one task. This task sorted them for %s "
+                 "while %.0f slots were available.%s",
                  pyro_say_stage(context, spot->stage), spot->value[ROWS], pyro_say_bytes(context, read),
                  pyro_say_ms(context, spot->value[MS]), spot->value[SLOTS],
-                 end - first > 1 ? pyro_say(context, " %zu windows of this place do so.", end - first).ptr : "");
+                 end - first > 1 ? pyro_say(context, " %zu windows at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "window_rows", spot->value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "task_ms", spot->value[MS], (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "slots", spot->value[SLOTS], (double)NAN, "count");
@@ -106,15 +105,15 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                          "page), and its stage has more than one task.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Give the window a PARTITION BY wherever the question has one (per customer, per day)."),
+        PYRO_SLICE_LITERAL("Add a PARTITION BY to the window if the question allows one (per customer, per day)."),
         verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("Window.partitionBy(\"customer\").orderBy(\"time\")");
     advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Where it is about all rows: for ids take monotonically_increasing_id() or "
-                           "rdd.zipWithIndex(), for the top rows orderBy().limit(), for running totals sum each range "
-                           "first and add the sums of the ranges before it."),
+        PYRO_SLICE_LITERAL("If the question is about all rows: for ids use monotonically_increasing_id() or "
+                           "rdd.zipWithIndex(); for the top rows use orderBy().limit(); for running totals sum each "
+                           "range first, then add the sums of the earlier ranges."),
         verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("df.withColumn(\"id\", F.monotonically_increasing_id())");
@@ -147,7 +146,7 @@ const struct pyro_rule pyro_rule_global_window = {
     .id = "global-window",
     .category = "plan",
     .title = "Window over all rows",
-    .summary = "A window without PARTITION BY sends all rows to one task, which sorts them alone.",
+    .summary = "A window without PARTITION BY sends all rows to one task, which sorts all of them.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -9,17 +9,17 @@
 
 enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };
 static const struct pyro_threshold thresholds[] = {
-    [IDLE_SHARE] = {"idle_share_min", 0.25, "share",
-                    "Stages always have tails and first waves: less of the slots idle during stages is usual"},
-    [SAVED_SHARE] = {"saved_share_min", 0.10, "share",
-                     "Worth a change when so much of the allocated core time is saved"},
-    [CORE_MIN_MS] = {"core_ms_min", 60000, "ms", "Quiet for less allocated core time in all"},
+    [IDLE_SHARE] =
+        {"idle_share_min", 0.25, "share",
+         "Quiet if a smaller share of the slots is idle during stages: every stage has a tail and a first wave"},
+    [SAVED_SHARE] = {"saved_share_min", 0.10, "share", "Minimum saving, as a share of the allocated core time"},
+    [CORE_MIN_MS] = {"core_ms_min", 60000, "ms", "Quiet if the application has less allocated core time"},
     [LONGER_MAX] = {"longer_share_max", 0.03, "share",
-                    "Fewer executors may make the run at most this much longer: nobody trades more than noise"},
+                    "Fewer executors may make the run longer by at most this share, which is within noise"},
     [STRETCH_MIN_MS] = {"stretch_ms_min", 20000, "ms",
-                        "Executors could be given back during narrow stretches of at least this length"},
+                        "Executors can be removed while few tasks run, for at least this time"},
     [RELEASE_MS] = {"release_ms", 10000, "ms",
-                    "... less the time after which dynamic allocation lets an idle executor go"},
+                    "... minus the time after which dynamic allocation removes an idle executor"},
 };
 /* Usage is looked at in so many slices of the run. */
 enum { SLICES = 1024, READ_ROWS = 4096 };
@@ -165,8 +165,8 @@ static void advise_release(struct pyro_rule_context *context, struct pyro_findin
     bool on = pyro_app_dynamic_allocation(app), tracks = pyro_app_spark_at_least(app, 3, 0);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        on ? PYRO_SLICE_LITERAL("Let dynamic allocation give idle executors back after 10 s.")
-           : PYRO_SLICE_LITERAL("Let dynamic allocation give executors back while narrow stages run."),
+        on ? PYRO_SLICE_LITERAL("Let dynamic allocation remove idle executors after 10 s.")
+           : PYRO_SLICE_LITERAL("Let dynamic allocation remove executors while stages with few tasks run."),
         verify);
     if (!on) {
         pyro_advice_set(context, advice, "spark.dynamicAllocation.enabled", PYRO_SLICE_LITERAL("true"));
@@ -176,7 +176,7 @@ static void advise_release(struct pyro_rule_context *context, struct pyro_findin
     }
     pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", PYRO_SLICE_LITERAL("10s"));
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave them empty, or "
+                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave slots idle, or "
                                            "independent jobs at the same time."),
                         verify);
 }
@@ -184,7 +184,8 @@ static void advise_release(struct pyro_rule_context *context, struct pyro_findin
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct verdict *verdict)
 {
     const struct pyro_app *app = context->app;
-    const char *verify = "In the next run the core part idle_no_work is smaller and the duration about the same.";
+    const char *verify =
+        "In the next run the part idle_no_work of the core time is smaller, and the duration is about the same.";
     bool dynamic = pyro_app_dynamic_allocation(app);
     if (verdict->release) {
         advise_release(context, finding, verify);
@@ -192,20 +193,21 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     }
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Run with %.0f executor%s instead of %.0f: usage over time says it would take %s longer.",
+        pyro_say(context, "Run with %.0f executor%s instead of %.0f: from its use over time, the run takes %s longer.",
                  verdict->wanted, verdict->wanted > 1 ? "s" : "", verdict->executors,
                  verdict->longer >= 1 ? pyro_say_ms(context, verdict->longer) : "no"),
         verify);
     pyro_advice_set(context, advice, dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances",
                     pyro_say(context, "%.0f", verdict->wanted));
     if (!dynamic && pyro_app_wall(app) >= 300000)
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Or let dynamic allocation give executors back while few tasks run "
-                                               "(spark.dynamicAllocation.enabled with shuffle tracking or the external "
-                                               "shuffle service)."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Or let dynamic allocation remove executors while few tasks run (spark.dynamicAllocation.enabled with "
+                "shuffle tracking or the external shuffle service)."),
+            verify);
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave them empty, or "
+                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave slots idle, or "
                                            "independent jobs at the same time."),
                         verify);
 }
@@ -274,14 +276,14 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
     finding->id = pyro_slice_from(pyro_rule_idle_executors.id); /* one finding for the whole application */
     double core = fmax(pyro_real(app->numbers.core_total_ms), 1);
     double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
-    const char *remedy = verdict->release ? pyro_say(context, "For %s whole executors were not needed.",
-                                                     pyro_say_ms(context, verdict->stretch_ms))
-                                                .ptr
-                                          : pyro_say(context, "%.0f of %.0f executors could have done this work.",
-                                                     verdict->wanted, verdict->executors)
-                                                .ptr;
+    const char *remedy =
+        verdict->release
+            ? pyro_say(context, "For %s whole executors were not needed.", pyro_say_ms(context, verdict->stretch_ms))
+                  .ptr
+            : pyro_say(context, "%.0f of %.0f executors are enough for this work.", verdict->wanted, verdict->executors)
+                  .ptr;
     finding->cause = pyro_say(
-        context, "While stages ran, slots without a task made up %.0f %% of the allocated core time (%s of %s). %s",
+        context, "While stages ran, slots without a task were %.0f %% of the allocated core time (%s of %s). %s",
         100 * idle / core, pyro_say_ms(context, idle), pyro_say_ms(context, core), remedy);
     pyro_finding_evidence(context, finding, "idle_core_ms", idle, pyro_limit(context, IDLE_SHARE) * core, "ms");
     pyro_finding_evidence(context, finding, "idle_share", idle / core, pyro_limit(context, IDLE_SHARE), "share");
@@ -330,7 +332,7 @@ const struct pyro_rule pyro_rule_idle_executors = {
     .id = "idle-executors",
     .category = "parallelism",
     .title = "Idle executors",
-    .summary = "Slots stand empty while stages run: fewer executors would do the same work in the same time.",
+    .summary = "Slots are idle while stages run: fewer executors do the same work in the same time.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,10 +10,12 @@
 enum { CAUSES_MAX, ENDED_RISK, RISK, AGAIN_RISK };
 static const struct pyro_threshold thresholds[] = {
     [CAUSES_MAX] = {"causes_max", 5, "count",
-                    "So many distinct causes are reported apart; the rest is in the failures table"},
-    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk when no job came after it: the application failed of it"},
-    [RISK] = {"risk", 0.5, "share", "... when the application went on without what the job was to give"},
-    [AGAIN_RISK] = {"risk_again", 0.2, "share", "... when the same call succeeded later, or somebody sat before it"},
+                    "Maximum number of distinct causes that get their own finding; the table failures has the rest"},
+    [ENDED_RISK] = {"risk_ended", 0.9, "share",
+                    "Failure risk if no job followed: the application failed because of it"},
+    [RISK] = {"risk", 0.5, "share", "... if the application continued without the result of the job"},
+    [AGAIN_RISK] = {"risk_again", 0.2, "share",
+                    "... if the same call succeeded later, or the application was interactive"},
 };
 
 struct cause {
@@ -122,11 +124,11 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
                  pyro_say_text(context, job->name, 80),
                  stage >= 0 ? pyro_say(context, " in %s", pyro_say_stage(context, (size_t)stage)).ptr : "",
                  attempts > 1 ? pyro_say(context, " after %.0f attempts of one task", attempts).ptr : "", name,
-                 *name && *message ? ": " : "", *name || *message ? message : "the log does not say of what",
+                 *name && *message ? ": " : "", *name || *message ? message : "the log does not say why",
                  root->frame.ptr ? ", at " : "", say_frame(context, root->frame),
                  root->wrapper.ptr ? ", wrapped in " : "", pyro_say_text(context, root->wrapper, 80),
-                 ended && !shell     ? " No job came after it."
-                 : cause->jobs > 1.5 ? pyro_say(context, " %.0f jobs failed of it.", cause->jobs).ptr
+                 ended && !shell     ? " No job followed."
+                 : cause->jobs > 1.5 ? pyro_say(context, " %.0f jobs failed with this error.", cause->jobs).ptr
                                      : "");
     pyro_finding_evidence(context, finding, "failed_jobs", cause->jobs, 0, "count");
     pyro_finding_evidence(context, finding, "lost_run_ms", cause->run_ms, 0, "ms");
@@ -161,7 +163,7 @@ const struct pyro_rule pyro_rule_job_failed = {
     .id = "job-failed",
     .category = "failures",
     .title = "Failed job",
-    .summary = "A job failed, and what it was to compute is missing.",
+    .summary = "A job failed, and its result is missing.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

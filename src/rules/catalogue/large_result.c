@@ -13,18 +13,21 @@ enum { SITES_MAX = 16 };
 
 enum { LARGE, LARGE_HEAP, HEAP_REAL, NEAR, NEARER, TASK_BYTES, GAP, ENDED_RISK, REFUSED_RISK, NEAR_RISK, LARGE_RISK };
 static const struct pyro_threshold thresholds[] = {
-    [LARGE] = {"result_bytes_min", 64 * MIB, "bytes", "Smaller results fit into every driver"},
-    [LARGE_HEAP] = {"heap_share_min", 0.1, "share", "... and so do those below this part of the driver's heap"},
+    [LARGE] = {"result_bytes_min", 64 * MIB, "bytes", "Quiet below: smaller results fit in every driver"},
+    [LARGE_HEAP] = {"heap_share_min", 0.1, "share", "... and below this share of the driver's heap"},
     [HEAP_REAL] = {"heap_share_risky", 0.2, "share",
-                   "Rows take two to five times their serialised size: from here on they may fill the heap"},
-    [NEAR] = {"limit_share_min", 0.7, "share", "This near to spark.driver.maxResultSize, more data will exceed it"},
-    [NEARER] = {"limit_share_severe", 0.9, "share", "... and soon"},
-    [TASK_BYTES] = {"task_result_bytes", 4096, "bytes", "What every task sends: its metrics, not rows"},
-    [GAP] = {"unpack_ms_min", 500, "ms", "Shorter times between the last task and the query's end are ordinary"},
-    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk when Spark refused the result and no job came after"},
-    [REFUSED_RISK] = {"risk_refused", 0.5, "share", "... when it refused, or is about to"},
-    [NEAR_RISK] = {"risk_near", 0.3, "share", "... when the limit is near"},
-    [LARGE_RISK] = {"risk_large", 0.2, "share", "... when the rows may fill the driver's heap"},
+                   "At this share of the heap, rows can fill it: they take two to five times their serialized size"},
+    [NEAR] = {"limit_share_min", 0.7, "share",
+              "At this share of spark.driver.maxResultSize, more data exceeds the limit"},
+    [NEARER] = {"limit_share_severe", 0.9, "share", "... and at this share soon"},
+    [TASK_BYTES] = {"task_result_bytes", 4096, "bytes",
+                    "The result size of a task that sends only its metrics, not rows"},
+    [GAP] = {"unpack_ms_min", 500, "ms",
+             "Shorter times between the last task and the end of the SQL execution are normal"},
+    [ENDED_RISK] = {"risk_ended", 0.9, "share", "Failure risk if Spark refused the result and no job followed"},
+    [REFUSED_RISK] = {"risk_refused", 0.5, "share", "... if Spark refused the result, or is about to"},
+    [NEAR_RISK] = {"risk_near", 0.3, "share", "... if the limit is near"},
+    [LARGE_RISK] = {"risk_large", 0.2, "share", "... if the rows can fill the driver's heap"},
 };
 
 struct site {
@@ -145,12 +148,12 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct site *site,
                    const struct limits *limits)
 {
-    static const char *const verify =
-        "In the next run Result Size in the stage's summary metrics is a few MiB in all, not one per cent of the heap.";
+    static const char *const verify = "In the next run the Result Size in the summary metrics of the stage is a few "
+                                      "MiB in total, less than 1 % of the heap.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Aggregate, filter or limit on the executors and bring only what is shown; write whole "
-                           "tables from the executors, and read them back where a program needs them."),
+        PYRO_SLICE_LITERAL("Aggregate, filter or limit on the executors, and collect only what you show. Write whole "
+                           "tables from the executors; a program that needs them can read the files."),
         verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("df.groupBy(\"day\").agg(F.sum(\"amount\")).collect()  # not df.collect()\n"
@@ -160,12 +163,12 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         return;
     double need = fmax(site->bytes, limits->result) * 2;
     struct pyro_slice size = pyro_say_memory(context, need);
-    advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "If all of it must come: spark.driver.maxResultSize=%s, with a driver heap of several times that.",
-                 size.ptr),
-        verify);
+    advice = pyro_finding_advise(context, finding,
+                                 pyro_say(context,
+                                          "If the driver needs all of it: set spark.driver.maxResultSize=%s, and a "
+                                          "driver heap of several times that.",
+                                          size.ptr),
+                                 verify);
     pyro_advice_set(context, advice, "spark.driver.maxResultSize", size);
     if (limits->heap < need * 3)
         pyro_advice_set(context, advice, "spark.driver.memory", pyro_say_memory(context, need * 3));
@@ -193,19 +196,19 @@ static struct pyro_finding *report(struct pyro_rule_context *context, const stru
     const char *place = pyro_say_stage(context, site->stage);
     const char *allowed = limits->result > 0 ? pyro_say_bytes(context, limits->result) : "no limit";
     if (site->refused)
-        finding->cause = pyro_say(context, "%s was ended because its result is larger than the driver takes: %s.",
+        finding->cause = pyro_say(context, "Spark ended %s because its result is larger than the driver accepts: %s.",
                                   place, pyro_say_text(context, site->told, 2 * PYRO_CAUSE_BYTES));
     else
-        finding->cause = pyro_say(
-            context,
-            "%s brought %s of rows to the driver (spark.driver.maxResultSize: %s; its heap: %s)%s; fetching took %s "
-            "of task time and unpacking %s.",
-            place, pyro_say_bytes(context, site->bytes), allowed, pyro_say_bytes(context, limits->heap),
-            site->actions > 1.5 ? pyro_say(context, ", the largest of %.0f such actions with %s together",
-                                           site->actions, pyro_say_bytes(context, site->all_bytes))
-                                      .ptr
-                                : "",
-            pyro_say_ms(context, site->fetch_ms), pyro_say_ms(context, site->unpack_ms));
+        finding->cause =
+            pyro_say(context,
+                     "%s sent %s of rows to the driver (spark.driver.maxResultSize: %s; heap: %s)%s. Fetching took %s "
+                     "of task time, and deserializing took %s.",
+                     place, pyro_say_bytes(context, site->bytes), allowed, pyro_say_bytes(context, limits->heap),
+                     site->actions > 1.5 ? pyro_say(context, ", the largest of %.0f such actions with %s in total",
+                                                    site->actions, pyro_say_bytes(context, site->all_bytes))
+                                               .ptr
+                                         : "",
+                     pyro_say_ms(context, site->fetch_ms), pyro_say_ms(context, site->unpack_ms));
     pyro_finding_evidence(context, finding, "result_bytes", site->bytes, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "all_result_bytes", site->all_bytes, (double)NAN, "bytes");
     if (limits->result > 0)
@@ -265,7 +268,7 @@ const struct pyro_rule pyro_rule_large_result = {
     .id = "large-result",
     .category = "driver",
     .title = "Large result",
-    .summary = "An action brings so many rows to the driver that its limits are near or its memory fills.",
+    .summary = "An action sends so many rows to the driver that a limit is near or its memory fills up.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

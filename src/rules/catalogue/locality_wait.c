@@ -10,12 +10,12 @@
 enum { STRETCH_MS, IDLE_SHARE, ALONE_SHARE, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [STRETCH_MS] = {"stretch_ms_min", 1000, "ms",
-                    "An executor is kept waiting when it gets no task for this long, has a free slot, and tasks wait"},
-    [IDLE_SHARE] = {"idle_share_min", 0.15, "share", "Of the stage's slot time, what such stretches must make up"},
+                    "An executor waits if it has a free slot, tasks wait, and it gets no task for this time"},
+    [IDLE_SHARE] = {"idle_share_min", 0.15, "share", "Minimum share of such waits in the slot time of the stage"},
     [ALONE_SHARE] = {"alone_share_min", 0.8, "share",
-                     "Of the stage's run, the part without other stages, to which the slots may have gone"},
-    [SAVING_MS] = {"saving_ms_min", 1000, "ms", "Quiet when less wall time would be saved"},
-    [SAVING_SHARE] = {"saving_share_min", 0.01, "share", "... or less than this share of the application"},
+                     "Minimum share of the stage's duration without other stages, which could use the slots"},
+    [SAVING_MS] = {"saving_ms_min", 1000, "ms", "Quiet if the saving in wall time is smaller"},
+    [SAVING_SHARE] = {"saving_share_min", 0.01, "share", "... or a smaller share of the wall time"},
 };
 
 /* Other stages take, and other reasons explain, part of it; tasks elsewhere must fetch their data. */
@@ -155,15 +155,15 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     const double *value = found->value;
     struct pyro_slice wait = pyro_app_property(app, "spark.locality.wait");
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
     pyro_finding_at_stage(context, finding, found->stage);
-    finding->cause = pyro_say(
-        context,
-        "%s: slots of %s stayed empty for %s of slot time (%.0f %% of the stage's) while its tasks waited for a place "
-        "near their data; spark.locality.wait is %s.%s",
-        pyro_say_stage(context, found->stage), pyro_say_count(context, value[KEPT_EXECUTORS], "executor", "executors"),
-        pyro_say_ms(context, value[IDLE_MS]), 100 * value[IDLE_PART],
-        wait.len ? pyro_say_text(context, wait, 20) : "3s", more);
+    finding->cause = pyro_say(context,
+                              "%s: slots of %s were idle for %s of core time (%.0f %% of the stage's) while its tasks "
+                              "waited for a slot near their data. spark.locality.wait is %s.%s",
+                              pyro_say_stage(context, found->stage),
+                              pyro_say_count(context, value[KEPT_EXECUTORS], "executor", "executors"),
+                              pyro_say_ms(context, value[IDLE_MS]), 100 * value[IDLE_PART],
+                              wait.len ? pyro_say_text(context, wait, 20) : "3s", more);
     pyro_finding_evidence(context, finding, "idle_slot_ms", value[IDLE_MS], 0, "ms");
     pyro_finding_evidence(context, finding, "idle_slot_share", value[IDLE_PART], pyro_limit(context, IDLE_SHARE),
                           "share");
@@ -176,14 +176,14 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
         "and it is shorter.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Do not let tasks wait for their data's place: fetching it over the network costs less than "
-                           "an empty slot. (Keep some wait where tasks read large cached blocks.)"),
+        PYRO_SLICE_LITERAL("Do not let tasks wait for a slot near their data: fetching data over the network costs "
+                           "less than an idle slot. (Keep a short wait if tasks read large cached blocks.)"),
         verify);
     pyro_advice_set(context, advice, "spark.locality.wait", PYRO_SLICE_LITERAL("0s"));
     pyro_finding_advise(context, finding,
                         PYRO_SLICE_LITERAL("Spread cached data over all executors: let them register before the first "
-                                           "cache (spark.scheduler.minRegisteredResourcesRatio), or repartition() "
-                                           "before cache() when executors came later."),
+                                           "cache (spark.scheduler.minRegisteredResourcesRatio), or call repartition() "
+                                           "before cache() if executors start later."),
                         verify);
     finding->confidence *= app->exclusions.count > 0 ? 0.5 : 0.8;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
@@ -212,7 +212,7 @@ const struct pyro_rule pyro_rule_locality_wait = {
     .id = "locality-wait",
     .category = "resources",
     .title = "Waiting for locality",
-    .summary = "Slots stay empty while tasks wait for a place near their data.",
+    .summary = "Slots are idle while tasks wait for a slot near their data.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,19 +10,20 @@
 enum { HEAP_FULL, FULL_COLLECTIONS, FULL_RATE, GC_SHARE, ROOM_USED, FILL, HIGH_RISK, RISK };
 static const struct pyro_threshold thresholds[] = {
     [HEAP_FULL] = {"heap_share_min", 0.9, "share",
-                   "A heap fills up before it is collected: this much alone is ordinary, and says nothing yet"},
+                   "A heap fills up before a garbage collection: this share alone is normal"},
     [FULL_COLLECTIONS] = {"full_collections_min", 5, "count",
-                          "... but with so many full collections, what lives in it is what fills it"},
+                          "... but with this many full collections, live objects fill it"},
     [FULL_RATE] = {"full_collections_per_minute_min", 0.5, "count",
-                   "... that often: over hours every collector has some"},
-    [GC_SHARE] = {"collection_share_severe", 0.33, "share",
-                  "Collecting so much of an executor's life is the way to 'GC overhead limit exceeded'"},
+                   "... at this rate: over hours every collector has some"},
+    [GC_SHARE] =
+        {"collection_share_severe", 0.33, "share",
+         "At this share of garbage collection in an executor's lifetime, 'GC overhead limit exceeded' is near"},
     [ROOM_USED] = {"room_used_share_min", 0.9, "share",
-                   "So much of the room beside the heap is used up: a container may be killed when it has none"},
-    [FILL] = {"fill", 0.67, "share", "A heap that is filled to two thirds has room for a larger day"},
+                   "Minimum used share of the memory overhead: the cluster manager kills a container that exceeds it"},
+    [FILL] = {"fill", 0.67, "share", "Recommendation: a heap that is two thirds full has a reserve for more data"},
     [HIGH_RISK] = {"risk_severe", 0.5, "share",
-                   "Failure risk when collections hardly help, or a container has no room"},
-    [RISK] = {"risk", 0.3, "share", "Failure risk when memory is nearly full"},
+                   "Failure risk if collections free almost nothing, or the memory overhead is used up"},
+    [RISK] = {"risk", 0.3, "share", "Failure risk if memory is nearly full"},
 };
 
 struct fullest {
@@ -99,7 +100,7 @@ static void examine(const struct pyro_rule_context *context, size_t row, struct 
 static void report_heap(struct pyro_rule_context *context, const struct fullest *found)
 {
     static const char *const verify =
-        "In the next run MajorGCCount in the executors' metrics hardly grows, and GC Time stays below a tenth.";
+        "In the next run MajorGCCount in the executor metrics hardly grows, and GC Time stays below 10 % of Task Time.";
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_memory_near_limit);
     if (!finding)
@@ -113,8 +114,8 @@ static void report_heap(struct pyro_rule_context *context, const struct fullest 
     double managed = pyro_real(executor->storage_peak_bytes) + pyro_real(executor->execution_peak_bytes);
     finding->cause = pyro_say(
         context,
-        "The heap of %s was full of what lives in it: executor %s used %s of %s and needed %.0f full collections (all "
-        "collections: %.0f %% of its life). A little more data, and tasks run out of memory.",
+        "Live objects filled the heap of %s: executor %s used %s of %s and needed %.0f full collections (all "
+        "collections: %.0f %% of its lifetime). With a little more data, tasks run out of memory.",
         pyro_say_count(context, found->heap, "executor", "executors"), pyro_say_text(context, executor->id, 40),
         pyro_say_bytes(context, found->heap_peak), pyro_say_bytes(context, heap), found->full, 100 * found->gc_share);
     pyro_finding_evidence(context, finding, "heap_used_share", found->heap_peak / heap, pyro_limit(context, FILL),
@@ -131,18 +132,18 @@ static void report_heap(struct pyro_rule_context *context, const struct fullest 
         verify);
     pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
     if (pyro_real(executor->storage_peak_bytes) > 0.5 * managed && managed > 0.25 * heap)
-        pyro_finding_advise(context, finding,
-                            pyro_say(context,
-                                     "Cache less or smaller: cached blocks took %s; MEMORY_AND_DISK_SER or a "
-                                     "DataFrame's cache() need a fraction of plain objects, and unpersist() what is "
-                                     "not asked again.",
-                                     pyro_say_bytes(context, pyro_real(executor->storage_peak_bytes))),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            pyro_say(context,
+                     "Cache less: cached blocks took %s. MEMORY_AND_DISK_SER or cache() of a DataFrame needs a "
+                     "fraction of the memory of plain objects. Call unpersist() on data that is not read again.",
+                     pyro_say_bytes(context, pyro_real(executor->storage_peak_bytes))),
+            verify);
     else
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Or give each task less to hold: more partitions, no lists of whole groups%s.",
-                                     slots >= 2 ? ", fewer tasks at a time (spark.executor.cores)" : ""),
+                                     "Or give each task less data: more partitions, no lists of whole groups%s.",
+                                     slots >= 2 ? ", fewer tasks at the same time (spark.executor.cores)" : ""),
                             verify);
     finding->failure_risk = pyro_limit(context, found->gc_share >= pyro_limit(context, GC_SHARE) ? HIGH_RISK : RISK);
     finding->confidence *= 0.85;
@@ -150,7 +151,8 @@ static void report_heap(struct pyro_rule_context *context, const struct fullest 
 
 static void report_container(struct pyro_rule_context *context, const struct fullest *found)
 {
-    static const char *const verify = "In the next run the processes' resident size leaves a tenth of the room free.";
+    static const char *const verify =
+        "In the next run the resident size of the processes leaves 10 % of the memory overhead free.";
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_memory_near_limit);
     if (!finding)
@@ -160,13 +162,13 @@ static void report_container(struct pyro_rule_context *context, const struct ful
     finding->executor = executor->id;
     finding->host = executor->host;
     double python = pyro_real(executor->python_rss_peak_bytes);
-    finding->cause = pyro_say(
-        context,
-        "Executor %s used %s beside its heap of %s, where its container leaves %s%s: the cluster manager kills "
-        "containers that exceed it.",
-        pyro_say_text(context, executor->id, 40), pyro_say_bytes(context, found->used),
-        pyro_say_bytes(context, pyro_app_heap_bytes(app)), pyro_say_bytes(context, found->room),
-        python > 0 ? pyro_say(context, " (Python workers: %s)", pyro_say_bytes(context, python)).ptr : "");
+    finding->cause =
+        pyro_say(context,
+                 "Executor %s used %s outside its heap of %s; its memory overhead is %s%s. The cluster manager kills "
+                 "containers that exceed it.",
+                 pyro_say_text(context, executor->id, 40), pyro_say_bytes(context, found->used),
+                 pyro_say_bytes(context, pyro_app_heap_bytes(app)), pyro_say_bytes(context, found->room),
+                 python > 0 ? pyro_say(context, " (Python workers: %s)", pyro_say_bytes(context, python)).ptr : "");
     pyro_finding_evidence(context, finding, "beside_heap_bytes", found->used, found->room, "bytes");
     pyro_finding_evidence(context, finding, "room_used_share", found->used / fmax(found->room, 1),
                           pyro_limit(context, FILL), "share");
@@ -174,7 +176,7 @@ static void report_container(struct pyro_rule_context *context, const struct ful
     pyro_finding_evidence(context, finding, "executors_near_limit", found->container, 0, "count");
     struct pyro_slice size = pyro_say_memory(context, fmax(found->used, found->room) / pyro_limit(context, FILL));
     struct pyro_advice *advice =
-        pyro_finding_advise(context, finding, pyro_say(context, "Leave %s beside the heap.", size.ptr), verify);
+        pyro_finding_advise(context, finding, pyro_say(context, "Set the memory overhead to %s.", size.ptr), verify);
     if (pyro_app_spark_at_least(app, 2, 3))
         pyro_advice_set(context, advice, "spark.executor.memoryOverhead", size);
     finding->failure_risk = pyro_limit(context, found->used >= found->room ? HIGH_RISK : RISK);
@@ -205,7 +207,7 @@ const struct pyro_rule pyro_rule_memory_near_limit = {
     .id = "memory-near-limit",
     .category = "memory",
     .title = "Memory nearly full",
-    .summary = "Executors came through with next to no memory left; a little more data and they fail.",
+    .summary = "Executors had almost no memory left: with a little more data they fail.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

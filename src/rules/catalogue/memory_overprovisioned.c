@@ -8,14 +8,15 @@
 enum { USED_SHARE, HEAP_MIN, KNOWN_SHARE, RUN_MS, HEADROOM, RESERVED, SMALLER };
 static const struct pyro_threshold thresholds[] = {
     [USED_SHARE] = {"heap_share_max", 0.5, "share",
-                    "Less than half used although garbage gathers before it is collected: it is not needed"},
-    [HEAP_MIN] = {"heap_bytes_min", 2147483648.0, "bytes", "Below 2 GiB there is nothing to gain"},
-    [KNOWN_SHARE] = {"known_share_min", 0.8, "share", "So many of the executors must have told their heap's peak"},
-    [RUN_MS] = {"run_ms_min", 30000, "ms", "Task time from which on the heap has shown what it needs"},
-    [HEADROOM] = {"headroom", 1.3, "ratio", "Over the peak seen: the next run's data may be larger"},
-    [RESERVED] = {"reserved_bytes", 314572800.0, "bytes", "What Spark sets aside in every heap (300 MiB)"},
+                    "If less than this share of the heap is used, garbage included, the rest is not needed"},
+    [HEAP_MIN] = {"heap_bytes_min", 2147483648.0, "bytes", "Quiet below 2 GiB: there is nothing to save"},
+    [KNOWN_SHARE] = {"known_share_min", 0.8, "share", "Minimum share of executors with a recorded heap peak"},
+    [RUN_MS] = {"run_ms_min", 30000, "ms", "Minimum task time: with less, the heap peak is not meaningful"},
+    [HEADROOM] = {"headroom", 1.3, "ratio",
+                  "Recommended heap as a multiple of the peak: the next run can have more data"},
+    [RESERVED] = {"reserved_bytes", 314572800.0, "bytes", "The reserved memory of Spark in every heap (300 MiB)"},
     [SMALLER] = {"smaller_share_max", 0.75, "share",
-                 "Only a size that is at least a quarter smaller is worth a change"},
+                 "Quiet if the recommended heap is a larger share of the current heap"},
 };
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -51,12 +52,11 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     finding->id = pyro_slice_from(pyro_rule_memory_overprovisioned.id); /* one finding for the whole application */
     const double gib_hour = 1073741824.0 * 3600e3;
     struct pyro_slice wanted = pyro_say(context, "%.0fm", size / 1048576);
-    finding->cause = pyro_say(
-        context,
-        "No executor used more than %s of its heap of %s (%.0f %%), garbage included; %s held %.2f GiB-hours of heap "
-        "that nobody needed.",
-        pyro_say_bytes(context, peak), pyro_say_bytes(context, limit), 100 * peak / limit,
-        pyro_say_count(context, all, "executor", "executors"), (limit - size) * lives / gib_hour);
+    finding->cause = pyro_say(context,
+                              "No executor used more than %s of its heap of %s (%.0f %%), garbage included. %s held "
+                              "%.2f GiB hours of unused heap.",
+                              pyro_say_bytes(context, peak), pyro_say_bytes(context, limit), 100 * peak / limit,
+                              pyro_say_count(context, all, "executor", "executors"), (limit - size) * lives / gib_hour);
     pyro_finding_evidence(context, finding, "heap_used_share", peak / limit, pyro_limit(context, USED_SHARE), "share");
     pyro_finding_evidence(context, finding, "heap_peak_bytes", peak, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "heap_limit_bytes", limit, size, "bytes");
@@ -64,10 +64,10 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "Ask for spark.executor.memory=%s: the peak, %.0f %% more, and what Spark sets aside. Where memory "
-                 "decides how many executors fit on a node, more of them fit.",
+                 "Set spark.executor.memory=%s: the peak, plus %.0f %%, plus Spark's reserved memory. If memory limits "
+                 "the number of executors per node, more executors fit.",
                  wanted.ptr, 100 * (pyro_limit(context, HEADROOM) - 1)),
-        "In the next run gc-pressure, disk-spill and cache-eviction stay quiet; if data grows, look again.");
+        "In the next run gc-pressure, disk-spill and cache-eviction stay quiet. Check again when the data grows.");
     pyro_advice_set(context, advice, "spark.executor.memory", wanted);
     /* Memory that is given back costs no time, and saves none: without prices it stays low. */
     pyro_finding_saves(context, finding, 0, 0, 0);
@@ -80,7 +80,7 @@ const struct pyro_rule pyro_rule_memory_overprovisioned = {
     .id = "memory-overprovisioned",
     .category = "memory",
     .title = "Unused executor memory",
-    .summary = "Executors never used more than a part of their heap.",
+    .summary = "Executors use only a part of their heap.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -11,15 +11,16 @@
 
 enum { SIDE_BYTES_MAX, HEAP_SHARE_MAX, EXPANSION, OTHER_SIDE_MIN, RATIO_MIN, WORTH_SHARE_MIN };
 static const struct pyro_threshold thresholds[] = {
-    [SIDE_BYTES_MAX] =
-        {"side_bytes_max", 64 * MIB, "bytes",
-         "A side of at most this data size is broadcast without a second thought; Spark's default is 10 MiB"},
+    [SIDE_BYTES_MAX] = {"side_bytes_max", 64 * MIB, "bytes",
+                        "Maximum data size of the side to broadcast; Spark's default is 10 MiB"},
     [HEAP_SHARE_MAX] = {"heap_share_max", 0.1, "share",
-                        "Broadcast, it may take this share of the heap of an executor and of the driver"},
-    [EXPANSION] = {"expansion", 3, "ratio", "A hash table takes so many times the rows' data size"},
-    [OTHER_SIDE_MIN] = {"other_side_bytes_min", 32 * MIB, "bytes", "Shuffling less than this costs next to nothing"},
-    [RATIO_MIN] = {"ratio_min", 5, "ratio", "The other side is so many times as large: sides of one size are no case"},
-    [WORTH_SHARE_MIN] = {"task_share_min", 0.01, "share", "Quiet below this share of the application's task time"},
+                        "Maximum share of the heap of an executor and of the driver that the broadcast side may take"},
+    [EXPANSION] = {"expansion", 3, "ratio", "Size of a hash table as a multiple of the data size of its rows"},
+    [OTHER_SIDE_MIN] = {"other_side_bytes_min", 32 * MIB, "bytes",
+                        "Quiet if the other side is smaller: shuffling it costs almost nothing"},
+    [RATIO_MIN] = {"ratio_min", 5, "ratio", "Minimum ratio of the other side to this side"},
+    [WORTH_SHARE_MIN] = {"task_share_min", 0.01, "share",
+                         "Quiet if the saving is a smaller share of the application's task time"},
 };
 
 enum { SMALL_BYTES, LARGE_BYTES, SMALL_ROWS, LARGE_ROWS, SPENT_MS, HINTED };
@@ -111,19 +112,19 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         wanted *= 2;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Broadcast the side of %s: say so in the query, and take a merge hint away.",
+        pyro_say(context, "Broadcast the side of %s: add a broadcast hint to the query, and remove a merge hint.",
                  pyro_say_bytes(context, found->value[SMALL_BYTES])),
         verify);
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("large.join(F.broadcast(small), key)   # SQL: SELECT /*+ BROADCAST(small) */ ...");
     if (limit < 0 || (double)limit < 2 * found->value[SMALL_BYTES]) {
-        advice = pyro_finding_advise(context, finding,
-                                     pyro_say(context, "Or let Spark broadcast tables of this size by itself: %s now.",
-                                              limit < 0
-                                                  ? "that is switched off"
-                                                  : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
-                                     verify);
+        advice = pyro_finding_advise(
+            context, finding,
+            pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",
+                     limit < 0 ? "this is disabled"
+                               : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
+            verify);
         pyro_advice_set(context, advice, "spark.sql.autoBroadcastJoinThreshold",
                         pyro_say(context, "%.0fm", wanted / MIB));
     }
@@ -138,8 +139,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     const double *value = found->value;
     pyro_plan_case_apply(context, finding, cases, found);
     finding->cause = pyro_say(context,
-                              "%s joins by sorting: %s of rows were shuffled and sorted to meet a side of %s (%.0f "
-                              "rows), which fits into every executor.",
+                              "%s is a sort-merge join: Spark shuffled and sorted %s of rows to join them with a side "
+                              "of %s (%.0f rows), which fits in every executor.",
                               pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[LARGE_BYTES]),
                               pyro_say_bytes(context, value[SMALL_BYTES]), value[SMALL_ROWS]);
     pyro_finding_evidence(context, finding, "small_side_bytes", value[SMALL_BYTES], most_bytes(context), "bytes");
@@ -167,7 +168,7 @@ const struct pyro_rule pyro_rule_missed_broadcast_join = {
     .id = "missed-broadcast-join",
     .category = "plan",
     .title = "Missed broadcast join",
-    .summary = "Both sides of a join were shuffled and sorted though one of them fits into every executor.",
+    .summary = "Spark shuffles and sorts both sides of a join although one of them fits in every executor.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

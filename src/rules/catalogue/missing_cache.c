@@ -26,16 +26,20 @@ enum {
 };
 static const struct pyro_threshold thresholds[] = {
     {"times_fused", 3, "count",
-     "stages that must repeat Python functions over one source, as these show no RDDs of their own"},
-    {"similar", 0.6, "ratio", "of the shortest such stage to the middle one: what they share is most of each"},
-    {"shared", 0.8, "share", "of the shortest stage's work that counts as shared where stages have an RDD in common"},
-    {"shared_fused", 0.5, "share", "the same where Python functions hide what is shared"},
-    {"shared_plan", 0.5, "share", "the same where queries have operators of one stage in common: joins, aggregates"},
-    {"shared_scan", 0.3, "share", "the same where these only read, filter and project"},
-    {"read_share", 0.1, "share", "of the shared work that reading the cache takes instead"},
-    {"build_share", 0.15, "share", "of the shared work that filling the cache takes, once"},
-    {"saved_ms_min", 3000, "ms", "wall time, at all slots busy; less is cheap to compute again"},
-    {"saved_share", 0.01, "share", "of the application's wall time"},
+     "minimum number of stages that repeat Python functions over one source, because these functions have no RDD of "
+     "their own"},
+    {"similar", 0.6, "ratio",
+     "minimum ratio of the shortest such stage to the median one, so that the shared work is most of each"},
+    {"shared", 0.8, "share",
+     "share of the shortest stage's work that counts as shared if stages have an RDD in common"},
+    {"shared_fused", 0.5, "share", "the same if Python functions hide what is shared"},
+    {"shared_plan", 0.5, "share",
+     "the same if SQL executions have operators of one stage in common: joins, aggregates"},
+    {"shared_scan", 0.3, "share", "the same if these operators only read, filter and project"},
+    {"read_share", 0.1, "share", "cost of reading the cache, as a share of the shared work"},
+    {"build_share", 0.15, "share", "one-time cost of filling the cache, as a share of the shared work"},
+    {"saved_ms_min", 3000, "ms", "quiet if the saving in wall time, with all slots busy, is smaller"},
+    {"saved_share", 0.01, "share", "... or a smaller share of the wall time"},
 };
 
 /* ---- RDDs ---- */
@@ -160,26 +164,24 @@ static bool is_worth(const struct pyro_rule_context *context, double task_ms)
            wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_wall(context->app);
 }
 
-static const char *const verify_text =
-    "In the next run the Storage page lists it, later jobs show it as a green dot in "
-    "their DAG, and their stages are shorter.";
+static const char *const verify_text = "In the next run the Storage page lists the cached data, later jobs show it as "
+                                       "a green dot in their DAG, and their stages are shorter.";
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const char *what, double times)
 {
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Keep %s before its first use and unpersist it after the last: it is needed %.0f times.",
+        pyro_say(context, "Persist %s before its first use and unpersist it after the last: it is used %.0f times.",
                  what, times),
         verify_text);
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("base = source.map(parse).persist(StorageLevel.MEMORY_AND_DISK)\nfirst(base); "
                                "second(base); third(base)\nbase.unpersist()");
-    pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("If it is far larger than the executors' memory, write it to Parquet once and "
-                           "read that."),
-        verify_text);
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("If it is far larger than the memory of the executors, write it to Parquet "
+                                           "once and read the Parquet files."),
+                        verify_text);
 }
 
 static void report_rdd(struct pyro_rule_context *context, const struct pyro_rdd_use *uses, const struct group *group)
@@ -195,12 +197,12 @@ static void report_rdd(struct pyro_rule_context *context, const struct pyro_rdd_
         pyro_say(context, "%s%s%s", pyro_say_text(context, rdd->operation.len ? rdd->operation : rdd->name, 60),
                  rdd->call_site.len ? " at " : "", pyro_say_text(context, rdd->call_site, 100))
             .ptr;
-    finding->cause = pyro_say(
-        context,
-        "%.0f stages computed %s%s (RDD %lld) from its beginning: it was not persisted. %s of task time each, the "
-        "first of them in %s.",
-        (double)count, group->fused ? "the same Python functions over " : "", name ? name : "an RDD",
-        (long long)rdd->id, pyro_say_ms(context, group->per_stage), pyro_say_stage(context, uses[group->from].stage));
+    finding->cause = pyro_say(context,
+                              "%.0f stages computed %s%s (RDD %lld) from its source, because it was not persisted. "
+                              "This took %s of task time each, first in %s.",
+                              (double)count, group->fused ? "the same Python functions over " : "",
+                              name ? name : "an RDD", (long long)rdd->id, pyro_say_ms(context, group->per_stage),
+                              pyro_say_stage(context, uses[group->from].stage));
     pyro_finding_evidence(context, finding, "times_computed", (double)count, 1, "count");
     pyro_finding_evidence(context, finding, "shared_task_ms", group->per_stage, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "repeated_task_ms", group->saved, 0, "ms");
@@ -265,16 +267,15 @@ static void report_sql(struct pyro_rule_context *context, const struct pyro_plan
         pyro_finding_at_stage(context, finding, (size_t)repeat->stage);
     const char *what = repeat->exact ? "the same operators with the same filters and columns"
                                      : "the same operators over the same tables";
-    finding->cause = pyro_say(
-        context,
-        "%.0f queries ran %s up to %s, of which nothing was kept: %s of task time again, after query %lld had done "
-        "it first.",
-        (double)repeat->times, what, pyro_say_text(context, node->name, 60), pyro_say_ms(context, repeat->saved),
-        (long long)first->id);
+    finding->cause = pyro_say(context,
+                              "%.0f SQL executions ran %s up to %s, and nothing was persisted. This took %s of task "
+                              "time again, after SQL execution %lld did it first.",
+                              (double)repeat->times, what, pyro_say_text(context, node->name, 60),
+                              pyro_say_ms(context, repeat->saved), (long long)first->id);
     pyro_finding_evidence(context, finding, "times_computed", (double)repeat->times, 1, "count");
     pyro_finding_evidence(context, finding, "repeated_task_ms", repeat->saved, 0, "ms");
     pyro_finding_evidence(context, finding, "operators", (double)repeat->operators, (double)NAN, "count");
-    advise(context, finding, "the DataFrame that these queries start from", (double)repeat->times);
+    advise(context, finding, "the DataFrame that these SQL executions start from", (double)repeat->times);
     for (size_t i = 0; i < repeat->part_count; i++) {
         if (repeat->parts[i].factor <= 0)
             pyro_remedy_skip(context, finding, repeat->parts[i].stage);
@@ -322,8 +323,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_missing_cache = {
     .id = "missing-cache",
     .category = "caching",
-    .title = "Computed again and again",
-    .summary = "Several jobs compute the same thing because nobody kept it.",
+    .title = "Repeated computation",
+    .summary = "Several jobs compute the same data because it is not persisted.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -12,13 +12,15 @@
 enum { BYTES_MIN, EXECUTOR_SHARE, EXECUTOR_NEAR, DRIVER_SHARE, DRIVER_NEAR, COPIES };
 static const struct pyro_threshold thresholds[] = {
     [BYTES_MIN] = {"bytes_min", 96 * MIB, "bytes",
-                   "Hash tables of a few rows are reported with 32 MiB by Spark; below this size nobody is in trouble"},
+                   "Quiet below: Spark reports 32 MiB even for a hash table with a few rows"},
     [EXECUTOR_SHARE] = {"executor_share_min", 0.25, "share",
-                        "Of an executor's memory for Spark: tasks and caches notice what is missing"},
-    [EXECUTOR_NEAR] = {"executor_share_near", 0.8, "share", "... and here it hardly fits"},
-    [DRIVER_SHARE] = {"driver_share_min", 0.35, "share", "Of the driver's heap, for rows and hash table together"},
-    [DRIVER_NEAR] = {"driver_share_near", 0.8, "share", "... and here it hardly fits"},
-    [COPIES] = {"copies", 2, "ratio", "The driver holds the collected rows and the hash table made of them"},
+                        "Share of an executor's memory for Spark at which tasks and caches lack memory"},
+    [EXECUTOR_NEAR] = {"executor_share_near", 0.8, "share", "... and at which the broadcast barely fits"},
+    [DRIVER_SHARE] = {"driver_share_min", 0.35, "share",
+                      "Share of the driver's heap, for rows and hash table together"},
+    [DRIVER_NEAR] = {"driver_share_near", 0.8, "share", "... and at which the broadcast barely fits"},
+    [COPIES] = {"copies", 2, "ratio",
+                "Memory on the driver as a multiple of the data size: the collected rows and the hash table"},
 };
 
 enum { BYTES, ROWS, BUILD_MS, EXECUTOR_PART, DRIVER_PART };
@@ -63,12 +65,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
             build += cases->list.items[i].value[BUILD_MS];
     pyro_finding_at_stage(context, finding, found->stage);
     finding->sql = found->plan->sql->id;
-    finding->cause =
-        pyro_say(context,
-                 "%s joins with a broadcast of %s (%.0f rows): %.0f %% of an executor's memory for Spark, and "
-                 "about %.0f %% of the driver's heap while it was built.",
-                 pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[BYTES]), value[ROWS],
-                 100 * value[EXECUTOR_PART], 100 * value[DRIVER_PART]);
+    finding->cause = pyro_say(context,
+                              "%s joins with a broadcast of %s (%.0f rows). This takes %.0f %% of an executor's memory "
+                              "for Spark, and about %.0f %% of the driver's heap while the driver builds it.",
+                              pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[BYTES]), value[ROWS],
+                              100 * value[EXECUTOR_PART], 100 * value[DRIVER_PART]);
     pyro_finding_evidence(context, finding, "broadcast_bytes", value[BYTES], 10 * MIB, "bytes");
     pyro_finding_evidence(context, finding, "broadcast_rows", value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "executor_share", value[EXECUTOR_PART], pyro_limit(context, EXECUTOR_SHARE),
@@ -77,12 +78,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
                           "share");
     pyro_finding_evidence(context, finding, "build_ms", build, (double)NAN, "ms");
     pyro_finding_merged(context, finding, "broadcasts", found->merged);
-    const char *verify =
-        "In the next run the plan joins by SortMergeJoin or ShuffledHashJoin here, or \"data size\" of the "
-        "BroadcastExchange is small.";
+    const char *verify = "In the next run the plan has a SortMergeJoin or ShuffledHashJoin here, or the \"data size\" "
+                         "of the BroadcastExchange is small.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Let this join shuffle: take the broadcast hint away, or broadcast fewer rows and columns."),
+        PYRO_SLICE_LITERAL("Let this join shuffle: remove the broadcast hint, or broadcast fewer rows and columns."),
         verify);
     int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
     if ((double)limit > 64 * MIB)
@@ -109,7 +109,7 @@ const struct pyro_rule pyro_rule_oversized_broadcast = {
     .id = "oversized-broadcast",
     .category = "plan",
     .title = "Oversized broadcast",
-    .summary = "A broadcast table takes much of the memory of every executor, or of the driver that builds it.",
+    .summary = "A broadcast table takes a large part of the memory of every executor, or of the driver that builds it.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -11,14 +11,16 @@
 
 enum { BYTES, HUGE_BYTES, SPILL_SHARE, GC_SHARE, LONG_MS, TARGET, TOTAL_MS };
 static const struct pyro_threshold thresholds[] = {
-    [BYTES] = {"bytes_min", 200 * MIB, "bytes", "Read by the median task; Spark itself cuts files at 128 MiB"},
-    [HUGE_BYTES] = {"huge_bytes", 1024 * MIB, "bytes",
-                    "From here on it counts without consequences as well: they come"},
-    [SPILL_SHARE] = {"spill_share_min", 0.2, "share", "Consequence: spilled to disk, of the bytes read"},
-    [GC_SHARE] = {"gc_share_min", 0.15, "share", "Consequence: garbage collection, of the run time"},
-    [LONG_MS] = {"task_ms_min", 180000, "ms", "Consequence: a median task this long, which a failure costs whole"},
-    [TARGET] = {"target_bytes", 128 * MIB, "bytes", "Advice: pieces of this size, Spark's own measure"},
-    [TOTAL_MS] = {"stage_ms_min", 5000, "ms", "Quiet about shorter stages"},
+    [BYTES] = {"bytes_min", 200 * MIB, "bytes",
+               "Minimum size that the median task reads; Spark splits files at 128 MiB"},
+    [HUGE_BYTES] = {"huge_bytes", 1024 * MIB, "bytes", "At this size the partition counts even without consequences"},
+    [SPILL_SHARE] = {"spill_share_min", 0.2, "share",
+                     "Consequence: bytes spilled to disk, as a share of the bytes read"},
+    [GC_SHARE] = {"gc_share_min", 0.15, "share", "Consequence: garbage collection, as a share of the run time"},
+    [LONG_MS] = {"task_ms_min", 180000, "ms", "Consequence: duration of the median task; a failure repeats all of it"},
+    [TARGET] = {"target_bytes", 128 * MIB, "bytes",
+                "Recommendation: partitions of this size, which is Spark's default"},
+    [TOTAL_MS] = {"stage_ms_min", 5000, "ms", "Quiet if the stage is shorter"},
 };
 
 /* Spilled bytes are written and read again at some 200 MB/s for one task, and serialised at 400 MB/s (see disk-spill);
@@ -67,13 +69,13 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     const char *verify = "In the next run the median of \"Shuffle Read Size\" or \"Input Size\" (Spark UI, stage page, "
-                         "summary metrics) is some 128 MiB.";
+                         "summary metrics) is about 128 MiB.";
     bool sql = pyro_stage_is_sql(stage);
     double target = pyro_limit(context, TARGET) / MIB;
     struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
     struct pyro_advice *advice =
         pyro_finding_advise(context, finding,
-                            pyro_say(context, "Cut the data of this stage into about %s partitions instead of %lld.",
+                            pyro_say(context, "Split the data of this stage into about %s partitions instead of %lld.",
                                      number.ptr, (long long)stage->partitions),
                             verify);
     if (advice)
@@ -93,16 +95,15 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         pyro_advice_set(context, advice, "spark.default.parallelism", number);
     }
     if (stage->shuffle_read_bytes > 0)
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("If a key has too few values for more partitions (the PARTITION BY of a "
+                                               "window, a groupBy), add a column to the key or drop columns before."),
+                            verify);
+    else
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Where a key has so few values that no finer cut is possible (a window's "
-                               "PARTITION BY, a groupBy), add a column to it or drop columns before."),
+            PYRO_SLICE_LITERAL("First write files that cannot be split (gzip, one row group) again as smaller files."),
             verify);
-    else
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Files that cannot be split (gzip, one row group) must be written anew "
-                                               "in smaller pieces first."),
-                            verify);
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_case *found)
@@ -113,11 +114,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
         return;
     const double *value = found->value;
     const char *bytes = pyro_say_bytes(context, value[MEDIAN_BYTES]);
-    const char *spill = value[SPILL] > 0
-                            ? pyro_say(context, ", %s were spilled to disk", pyro_say_bytes(context, value[SPILL])).ptr
-                            : "";
+    const char *spill =
+        value[SPILL] > 0 ? pyro_say(context, ", spilled %s to disk", pyro_say_bytes(context, value[SPILL])).ptr : "";
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
     pyro_finding_at_stage(context, finding, found->stage);
     finding->cause = pyro_say(
         context, "%s: each of %lld tasks read %s (median)%s, and garbage collection took %.0f %% of their time.%s",
@@ -170,7 +170,7 @@ const struct pyro_rule pyro_rule_oversized_partition = {
     .category = "parallelism",
     .title = "Partitions too large",
     .summary =
-        "Each task of a stage has far more data than a task should: it spills, collects garbage or takes minutes.",
+        "Each task of a stage has too much data: it spills, spends time in garbage collection, or takes minutes.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -12,11 +12,12 @@
 
 enum { ROWS_MIN, ROW_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [ROWS_MIN] = {"rows_min", 50000, "count", "A function called for fewer rows costs less than its workers' start"},
+    [ROWS_MIN] = {"rows_min", 50000, "count",
+                  "Quiet with fewer rows: the function costs less than the start of its workers"},
     [ROW_MS] = {"row_ms_max", 0.05, "ms",
-                "Pickling a row to the worker and back with a plain function takes some 5 to 50 us; what goes beyond "
-                "may be the function's own work, or waiting that has nothing to do with Python"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+                "Sending a row to the Python worker and back takes about 5 to 50 us. More can be the work of the "
+                "function, or waiting that has nothing to do with Python"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { ROWS, SENT, MS, FACTOR, WORKER_MS };
@@ -80,12 +81,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause = pyro_say(
         context,
-        "%s calls a Python function%s for each of %.0f rows%s: they are pickled to a Python process and back one by "
-        "one, which takes about %s of its %s of task time.%s",
+        "%s calls a Python function%s for each of %.0f rows%s. Spark sends the rows to a Python process and back one "
+        "by one, which takes about %s of its %s of task time.%s",
         pyro_say_stage(context, spot->stage), function_of(context, spot->about), spot->value[ROWS],
         spot->value[SENT] > 0 ? pyro_say(context, " (%s)", pyro_say_bytes(context, spot->value[SENT])).ptr : "",
         pyro_say_ms(context, spot->value[MS]), pyro_say_ms(context, run),
-        end - first > 1 ? pyro_say(context, " %zu operators of this place do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " %zu operators at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "python_rows", spot->value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "python_sent_bytes", spot->value[SENT], (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "python_ms", spot->value[MS], (double)NAN, "ms");
@@ -96,18 +97,18 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                          "rows, and the stage's task time is shorter.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Write it with functions of pyspark.sql.functions (substring, regexp_extract, when, "
-                           "transform ...): they run inside the executor, and filters on them can be pushed down. "
-                           "Filter and aggregate before what must stay Python."),
+        PYRO_SLICE_LITERAL("Replace it with functions of pyspark.sql.functions (substring, regexp_extract, when, "
+                           "transform ...): they run inside the executor, and Spark can push down filters on them. "
+                           "Filter and aggregate before the code that must stay in Python."),
         verify);
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("F.concat_ws(\"-\", F.upper(F.substring(\"text\", 1, 12)), ...)  # instead of "
                                "udf(lambda ...)");
-    advice = pyro_finding_advise(context, finding,
-                                 PYRO_SLICE_LITERAL("What must stay Python: send columns by Arrow and compute on whole "
-                                                    "batches (pandas_udf)."),
-                                 verify);
+    advice = pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("For code that must stay in Python: use Arrow and process whole batches (pandas_udf)."),
+        verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("@pandas_udf(\"string\")\ndef f(text: pd.Series) -> pd.Series: ...");
     if (pyro_app_spark_at_least(app, 3, 5))
@@ -140,7 +141,7 @@ const struct pyro_rule pyro_rule_python_udf = {
     .id = "python-udf",
     .category = "plan",
     .title = "Python function row by row",
-    .summary = "Rows go one by one through a Python function where built-in functions or Arrow would do.",
+    .summary = "Rows pass one by one through a Python function where built-in functions or Arrow are enough.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

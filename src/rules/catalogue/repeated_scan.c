@@ -9,13 +9,12 @@
 
 enum { SCANS_MIN, BYTES_MIN, TASK_SHARE_MIN, MEMORY_SHARE_MAX };
 static const struct pyro_threshold thresholds[] = {
-    [SCANS_MIN] = {"scans_min", 3, "count", "Reading something twice seldom pays for keeping it"},
-    [BYTES_MIN] = {"scan_bytes_min", 32.0 * 1024 * 1024, "bytes", "Less than this is read in a moment"},
+    [SCANS_MIN] = {"scans_min", 3, "count", "Minimum number of scans: for two scans a cache rarely pays off"},
+    [BYTES_MIN] = {"scan_bytes_min", 32.0 * 1024 * 1024, "bytes", "Quiet below: reading less is quick"},
     [TASK_SHARE_MIN] = {"task_share_min", 0.03, "share",
-                        "Quiet where the scans beyond the first took less of the application's task time"},
-    [MEMORY_SHARE_MAX] =
-        {"memory_share_max", 1, "share",
-         "What is read must fit into this share of the executors' memory for Spark, or it cannot be kept"},
+                        "Quiet if the scans after the first take a smaller share of the application's task time"},
+    [MEMORY_SHARE_MAX] = {"memory_share_max", 1, "share",
+                          "Maximum share of the executors' memory for Spark that the data may take in a cache"},
 };
 
 /* One scan; those of the same files with the same filters stand together once sorted. */
@@ -72,9 +71,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     for (size_t i = 0; i < cases->list.count; i++)
         worth += cases->list.items[i].worth;
     pyro_plan_case_apply(context, finding, cases, first);
-    finding->cause = pyro_say(context, "%s, %s, was read %zu times with the same filters by %s, and nothing was kept.",
-                              pyro_say_text(context, scans[0].location, 120), pyro_say_bytes(context, bytes), count,
-                              pyro_say_count(context, (double)queries, "query", "queries"));
+    finding->cause =
+        pyro_say(context, "%s, %s, was read %zu times with the same filters by %s, and nothing was cached.",
+                 pyro_say_text(context, scans[0].location, 120), pyro_say_bytes(context, bytes), count,
+                 pyro_say_count(context, (double)queries, "query", "queries"));
     pyro_finding_evidence(context, finding, "scans", (double)count, 1, "count");
     pyro_finding_evidence(context, finding, "queries", (double)queries, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "scan_bytes", bytes, (double)NAN, "bytes");
@@ -84,10 +84,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
         "scan feeds several branches.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        queries > 1
-            ? PYRO_SLICE_LITERAL("Keep the filtered table for the queries that share it, and let it go after them.")
-            : PYRO_SLICE_LITERAL("Read the table once: compute the totals together, or keep the filtered rows "
-                                 "for this query."),
+        queries > 1 ? PYRO_SLICE_LITERAL(
+                          "Cache the filtered table for the SQL executions that share it, and unpersist it after them.")
+                    : PYRO_SLICE_LITERAL("Read the table once: compute the aggregates together, or cache the filtered "
+                                         "rows for this SQL execution."),
         verify);
     if (advice)
         advice->code = queries > 1
@@ -156,7 +156,7 @@ const struct pyro_rule pyro_rule_repeated_scan = {
     .id = "repeated-scan",
     .category = "plan",
     .title = "Repeated scan",
-    .summary = "The same files were read again and again with the same filters, and nothing was kept.",
+    .summary = "Spark reads the same files repeatedly with the same filters, and nothing is cached.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -15,17 +15,16 @@
 enum { START_ALLOWANCE_MS, START_MENTION_SHARE, START_MENTION_MS, LATER_MIN_MS, LATER_MIN_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [START_ALLOWANCE_MS] = {"start_allowance_ms", 30000, "ms",
-                            "Containers, JVM and registration take 8-40 s and cannot be saved by the job's owner: only "
-                            "the wait beyond counts"},
+                            "Normal startup: containers, JVM and registration take 8-40 s. Only a longer wait counts"},
     [START_MENTION_SHARE] = {"start_share_min", 0.25, "share",
-                             "Mentioned (low) when a short run spends so much of its time on starting"},
-    [START_MENTION_MS] = {"start_ms_min", 5000, "ms", "... and at least so long"},
-    [LATER_MIN_MS] = {"later_ms_min", 2000, "ms", "Later waits have no excuse: quiet below, in sum"},
-    [LATER_MIN_SHARE] = {"later_share_min", 0.02, "share", "... and below this share of the application"},
+                             "Low severity if a short run spends this share of its time on starting"},
+    [START_MENTION_MS] = {"start_ms_min", 5000, "ms", "... and at least this time"},
+    [LATER_MIN_MS] = {"later_ms_min", 2000, "ms", "Later waits: quiet if their sum is smaller"},
+    [LATER_MIN_SHARE] = {"later_share_min", 0.02, "share", "... or a smaller share of the wall time"},
 };
 
-static const char *const verify_text =
-    "In the next run the wall part resource_wait is smaller; the Executors page shows when each one was added.";
+static const char *const verify_text = "In the next run the part resource_wait of the wall time is smaller. The "
+                                       "Executors page shows when each executor was added.";
 
 static void advise_later(struct pyro_rule_context *context, struct pyro_finding *finding)
 {
@@ -33,32 +32,31 @@ static void advise_later(struct pyro_rule_context *context, struct pyro_finding 
     if (!pyro_app_dynamic_allocation(app)) {
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Find out where the executors went (see executor-lost) and why the cluster "
-                               "gave no new ones: queue limits, preemption, no free nodes."),
+            PYRO_SLICE_LITERAL("Find out why executors were lost (see executor-lost) and why the cluster manager did "
+                               "not start new ones: queue limits, preemption, no free nodes."),
             verify_text);
         return;
     }
     struct pyro_slice idle = pyro_app_property(app, "spark.dynamicAllocation.executorIdleTimeout");
     struct pyro_slice backlog = pyro_app_property(app, "spark.dynamicAllocation.schedulerBacklogTimeout");
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(
-            context,
-            "Keep at least one executor while the driver works and give idle ones back later (idle timeout is %s): "
-            "each return costs a new start.",
-            idle.ptr ? pyro_say_text(context, idle, 20) : "60s"),
-        verify_text);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Keep at least one executor while the driver works, and remove idle executors "
+                                     "later (the idle timeout is %s). Each removal costs a new start.",
+                                     idle.ptr ? pyro_say_text(context, idle, 20) : "60s"),
+                            verify_text);
     if (pyro_app_property_int(app, "spark.dynamicAllocation.minExecutors", 0) < 1)
         pyro_advice_set(context, advice, "spark.dynamicAllocation.minExecutors", PYRO_SLICE_LITERAL("1"));
     if (idle.ptr && !pyro_slice_is(idle, "60s"))
         pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", PYRO_SLICE_LITERAL("60s"));
     if (backlog.ptr && !pyro_slice_is(backlog, "1s")) {
-        advice = pyro_finding_advise(context, finding,
-                                     pyro_say(context,
-                                              "Ask for executors at once: waiting tasks now wait %s before "
-                                              "Spark asks for the first one.",
-                                              pyro_say_text(context, backlog, 20)),
-                                     verify_text);
+        advice = pyro_finding_advise(
+            context, finding,
+            pyro_say(context,
+                     "Request executors immediately: now tasks wait %s before Spark requests the first executor.",
+                     pyro_say_text(context, backlog, 20)),
+            verify_text);
         pyro_advice_set(context, advice, "spark.dynamicAllocation.schedulerBacklogTimeout", PYRO_SLICE_LITERAL("1s"));
     }
 }
@@ -66,17 +64,19 @@ static void advise_later(struct pyro_rule_context *context, struct pyro_finding 
 static void advise_start(struct pyro_rule_context *context, struct pyro_finding *finding, double start)
 {
     if (start > pyro_limit(context, START_ALLOWANCE_MS))
-        pyro_finding_advise(context, finding,
-                            pyro_say(context,
-                                     "Look at the cluster manager for these %s: queue full, no free nodes, slow image "
-                                     "pulls, archives and jars that are shipped (spark.yarn.archive, smaller images).",
-                                     pyro_say_ms(context, start)),
-                            verify_text);
+        pyro_finding_advise(
+            context, finding,
+            pyro_say(context,
+                     "Check in the cluster manager what happened in these %s: full queue, no free nodes, slow image "
+                     "pulls, large archives and jars (spark.yarn.archive, smaller images).",
+                     pyro_say_ms(context, start)),
+            verify_text);
     else
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Starting is normal but dear for so short a run: put several such jobs "
-                                               "into one application, or use a long-running one (Spark Connect)."),
-                            verify_text);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("This start is normal but costly for such a short run. Combine several such runs in one "
+                               "application, or use a long-running application (Spark Connect)."),
+            verify_text);
 }
 
 struct waits {
@@ -127,17 +127,17 @@ static struct pyro_slice describe(struct pyro_rule_context *context, const struc
     double wall = fmax(pyro_app_wall(app), 1);
     struct pyro_slice text = PYRO_SLICE_LITERAL("");
     if (waits->start >= pyro_limit(context, START_MENTION_MS))
-        text = pyro_say(context, "%s passed until the first executor was there (%.0f %% of the run).",
+        text = pyro_say(context, "The first executor was available after %s (%.0f %% of the run).",
                         pyro_say_ms(context, waits->start), 100 * waits->start / wall);
     if (waits->later > 0)
-        text = pyro_say(context, "%s%sWork %swaited %s with no executor alive (%.0f %%)%s.", text.ptr,
+        text = pyro_say(context, "%s%sWork %swaited %s without an executor (%.0f %%)%s.", text.ptr,
                         text.len > 0 ? " " : "", text.len > 0 ? "later " : "", pyro_say_ms(context, waits->later),
                         100 * waits->later / wall,
-                        pyro_app_dynamic_allocation(app) ? ": dynamic allocation had given all of them back" : "");
+                        pyro_app_dynamic_allocation(app) ? ": dynamic allocation had removed all of them" : "");
     if (waits->ramp.lost_ms > 0)
         text = pyro_say(context,
-                        "%s%sTasks waited for %s while only some of the executors were there (at first %.0f of %.0f "
-                        "slots), which cost %s by the clock.",
+                        "%s%sTasks waited for %s while only some of the executors were available (at first %.0f of "
+                        "%.0f slots). This cost %s of wall time.",
                         text.ptr, text.len > 0 ? " " : "", pyro_say_ms(context, waits->ramp.waited_ms),
                         fmax(1, round(waits->ramp.fewest)), round(waits->ramp.most),
                         pyro_say_ms(context, waits->ramp.lost_ms));
@@ -149,19 +149,19 @@ static void advise_ramp(struct pyro_rule_context *context, struct pyro_finding *
     const struct pyro_app *app = context->app;
     if (!pyro_app_dynamic_allocation(app)) {
         pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Ask the cluster manager why the other executors came so late: queue "
-                                               "limits, no free nodes, slow image pulls."),
+                            PYRO_SLICE_LITERAL("Check in the cluster manager why the other executors started late: "
+                                               "queue limits, no free nodes, slow image pulls."),
                             verify_text);
         return;
     }
     double wanted = fmax(1, ceil(waits->ramp.most / pyro_app_slots_per_executor(app)));
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "Start with the %.0f executors that this work gets in the end, or let dynamic allocation ask for "
-                 "more every second.",
-                 wanted),
-        verify_text);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Start with the %.0f executors that this work gets in the end, or let dynamic "
+                                     "allocation request more every second.",
+                                     wanted),
+                            verify_text);
     pyro_advice_set(context, advice, "spark.dynamicAllocation.initialExecutors", pyro_say(context, "%.0f", wanted));
     static const char *const timeouts[] = {"spark.dynamicAllocation.schedulerBacklogTimeout",
                                            "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout"};
@@ -310,7 +310,7 @@ const struct pyro_rule pyro_rule_resource_wait = {
     .id = "resource-wait",
     .category = "resources",
     .title = "Waiting for executors",
-    .summary = "Work was there but no executor: the cluster or dynamic allocation gave them late.",
+    .summary = "Work waits for executors: the cluster manager or dynamic allocation starts them late.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

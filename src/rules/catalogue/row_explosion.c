@@ -8,11 +8,11 @@
 
 enum { GROWTH_MIN, ROWS_MIN, TASK_SHARE_MIN, SPARED_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [GROWTH_MIN] = {"growth_min", 10, "ratio", "So many rows come out for each one that goes in"},
-    [ROWS_MIN] = {"rows_min", 5e6, "count", "Fewer rows are handled in a moment"},
+    [GROWTH_MIN] = {"growth_min", 10, "ratio", "Minimum ratio of output rows to input rows"},
+    [ROWS_MIN] = {"rows_min", 5e6, "count", "Quiet with fewer output rows: processing them is quick"},
     [TASK_SHARE_MIN] = {"task_share_min", 0.1, "share",
-                        "Quiet where making and handling them took less of the application's task time"},
-    [SPARED_SHARE] = {"spared_share", 0.5, "share", "Of that time, what aggregating or filtering before would spare"},
+                        "Quiet if creating and processing them takes a smaller share of the application's task time"},
+    [SPARED_SHARE] = {"spared_share", 0.5, "share", "Share of that time that aggregating or filtering before saves"},
 };
 
 enum { ROWS_IN, ROWS_OUT, GROWTH };
@@ -59,11 +59,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     const char *what = join                              ? "a join"
                        : class == PYRO_OPERATOR_GENERATE ? "an explode"
                                                          : "an expansion of grouping sets";
-    const char *verify = "In the next run this operator puts out far fewer rows (Spark UI, SQL page).";
+    const char *verify = "In the next run this operator has far fewer output rows (Spark UI, SQL page).";
     pyro_plan_case_apply(context, finding, cases, found);
-    finding->cause =
-        pyro_say(context, "%s: %s made %.3g rows of %.3g, %.0f for each, and what follows handled them all.",
-                 pyro_say_stage(context, found->stage), what, value[ROWS_OUT], value[ROWS_IN], value[GROWTH]);
+    finding->cause = pyro_say(
+        context,
+        "%s: %s created %.3g rows from %.3g, %.0f for each row, and the following operators processed all of them.",
+        pyro_say_stage(context, found->stage), what, value[ROWS_OUT], value[ROWS_IN], value[GROWTH]);
     pyro_finding_evidence(context, finding, "rows_out", value[ROWS_OUT], value[ROWS_IN], "count");
     pyro_finding_evidence(context, finding, "rows_in", value[ROWS_IN], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "growth", value[GROWTH], 1, "ratio");
@@ -73,11 +74,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_finding_merged(context, finding, "operators", found->merged);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        join ? PYRO_SLICE_LITERAL(
-                   "The key repeats on both sides: join on all of the key, or aggregate one side to one row a "
-                   "key before the join.")
-             : PYRO_SLICE_LITERAL("Filter and aggregate before the rows are multiplied, and take only the columns that "
-                                  "are needed along."),
+        join ? PYRO_SLICE_LITERAL("The key repeats on both sides: join on the complete key, or aggregate one side to "
+                                  "one row per key before the join.")
+             : PYRO_SLICE_LITERAL(
+                   "Filter and aggregate before the rows multiply, and keep only the columns that you need."),
         verify);
     if (advice)
         advice->code = join ? PYRO_SLICE_LITERAL("small = b.groupBy('key').agg(...)\na.join(small, 'key')")
@@ -107,7 +107,8 @@ const struct pyro_rule pyro_rule_row_explosion = {
     .id = "row-explosion",
     .category = "plan",
     .title = "Row explosion",
-    .summary = "A join, explode or expansion makes many rows of each one, and what comes after pays for them.",
+    .summary = "A join, explode or expansion creates many rows from each row, and the following operators process all "
+               "of them.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

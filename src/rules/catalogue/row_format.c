@@ -26,21 +26,22 @@ enum {
     SLOWEST_MS
 };
 static const struct pyro_threshold thresholds[] = {
-    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Smaller files are parsed in a moment"},
-    [CSV_MS] = {"csv_ms_per_mib", 15, "ms",
-                "Of a task, parsing 1 MiB of CSV; what goes beyond is the query's own work"},
+    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Quiet below: parsing smaller files is quick"},
+    [CSV_MS] = {"csv_ms_per_mib", 15, "ms", "Task time to parse 1 MiB of CSV; the rest is other work of the query"},
     [JSON_MS] = {"json_ms_per_mib", 20, "ms", "The same for JSON"},
     [XML_MS] = {"xml_ms_per_mib", 40, "ms", "The same for XML"},
     [TEXT_MS] = {"text_ms_per_mib", 5, "ms", "The same for lines of text"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
-    [PLAIN_BYTES] =
-        {"plain_bytes_min", 256.0 * 1024 * 1024, "bytes",
-         "Columnar output without compression, which somebody must have switched off, matters from here on"},
-    [PLAIN_TEXT_BYTES] = {"plain_text_bytes_min", 1024.0 * 1024 * 1024, "bytes",
-                          "Text without compression is Spark's default, and handy while it is small"},
-    [HEAVY_BYTES] = {"heavy_bytes_min", 10.0 * 1024 * 1024 * 1024, "bytes", "Readers of the output feel it badly"},
-    [SLOW_MS] = {"slow_ms_per_mib", 60, "ms",
-                 "What gzip, deflate and brotli take beyond zstd or snappy for 1 MiB of output (2 to 3 MiB of data)"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
+    [PLAIN_BYTES] = {"plain_bytes_min", 256.0 * 1024 * 1024, "bytes",
+                     "Minimum size of columnar output without compression, which is not the default"},
+    [PLAIN_TEXT_BYTES] =
+        {"plain_text_bytes_min", 1024.0 * 1024 * 1024, "bytes",
+         "Minimum size of text output without compression, which is Spark's default and practical for small files"},
+    [HEAVY_BYTES] = {"heavy_bytes_min", 10.0 * 1024 * 1024 * 1024, "bytes",
+                     "At this size uncompressed output is a burden for its readers"},
+    [SLOW_MS] =
+        {"slow_ms_per_mib", 60, "ms",
+         "Extra task time of gzip, deflate and brotli over zstd or snappy for 1 MiB of output (2 to 3 MiB of data)"},
     [SLOWEST_MS] = {"slowest_ms_per_mib", 250, "ms", "The same for bzip2 and xz"},
 };
 
@@ -177,9 +178,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (inference > 0) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            pyro_say(context, "Give the reader the schema: it then does not read everything once more to guess it%s.",
+            pyro_say(context,
+                     "Give the schema to the reader. Then Spark does not read the input an extra time to infer it%s.",
                      inference > 1 ? pyro_say(context, " (%.0f times in this run)", inference).ptr : ""),
-            "In the next run there is no job called \"csv at ...\" or \"json at ...\" that reads the whole input.");
+            "In the next run no job named \"csv at ...\" or \"json at ...\" reads the whole input.");
         if (advice)
             advice->code =
                 PYRO_SLICE_LITERAL("spark.read.schema(\"id BIGINT, day DATE, price DECIMAL(9,2)\").csv(path)");
@@ -189,8 +191,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "Store it once as Parquet (or ORC, Delta, Iceberg) and read that: columns that a query does not name "
-                 "are not read at all, and nothing is parsed. %s is for exchange between programs.",
+                 "Store the data once as Parquet (or ORC, Delta, Iceberg) and read that. Spark then reads only the "
+                 "columns that a query needs, and does not parse text. Use %s for exchange between programs.",
                  format),
         "In the next run the plan has \"Scan parquet\" with a fraction of this input size, and the stage is shorter.");
     if (advice)
@@ -210,9 +212,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     const char *what =
         inference > 0 && reads > 0
-            ? pyro_say(context, "read %.0f times and once more %.0f times to guess its types", reads, inference).ptr
+            ? pyro_say(context, "read %.0f times, and %.0f more times to infer the schema", reads, inference).ptr
         : inference > 0
-            ? pyro_say(context, "read %s only to guess its types", pyro_say_count(context, inference, "time", "times"))
+            ? pyro_say(context, "read %s only to infer the schema", pyro_say_count(context, inference, "time", "times"))
                   .ptr
         : reads > 1 ? pyro_say(context, "parsed %.0f times", reads).ptr
                     : "parsed";
@@ -269,17 +271,17 @@ static void examine_write(struct pyro_rule_context *context, struct pyro_spots *
 static void advise_codec(struct pyro_rule_context *context, struct pyro_finding *finding,
                          const struct pyro_write_format *format, bool plain)
 {
-    const char *verify = plain ? "In the next run the stage's output is a half to a fifth of this size."
-                               : "In the next run the stage that writes is shorter, its output about as large.";
+    const char *verify =
+        plain ? "In the next run the output of the stage has a half to a fifth of this size."
+              : "In the next run the stage that writes is shorter, and its output has about the same size.";
     bool rows = pyro_scan_is_rows(format->format);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        rows ? PYRO_SLICE_LITERAL(
-                   "Write Parquet or ORC, compressed with zstd: smaller than compressed text, read column "
-                   "by column, and cut into pieces by whoever reads it.")
+        rows ? PYRO_SLICE_LITERAL("Write Parquet or ORC with zstd: it is smaller than compressed text, and readers can "
+                                  "split it and read single columns.")
         : format->from_option
-            ? PYRO_SLICE_LITERAL("Take the compression option off the writer, or ask for zstd there.")
-            : PYRO_SLICE_LITERAL("Compress with zstd: nearly as small as gzip, nearly as fast as none."),
+            ? PYRO_SLICE_LITERAL("Remove the compression option of the writer, or set it to zstd.")
+            : PYRO_SLICE_LITERAL("Compress with zstd: almost as small as gzip, almost as fast as no compression."),
         verify);
     if (!advice)
         return;
@@ -303,15 +305,14 @@ static void report_write(struct pyro_rule_context *context, const struct pyro_sp
     finding->title = plain ? PYRO_SLICE_LITERAL("Output not compressed") : PYRO_SLICE_LITERAL("Slow compression");
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause =
-        plain
-            ? pyro_say(context,
-                       "%s: %s of %s were written without compression; who stores and reads them pays for "
-                       "two to five times the bytes.",
-                       pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name)
-            : pyro_say(context,
-                       "%s: %s of %s were compressed with %.*s, which took about %s of task time more than zstd would.",
-                       pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name,
-                       (int)format->name.len, format->name.ptr, pyro_say_ms(context, ms));
+        plain ? pyro_say(context,
+                         "%s: %s of %s were written without compression. Storing and reading them takes two to five "
+                         "times the bytes.",
+                         pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name)
+              : pyro_say(context,
+                         "%s: %s of %s were compressed with %.*s, which takes about %s of task time more than zstd.",
+                         pyro_say_stage(context, spot->stage), pyro_say_bytes(context, bytes), name,
+                         (int)format->name.len, format->name.ptr, pyro_say_ms(context, ms));
     pyro_finding_evidence(context, finding, "written_bytes", bytes, (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "writes", (double)(end - first), (double)NAN, "count");
     if (!plain)
@@ -371,8 +372,8 @@ const struct pyro_rule pyro_rule_row_format = {
     .id = "row-format",
     .category = "io",
     .title = "Row format",
-    .summary = "CSV, JSON, XML or text is parsed where columnar files would be read, or read once more to guess its "
-               "types; or output is written without compression, or with a slow one.",
+    .summary = "The run parses CSV, JSON, XML or text instead of reading columnar files, or reads it an extra time to "
+               "infer the schema. Or it writes output without compression, or with a slow codec.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

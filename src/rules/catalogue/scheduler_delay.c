@@ -8,12 +8,13 @@
 
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
 static const struct pyro_threshold thresholds[] = {
-    [SHARE] = {"delay_share_min", 0.2, "share", "Of a stage's task time; healthy stages are below a tenth"},
+    [SHARE] = {"delay_share_min", 0.2, "share", "Minimum share of a stage's task time; healthy stages are below 10 %"},
     [MEAN_MS] = {"delay_ms_min", 200, "ms",
-                 "A task; some ten are usual, and healthy runs on machines with too few cores saw up to 150"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place were delayed by less together"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or by less than this share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
+                 "Minimum delay per task; about 10 ms is normal, and healthy runs on hosts with too few cores have up "
+                 "to 150 ms"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
 };
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_part_case *found)
@@ -21,20 +22,19 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     const char *verify =
-        "In the next run \"Scheduler Delay\" (Spark UI, stage page, additional metrics) is some ten milliseconds.";
+        "In the next run \"Scheduler Delay\" (Spark UI, stage page, additional metrics) is about ten milliseconds.";
     if (pyro_slice_find(stage->name, "parallelize") || pyro_slice_find(stage->call_site, "parallelize") ||
         (!pyro_stage_is_sql(stage) && pyro_stage_read_bytes(stage) <= 0))
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("If the tasks carry data of the driver (parallelize() or createDataFrame() of a large "
-                               "collection; the driver's log warns of a \"task of very large size\"), write it to "
-                               "files or broadcast it, and let tasks read it."),
+            PYRO_SLICE_LITERAL("If the tasks contain data of the driver (parallelize() or createDataFrame() of a large "
+                               "collection; the driver's log warns about a \"task of very large size\"), write the "
+                               "data to files or broadcast it, and let tasks read it."),
             verify);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Relieve the driver: give it more cores and memory (look for garbage collection and full "
-                           "processors there), keep loops over results out of it, and let it share no host with "
-                           "executors."),
+        PYRO_SLICE_LITERAL("Reduce the load of the driver: give it more cores and memory (check its garbage collection "
+                           "and CPU load), avoid loops over results, and do not run it on a host with executors."),
         verify);
     double cores = pyro_real(pyro_app_property_int(app, "spark.driver.cores", 1));
     if (!pyro_app_is_local(app) && cores < 4)
@@ -43,8 +43,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (mean < 1000)
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Use fewer and larger tasks where you can: these take %s each, so that the driver "
-                                     "handles many of them at a time.",
+                                     "Use fewer and larger tasks if possible: these take %s each, so the driver "
+                                     "handles many of them at the same time.",
                                      pyro_say_ms(context, mean)),
                             verify);
 }
@@ -55,13 +55,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
     struct pyro_finding *finding = pyro_finding_add(context, context->rule);
     if (!finding)
         return;
-    finding->cause =
-        pyro_say(context,
-                 "%s: tasks spent %.0f %% of their time (%s each, %s in all) between driver and executor instead of "
-                 "running.%s",
-                 pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
-                 pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)),
-                 pyro_say_ms(context, found->all_part_ms), pyro_part_cases_more(context, found));
+    finding->cause = pyro_say(
+        context,
+        "%s: tasks spent %.0f %% of their time (%s each, %s in all) between driver and executor instead of running.%s",
+        pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
+        pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)), pyro_say_ms(context, found->all_part_ms),
+        pyro_part_cases_more(context, found));
     pyro_part_cases_report(context, finding, cases, lead, "scheduler_delay", pyro_limit(context, USUAL));
     advise(context, finding, found);
     pyro_remedy_sure(finding, 0.4, 0.7, 1);
@@ -87,7 +86,8 @@ const struct pyro_rule pyro_rule_scheduler_delay = {
     .id = "scheduler-delay",
     .category = "resources",
     .title = "Scheduler delay",
-    .summary = "Tasks spend their time between driver and executor: the driver is overloaded, or tasks are too large.",
+    .summary =
+        "Tasks spend their time between driver and executor, because the driver is overloaded or tasks are too large.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -10,12 +10,14 @@
 
 enum { REPEATS, GAP_MS, BUSY, SITES, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [REPEATS] = {"repeats_min", 6, "count", "Jobs of the same place one after the other: a loop, not a few steps"},
-    [GAP_MS] = {"gap_ms_max", 5000, "ms", "Between the end of one and the start of the next"},
-    [BUSY] = {"busy_share_max", 0.5, "share", "Slot time used while they ran: most slots were empty"},
-    [SITES] = {"sites_max", 4, "count", "Different places in the loop; more are a program, not a loop"},
-    [SAVING_MS] = {"saving_ms_min", 2000, "ms", "Quiet when less wall time would be saved"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "... or less than this share of the application"},
+    [REPEATS] = {"repeats_min", 6, "count",
+                 "Minimum number of sequential jobs at the same call site: a loop, not a few steps"},
+    [GAP_MS] = {"gap_ms_max", 5000, "ms", "Maximum time between the end of one job and the start of the next"},
+    [BUSY] = {"busy_share_max", 0.5, "share",
+              "Maximum used share of the core time while they ran: most slots are idle"},
+    [SITES] = {"sites_max", 4, "count", "Maximum number of call sites in the loop; more are a program, not a loop"},
+    [SAVING_MS] = {"saving_ms_min", 2000, "ms", "Quiet if the saving in wall time is smaller"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "... or a smaller share of the wall time"},
 };
 
 /* Filling the slots from threads works out this well; a loop over cached data may need each step for the next. */
@@ -221,33 +223,33 @@ static void report(struct pyro_rule_context *context, const struct unit *units, 
     const char *what = unit->sql == PYRO_NONE ? "jobs" : "queries";
     finding->cause = pyro_say(
         context,
-        "%.0f %s of one place (%s) ran one after the other for %s, using %.0f %% of %.0f slots: most slots were empty "
-        "while the next ones waited for their turn.%s",
+        "%.0f %s at one call site (%s) ran one after the other for %s and used %.0f %% of %.0f slots: most slots were "
+        "idle while the next ones waited.%s",
         chain->count, what, pyro_say_text(context, finding->call_site, 120), pyro_say_ms(context, chain->ms),
         100 * busy, chain->slots,
-        cached ? " They read the same cached data: if each needs the result of the one before, this does not apply."
+        cached ? " They read the same cached data: if each needs the result of the previous one, this does not apply."
                : "");
     pyro_finding_evidence(context, finding, "jobs", chain->count, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "sequential_ms", chain->ms, chain->ms - chain->saved_ms, "ms");
     pyro_finding_evidence(context, finding, "busy_share", busy, FILL, "share");
     pyro_finding_evidence(context, finding, "slots", chain->slots, (double)NAN, "count");
     pyro_finding_merged(context, finding, "loops", chain->merged);
-    const char *verify = "In the next run the jobs lie beside each other on the Jobs page's event timeline.";
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "If the %s do not need each other's results, start them from some %.0f threads; with the FAIR "
-                 "scheduler none of them waits for all tasks of another.",
-                 what, fmax(2, fmin(ceil(1 / fmax(busy, 0.05)), 16))),
-        verify);
+    const char *verify = "In the next run the jobs run at the same time in the event timeline of the Jobs page.";
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "If the %s do not need each other's results, start them from about %.0f threads. "
+                                     "With the FAIR scheduler none of them waits for all tasks of another.",
+                                     what, fmax(2, fmin(ceil(1 / fmax(busy, 0.05)), 16))),
+                            verify);
     pyro_advice_set(context, advice, "spark.scheduler.mode", PYRO_SLICE_LITERAL("FAIR"));
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("from concurrent.futures import ThreadPoolExecutor\n"
                                           "with ThreadPoolExecutor(4) as pool:\n"
                                           "    results = list(pool.map(run_one, items))");
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Or make one job of them: union() their inputs with a column that tells "
-                                           "them apart, and group or partitionBy() it."),
+                        PYRO_SLICE_LITERAL("Or combine them into one job: union() their inputs with a column that "
+                                           "distinguishes them, and use groupBy() or partitionBy() on it."),
                         verify);
     /* Whether one needs the other is not in the log. */
     finding->confidence *= cached ? 0.4 : writes ? 0.8 : 0.65;
@@ -307,7 +309,7 @@ const struct pyro_rule pyro_rule_sequential_jobs = {
     .id = "sequential-jobs",
     .category = "parallelism",
     .title = "Jobs one after the other",
-    .summary = "A loop runs jobs one after the other although most slots are empty.",
+    .summary = "A loop runs jobs one after the other although most slots are idle.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

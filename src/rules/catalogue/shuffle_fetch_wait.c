@@ -8,14 +8,14 @@
 
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK, MANY_BLOCKS };
 static const struct pyro_threshold thresholds[] = {
-    [SHARE] = {"wait_share_min", 0.2, "share",
-               "Of a stage's task time; healthy shuffles wait for less than a twentieth"},
-    [MEAN_MS] = {"wait_ms_min", 20, "ms", "A task; shorter waits are those of a network's round trips"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place waited less together"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or less than this share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
-    [SMALL_BLOCK] = {"small_block_bytes", 65536, "bytes", "Blocks below this cost more requests than bytes"},
-    [MANY_BLOCKS] = {"many_blocks", 100, "count", "... when a task fetches at least so many"},
+    [SHARE] = {"wait_share_min", 0.2, "share", "Minimum share of a stage's task time; healthy shuffles are below 5 %"},
+    [MEAN_MS] = {"wait_ms_min", 20, "ms", "Minimum wait per task; shorter waits are network round trips"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
+    [SMALL_BLOCK] = {"small_block_bytes", 65536, "bytes",
+                     "Recommendation: below this size, blocks cost more by their number than by their bytes"},
+    [MANY_BLOCKS] = {"many_blocks", 100, "count", "... if a task fetches at least this many"},
 };
 
 struct blocks {
@@ -51,8 +51,8 @@ static bool advise_limits(struct pyro_rule_context *context, struct pyro_finding
         return false;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Let tasks fetch more at a time: the limits on it are far below Spark's defaults, so that "
-                           "each task waits for one small answer after the other."),
+        PYRO_SLICE_LITERAL("Let tasks fetch more at the same time: the limits are far below Spark's defaults, so each "
+                           "task waits for many small responses one after the other."),
         verify);
     if (flight < 16 * mib)
         pyro_advice_set(context, advice, "spark.reducer.maxSizeInFlight", PYRO_SLICE_LITERAL("48m"));
@@ -76,8 +76,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             context, finding,
             pyro_say(
                 context,
-                "Make fewer and larger blocks: a task fetches %.0f blocks of %s. Their number is map tasks times "
-                "reduce tasks; read larger splits, coalesce() before the shuffle, or use fewer shuffle partitions.",
+                "Create fewer and larger blocks: a task fetches %.0f blocks of %s. Their number is map tasks x reduce "
+                "tasks. Read larger splits, coalesce() before the shuffle, or use fewer shuffle partitions.",
                 blocks->count / fmax(blocks->tasks, 1),
                 pyro_say_bytes(context, blocks->bytes / fmax(blocks->count, 1))),
             verify);
@@ -86,12 +86,13 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     bool service = pyro_app_property_bool(app, "spark.shuffle.service.enabled", false);
     pyro_finding_advise(
         context, finding,
-        service ? PYRO_SLICE_LITERAL("Look at the shuffle services that serve the blocks (load, disk and network of "
-                                     "their hosts, spark.shuffle.io.serverThreads), and shuffle less: filter, project "
-                                     "and combine before the shuffle.")
-                : PYRO_SLICE_LITERAL("Look at the executors that serve the blocks (garbage collection, disk, network); "
-                                     "an external shuffle service takes serving off them. Shuffle less: filter, "
-                                     "project and combine before the shuffle."),
+        service
+            ? PYRO_SLICE_LITERAL(
+                  "Check the shuffle services that serve the blocks (load, disk and network of their hosts, "
+                  "spark.shuffle.io.serverThreads), and shuffle less: filter, project and combine before the shuffle.")
+            : PYRO_SLICE_LITERAL(
+                  "Check the executors that serve the blocks (garbage collection, disk, network); an external shuffle "
+                  "service relieves them. Shuffle less: filter, project and combine before the shuffle."),
         verify);
 }
 
@@ -141,7 +142,7 @@ const struct pyro_rule pyro_rule_shuffle_fetch_wait = {
     .id = "shuffle-fetch-wait",
     .category = "shuffle",
     .title = "Waiting for shuffle blocks",
-    .summary = "Tasks stand still until the blocks of a shuffle arrive from other executors.",
+    .summary = "Tasks wait until the blocks of a shuffle arrive from other executors.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

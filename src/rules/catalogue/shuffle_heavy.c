@@ -10,13 +10,16 @@
 
 enum { BYTES, RATIO, REPEATS, ALIKE, COST_MS, COST_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [BYTES] = {"shuffle_bytes_min", 32 * MIB, "bytes", "Written to shuffles by one query; less is quick"},
-    [RATIO] = {"ratio_min", 4, "ratio", "Shuffled to read: joins and aggregations of a query stay below two or three"},
-    [REPEATS] = {"repeats_min", 2, "count", "Stages of one query that shuffle what they read from a shuffle once more"},
+    [BYTES] = {"shuffle_bytes_min", 32 * MIB, "bytes",
+               "Minimum size that one SQL execution writes to shuffles; less is quick"},
+    [RATIO] = {"ratio_min", 4, "ratio",
+               "Minimum ratio of shuffled to read bytes: joins and aggregations of a query stay below two or three"},
+    [REPEATS] = {"repeats_min", 2, "count",
+                 "Minimum number of stages of one SQL execution that shuffle again what they read from a shuffle"},
     [ALIKE] = {"alike_min", 0.8, "share",
-               "... which read and write at least this part of the bytes of the query's largest shuffle"},
-    [COST_MS] = {"cost_ms_min", 1000, "ms", "Quiet when what is too much cost less task time"},
-    [COST_SHARE] = {"cost_share_min", 0.01, "share", "... or less than this share of the application's task time"},
+               "... and read and write at least this share of the bytes of its largest shuffle"},
+    [COST_MS] = {"cost_ms_min", 1000, "ms", "Quiet if the saving in task time is smaller"},
+    [COST_SHARE] = {"cost_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
 };
 
 /* Serialising, compressing, copying and reading back, by one core; measured on shuffles of SQL rows. */
@@ -89,15 +92,15 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                    bool blown, bool repeated)
 {
     const struct pyro_stage *stage = &context->app->stages.items[query->lead];
-    const char *verify = "In the next run \"Shuffle Write\" of these stages (Spark UI, Stages) is near the size of the "
-                         "input.";
+    const char *verify =
+        "In the next run \"Shuffle Write\" of these stages (Spark UI, Stages) is close to the size of the input.";
     bool sql = pyro_stage_is_sql(stage);
     struct pyro_advice *advice = NULL;
     if (blown)
         advice = pyro_finding_advise(
             context, finding,
             sql ? PYRO_SLICE_LITERAL("Shuffle before the rows multiply: aggregate, filter and drop columns first, and "
-                                     "put explode() and wide joins behind the shuffle.")
+                                     "do explode() and wide joins after the shuffle.")
                 : PYRO_SLICE_LITERAL("Combine before the shuffle: reduceByKey() or aggregateByKey() instead of "
                                      "groupByKey(), filter and map to small values first."),
             verify);
@@ -106,9 +109,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (repeated)
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Shuffle the data once: %.0f stages shuffle whole what came out of a shuffle. "
-                                     "Remove repartition() calls, and use the same keys for joins, windows and "
-                                     "aggregations so that one partitioning serves all.",
+                                     "Shuffle the data once: %.0f stages shuffle the complete output of another "
+                                     "shuffle. Remove repartition() calls, and use the same keys for joins, windows "
+                                     "and aggregations, so that one partitioning is enough.",
                                      query->again),
                             verify);
 }
@@ -127,14 +130,14 @@ static void report(struct pyro_rule_context *context, const struct member *membe
                                          pyro_say_bytes(context, query->input))
                                     .ptr
                               : "";
-    const char *again = repeated ? pyro_say(context, "; %.0f stages shuffled once more what came out of a shuffle (%s)",
+    const char *again = repeated ? pyro_say(context, "; %.0f stages shuffled the output of a shuffle again (%s)",
                                             query->again, pyro_say_bytes(context, query->again_bytes))
                                        .ptr
                                  : "";
-    finding->cause =
-        pyro_say(context, "%s and the others of its %s sent %s through shuffles%s%s; this cost some %s of task time.",
-                 pyro_say_stage(context, query->lead), members[0].in_sql ? "query" : "job",
-                 pyro_say_bytes(context, query->shuffled), times, again, pyro_say_ms(context, query->cost_ms));
+    finding->cause = pyro_say(
+        context, "%s and the other stages of its %s sent %s through shuffles%s%s. This cost about %s of task time.",
+        pyro_say_stage(context, query->lead), members[0].in_sql ? "query" : "job",
+        pyro_say_bytes(context, query->shuffled), times, again, pyro_say_ms(context, query->cost_ms));
     pyro_finding_evidence(context, finding, "shuffle_write_bytes", query->shuffled,
                           query->shuffled - query->excess_bytes, "bytes");
     pyro_finding_evidence(context, finding, "input_bytes", query->input, (double)NAN, "bytes");
@@ -195,7 +198,7 @@ const struct pyro_rule pyro_rule_shuffle_heavy = {
     .id = "shuffle-heavy",
     .category = "shuffle",
     .title = "Heavy shuffles",
-    .summary = "A query sends many times its input through shuffles, or the same data again and again.",
+    .summary = "A query sends many times its input through shuffles, or the same data repeatedly.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -8,14 +8,16 @@
 
 enum { SHARE, MEAN_MS, RATE, TOTAL_MS, TOTAL_SHARE, USUAL, SMALL_BLOCK };
 static const struct pyro_threshold thresholds[] = {
-    [SHARE] = {"write_share_min", 0.2, "share", "Of a stage's task time; healthy shuffles write for a tenth of it"},
-    [MEAN_MS] = {"write_ms_min", 20, "ms", "A task"},
-    [RATE] = {"bytes_per_second_max", 100e6, "bytes", "A task that writes faster has much to write, not a slow disk"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when all tasks of a place wrote for less together"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share",
-                     "... or for less than this share of the application's task time"},
-    [USUAL] = {"usual_share", 0.05, "share", "What remains in a healthy run"},
-    [SMALL_BLOCK] = {"small_block_bytes", 16384, "bytes", "Advice: fewer partitions when a task's blocks are smaller"},
+    [SHARE] = {"write_share_min", 0.2, "share",
+               "Minimum share of a stage's task time; healthy stages write for 10 % of it"},
+    [MEAN_MS] = {"write_ms_min", 20, "ms", "Minimum write time per task"},
+    [RATE] = {"bytes_per_second_max", 100e6, "bytes",
+              "Quiet if a task writes faster than this: it has much to write, not a slow disk"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
+    [USUAL] = {"usual_share", 0.05, "share", "Share that remains in a healthy run"},
+    [SMALL_BLOCK] = {"small_block_bytes", 16384, "bytes",
+                     "Recommendation: fewer partitions if the blocks of a task are smaller"},
 };
 
 /* Partitions of the shuffle that the stage writes: those of a stage that names it as parent; 0 when none ran. */
@@ -39,24 +41,23 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (pyro_app_property_bool(app, "spark.shuffle.sync", false)) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Switch spark.shuffle.sync off: it makes every task wait until its shuffle files are on "
-                               "the disk, though a lost file is computed again anyway."),
+            PYRO_SLICE_LITERAL("Disable spark.shuffle.sync: it makes every task wait until its shuffle files are on "
+                               "the disk, although Spark can compute a lost file again."),
             verify);
         pyro_advice_set(context, advice, "spark.shuffle.sync", PYRO_SLICE_LITERAL("false"));
     }
     if (partitions > 1 && block < pyro_limit(context, SMALL_BLOCK))
-        pyro_finding_advise(context, finding,
-                            pyro_say(context,
-                                     "Use fewer shuffle partitions: each task writes %.0f pieces of %s, one after the "
-                                     "other.",
-                                     partitions, pyro_say_bytes(context, block)),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            pyro_say(context, "Use fewer shuffle partitions: each task writes %.0f blocks of %s, one after the other.",
+                     partitions, pyro_say_bytes(context, block)),
+            verify);
     pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Put spark.local.dir (YARN: yarn.nodemanager.local-dirs, Kubernetes: a spark-local-dir "
-                           "volume) on fast local disks, several of them, that nothing else uses; network volumes and "
-                           "burst credits that are used up are the usual culprits. Write less: filter, project and "
-                           "combine before the shuffle."),
+        PYRO_SLICE_LITERAL(
+            "Put spark.local.dir (YARN: yarn.nodemanager.local-dirs, Kubernetes: a spark-local-dir volume) on several "
+            "fast local disks that nothing else uses. The usual causes are network volumes and used-up burst credits. "
+            "Write less: filter, project and combine before the shuffle."),
         verify);
 }
 
@@ -71,7 +72,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
     double partitions = reducers(context->app, stage), block = bytes / tasks / fmax(partitions, 1);
     double rate = bytes / fmax(pyro_real(stage->shuffle_write_ms), 1) * 1000;
     finding->cause = pyro_say(
-        context, "%s: tasks spent %.0f %% of their time (%s in all) writing shuffle files, at %s a second each.%s",
+        context,
+        "%s: tasks spent %.0f %% of their time (%s in all) writing shuffle files, at %s per second and task.%s",
         pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
         pyro_say_ms(context, found->all_part_ms), pyro_say_bytes(context, rate), pyro_part_cases_more(context, found));
     pyro_part_cases_report(context, finding, cases, lead, "shuffle_write", pyro_limit(context, USUAL));

@@ -11,17 +11,17 @@
 
 enum { RATIO, TASKS, TASKS_ALL, STAGES, SLOWER_SHARE, SLOWER_RATIO, LOST_MS, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [RATIO] =
-        {"ratio_min", 1.4, "ratio",
-         "Median over the stages of: the host's median task to that of the middle host; equal hosts are within 1.2"},
+    [RATIO] = {"ratio_min", 1.4, "ratio",
+               "Minimum slowdown: the median task of the host divided by the one of the median host, as the median "
+               "over stages; equal hosts are within 1.2"},
     [TASKS] = {"tasks_min", 2, "count",
-               "Tasks of a stage that a host must have run to be compared in it: a slow one gets few"},
-    [TASKS_ALL] = {"tasks_in_all_min", 9, "count", "... and of all stages together"},
-    [STAGES] = {"stages_min", 3, "count", "Stages in which it was compared: one slow stage is chance"},
-    [SLOWER_SHARE] = {"slower_share_min", 0.8, "share", "Of these stages, those in which it was slower"},
-    [SLOWER_RATIO] = {"slower_ratio_min", 1.2, "ratio", "... by this"},
-    [LOST_MS] = {"lost_ms_min", 3000, "ms", "Quiet when its tasks lost less together"},
-    [LOST_SHARE] = {"lost_share_min", 0.01, "share", "... or less than this share of the application's task time"},
+               "Minimum number of tasks in a stage for a host to be compared; a slow host gets few"},
+    [TASKS_ALL] = {"tasks_in_all_min", 9, "count", "... and in all stages together"},
+    [STAGES] = {"stages_min", 3, "count", "Minimum number of compared stages: one slow stage can be chance"},
+    [SLOWER_SHARE] = {"slower_share_min", 0.8, "share", "Minimum share of these stages in which the host is slower"},
+    [SLOWER_RATIO] = {"slower_ratio_min", 1.2, "ratio", "... by at least this factor"},
+    [LOST_MS] = {"lost_ms_min", 3000, "ms", "Quiet if its tasks together lost less"},
+    [LOST_SHARE] = {"lost_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
 };
 
 /* Tasks of one stage, or a host's record over all stages. */
@@ -201,39 +201,39 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct pyro_app *app = context->app;
     struct pyro_slice name = pyro_app_text(app, verdict->place);
     const char *text = pyro_say_text(context, name, 80);
-    const char *verify = "In the next run the median task of each host is the same (Spark UI, stage page, Aggregated "
-                         "Metrics by Executor), or the host is not among them.";
+    const char *verify = "In the next run all hosts have the same median task (Spark UI, stage page, Aggregated "
+                         "Metrics by Executor), or the host is no longer used.";
     const char *what = host ? "host" : "executor";
-    pyro_finding_advise(
-        context, finding,
-        verdict->cpu >= (1 + verdict->ratio) / 2
-            ? pyro_say(context,
-                       "Look at the processor of %s %s: its tasks need more CPU time for the same work (slower "
-                       "model, lowered clock, memory bandwidth taken by others).",
-                       what, text)
-            : pyro_say(context,
-                       "Look at %s %s: its tasks need no more CPU time, they wait for it or for the disk. Check "
-                       "stolen and throttled CPU time (st in top, nr_throttled in cpu.stat), other processes, "
-                       "failing or full disks (dmesg, iostat).",
-                       what, text),
-        verify);
+    pyro_finding_advise(context, finding,
+                        verdict->cpu >= (1 + verdict->ratio) / 2
+                            ? pyro_say(context,
+                                       "Check the CPU of %s %s: its tasks need more CPU time for the same work (slower "
+                                       "model, reduced clock rate, memory bandwidth that others use).",
+                                       what, text)
+                            : pyro_say(context,
+                                       "Check %s %s: its tasks do not need more CPU time, they wait for the CPU or for "
+                                       "the disk. Check stolen and throttled CPU time (st in top, nr_throttled in "
+                                       "cpu.stat), other processes, failing or full disks (dmesg, iostat).",
+                                       what, text),
+                        verify);
     if (host && pyro_slice_starts_with(app->application.master, "yarn")) {
         struct pyro_advice *advice = pyro_finding_advise(
-            context, finding, PYRO_SLICE_LITERAL("Keep the application off this host until it is mended."), verify);
+            context, finding, PYRO_SLICE_LITERAL("Exclude this host from the application until it is fixed."), verify);
         pyro_advice_set(context, advice, "spark.yarn.exclude.nodes", pyro_say(context, "%s", text));
     } else if (host) {
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Take the host out of the cluster until it is mended (cordon the node, "
-                                               "decommission the worker)."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Remove the host from the cluster until it is fixed (cordon the node, decommission the worker)."),
+            verify);
     }
     if (pyro_app_property_bool(app, "spark.speculation", false))
         return;
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Where slow hosts come and go, and tasks may run twice without harm, switch on "
-                           "speculation: copies of their tasks run elsewhere."),
-        verify);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("If slow hosts change and tasks can safely run twice, enable "
+                                               "speculation: copies of their tasks run on other hosts."),
+                            verify);
     pyro_advice_set(context, advice, "spark.speculation", PYRO_SLICE_LITERAL("true"));
 }
 
@@ -254,15 +254,15 @@ static void report(struct pyro_rule_context *context, const struct places *place
     /* Numbers of executors change from run to run, hosts stay. */
     finding->id =
         host ? pyro_say(context, "slow-host:%s", pyro_say_text(context, name, 80)) : pyro_slice_from(context->rule->id);
-    finding->cause = pyro_say(
-        context,
-        "Tasks on %s %s took %.1f x as long as on the others with the same amount of data, in %.0f of %.0f stages "
-        "where they can be compared (%.0f tasks); this cost %s of task time. %s",
-        host ? "host" : "executor", pyro_say_text(context, name, 80), verdict->ratio, verdict->slower, verdict->stages,
-        verdict->tasks, pyro_say_ms(context, lost),
-        verdict->cpu <= 0                          ? "The log has no CPU times."
-        : verdict->cpu >= (1 + verdict->ratio) / 2 ? "They also used more CPU time."
-                                                   : "They used about the same CPU time: they were kept waiting.");
+    finding->cause = pyro_say(context,
+                              "Tasks on %s %s took %.1f x as long as on the others with the same amount of data, in "
+                              "%.0f of %.0f comparable stages (%.0f tasks). This cost %s of task time. %s",
+                              host ? "host" : "executor", pyro_say_text(context, name, 80), verdict->ratio,
+                              verdict->slower, verdict->stages, verdict->tasks, pyro_say_ms(context, lost),
+                              verdict->cpu <= 0 ? "The log has no CPU times."
+                              : verdict->cpu >= (1 + verdict->ratio) / 2
+                                  ? "They also used more CPU time."
+                                  : "They used about the same CPU time, so they waited for something.");
     pyro_finding_evidence(context, finding, "slow_to_usual_time", verdict->ratio, 1, "ratio");
     pyro_finding_evidence(context, finding, "slow_to_usual_cpu", verdict->cpu > 0 ? verdict->cpu : (double)NAN, 1,
                           "ratio");
@@ -325,7 +325,7 @@ const struct pyro_rule pyro_rule_slow_host = {
     .id = "slow-host",
     .category = "skew",
     .title = "Slow host",
-    .summary = "One host takes longer than the others for the same work, stage after stage.",
+    .summary = "One host takes longer than the others for the same work, in stage after stage.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

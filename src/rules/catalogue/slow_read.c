@@ -25,23 +25,27 @@ enum {
     SAVING_SHARE
 };
 static const struct pyro_threshold thresholds[] = {
-    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Rates are judged from so much input of a stage on"},
-    [SCAN_SHARE] = {"scan_share_min", 0.5, "share", "Of a stage's run time, spent inside a columnar reader"},
-    [CPU_SHARE] = {"cpu_share_max", 0.5, "share", "A stage that computes for longer than this does not wait"},
+    [BYTES_MIN] = {"bytes_min", 32.0 * 1024 * 1024, "bytes", "Minimum input of a stage to judge its rate"},
+    [SCAN_SHARE] = {"scan_share_min", 0.5, "share", "Minimum share of a stage's run time in a columnar reader"},
+    [CPU_SHARE] = {"cpu_share_max", 0.5, "share", "Quiet if a stage computes for a larger share: it does not wait"},
     [RATE_MAX] = {"bytes_per_ms_max", 4096, "bytes",
-                  "A columnar reader gave less a millisecond: stores give a task 20 MB a second or more"},
-    [ROW_BYTES_MIN] = {"row_bytes_min", 64.0 * 1024 * 1024, "bytes", "The same for readers that do not say their time"},
+                  "Maximum rate of a columnar reader, per millisecond: healthy storage gives a task at least 20 MB/s"},
+    [ROW_BYTES_MIN] = {"row_bytes_min", 64.0 * 1024 * 1024, "bytes",
+                       "Minimum input for readers without a metric of their time"},
     [ROW_WAIT_SHARE] = {"row_wait_share_min", 0.7, "share",
-                        "Of such a stage's run time, neither computing nor shuffling"},
-    [ROW_RATE_MAX] = {"row_bytes_per_ms_max", 2048, "bytes", "A waiting task of such a stage read less a millisecond"},
+                        "Minimum share of such a stage's run time that is neither computing nor shuffling"},
+    [ROW_RATE_MAX] = {"row_bytes_per_ms_max", 2048, "bytes",
+                      "Maximum rate of a waiting task in such a stage, per millisecond"},
     [PEER_TIMES] = {"peer_ratio_min", 8, "ratio",
-                    "So many times slower than another scan of the run, four times the rate counts as slow too"},
-    [LISTING_MS] = {"listing_ms_min", 5000, "ms", "Listing files for less is usual when a session starts"},
-    [LISTING_SHARE] = {"listing_share_min", 0.1, "share", "Of the application, gone to listing files"},
+                    "If the scan is at least this many times slower than another scan of the run, four times the rate "
+                    "counts as slow too"},
+    [LISTING_MS] = {"listing_ms_min", 5000, "ms",
+                    "Quiet if listing files takes less: this is normal when a session starts"},
+    [LISTING_SHARE] = {"listing_share_min", 0.1, "share", "Minimum share of the wall time for listing files"},
     [PROCESSOR_SHARE] = {"processor_share_min", 0.1, "share",
-                         "Of deserialising tasks, which is all computing: with less a host is overloaded, and waiting "
-                         "says nothing about files"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+                         "Minimum CPU share of task deserialization, which is only computing: with less the host is "
+                         "overloaded, and waiting says nothing about files"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { MS, RATE, BYTES, FACTOR, SCAN_MS };
@@ -125,13 +129,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_scans *s
     bool peer = best_rate * 1000 > 5 * spot->value[RATE];
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause = pyro_say(
-        context, "%s read %s at %s a second and task; %.0f %% of its run time passed waiting for that%s.%s",
+        context, "%s read %s at %s per second and task, and waited for the data for %.0f %% of its run time%s.%s",
         pyro_say_stage(context, spot->stage), pyro_say_bytes(context, spot->value[BYTES]),
         pyro_say_bytes(context, spot->value[RATE]), 100 * fmin(spot->value[SCAN_MS] / run, 1),
-        peer ? pyro_say(context, ", while another scan of this run got %s", pyro_say_bytes(context, best_rate * 1000))
-                   .ptr
+        peer ? pyro_say(context, "; another scan of this run got %s", pyro_say_bytes(context, best_rate * 1000)).ptr
              : "",
-        end - first > 1 ? pyro_say(context, " %zu scans of this place do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "bytes_per_task_second", spot->value[RATE],
                           peer ? best_rate * 1000 : FAIR_RATE * 1000, "bytes");
     pyro_finding_evidence(context, finding, "read_bytes", spot->value[BYTES], (double)NAN, "bytes");
@@ -140,17 +143,16 @@ static void report(struct pyro_rule_context *context, const struct pyro_scans *s
     pyro_finding_merged(context, finding, "scans", end - first);
     const char *verify = "In the next run \"scan time\" of this scan (Spark UI, SQL page) or the stage's run time is a "
                          "fraction of this, for the same size of files.";
-    pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Look at the place that is read: throttling (HTTP 503, SlowDown) of one prefix or bucket, a "
-                           "bucket in another region, an overloaded datanode or disk, too few connections "
-                           "(fs.s3a.connection.maximum) for the tasks of an executor."),
-        verify);
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Hide the latency: let the reader fetch ranges in larger pieces and ahead, and cache data "
-                           "that is read again on the executors' disks."),
-        verify);
+    pyro_finding_advise(context, finding,
+                        PYRO_SLICE_LITERAL("Check the storage: throttling (HTTP 503, SlowDown) of one prefix or "
+                                           "bucket, a bucket in another region, an overloaded datanode or disk, too "
+                                           "few connections (fs.s3a.connection.maximum) for the tasks of an executor."),
+                        verify);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Hide the latency: let the reader fetch larger ranges and read ahead, "
+                                               "and cache data that is read again on the disks of the executors."),
+                            verify);
     if (reads_s3(scans, spot->stage)) {
         pyro_advice_set(context, advice, "spark.hadoop.fs.s3a.experimental.input.fadvise",
                         PYRO_SLICE_LITERAL("random"));
@@ -214,22 +216,22 @@ static bool report_listing(struct pyro_rule_context *context, const struct pyro_
         if (to > from)
             pyro_remedy_driver(context, finding, pyro_whole(from), pyro_whole(to), 0.2);
     }
-    finding->title = PYRO_SLICE_LITERAL("Slow listing of files");
+    finding->title = PYRO_SLICE_LITERAL("Slow file listing");
     finding->cause =
         pyro_say(context,
-                 "Before anything was read, listing files took %s: %s on the driver and %s in jobs of "
-                 "Spark's own (\"Listing leaf files and directories\").",
+                 "Before the run read any data, listing files took %s: %s on the driver and %s in Spark's own jobs "
+                 "(\"Listing leaf files and directories\").",
                  pyro_say_ms(context, driver + jobs), pyro_say_ms(context, driver), pyro_say_ms(context, jobs));
     pyro_finding_evidence(context, finding, "listing_ms", driver + jobs, pyro_limit(context, LISTING_MS), "ms");
     pyro_finding_evidence(context, finding, "listing_jobs_ms", jobs, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "files", files, (double)NAN, "count");
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Keep the table in a catalogue or a table format that knows its files (Hive metastore with "
-                           "partitions, Delta Lake, Iceberg), read the table once and keep the DataFrame instead of "
-                           "naming the path each time, and have fewer folders and files."),
-        "In the next run \"metadata time\" of the scans and jobs called \"Listing leaf files and directories\" are "
-        "short.");
+        PYRO_SLICE_LITERAL("Register the table in a catalog, or use a table format that knows its files (Hive "
+                           "metastore with partitions, Delta Lake, Iceberg). Read the table once and keep the "
+                           "DataFrame instead of reading the path each time. Use fewer folders and files."),
+        "In the next run the \"metadata time\" of the scans and the jobs named \"Listing leaf files and directories\" "
+        "are short.");
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("events = spark.table(\"db.events\")  # once, instead of spark.read.parquet(path) "
@@ -289,8 +291,7 @@ const struct pyro_rule pyro_rule_slow_read = {
     .id = "slow-read",
     .category = "io",
     .title = "Slow reading",
-    .summary = "Tasks wait for the place they read from far longer than they compute, or the driver for lists of "
-               "files.",
+    .summary = "Tasks wait for the data source far longer than they compute, or the driver waits for lists of files.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

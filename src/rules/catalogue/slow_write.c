@@ -25,23 +25,25 @@ enum {
     SAVING_SHARE
 };
 static const struct pyro_threshold thresholds[] = {
-    [COMMIT_MS] = {"commit_ms_min", 2000, "ms", "Shorter commits are usual on any file system"},
-    [TASK_COMMIT_SHARE] = {"task_commit_share_min", 0.2, "share", "Of a write's task time, gone to task commits"},
+    [COMMIT_MS] = {"commit_ms_min", 2000, "ms", "Quiet below: shorter commits are normal on every file system"},
+    [TASK_COMMIT_SHARE] = {"task_commit_share_min", 0.2, "share",
+                           "Minimum share of task commits in the task time of a write"},
     [BYTES_MIN] = {"written_bytes_min", 64.0 * 1024 * 1024, "bytes",
-                   "Rates are judged from so much output on: a task that calls a service writes little"},
+                   "Minimum output to judge a rate: a task that calls a service writes little"},
     [FILE_BYTES] = {"file_bytes_min", 1024.0 * 1024, "bytes",
-                    "Smaller files cost time by their number: see small-output-files"},
-    [WAIT_SHARE] = {"wait_share_min", 0.6, "share", "Of a write's task time, spent neither computing nor reading"},
+                    "Quiet if the files are smaller: then their number costs time, see small-output-files"},
+    [WAIT_SHARE] = {"wait_share_min", 0.6, "share",
+                    "Minimum share of a write's task time that is neither computing nor reading"},
     [RATE_MAX] = {"bytes_per_ms_max", 2048, "bytes",
-                  "A waiting task wrote less a millisecond: disks and object stores take tens of megabytes a second"},
-    [WRITER_BYTES] = {"writer_bytes_min", 128.0 * 1024 * 1024, "bytes",
-                      "Few writers matter from so much output a task on"},
-    [WRITER_RATE] = {"writer_bytes_per_ms_min", 4096, "bytes", "A task that writes so fast does little else"},
-    [USED_SHARE] = {"used_slots_share_max", 0.5, "share", "Few writers: at most this share of the slots"},
+                  "Maximum rate of a waiting task, per millisecond: disks and object stores accept tens of megabytes "
+                  "per second"},
+    [WRITER_BYTES] = {"writer_bytes_min", 128.0 * 1024 * 1024, "bytes", "Few writers: minimum output per task"},
+    [WRITER_RATE] = {"writer_bytes_per_ms_min", 4096, "bytes", "Few writers: a task with this rate does little else"},
+    [USED_SHARE] = {"used_slots_share_max", 0.5, "share", "Few writers: maximum share of the slots"},
     [PROCESSOR_SHARE] = {"processor_share_min", 0.1, "share",
-                         "Of deserialising tasks, which is all computing: with less a host is overloaded, and waiting "
-                         "says nothing about the target"},
-    [SAVING_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
+                         "Minimum CPU share of task deserialization, which is only computing: with less the host is "
+                         "overloaded, and waiting says nothing about the target"},
+    [SAVING_SHARE] = {"saving_share_min", 0.01, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum kind { COMMIT, TASK_COMMIT, RATE, FEW };
@@ -111,9 +113,9 @@ static void advise_commit(struct pyro_rule_context *context, struct pyro_finding
     const char *verify = "In the next run \"job commit time\" of the write (Spark UI, SQL page) is a second or two.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("On an object store, where renaming copies, use a committer that does not rename: the S3A "
-                           "magic or directory committer, the manifest committer for abfs and gs, or a table format "
-                           "(Delta Lake, Iceberg, Hudi), which commits by metadata."),
+        PYRO_SLICE_LITERAL("On an object store, where a rename is a copy, use a committer that does not rename: the "
+                           "S3A magic or directory committer, the manifest committer for abfs and gs, or a table "
+                           "format (Delta Lake, Iceberg, Hudi), which commits by metadata."),
         verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL(
@@ -121,11 +123,12 @@ static void advise_commit(struct pyro_rule_context *context, struct pyro_finding
             "spark.sql.sources.commitProtocolClass=org.apache.spark.internal.io.cloud.PathOutputCommitProtocol\n"
             "spark.sql.parquet.output.committer.class="
             "org.apache.spark.internal.io.cloud.BindingParquetOutputCommitter");
-    pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("On HDFS and disks write fewer, larger files and fewer partitions: the "
-                                           "driver renames them one by one. Algorithm 2 lets tasks rename, but a job "
-                                           "that fails leaves its files behind."),
-                        verify);
+    pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL(
+            "On HDFS and disks write fewer, larger files and fewer partitions: the driver renames the files one by "
+            "one. Algorithm 2 lets tasks rename, but a job that fails then leaves files in the output."),
+        verify);
 }
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_spot *spot)
@@ -138,8 +141,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if ((int)value[KIND] == FEW) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            pyro_say(context,
-                     "Let %.0f tasks write, one for each slot; files of 128 MiB or more serve readers as well.",
+            pyro_say(context, "Let %.0f tasks write, one per slot. Files of 128 MiB or more are also good for readers.",
                      value[SLOTS]),
             "In the next run this stage has as many tasks as slots and is shorter.");
         if (advice)
@@ -149,10 +151,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     }
     pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Find out what the target takes: throttling of the store (HTTP 503, SlowDown), a bucket in "
-                           "another region, a full or remote disk, and write to a nearer or faster place; spread keys "
-                           "over prefixes where requests are throttled."),
-        "In the next run bytes written per task and second are several times higher.");
+        PYRO_SLICE_LITERAL("Find out what limits the target: throttling of the storage (HTTP 503, SlowDown), a bucket "
+                           "in another region, a full or remote disk. Write to nearer or faster storage; spread keys "
+                           "over prefixes if the storage throttles requests."),
+        "In the next run the bytes written per second and task are several times higher.");
     pyro_finding_advise(context, finding,
                         PYRO_SLICE_LITERAL("Send fewer bytes and requests: compressed columnar files (Parquet or ORC "
                                            "with zstd), fewer and larger files, upload in larger parts."),
@@ -168,20 +170,20 @@ static struct pyro_slice explain(struct pyro_rule_context *context, const struct
     switch ((int)value[KIND]) {
     case COMMIT:
         return pyro_say(context,
-                        "%s: after the last task had written, the driver took %s to commit %.0f files (%s), moving "
-                        "them to their place while executors waited.",
+                        "%s: after the last task, the driver took %s to commit %.0f files (%s). It moved them to their "
+                        "final location while executors waited.",
                         where, pyro_say_ms(context, value[MS]), value[FILES], pyro_say_bytes(context, value[BYTES]));
     case TASK_COMMIT:
-        return pyro_say(context, "%s: %.0f %% of its tasks' time went to committing what they had written.", where,
+        return pyro_say(context, "%s: its tasks spent %.0f %% of their time on committing their output.", where,
                         100 * (1 - value[FACTOR]));
     case RATE:
         return pyro_say(context,
-                        "%s wrote %s in %s of task time, %s a second and task, and computed for %.0f %% of that time: "
-                        "the tasks waited for the place they wrote to.",
+                        "%s wrote %s in %s of task time (%s per second and task) and computed for %.0f %% of that "
+                        "time: the tasks waited for the storage.",
                         where, pyro_say_bytes(context, value[BYTES]), pyro_say_ms(context, run),
                         pyro_say_bytes(context, 1000 * value[BYTES] / run), 100 * pyro_real(stage->cpu_ms) / run);
     default:
-        return pyro_say(context, "%s: %s wrote %s while %.0f slots were there.", where,
+        return pyro_say(context, "%s: %s wrote %s while %.0f slots were available.", where,
                         pyro_say_count(context, value[WRITERS], "task", "tasks"), pyro_say_bytes(context, value[BYTES]),
                         value[SLOTS]);
     }
@@ -197,7 +199,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     int kind = (int)spot->value[KIND];
     pyro_finding_at_stage(context, finding, spot->stage);
     if (kind == COMMIT)
-        finding->title = PYRO_SLICE_LITERAL("Slow commit of the output");
+        finding->title = PYRO_SLICE_LITERAL("Slow output commit");
     finding->cause = explain(context, spot);
     pyro_finding_evidence(context, finding, "written_bytes", spot->value[BYTES], (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], (double)NAN, "count");
@@ -250,8 +252,8 @@ const struct pyro_rule pyro_rule_slow_write = {
     .id = "slow-write",
     .category = "io",
     .title = "Slow writing",
-    .summary = "Output stages spend their time on writing or committing: slow storage, renames on the driver, few "
-               "writers.",
+    .summary = "Output stages spend their time on writing or committing, because of slow storage, renames on the "
+               "driver, or few writers.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -14,14 +14,16 @@
 
 enum { SMALL_BYTES, FILES_MIN, HARM_FILES, SAVING_MIN_SHARE, TARGET_FILE_BYTES };
 static const struct pyro_threshold thresholds[] = {
-    [SMALL_BYTES] = {"mean_bytes_max", 4.0 * 1024 * 1024, "bytes",
-                     "Files below this mean cost more to open than to read: Spark's own estimate (openCostInBytes)"},
-    [FILES_MIN] = {"files_min", 100, "count", "Fewer small files are noticed by nobody"},
+    [SMALL_BYTES] =
+        {"mean_bytes_max", 4.0 * 1024 * 1024, "bytes",
+         "Maximum mean file size: smaller files cost more to open than to read by Spark's estimate (openCostInBytes)"},
+    [FILES_MIN] = {"files_min", 100, "count", "Quiet with fewer small files"},
     [HARM_FILES] = {"harm_files_min", 1000, "count",
-                    "So many small files a scan trouble the file system and everybody who reads them"},
-    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share",
-                          "Quiet below this share of the application, unless the files do harm"},
-    [TARGET_FILE_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Advice: files of this size"},
+                    "At this number, the small files of a scan are a load for the file system and all its readers"},
+    [SAVING_MIN_SHARE] =
+        {"saving_share_min", 0.02, "share",
+         "Quiet if the saving is a smaller share of the wall time, unless the number of files is harmful"},
+    [TARGET_FILE_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Recommendation: files of this size"},
 };
 
 enum { FILES, BYTES, SCANS, TASKS_EACH };
@@ -118,9 +120,8 @@ static void examine_rdds(struct pyro_rule_context *context, struct pyro_cases *c
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     const struct pyro_stage *stage = &context->app->stages.items[found->stage];
-    const char *verify =
-        "In the next run \"number of files read\" of the scan (Spark UI, SQL page), or the tasks of this "
-        "stage, are far fewer.";
+    const char *verify = "In the next run \"number of files read\" of the scan (Spark UI, SQL page), or the number of "
+                         "tasks of this stage, is far smaller.";
     double wanted = fmax(ceil(found->value[BYTES] / pyro_limit(context, TARGET_FILE_BYTES)), 1);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
@@ -140,10 +141,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (advice)
             advice->code = PYRO_SLICE_LITERAL("spark.read.text(path)  # instead of sc.textFile(path)");
     } else if (found->value[FILES] / fmax(found->value[TASKS_EACH], 1) < 4) {
-        advice = pyro_finding_advise(context, finding,
-                                     PYRO_SLICE_LITERAL("Until then pack more files into a task: count opening one as "
-                                                        "1 MiB instead of 4."),
-                                     verify);
+        advice = pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Until then read more files per task: set the cost of opening a file to 1 MiB instead of 4."),
+            verify);
         pyro_advice_set(context, advice, "spark.sql.files.openCostInBytes", PYRO_SLICE_LITERAL("1m"));
     }
 }
@@ -157,13 +159,13 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     bool sql = pyro_stage_is_sql(&context->app->stages.items[found->stage]);
     double mean = value[BYTES] / fmax(value[FILES], 1);
     pyro_finding_at_stage(context, finding, found->stage);
-    const char *more = found->merged > 1 ? pyro_say(context, " %zu scans of this place do so.", found->merged).ptr : "";
-    finding->cause = pyro_say(context,
-                              "%s: %.0f %s, %s on average, %s together; opening a file costs as much as reading "
-                              "4 MiB.%s",
-                              pyro_say_stage(context, found->stage), value[FILES],
-                              sql ? "files were read" : "tasks read one small piece of a file each",
-                              pyro_say_bytes(context, mean), pyro_say_bytes(context, value[BYTES]), more);
+    const char *more =
+        found->merged > 1 ? pyro_say(context, " %zu scans at this call site do so.", found->merged).ptr : "";
+    finding->cause =
+        pyro_say(context, "%s: %.0f %s, %s on average, %s in total. Opening a file costs as much as reading 4 MiB.%s",
+                 pyro_say_stage(context, found->stage), value[FILES],
+                 sql ? "files were read" : "tasks each read one small part of a file", pyro_say_bytes(context, mean),
+                 pyro_say_bytes(context, value[BYTES]), more);
     pyro_finding_evidence(context, finding, "files", value[FILES],
                           fmax(ceil(value[BYTES] / pyro_limit(context, TARGET_FILE_BYTES)), 1), "count");
     pyro_finding_evidence(context, finding, "mean_file_bytes", mean, pyro_limit(context, TARGET_FILE_BYTES), "bytes");
@@ -199,7 +201,7 @@ const struct pyro_rule pyro_rule_small_input_files = {
     .id = "small-input-files",
     .category = "io",
     .title = "Small input files",
-    .summary = "The input lies in so many small files that opening them costs more than reading.",
+    .summary = "The input is in so many small files that opening them costs more than reading them.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

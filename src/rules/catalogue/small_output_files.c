@@ -14,13 +14,15 @@
 
 enum { MEAN_BYTES, EXCESS_MIN, HARM_FILES, HEAVY_FILES, TARGET_BYTES };
 static const struct pyro_threshold thresholds[] = {
-    [MEAN_BYTES] = {"mean_bytes_max", 4.0 * 1024 * 1024, "bytes",
-                    "Files below this mean cost more to open than to read: Spark's own estimate (openCostInBytes)"},
-    [EXCESS_MIN] = {"excess_files_min", 50, "count", "Fewer files too many are noticed by nobody"},
-    [HARM_FILES] = {"harm_files_min", 100, "count", "From so many files too many on, readers of the output feel it"},
+    [MEAN_BYTES] =
+        {"mean_bytes_max", 4.0 * 1024 * 1024, "bytes",
+         "Maximum mean file size: smaller files cost more to open than to read by Spark's estimate (openCostInBytes)"},
+    [EXCESS_MIN] = {"excess_files_min", 50, "count", "Quiet with fewer superfluous files"},
+    [HARM_FILES] = {"harm_files_min", 100, "count",
+                    "At this number of superfluous files, readers of the output are slower"},
     [HEAVY_FILES] = {"heavy_files_min", 10000, "count",
-                     "So many files too many trouble the file system and everybody who shares it"},
-    [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Advice: files of this size"},
+                     "At this number of superfluous files, the file system and all its users are slower"},
+    [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Recommendation: files of this size"},
 };
 
 enum { FILES, BYTES, PARTITIONS, EXCESS, TASKS };
@@ -47,15 +49,15 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_spot *spot)
 {
     const struct pyro_stage *stage = &context->app->stages.items[spot->stage];
-    const char *verify = "In the next run \"number of written files\" of the write (Spark UI, SQL page) is about what "
-                         "the data needs.";
+    const char *verify =
+        "In the next run \"number of written files\" of the write (Spark UI, SQL page) matches the size of the data.";
     double wanted = fmax(ceil(spot->value[BYTES] / pyro_limit(context, TARGET_BYTES)), 1);
     if (spot->value[PARTITIONS] > 0) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
             pyro_say(context,
-                     "Bring the rows of one partition together before the write: repartition by the columns of "
-                     "partitionBy(). Each of the %.0f directories then gets one file instead of up to %.0f.",
+                     "Move the rows of each output partition to one task before the write: repartition by the columns "
+                     "of partitionBy(). Then each of the %.0f directories gets one file instead of up to %.0f.",
                      spot->value[PARTITIONS], ceil(spot->value[FILES] / spot->value[PARTITIONS])),
             verify);
         if (advice)
@@ -64,8 +66,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (spot->value[BYTES] / spot->value[PARTITIONS] < pyro_limit(context, MEAN_BYTES))
             pyro_finding_advise(context, finding,
                                 pyro_say(context,
-                                         "One directory holds %s only: partition by something coarser (month instead "
-                                         "of day), or not at all.",
+                                         "One directory has only %s: partition by a coarser column (month instead of "
+                                         "day), or do not partition.",
                                          pyro_say_bytes(context, spot->value[BYTES] / spot->value[PARTITIONS])),
                                 verify);
         return;
@@ -75,8 +77,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         pyro_finding_advise(context, finding,
                             pyro_say(context, "Write %s instead of %.0f: %s.",
                                      pyro_say_count(context, wanted, "file", "files"), spot->value[FILES],
-                                     shuffled ? "ask for fewer partitions in the shuffle before the write"
-                                              : "join the tasks' output before the write"),
+                                     shuffled ? "use fewer partitions in the shuffle before the write"
+                                              : "coalesce the output of the tasks before the write"),
                             verify);
     if (advice)
         advice->code =
@@ -88,7 +90,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (sql && shuffled && configured > wanted && fabs(configured - spot->value[TASKS]) < 0.5) {
         advice = pyro_finding_advise(context, finding,
                                      PYRO_SLICE_LITERAL("The number of files is spark.sql.shuffle.partitions: let "
-                                                        "adaptive execution join small partitions."),
+                                                        "adaptive execution coalesce small partitions."),
                                      verify);
         pyro_advice_set(context, advice, "spark.sql.adaptive.coalescePartitions.enabled", PYRO_SLICE_LITERAL("true"));
         pyro_advice_set(context, advice, "spark.sql.adaptive.coalescePartitions.parallelismFirst",
@@ -107,14 +109,14 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     const char *shape = "";
     if (spot->value[PARTITIONS] > 0)
-        shape = pyro_say(context, " into %.0f directories, because %.0f tasks each hold rows of many of them",
+        shape = pyro_say(context, " into %.0f directories, because each of %.0f tasks has rows for many of them",
                          spot->value[PARTITIONS], spot->value[TASKS])
                     .ptr;
     finding->cause =
-        pyro_say(context, "%s wrote %.0f files of %s on average, %s together%s; %.0f would do.%s",
+        pyro_say(context, "%s wrote %.0f files of %s on average, %s in total%s. %.0f files are enough.%s",
                  pyro_say_stage(context, spot->stage), spot->value[FILES], pyro_say_bytes(context, mean),
                  pyro_say_bytes(context, spot->value[BYTES]), shape, needed,
-                 end - first > 1 ? pyro_say(context, " %zu writes of this place do so.", end - first).ptr : "");
+                 end - first > 1 ? pyro_say(context, " %zu writes at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], needed, "count");
     pyro_finding_evidence(context, finding, "mean_file_bytes", mean, pyro_limit(context, TARGET_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "written_bytes", spot->value[BYTES], (double)NAN, "bytes");
@@ -157,7 +159,7 @@ const struct pyro_rule pyro_rule_small_output_files = {
     .id = "small-output-files",
     .category = "io",
     .title = "Small output files",
-    .summary = "The output lies in many files far smaller than 128 MiB, and everybody who reads it pays.",
+    .summary = "The output is in many files far smaller than 128 MiB, which makes reading it slow.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -6,11 +6,11 @@
 
 enum { COPIES, LOST_RATIO, LOST_MS, LOST_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [COPIES] = {"copies_min", 5, "count", "Fewer copies say nothing about the settings"},
+    [COPIES] = {"copies_min", 5, "count", "Quiet with fewer copies: they say nothing about the settings"},
     [LOST_RATIO] = {"lost_ratio_min", 0.5, "share",
-                    "Of the copies, those that lost; where most win, speculation helps"},
-    [LOST_MS] = {"lost_ms_min", 2000, "ms", "Quiet when they cost less together"},
-    [LOST_SHARE] = {"lost_share_min", 0.01, "share", "... or less than this share of the application's task time"},
+                    "Minimum share of copies that lost; if most copies win, speculation helps"},
+    [LOST_MS] = {"lost_ms_min", 2000, "ms", "Quiet if the copies together cost less"},
+    [LOST_SHARE] = {"lost_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
 };
 
 enum { READ_ROWS = 1024 };
@@ -47,7 +47,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (copies->lost >= copies->started) {
         struct pyro_advice *off = pyro_finding_advise(
             context, finding,
-            pyro_say(context, "Switch speculation off for this application: none of %.0f copies came first.",
+            pyro_say(context, "Disable speculation for this application: none of %.0f copies finished first.",
                      copies->started),
             verify);
         pyro_advice_set(context, off, "spark.speculation", PYRO_SLICE_LITERAL("false"));
@@ -56,8 +56,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     double multiplier = 3, quantile = 0.9;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Start copies later and of clear stragglers only, not of tasks that merely have more to "
-                           "do."),
+        PYRO_SLICE_LITERAL("Start copies later and only for clear stragglers, not for tasks that only have more data."),
         verify);
     pyro_advice_set(context, advice, "spark.speculation.multiplier", pyro_say(context, "%.0f", multiplier));
     pyro_advice_set(context, advice, "spark.speculation.quantile", pyro_say(context, "%.1f", quantile));
@@ -81,7 +80,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         return PYRO_VERDICT_QUIET;
     finding->id = pyro_slice_from(pyro_rule_speculation_waste.id); /* one finding for the whole application */
     finding->cause = pyro_say(
-        context, "Of %s of tasks %.0f lost against their originals: %s of task time (%.1f %% of all) were thrown away.",
+        context, "Of %s of tasks, %.0f finished after their originals: %s of task time (%.1f %% of all) were wasted.",
         pyro_say_count(context, copies.started, "speculative copy", "speculative copies"), copies.lost,
         pyro_say_ms(context, copies.lost_ms), 100 * copies.lost_ms / task_ms);
     pyro_finding_evidence(context, finding, "speculative_tasks", copies.started, (double)NAN, "count");
@@ -102,8 +101,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_speculation_waste = {
     .id = "speculation-waste",
     .category = "resources",
-    .title = "Speculation wasted",
-    .summary = "Speculative copies of tasks came too late: their time was thrown away.",
+    .title = "Wasted speculation",
+    .summary = "Speculative copies of tasks finish too late, and their time is wasted.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

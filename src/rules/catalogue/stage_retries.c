@@ -9,10 +9,10 @@
 enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };
 static const struct pyro_threshold thresholds[] = {
     [NEAR_SHARE] = {"near_limit_share", 0.75, "share",
-                    "So much of spark.stage.maxConsecutiveAttempts used up: failure is near"},
+                    "At this used share of spark.stage.maxConsecutiveAttempts a failure is near"},
     [NEAR_RISK] = {"risk_near", 0.5, "share", "Failure risk then"},
-    [RISK] = {"risk", 0.3, "share", "Failure risk of any other retry that cost work"},
-    [LITTLE_SHARE] = {"little_share", 0.002, "share", "Repeating less than this of all task time is an accident"},
+    [RISK] = {"risk", 0.3, "share", "Failure risk of every other retry that cost work"},
+    [LITTLE_SHARE] = {"little_share", 0.002, "share", "Quiet if a smaller share of all task time is repeated"},
     [LITTLE_RISK] = {"risk_little", 0.1, "share", "Failure risk then"},
 };
 
@@ -79,35 +79,37 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (found->lost_executors > 0) {
         pyro_finding_advise(context, finding,
                             pyro_say(context,
-                                     "Find out what ended %s and mend that first (executor-oom, executor-lost): the "
-                                     "shuffle files went with %s.",
+                                     "Find out what ended %s and fix that first (executor-oom, executor-lost): the "
+                                     "shuffle files were lost with %s.",
                                      pyro_say_count(context, found->lost_executors, "executor", "executors"),
                                      found->lost_executors > 1.5 ? "them" : "it"),
                             verify);
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Keep shuffle files beyond the life of an executor: the external "
-                                               "shuffle service, a remote shuffle service, or where nodes are taken "
-                                               "away with notice decommissioning with migration of shuffle blocks."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Keep shuffle files when an executor ends: use the external shuffle service, a remote shuffle service "
+                "or, if nodes are removed with notice, decommissioning with migration of shuffle blocks."),
+            verify);
         return;
     }
     if (pyro_text_has(text, "NoSuchFile") || pyro_text_has(text, "FileNotFound") ||
         pyro_text_has(text, "No such file")) {
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Leave spark.local.dir alone while applications run: shuffle files were "
-                                               "deleted under living executors (tidying jobs such as systemd-tmpfiles, "
-                                               "or a full disk that somebody made room on)."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Do not delete files in spark.local.dir while applications run: shuffle files of running executors "
+                "were deleted (by cleanup jobs such as systemd-tmpfiles, or by someone who freed a full disk)."),
+            verify);
         return;
     }
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Look at network and load of the host that the shuffle files lay on: the "
-                                           "executors lived on, but their files could not be fetched."),
+                        PYRO_SLICE_LITERAL("Check the network and the load of the host with the shuffle files: the "
+                                           "executors survived, but tasks could not fetch their files."),
                         verify);
     int64_t retries = pyro_app_property_int(app, "spark.shuffle.io.maxRetries", 3);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Where connections break for a while, fetch more patiently than %lld times.",
+        pyro_say(context, "If connections break for a short time, retry fetches more than %lld times.",
                  (long long)retries),
         verify);
     pyro_advice_set(context, advice, "spark.shuffle.io.maxRetries",
@@ -128,8 +130,7 @@ static void report(struct pyro_rule_context *context, const struct retries *foun
     double limit = fmax(1, pyro_real(pyro_app_property_int(app, "spark.stage.maxConsecutiveAttempts", 4)));
     double work = found->repeated_ms + found->lost_ms, all = fmax(pyro_real(app->numbers.task_ms), 1);
     finding->cause = pyro_say(
-        context,
-        "%s: %s could not fetch shuffle files%s%s. %s of task time repeated what had been done (%.1f %% of all).",
+        context, "%s: %s could not fetch shuffle files%s%s. %s of task time was repeated work (%.1f %% of all).",
         pyro_say_count(context, found->attempts, "stage attempt was a retry", "stage attempts were retries"),
         pyro_say_count(context, found->fetch_failures, "task", "tasks"), why(context, found),
         found->lost_executors > 0
@@ -171,8 +172,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_stage_retries = {
     .id = "stage-retries",
     .category = "failures",
-    .title = "Stages run again",
-    .summary = "Stages ran again because shuffle files could not be fetched.",
+    .title = "Stage retries",
+    .summary = "Spark repeats stages because tasks cannot fetch shuffle files.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

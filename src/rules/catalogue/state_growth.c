@@ -8,15 +8,15 @@
 
 enum { BATCHES_MIN, ROWS_MIN, STEADY, REMOVED_SHARE, HEAP_SHARE, DAYS_MAX, RISK_DAYS };
 static const struct pyro_threshold thresholds[] = {
-    {"batches_min", 6, "count", "batches of a run that it takes to see a trend"},
-    {"rows_min", 1000, "count", "rows of state; fewer do not matter"},
+    {"batches_min", 6, "count", "minimum number of batches to see a trend"},
+    {"rows_min", 1000, "count", "minimum number of rows in the state"},
     {"steady", 0.5, "ratio",
-     "of new rows a second in the last third to those of the middle third: below, state settles"},
+     "minimum ratio of new rows per second in the last third to the middle third: below this the state becomes stable"},
     {"removed_share", 0.5, "share",
-     "of the rows that came that were removed again: from here on state is being cleaned"},
-    {"heap_share", 0.5, "share", "of the executors' heaps that state may fill"},
-    {"days_max", 30, "count", "days until then, of a stream that never ends; what takes longer is no finding"},
-    {"risk_days", 2, "count", "days until then that call for action at once"},
+     "quiet if at least this share of the rows that arrived was removed: the state is cleaned up"},
+    {"heap_share", 0.5, "share", "share of the executors' heaps that the state may fill"},
+    {"days_max", 30, "count", "quiet if this takes more days"},
+    {"risk_days", 2, "count", "failure risk if this takes at most this many days"},
 };
 
 #define COLUMN(name) offsetof(struct pyro_stream_batch, name)
@@ -95,7 +95,7 @@ static bool measure(struct pyro_rule_context *context, const struct pyro_stream_
 static void report(struct pyro_rule_context *context, const struct pyro_stream_run *run, const struct growth *found)
 {
     static const char *const verify = "In the next run \"Aggregated Number Of Total State Rows\" on the stream's page "
-                                      "levels off, and rows are removed from the state.";
+                                      "becomes stable, and rows are removed from the state.";
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_state_growth);
     if (!finding)
         return;
@@ -104,12 +104,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_stream_r
     struct pyro_slice operators = run->batches[run->count - 1]->state_operators;
     finding->cause =
         pyro_say(context,
-                 "%s: its state (%s) grew from %.0f to %.0f rows, by %.0f a second, and %.0f were removed; %s. At this "
-                 "rate half of the memory is full after %s.",
+                 "%s: its state (%s) grew from %.0f to %.0f rows, by %.0f per second, and %.0f were removed; %s. At "
+                 "this rate half of the memory is full after %s.",
                  pyro_say_stream(context, run), pyro_say_text(context, operators, 100), found->first, found->last,
                  found->rows_per_s, found->removed,
                  marked ? pyro_say(context, "its watermark is %s behind", pyro_say_ms(context, found->delay_ms)).ptr
-                        : "it has no watermark, so that nothing is ever forgotten",
+                        : "it has no watermark, so it never removes rows",
                  pyro_say_ms(context, found->days * DAY_MS));
     pyro_finding_evidence(context, finding, "state_rows", found->last, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "state_rows_per_second", found->rows_per_s, 0, "count");
@@ -120,10 +120,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_stream_r
         pyro_finding_evidence(context, finding, "watermark_delay_ms", found->delay_ms, (double)NAN, "ms");
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_slice_from(
-            marked ? "Shorten the watermark's delay to what late rows really need."
-                   : "Set a watermark on the event time and group by it (window), or deduplicate within it, so "
-                     "that old state can go."),
+        pyro_slice_from(marked ? "Shorten the delay of the watermark to the real delay of late rows."
+                               : "Set a watermark on the event time and group by it (window), or deduplicate within "
+                                 "it, so that Spark can remove old state."),
         verify);
     if (advice)
         advice->code =
@@ -134,9 +133,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_stream_r
     if (!provider.ptr || !pyro_slice_find(provider, "RocksDB"))
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Until then keep state in RocksDB, which has it on disk instead of in the "
-                               "heap (spark.sql.streaming.stateStore.providerClass; needs a new "
-                               "checkpoint)."),
+            PYRO_SLICE_LITERAL("Until then keep the state in RocksDB, which stores it on disk instead of in the heap "
+                               "(spark.sql.streaming.stateStore.providerClass; needs a new checkpoint)."),
             verify);
     finding->failure_risk = found->days <= pyro_limit(context, RISK_DAYS) ? 0.5 : 0.25;
     finding->confidence *= marked ? 0.75 : 0.9;
@@ -165,8 +163,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_state_growth = {
     .id = "state-growth",
     .category = "streaming",
-    .title = "State grows without end",
-    .summary = "The state of a streaming query grows from batch to batch and nothing is removed from it.",
+    .title = "Unlimited state growth",
+    .summary = "The state of a streaming query grows from batch to batch, and Spark removes nothing from it.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -23,20 +23,22 @@ enum {
 };
 static const struct pyro_threshold thresholds[] = {
     [SLOW_RATIO] = {"ratio_min", 3, "ratio",
-                    "A task is slow from so many times what its peers take per data; queueing and GC make factors "
-                    "above two on healthy runs"},
+                    "A task is slow if it takes at least this many times the time of its peers for the same data; "
+                    "queueing and garbage collection cause factors above two in healthy runs"},
     [COLD_ALLOWANCE_MS] = {"cold_allowance_ms", 10000, "ms",
                            "The first task of each slot of an executor loads classes and starts Python workers: only "
-                           "what is beyond counts"},
+                           "more than this counts"},
     [OPENER_ALLOWANCE_MS] = {"opener_allowance_ms", 3000, "ms",
-                             "The first task of each slot in a stage compiles its code: only what is beyond counts"},
-    [SLOW_MIN_MS] = {"slow_ms_min", 3000, "ms", "A slow task takes at least so much longer than usual"},
+                             "The first task of each slot in a stage compiles its code: only more than this counts"},
+    [SLOW_MIN_MS] = {"slow_ms_min", 3000, "ms", "A slow task takes at least this much longer than its peers"},
     [SLOW_SHARE_MAX] = {"slow_share_max", 0.2, "share",
-                        "More tasks slow than this (and more than one) are two kinds of partitions, not stragglers"},
-    [TASKS_MIN] = {"tasks_min", 4, "count", "Fewer tasks have no usual time"},
+                        "If a larger share of the tasks is slow (and more than one task), the stage has two kinds of "
+                        "partitions, not stragglers"},
+    [TASKS_MIN] = {"tasks_min", 4, "count", "Minimum number of tasks: fewer have no typical time"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
-    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet below this share of the application"},
-    [CAUSE_SHARE] = {"cause_share_min", 0.5, "share", "A cause is named when it makes up so much of the excess time"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet if the saving is a smaller share of the wall time"},
+    [CAUSE_SHARE] = {"cause_share_min", 0.5, "share",
+                     "The finding names a cause that explains at least this share of the excess time"},
 };
 
 enum { SLOWEST_MS, USUAL_MS, DATA_RATIO, SLOW, TASK_ROW, CAUSE, CAUSE_MS };
@@ -111,68 +113,67 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
-    const char *verify = "In the next run look at the same stage's slowest task: below 3 x the median it is no "
-                         "straggler any more.";
+    const char *verify =
+        "In the next run check the slowest task of this stage: below 3 x the median it is no longer a straggler.";
     struct pyro_advice *advice;
     switch ((enum pyro_slow_cause)found->value[CAUSE]) {
     case PYRO_SLOW_GC:
     case PYRO_SLOW_SPILL:
-        pyro_finding_advise(
-            context, finding,
-            PYRO_SLICE_LITERAL("Give the tasks of this stage more memory (see gc-pressure and disk-spill), "
-                               "or fewer tasks at a time on an executor."),
-            verify);
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Give the tasks of this stage more memory (see gc-pressure and "
+                                               "disk-spill), or run fewer tasks at the same time on an executor."),
+                            verify);
         return;
     case PYRO_SLOW_COMPUTING:
         pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL("Look for the rows of this partition that cost so much (long texts, large "
-                               "arrays, bad patterns) and treat them apart; a second copy of the task "
-                               "would take as long."),
+            PYRO_SLICE_LITERAL("Find the costly rows of this partition (long texts, large arrays, bad patterns) and "
+                               "process them separately. A second copy of the task takes just as long."),
             verify);
         return;
     case PYRO_SLOW_FETCH:
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Look at the host that served the blocks (disk, network, GC of its "
-                                               "executor); an external shuffle service takes that load off executors."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Check the host that served the blocks (disk, network, garbage collection of its "
+                               "executor). An external shuffle service takes this load from executors."),
+            verify);
         return;
     case PYRO_SLOW_LOCALITY:
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Spread the data that tasks read (cached blocks, files) over more "
-                                               "executors or hosts, so that a free slot is near; a longer "
-                                               "spark.locality.wait keeps tasks near it, at the price of empty slots."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Spread the data that tasks read (cached blocks, files) over more executors or hosts, "
+                               "so that a free slot is near the data. A longer spark.locality.wait keeps tasks near "
+                               "their data, but leaves slots idle."),
+            verify);
         return;
     case PYRO_SLOW_RETRY:
         pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Look at why the earlier attempt ended (task-failures, executor-lost): "
-                                               "the next one begins anew, without what the first had fetched."),
+                            PYRO_SLICE_LITERAL("Check why the earlier attempt ended (task-failures, executor-lost): "
+                                               "the next attempt starts from the beginning."),
                             verify);
         return;
     case PYRO_SLOW_WAITING:
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Find out what this partition waits for: take a thread dump of its "
-                                               "executor while it runs (Spark UI, Executors, Thread Dump), and bound "
-                                               "outside calls by timeouts."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL("Find out what this partition waits for: take a thread dump of its executor while the "
+                               "task runs (Spark UI, Executors, Thread Dump), and set timeouts for external calls."),
+            verify);
         break;
     default:
         break;
     }
     if (pyro_app_property_bool(context->app, "spark.speculation", false)) {
-        pyro_finding_advise(context, finding,
-                            PYRO_SLICE_LITERAL("Speculation was on and did not help here: look at the host and at what "
-                                               "this partition does."),
-                            verify);
+        pyro_finding_advise(
+            context, finding,
+            PYRO_SLICE_LITERAL(
+                "Speculation was on and did not help here: check the host and the work of this partition."),
+            verify);
         return;
     }
-    advice = pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL(
-            "If a second copy of the task elsewhere would be faster, and tasks may run twice without harm, "
-            "switch on speculation."),
-        verify);
+    advice = pyro_finding_advise(context, finding,
+                                 PYRO_SLICE_LITERAL("If a second copy of the task on another executor is faster, and "
+                                                    "tasks can safely run twice, enable speculation."),
+                                 verify);
     /* The same place slow again and again would be slow in a second copy as well. */
     bool repeats =
         found->value[CAUSE] == PYRO_SLOW_UNKNOWN || (found->value[CAUSE] == PYRO_SLOW_WAITING && found->merged > 1);
@@ -195,10 +196,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     finding->executor = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, row));
     finding->host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
     finding->cause = pyro_say(
         context,
-        "%s: task %lld took %s where its peers take %s, with %.1f x their data; %s. %.0f of %lld tasks %s slow.%s",
+        "%s: task %lld took %s, its peers take %s; it has %.1f x their data; %s. %.0f of %lld tasks %s slow.%s",
         pyro_say_stage(context, found->stage), (long long)pyro_task_get(&app->tasks, PYRO_TASK_index, row),
         pyro_say_ms(context, value[SLOWEST_MS]), pyro_say_ms(context, value[USUAL_MS]), value[DATA_RATIO],
         pyro_slow_explain(context, (enum pyro_slow_cause)value[CAUSE], value[CAUSE_MS], row), value[SLOW],
@@ -251,7 +252,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_straggler = {
     .id = "straggler",
     .category = "skew",
-    .title = "Straggling tasks",
+    .title = "Straggler tasks",
     .summary = "A few tasks are much slower than their peers although they have no more data.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,

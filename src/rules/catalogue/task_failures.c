@@ -15,9 +15,9 @@
 enum { CAUSES_MAX, SHARE_REAL, COUNT_REAL };
 static const struct pyro_threshold thresholds[] = {
     [CAUSES_MAX] = {"causes_max", 5, "count",
-                    "So many distinct causes are reported apart; the rest is in the failures table"},
-    [SHARE_REAL] = {"share_min", 0.02, "share", "Failing so many of all tasks is more than bad luck: a real risk"},
-    [COUNT_REAL] = {"failed_tasks_min", 10, "count", "... and so many failed tasks as well, however many ran"},
+                    "Maximum number of distinct causes that get their own finding; the table failures has the rest"},
+    [SHARE_REAL] = {"share_min", 0.02, "share", "At this share of failed tasks there is a real risk"},
+    [COUNT_REAL] = {"failed_tasks_min", 10, "count", "... or at this number of failed tasks"},
 };
 /* So many of the failed tasks are named. */
 enum { NAMED_MAX = 5, IDS_MAX = 16 };
@@ -224,12 +224,12 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     const char *name = pyro_say_text(context, cause->name, 100);
     bool repeated = line.ptr && cause->name.len && pyro_slice_starts_with(line, name);
     finding->cause =
-        pyro_say(context, "%s%s%s%.0f task%s failed with %s%s%s; the work of %s was thrown away%s.", place,
+        pyro_say(context, "%s%s%s%.0f task%s failed with %s%s%s. Spark discarded %s of work%s.", place,
                  say_tasks(context, cause), *place ? ": " : "", count, count > 1.5 ? " attempts" : " attempt",
                  repeated || !*name ? "" : name, repeated || !line.len ? "" : ": ",
                  pyro_say_text(context, line, MESSAGE_PART), pyro_say_ms(context, lost),
-                 losses->failed_stage             ? " and a stage failed of it"
-                 : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times of %lld allowed)",
+                 losses->failed_stage             ? ", and a stage failed because of it"
+                 : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times; %lld are allowed)",
                                                              (long long)losses->worst_attempt + 1, (long long)limit)
                                                         .ptr
                                                   : "");
@@ -289,7 +289,7 @@ const struct pyro_rule pyro_rule_task_failures = {
     .id = "task-failures",
     .category = "failures",
     .title = "Failed tasks",
-    .summary = "Tasks failed and were run again, or failed their job.",
+    .summary = "Tasks fail, and Spark repeats them or ends their job.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

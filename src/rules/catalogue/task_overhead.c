@@ -8,12 +8,13 @@
 
 enum { SHARE, MEAN_MS, TOTAL_MS, TOTAL_SHARE, USUAL };
 static const struct pyro_threshold thresholds[] = {
-    [SHARE] = {"overhead_share_min", 0.2, "share",
-               "Of a stage's task time, without the first tasks of an executor; healthy stages are below a twentieth"},
-    [MEAN_MS] = {"overhead_ms_min", 40, "ms", "A task; a few milliseconds are those of any task"},
-    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet when it took all tasks of a place less together"},
-    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or less than this share of the application's task time"},
-    [USUAL] = {"usual_share", 0.03, "share", "What remains in a healthy run"},
+    [SHARE] =
+        {"overhead_share_min", 0.2, "share",
+         "Minimum share of a stage's task time, without the first tasks of an executor; healthy stages are below 5 %"},
+    [MEAN_MS] = {"overhead_ms_min", 40, "ms", "Minimum overhead per task; every task has a few milliseconds"},
+    [TOTAL_MS] = {"total_ms_min", 2000, "ms", "Quiet if the sum over all tasks at a call site is smaller"},
+    [TOTAL_SHARE] = {"total_share_min", 0.01, "share", "... or a smaller share of the application's task time"},
+    [USUAL] = {"usual_share", 0.03, "share", "Share that remains in a healthy run"},
 };
 
 /* Deserialising and result serialisation of the steady tasks of a stage. */
@@ -28,7 +29,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                    bool results)
 {
     const char *verify = "In the next run \"Task Deserialization Time\" and \"Result Serialization Time\" (Spark UI, "
-                         "stage page, additional metrics) are some ten milliseconds.";
+                         "stage page, additional metrics) are about ten milliseconds.";
     if (results) {
         pyro_finding_advise(context, finding,
                             PYRO_SLICE_LITERAL("Return less from each task: aggregate or write on the executors "
@@ -39,19 +40,20 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     bool sql = pyro_stage_is_sql(stage);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        sql ? PYRO_SLICE_LITERAL("Take large values out of the query: a long list in isin() or IN, or a large map or "
-                                 "array literal, is deserialised again by every task. Put it into a DataFrame and "
-                                 "join with it (broadcast when it is small).")
-            : PYRO_SLICE_LITERAL("Take large objects out of the closure: what a lambda refers to is deserialised again "
-                                 "by every task. Broadcast it, which each executor reads once."),
+        sql ? PYRO_SLICE_LITERAL("Remove large values from the query: every task deserializes a long list in isin() or "
+                                 "IN, or a large map or array literal, again. Put it into a DataFrame and join with it "
+                                 "(broadcast it if it is small).")
+            : PYRO_SLICE_LITERAL("Remove large objects from the closure: every task deserializes the objects that a "
+                                 "lambda refers to again. Broadcast them, so that each executor reads them once."),
         verify);
     if (advice)
         advice->code = sql ? PYRO_SLICE_LITERAL("wanted = spark.createDataFrame([(k,) for k in keys], [\"key\"])\n"
                                                 "df.join(F.broadcast(wanted), \"key\", \"left_semi\")")
                            : PYRO_SLICE_LITERAL("table = sc.broadcast(big_object)\n"
                                                 "rdd.map(lambda x: table.value[x])");
-    pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Until then fewer and larger tasks pay that price less often."), verify);
+    pyro_finding_advise(
+        context, finding,
+        PYRO_SLICE_LITERAL("Until then use fewer and larger tasks, which have this overhead less often."), verify);
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_part_cases *cases, size_t lead)
@@ -68,7 +70,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
         context, "%s: tasks spent %.0f %% of their time (%s each, %s in all) on %s, not on their work.%s",
         pyro_say_stage(context, found->stage), 100 * found->all_part_ms / fmax(found->all_work_ms, 1),
         pyro_say_ms(context, found->all_part_ms / fmax(found->all_tasks, 1)), pyro_say_ms(context, found->all_part_ms),
-        results ? "serialising their results" : "deserialising the task itself, its closure and what that refers to",
+        results ? "serializing their results"
+                : "deserializing the task, its closure and the objects that the closure refers to",
         pyro_part_cases_more(context, found));
     pyro_part_cases_report(context, finding, cases, lead, "overhead", pyro_limit(context, USUAL));
     double tasks = fmax(found->tasks, 1);
@@ -99,8 +102,8 @@ const struct pyro_rule pyro_rule_task_overhead = {
     .id = "task-overhead",
     .category = "resources",
     .title = "Task overhead",
-    .summary =
-        "Tasks spend their time being deserialised and serialising their results: closures or results are large.",
+    .summary = "Tasks spend their time on deserializing their code and serializing their results, because closures or "
+               "results are large.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -13,18 +13,20 @@
 enum { LONG_TASK_MS, COLD_TASK_MS, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
 static const struct pyro_threshold thresholds[] = {
     [LONG_TASK_MS] = {"task_ms_min", 5000, "ms",
-                      "Tasks of this median are worth cutting; a stage of a few seconds is not"},
+                      "Minimum duration of the median task: splitting shorter tasks saves little"},
     [COLD_TASK_MS] = {"cold_task_ms_min", 20000, "ms",
-                      "The same where all are first tasks of their executors: seconds of loading classes and starting "
-                      "workers cannot be shared out"},
+                      "The same if all tasks are the first of their executors: more partitions do not split the time "
+                      "to load classes and start workers"},
     [USED_SHARE] = {"used_share_max", 0.75, "share",
-                    "Fires when at most so many of the slots have a task: above that the gain is noise"},
+                    "Maximum share of the slots that have a task: above this the saving is within noise"},
     [EVEN] = {"even_ratio_min", 0.3, "ratio",
-              "Median to longest task: below this, cutting evenly will not help, that is skew's matter"},
-    [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes", "Advice: pieces of this size, Spark's own measure"},
-    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least so many waves over the slots"},
+              "Minimum ratio of the median to the longest task: below this the cause is skew, and more partitions do "
+              "not help"},
+    [TARGET_BYTES] = {"target_bytes", 128.0 * 1024 * 1024, "bytes",
+                      "Recommendation: partitions of this size, which is Spark's default"},
+    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least this many waves over the slots"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
-    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { SLOTS, WANTED, BYTES };
@@ -93,12 +95,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     double partitions = fmax(pyro_real(stage->partitions), 1);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(
-            context, "Use about %s partitions for this stage instead of %.0f%s.", number.ptr, partitions,
-            may_be_wanted(stage) && stage->output_bytes > 0
-                ? "; if one output file is wanted, sort and aggregate before coalesce(1), or let a last small step "
-                  "join the files"
-                : ""),
+        pyro_say(context, "Use about %s partitions for this stage instead of %.0f%s.", number.ptr, partitions,
+                 may_be_wanted(stage) && stage->output_bytes > 0
+                     ? "; if you need one output file, sort and aggregate before coalesce(1), or combine the files in "
+                       "a last small step"
+                     : ""),
         verify);
     if (advice)
         advice->code =
@@ -113,22 +114,21 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
         } else if (partitions < configured && pyro_stage_was_coalesced(app, stage)) {
             double size = floor(pyro_real(stage->shuffle_read_bytes) / fmax(found->value[WANTED], 1) / 1048576);
-            struct pyro_advice *joined = pyro_finding_advise(
-                context, finding,
-                PYRO_SLICE_LITERAL(
-                    "If adaptive execution joined the partitions, let it make smaller ones: its advisory "
-                    "size counts compressed bytes."),
-                verify);
+            struct pyro_advice *joined =
+                pyro_finding_advise(context, finding,
+                                    PYRO_SLICE_LITERAL("If adaptive execution coalesced the partitions, let it create "
+                                                       "smaller ones: its advisory size counts compressed bytes."),
+                                    verify);
             pyro_advice_set(context, joined, "spark.sql.adaptive.advisoryPartitionSizeInBytes",
                             pyro_say(context, "%.0fm", fmax(size, 1)));
         }
     } else if (stage->input_bytes > 0 && sql && stage->shuffle_read_bytes <= 0) {
         double size = floor(pyro_real(stage->input_bytes) / fmax(found->value[WANTED], 1) / 1048576);
-        struct pyro_advice *cut = pyro_finding_advise(
-            context, finding,
-            PYRO_SLICE_LITERAL("Cut the input finer; files that cannot be split (gzip, one row group) must be written "
-                               "otherwise first."),
-            verify);
+        struct pyro_advice *cut =
+            pyro_finding_advise(context, finding,
+                                PYRO_SLICE_LITERAL("Use smaller input splits. First write files that cannot be split "
+                                                   "(gzip, one row group) again in a splittable format."),
+                                verify);
         pyro_advice_set(context, cut, "spark.sql.files.maxPartitionBytes", pyro_say(context, "%.0fm", fmax(size, 1)));
     } else if (stage->shuffle_read_bytes > 0 && !sql) {
         pyro_advice_set(context, advice, "spark.default.parallelism", number);
@@ -145,9 +145,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double median = pyro_real(stage->duration_median);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
     const char *bytes = value[BYTES] > 0 ? pyro_say(context, " and %s", pyro_say_bytes(context, value[BYTES])).ptr : "";
-    finding->cause = pyro_say(context, "%s: %lld task%s of %s%s%s, while %.0f slots were there.%s",
+    finding->cause = pyro_say(context, "%s: %lld task%s of %s%s%s, while %.0f slots were available.%s",
                               pyro_say_stage(context, found->stage), (long long)stage->partitions,
                               stage->partitions == 1 ? "" : "s", pyro_say_ms(context, median), bytes,
                               stage->partitions == 1 ? "" : " each (median)", value[SLOTS], more);
@@ -190,7 +190,7 @@ const struct pyro_rule pyro_rule_too_few_partitions = {
     .id = "too-few-partitions",
     .category = "parallelism",
     .title = "Too few partitions",
-    .summary = "A stage has fewer tasks than there are slots, and they are long.",
+    .summary = "A stage has fewer tasks than slots, and the tasks are long.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -21,21 +21,21 @@ enum {
 };
 static const struct pyro_threshold thresholds[] = {
     [TINY_MS] = {"tiny_ms", 100, "ms",
-                 "Starting and ending a task costs some 5-20 ms; below this median that is a good part"},
+                 "Maximum duration of the median task: starting and ending a task costs about 5-20 ms"},
     [SLOW_TINY_MS] = {"slow_tiny_ms", 250, "ms",
-                      "On a busy host, and with Python workers, the same may take so long: overhead only where a task "
-                      "reads next to nothing"},
-    [SLOW_TINY_BYTES] = {"slow_tiny_bytes", 64.0 * 1024, "bytes", "Next to nothing"},
+                      "The same on a busy host or with Python workers, if a task reads almost nothing"},
+    [SLOW_TINY_BYTES] = {"slow_tiny_bytes", 64.0 * 1024, "bytes",
+                         "Almost nothing: the maximum size that such a task reads"},
     [MANY_TASKS] = {"many_tasks", 1000, "count",
-                    "Without a shuffle to read, so many tasks that hardly use the CPU are overhead as well"},
-    [TASKS_MIN] = {"tasks_min", 100, "count", "Up to so many tasks nothing is lost by tiny ones"},
-    [WAVES_MIN] = {"waves_min", 4, "ratio", "... and up to so many waves of them over the slots"},
-    [TARGET_MS] = {"target_ms", 1000, "ms", "Advice: a task works at least so long"},
+                    "Without a shuffle to read: minimum number of tasks that barely use the CPU"},
+    [TASKS_MIN] = {"tasks_min", 100, "count", "Minimum number of tasks: fewer tiny tasks cost almost nothing"},
+    [WAVES_MIN] = {"waves_min", 4, "ratio", "... and minimum number of waves over the slots"},
+    [TARGET_MS] = {"target_ms", 1000, "ms", "Recommendation: a task works at least this time"},
     [TARGET_BYTES] = {"target_bytes", 64.0 * 1024 * 1024, "bytes",
-                      "... or holds so much; stages whose tasks read more are left alone"},
-    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least so many waves: fewer leave slots empty at the end"},
+                      "... or has at least this much data; stages whose tasks read more get no finding"},
+    [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least this many waves: fewer leave slots idle at the end"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
-    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+    [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS };
@@ -94,22 +94,21 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     const char *verify =
-        "In the next run the median task of this stage works for a second or so, and the stage is shorter.";
+        "In the next run the median task of this stage works for about a second, and the stage is shorter.";
     struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
     bool sql = pyro_stage_is_sql(stage);
     if (sql && stage->shuffle_read_bytes > 0 && pyro_app_spark_at_least(app, 3, 0) &&
         (!pyro_app_adaptive(app) ||
          !pyro_app_property_bool(app, "spark.sql.adaptive.coalescePartitions.enabled", true))) {
         struct pyro_advice *advice = pyro_finding_advise(
-            context, finding, PYRO_SLICE_LITERAL("Let adaptive execution join small shuffle partitions by itself."),
-            verify);
+            context, finding, PYRO_SLICE_LITERAL("Let adaptive execution coalesce small shuffle partitions."), verify);
         pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));
         pyro_advice_set(context, advice, "spark.sql.adaptive.coalescePartitions.enabled", PYRO_SLICE_LITERAL("true"));
     }
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context,
-                 "%s %s partitions instead of %lld (at least %.0f waves, and a second of work or 64 MiB each).",
+                 "%s %s partitions instead of %lld (at least %.0f waves, and a second of work or 64 MiB per task).",
                  sql ? "Use" : "Make", number.ptr, (long long)stage->partitions, pyro_limit(context, TARGET_WAVES)),
         verify);
     if (sql)
@@ -131,11 +130,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double tasks = fmax(pyro_real(stage->tasks), 1);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages of this place are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
     double bytes = pyro_stage_read_bytes(stage) / tasks;
-    const char *reads = bytes > 0 ? pyro_say(context, ", which read %s each", pyro_say_bytes(context, bytes)).ptr : "";
+    const char *reads =
+        bytes > 0 ? pyro_say(context, ", each of which reads %s", pyro_say_bytes(context, bytes)).ptr : "";
     finding->cause = pyro_say(
-        context, "%s: %.0f tasks of %s each (median)%s; starting and ending such a task may cost %s of that.%s",
+        context, "%s: %.0f tasks of %s each (median)%s. Starting and ending such a task can cost %s of that.%s",
         pyro_say_stage(context, found->stage), tasks, pyro_say_ms(context, value[MEDIAN_MS]), reads,
         pyro_say_ms(context, value[FIXED_MS]), more);
     pyro_finding_evidence(context, finding, "tasks", tasks, value[WANTED], "count");
@@ -168,7 +168,7 @@ const struct pyro_rule pyro_rule_too_many_partitions = {
     .id = "too-many-partitions",
     .category = "parallelism",
     .title = "Too many partitions",
-    .summary = "So many tiny tasks that starting them costs more than their work.",
+    .summary = "A stage has so many tiny tasks that starting them costs more than their work.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

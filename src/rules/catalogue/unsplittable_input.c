@@ -9,12 +9,13 @@
 
 enum { SPLIT_RATIO, RDD_BYTES, TASK_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    [SPLIT_RATIO] = {"split_ratio_min", 1.5, "ratio",
-                     "The largest task read so many times what Spark cuts files into: it could not cut this one"},
+    [SPLIT_RATIO] =
+        {"split_ratio_min", 1.5, "ratio",
+         "Minimum input of the largest task as a multiple of Spark's split size: Spark could not split the file"},
     [RDD_BYTES] = {"rdd_task_bytes_min", 192.0 * 1024 * 1024, "bytes",
-                   "The same for RDDs, whose pieces are blocks of a file system: 128 MiB at most by default"},
-    [TASK_MS] = {"task_ms_min", 3000, "ms", "A shorter task is not worth a change"},
-    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet below this share of the application"},
+                   "The same for RDDs, whose splits are blocks of the file system: at most 128 MiB by default"},
+    [TASK_MS] = {"task_ms_min", 3000, "ms", "Quiet if the task is shorter"},
+    [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { FILES, BYTES, LARGEST, SPLIT, TASKS, SLOTS, GAIN, FORMAT, GZIP };
@@ -127,29 +128,29 @@ static void examine_rdds(struct pyro_rule_context *context, struct pyro_spots *s
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_spot *spot)
 {
     const char *verify =
-        "In the next run the stage that reads this has as many tasks as slots or more, of even length.";
+        "In the next run the stage that reads this has at least as many tasks as slots, with even durations.";
     enum pyro_scan_format format = (enum pyro_scan_format)spot->value[FORMAT];
     bool sql = pyro_stage_is_sql(&context->app->stages.items[spot->stage]);
     double wanted = fmax(fmax(spot->value[SLOTS], ceil(spot->value[BYTES] / fmax(spot->value[SPLIT], 1))), 2);
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context,
-                 "Have it delivered so that it can be cut: Parquet or ORC (compressed inside), %s; or as %.0f or more "
-                 "smaller files instead of %.0f.",
-                 spot->value[GZIP] > 0      ? "bzip2 or zstd blocks instead of gzip"
-                 : format == PYRO_SCAN_JSON ? "one JSON document a line instead of multiLine"
-                 : format == PYRO_SCAN_CSV  ? "CSV without gzip and without multiLine"
-                                            : "text without gzip",
-                 wanted, spot->value[FILES]),
-        verify);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            pyro_say(context,
+                                     "Use a splittable format: Parquet or ORC (with internal compression), %s. Or use "
+                                     "at least %.0f smaller files instead of %.0f.",
+                                     spot->value[GZIP] > 0      ? "bzip2 or zstd blocks instead of gzip"
+                                     : format == PYRO_SCAN_JSON ? "one JSON document per line instead of multiLine"
+                                     : format == PYRO_SCAN_CSV  ? "CSV without gzip and without multiLine"
+                                                                : "text without gzip",
+                                     wanted, spot->value[FILES]),
+                            verify);
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("spark.read.csv(path).write.option(\"compression\", \"zstd\").parquet(copy)  # "
                                "once; read the copy from then on");
     advice = pyro_finding_advise(context, finding,
                                  pyro_say(context,
-                                          "Until then spread the rows right after reading, so that at least what "
-                                          "follows uses all %.0f slots.",
+                                          "Until then call repartition() directly after reading, so that at least the "
+                                          "following steps use all %.0f slots.",
                                           spot->value[SLOTS]),
                                  verify);
     if (advice)
@@ -169,8 +170,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause = pyro_say(
         context,
-        "%s read %s%s in %s, up to %s in one task, where splittable files would have been cut into pieces of %s: the "
-        "longest task took %s while %.0f slots were there.%s",
+        "%s read %s%s in %s, up to %s in one task. Spark splits splittable files into parts of %s. The longest task "
+        "took %s while %.0f slots were available.%s",
         pyro_say_stage(context, spot->stage),
         sql ? pyro_say(context, "%s of ",
                        spot->value[GZIP] > 0 ? pyro_say_count(context, spot->value[FILES], "gzip file", "gzip files")
@@ -180,7 +181,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         pyro_say_bytes(context, spot->value[BYTES]), pyro_say_count(context, spot->value[TASKS], "task", "tasks"),
         pyro_say_bytes(context, spot->value[LARGEST]), pyro_say_bytes(context, spot->value[SPLIT]),
         pyro_say_ms(context, pyro_real(stage->duration_max)), spot->value[SLOTS],
-        end - first > 1 ? pyro_say(context, " %zu scans of this place do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "tasks", spot->value[TASKS], spot->value[SLOTS], "count");
     pyro_finding_evidence(context, finding, "largest_task_bytes", spot->value[LARGEST], spot->value[SPLIT], "bytes");
@@ -219,8 +220,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_unsplittable_input = {
     .id = "unsplittable-input",
     .category = "io",
-    .title = "Input that cannot be split",
-    .summary = "Large files that only one task each can read (gzip, multi-line CSV or JSON), while other slots idle.",
+    .title = "Unsplittable input",
+    .summary = "Large files that only one task can read (gzip, multi-line CSV or JSON), while other slots are idle.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

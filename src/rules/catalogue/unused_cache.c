@@ -13,11 +13,11 @@ enum { FINDINGS_MAX = 16, PRICED_MAX = 256 };
 
 enum { WORK_MIN_MS, COST_SHARE, STORAGE_SHARE, GC_SHARE };
 static const struct pyro_threshold thresholds[] = {
-    {"work_ms_min", 2000, "ms", "task time of the stage that filled the cache; less does not matter"},
+    {"work_ms_min", 2000, "ms", "minimum task time of the stage that filled the cache"},
     {"cost_share", 0.1, "share",
-     "of that stage's task time that storing rows takes, as measured on columnar and pickled rows"},
-    {"storage_share", 0.5, "share", "of storage memory filled, from which on the cache takes room from others"},
-    {"gc_share", 0.1, "share", "of run time in garbage collection that says memory is short"},
+     "share of that stage's task time for storing rows, as measured on columnar and pickled rows"},
+    {"storage_share", 0.5, "share", "share of storage memory in use at which the cache takes memory from others"},
+    {"gc_share", 0.1, "share", "share of run time in garbage collection that indicates a lack of memory"},
 };
 
 struct kept {
@@ -85,9 +85,8 @@ static bool takes_room(struct pyro_rule_context *context)
 /* `found`: `count` of them, of one site. */
 static void report(struct pyro_rule_context *context, const struct kept *found, size_t count)
 {
-    static const char *const verify =
-        "In the next run the Storage page lists only tables that later jobs read (green dots "
-        "in their DAGs), and the job that filled this cache is gone.";
+    static const char *const verify = "In the next run the Storage page lists only tables that later jobs read (green "
+                                      "dots in their DAGs), and there is no job that fills this cache.";
     const struct pyro_app *app = context->app;
     const struct pyro_rdd *rdd = &app->rdds.items[found->rdd];
     const struct pyro_stage *stage = &app->stages.items[found->builder];
@@ -101,12 +100,12 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
     pyro_finding_at_stage(context, finding, found->builder);
     const char *name = rdd->name.len ? pyro_say_text(context, rdd->name, 80) : "RDD";
     finding->cause = pyro_say(
-        context, "%s%s persisted (%s) and made by %s in %s of task time, and no later stage read %s%s.", name,
+        context, "%s%s persisted (%s) and computed by %s in %s of task time, and no later stage read %s%s.", name,
         count > 1 ? pyro_say(context, " and %.0f more were", (double)(count - 1)).ptr : " was",
         rdd->level.ptr ? pyro_say_text(context, rdd->level, 40) : "in memory",
         count > 1 ? pyro_say(context, "%.0f stages", (double)count).ptr : pyro_say_stage(context, found->builder),
         pyro_say_ms(context, work), count > 1 ? "them" : "it",
-        fills ? "; the job did nothing else than go through all rows" : "");
+        fills ? "; the job did nothing except read all rows" : "");
     pyro_finding_evidence(context, finding, "reads", found->read, 1, "count");
     pyro_finding_evidence(context, finding, "build_task_ms", work, (double)NAN, "ms");
     pyro_finding_merged(context, finding, "rdds", count);
@@ -117,10 +116,9 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
                           (double)NAN, "bytes");
     pyro_finding_advise(
         context, finding,
-        pyro_slice_from(
-            fills ? "Take out the cache and the action that fills it, or let what follows read the cached table "
-                    "instead of its source."
-                  : "Take out cache() or persist() there: what is computed once needs no cache."),
+        pyro_slice_from(fills ? "Remove the cache and the action that fills it, or let later steps read the cached "
+                                "table instead of its source."
+                              : "Remove cache() or persist() there: data that is computed once needs no cache."),
         verify);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding, PYRO_SLICE_LITERAL("Call unpersist() as soon as the last reader is done."), verify);
@@ -224,8 +222,8 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 const struct pyro_rule pyro_rule_unused_cache = {
     .id = "unused-cache",
     .category = "caching",
-    .title = "Cached for nobody",
-    .summary = "RDDs or tables were kept in memory or on disk, and nothing read them again.",
+    .title = "Unused cache",
+    .summary = "RDDs or tables are kept in memory or on disk, and nothing reads them again.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -8,13 +8,14 @@
 
 enum { BATCHES_MIN, DROPPED_SHARE, DROPPED_MANY, DROPPED_MIN, STILL_MS, STILL_BATCHES };
 static const struct pyro_threshold thresholds[] = {
-    {"batches_min", 4, "count", "batches with rows that it takes to judge"},
+    {"batches_min", 4, "count", "minimum number of batches with rows"},
     {"dropped_share", 0.01, "share",
-     "of rows reaching the stateful operator that are dropped: a few late ones are usual"},
-    {"dropped_many", 0.1, "share", "of rows dropped, from which on results are wrong rather than incomplete"},
-    {"dropped_min", 20, "count", "rows dropped; fewer do not matter"},
-    {"still_ms", 20000, "ms", "by which event time must go on while the watermark stands still"},
-    {"still_batches", 4, "count", "batches with rows over which it stands still; it moves once a batch"},
+     "minimum share of rows at the stateful operator that are dropped: a few late rows are normal"},
+    {"dropped_many", 0.1, "share", "share of dropped rows at which results are wrong"},
+    {"dropped_min", 20, "count", "minimum number of dropped rows"},
+    {"still_ms", 20000, "ms", "minimum progress of the event time while the watermark does not move"},
+    {"still_batches", 4, "count",
+     "minimum number of batches with rows in which it does not move; normally it moves once per batch"},
 };
 
 #define COLUMN(name) offsetof(struct pyro_stream_batch, name)
@@ -77,24 +78,23 @@ static void report_dropped(struct pyro_rule_context *context, const struct pyro_
         return;
     pyro_finding_at_stream(context, finding, run);
     finding->title = PYRO_SLICE_LITERAL("Rows too late for the watermark");
-    finding->cause =
-        pyro_say(context,
-                 "%s: %.0f rows (%.0f %% of those that reached the state) were older than the watermark and "
-                 "were dropped without a trace in the results.",
-                 pyro_say_stream(context, run), found->dropped, 100 * found->share);
+    finding->cause = pyro_say(context,
+                              "%s: %.0f rows (%.0f %% of those that reached the state) were older than the watermark. "
+                              "Spark dropped them, and they are missing from the results.",
+                              pyro_say_stream(context, run), found->dropped, 100 * found->share);
     pyro_finding_evidence(context, finding, "dropped_rows", found->dropped, 0, "count");
     pyro_finding_evidence(context, finding, "dropped_share", found->share, pyro_limit(context, DROPPED_SHARE), "share");
     pyro_finding_evidence(context, finding, "watermark_behind_ms", found->behind_ms, (double)NAN, "ms");
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        PYRO_SLICE_LITERAL("Make the watermark's delay as long as rows really are late: measure how "
-                           "far event time lies behind arrival, and take its 99.9 % quantile."),
-        verify);
+    struct pyro_advice *advice =
+        pyro_finding_advise(context, finding,
+                            PYRO_SLICE_LITERAL("Set the delay of the watermark to the real delay of rows: measure the "
+                                               "time from event to arrival, and use its 99.9 % quantile."),
+                            verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("rows.withWatermark(\"time\", \"10 minutes\")");
     pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Throw out rows whose event time lies in the future before the watermark is "
-                                           "taken: one of them moves it ahead of all others."),
+                        PYRO_SLICE_LITERAL("Remove rows with an event time in the future before the watermark: one "
+                                           "such row moves the watermark past all other rows."),
                         verify);
     finding->harm = found->share >= pyro_limit(context, DROPPED_MANY) ? 0.5 : 0.25;
     finding->confidence *= 0.9;
@@ -107,11 +107,11 @@ static void report_still(struct pyro_rule_context *context, const struct pyro_st
     if (!finding)
         return;
     pyro_finding_at_stream(context, finding, run);
-    finding->title = PYRO_SLICE_LITERAL("Watermark stands still");
+    finding->title = PYRO_SLICE_LITERAL("Stuck watermark");
     finding->cause = pyro_say(
         context,
-        "%s: the watermark %s over the last %.0f batches while event time went on by %s%s. Windows are not "
-        "finished, and state is not removed.",
+        "%s: the watermark %s over the last %.0f batches while the event time advanced by %s%s. Spark does not finish "
+        "windows and does not remove state.",
         pyro_say_stream(context, run), found->never ? "never moved" : "did not move", found->still_batches,
         pyro_say_ms(context, found->still_ms),
         found->never ? "" : pyro_say(context, "; it is %s behind", pyro_say_ms(context, found->behind_ms)).ptr);
@@ -120,8 +120,9 @@ static void report_still(struct pyro_rule_context *context, const struct pyro_st
     pyro_finding_evidence(context, finding, "watermark_behind_ms", found->behind_ms, (double)NAN, "ms");
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("Look at the sources of the query one by one: with several of them the slowest holds the "
-                           "watermark of all. Feed the idle one, or let the fastest lead."),
+        PYRO_SLICE_LITERAL(
+            "Check the sources of the query one by one: with several sources, the slowest one determines the "
+            "watermark. Send data to the idle source, or use the maximum of the watermarks."),
         verify);
     pyro_advice_set(context, advice, "spark.sql.streaming.multipleWatermarkPolicy", PYRO_SLICE_LITERAL("max"));
     finding->harm = 0.25;
@@ -158,7 +159,7 @@ const struct pyro_rule pyro_rule_watermark_lag = {
     .id = "watermark-lag",
     .category = "streaming",
     .title = "Watermark behind",
-    .summary = "A stream's watermark stands still, or rows come too late for it and are dropped.",
+    .summary = "The watermark of a stream does not move, or rows arrive too late for it and Spark drops them.",
     PYRO_THRESHOLDS(thresholds),
     .evaluate = evaluate,
 };

@@ -94,9 +94,9 @@ static void raise_alert(struct state *state, double value, struct pyro_slice det
 static void end(struct state *state)
 {
     if (state->raised == 0)
-        say(state, "none", (double)NAN, PYRO_SLICE_LITERAL("nothing to tell of"));
+        say(state, "none", (double)NAN, PYRO_SLICE_LITERAL("nothing to report"));
     if (state->raised > ROWS_MAX)
-        say(state, state->type, (double)NAN, pyro_say(state->context, "%zu more of these", state->raised - ROWS_MAX));
+        say(state, state->type, (double)NAN, pyro_say(state->context, "%zu more", state->raised - ROWS_MAX));
 }
 
 /* ---- The application --------------------------------------------------------------------------------------------- */
@@ -121,10 +121,10 @@ static void judge_memory(struct state *state)
             peak = fmax(peak, pyro_real(app->executors.items[i].heap_peak_bytes));
     double share = percent(peak, heap);
     bool high = share > memory_high, low = !high && share < memory_low;
-    struct pyro_slice detail = peak > 0
-                                   ? pyro_say(state->context, "peak heap of executors is %.2f %% of %s", share,
-                                              pyro_say_bytes(state->context, heap))
-                                   : PYRO_SLICE_LITERAL("no executor has a peak in this log: DataFlint says nothing");
+    struct pyro_slice detail =
+        peak > 0 ? pyro_say(state->context, "peak heap of executors is %.2f %% of %s", share,
+                            pyro_say_bytes(state->context, heap))
+                 : PYRO_SLICE_LITERAL("no executor has a peak in this log: DataFlint reports nothing");
     if (begin(state, "executorMemoryTooHigh", "error", memory_high))
         say(state, peak > 0 && high ? "error" : "none", peak > 0 ? share : (double)NAN, detail);
     if (begin(state, "executorMemoryTooLow", "warning", memory_low))
@@ -136,7 +136,7 @@ static void judge_memory(struct state *state)
         say(state, driver_share > memory_high ? "error" : "none", driver_peak > 0 ? driver_share : (double)NAN,
             driver_peak > 0 ? pyro_say(state->context, "peak heap of the driver is %.2f %% of %s", driver_share,
                                        pyro_say_bytes(state->context, driver_heap))
-                            : PYRO_SLICE_LITERAL("the driver has no peak in this log: DataFlint says nothing"));
+                            : PYRO_SLICE_LITERAL("the driver has no peak in this log: DataFlint reports nothing"));
 }
 
 /* The driver counts only where no executor was ever there. */
@@ -564,8 +564,8 @@ static void judge_tables(struct state *state)
     for (size_t i = 0; i < 3; i++)
         if (begin(state, delta[i], "warning", (double)NAN))
             say(state, "not applicable", (double)NAN,
-                PYRO_SLICE_LITERAL("needs the columns by which a Delta table is laid out, which Spark's own events do "
-                                   "not have"));
+                PYRO_SLICE_LITERAL(
+                    "needs the clustering columns of a Delta table, which Spark's own events do not have"));
 }
 
 static void judge(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)

@@ -204,7 +204,7 @@ static void judge_executors(struct pyro_rule_context *context, struct pyro_diagn
         pyro_profile_say(context, diagnosis, "Spark Executor Metrics", words[level],
                          most > 0 && median > 0 ? ratio : (double)NAN, spread_limits[level > NONE ? level - 1 : 0],
                          pyro_say(context, "%s: max %.0f, median %.0f%s", names[which], most, median,
-                                  most < ignored[which] ? " (too little to judge)" : ""));
+                                  most < ignored[which] ? " (too small to judge)" : ""));
     }
 }
 

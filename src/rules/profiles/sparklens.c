@@ -63,8 +63,8 @@ static void say_times(const struct report *report)
     say_percent(report, "Driver WallClock Time", driver, run->app_ms);
     say_percent(report, "Executor WallClock Time", run->job_ms, run->app_ms);
     say_ms(report, "Total WallClock Time", run->app_ms, "from its start to its end");
-    say_ms(report, "Critical path", driver + critical, "the least with infinite resources");
-    say_ms(report, "Zero skew", driver + perfect, "the least with the same executors and perfect parallelism");
+    say_ms(report, "Critical path", driver + critical, "the minimum with infinite resources");
+    say_ms(report, "Zero skew", driver + perfect, "the minimum with the same executors and perfect parallelism");
     double alone = driver + run->run_ms; /* cannot overflow */
     say_ms(report, "Single core", alone, "with a single executor of a single core");
 }
@@ -94,7 +94,7 @@ static void say_cores(const struct report *report)
     say(report, "Total cores", report->total_cores,
         pyro_say(report->context, "%" PRId64 " executors of %" PRId64 " cores", run->executors, run->cores));
     say_ms(report, "Hours available", available, "OneCoreComputeHours of all cores from start to end");
-    say_ms(report, "Hours AutoScale Aware", lifetime_ms(run->app), "OneCoreComputeHours while executors were there");
+    say_ms(report, "Hours AutoScale Aware", lifetime_ms(run->app), "OneCoreComputeHours while executors were alive");
     say_ms(report, "Hours wasted by driver", driver, "OneCoreComputeHours while no job ran");
     say_ms(report, "Executor hours available", in_jobs, "OneCoreComputeHours while jobs ran");
     say_percent(report, "Executor hours used", run->run_ms, in_jobs);
@@ -131,8 +131,8 @@ static void say_overlap(const struct report *report)
     pyro_profile_say(
         report->context, report->diagnosis, "Job overlap", overlaps > 0 ? "Found" : "Good", (double)overlaps,
         (double)NAN,
-        pyro_say(report->context, "%zu of %zu job groups overlap the one before%s", overlaps, count,
-                 overlaps > 0 ? ": some of the figures here are not reliable by Sparklens' own words" : ""));
+        pyro_say(report->context, "%zu of %zu job groups overlap the previous one%s", overlaps, count,
+                 overlaps > 0 ? ": Sparklens itself says that some of these numbers are not reliable then" : ""));
 }
 
 static void say_model(const struct report *report)
@@ -242,7 +242,7 @@ static void say_stages(const struct report *report)
     }
     if (told < ended)
         say(report, "Per Stage Utilization", (double)(ended - told),
-            pyro_say(report->context, "%zu shorter stages are left out here", ended - told));
+            pyro_say(report->context, "%zu shorter stages are left out", ended - told));
 }
 
 static void judge(struct pyro_rule_context *context, struct pyro_diagnosis *diagnosis)
@@ -253,7 +253,7 @@ static void judge(struct pyro_rule_context *context, struct pyro_diagnosis *diag
         pyro_slice_is(app->application.status, "completed") || pyro_slice_is(app->application.status, "failed");
     if (!ended || pyro_span(app->application.start_ms, app->application.end_ms) <= 0) {
         pyro_profile_say(context, diagnosis, "Report", "not applicable", (double)NAN, (double)NAN,
-                         PYRO_SLICE_LITERAL("Sparklens reports when the application ends; this log has no end"));
+                         PYRO_SLICE_LITERAL("Sparklens reports at the end of the application; this log has no end"));
         return;
     }
     pyro_arena_init(&scratch, context->arena->allocator);

@@ -252,28 +252,29 @@ struct advice {
 static const struct advice advices[] = {
     {"OutOfMemoryError", "Give tasks more memory: more heap, fewer cores an executor or smaller partitions."},
     {"MemoryError",
-     "Python workers ran out of memory: cut the work into smaller partitions, hold less of one at a time, or "
-     "leave more room beside the heap (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
-    {"maxResultSize", "Bring less to the driver: aggregate or filter first, or write the rows from the executors."},
+     "Python workers ran out of memory: use smaller partitions, keep less data in memory at the same time, or raise "
+     "the memory overhead (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
+    {"maxResultSize", "Collect less: aggregate or filter first, or write the rows from the executors."},
     {"No space left on device", "Give executors more local disk (spark.local.dir) or reduce shuffle and spill."},
     {"ClassNotFoundException", "Ship the missing class to executors (--jars, --packages, --py-files)."},
-    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was built with."},
-    {"NoSuchMethodError", "Two versions of a library meet on the class path: align them or shade one."},
+    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was compiled with."},
+    {"NoSuchMethodError", "The class path has two versions of a library: use one version, or shade one of them."},
     {"ModuleNotFoundError", "Install the Python module on the executors or ship it (--py-files, spark.archives)."},
-    {"FileNotFoundException",
-     "Input files vanished while they were read: write new paths instead of overwriting, refresh "
-     "the table, or read a snapshot format."},
-    {"AccessControlException", "Give the job's user the right it lacks on this path."},
+    {"FileNotFoundException", "Input files were deleted while tasks read them: write to new paths instead of "
+                              "overwriting, refresh the table, or use a table format with snapshots."},
+    {"AccessControlException", "Give the user of the application the missing permission on this path."},
     {"SocketTimeoutException",
-     "The other side is slow or down: raise its timeout, retry with pauses, call it less often."},
-    {"ConnectException", "The service is unreachable from this executor: check address, network policy and its load."},
-    {"SparkException: Python worker", "The Python worker died: look for its memory limit and native crashes."},
-    {"FetchFailed", "Keep shuffle files reachable: see stage-retries and executor-lost for what took them away."},
-    {"ExecutorLostFailure", "Find out what ends the executors (executor-lost, executor-oom), and mend that first."},
-    {"CAST_INVALID_INPUT", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
+     "The remote service is slow or down: raise the timeout, retry with pauses, or call it less often."},
+    {"ConnectException", "This executor cannot reach the service: check its address, its load and the network policy."},
+    {"SparkException: Python worker", "The Python worker died: check its memory limit and look for native crashes."},
+    {"FetchFailed", "Keep shuffle files available: stage-retries and executor-lost say why they were lost."},
+    {"ExecutorLostFailure", "Find out what ends the executors (executor-lost, executor-oom), and fix that first."},
+    {"CAST_INVALID_INPUT", "Handle rows that cannot be parsed: validate first, or use try_cast and a rejects table."},
     {"ArithmeticException", "Handle this input in the code (overflow, division by zero), or use try_ functions."},
-    {"NumberFormatException", "Handle rows that do not parse: validate first, or use try_cast and a rejects table."},
-    {"PythonException", "Handle the rows that raise this in the Python function, and put them into a rejects table."},
+    {"NumberFormatException",
+     "Handle rows that cannot be parsed: validate first, or use try_cast and a rejects table."},
+    {"PythonException",
+     "Handle the rows that raise this error in the Python function, and put them into a rejects table."},
 };
 
 const char *pyro_failure_advice(struct pyro_slice name, struct pyro_slice message)
@@ -282,8 +283,8 @@ const char *pyro_failure_advice(struct pyro_slice name, struct pyro_slice messag
         if ((name.ptr && pyro_slice_find(name, advices[i].pattern)) ||
             (message.ptr && pyro_slice_find(message, advices[i].pattern)))
             return advices[i].text;
-    return "Mend the code or data behind this message: Spark ran the same work again, and would fail of it once a task "
-           "failed too often.";
+    return "Fix the code or data that causes this message. Spark repeats the task, and the job fails if a task fails "
+           "too often.";
 }
 
 enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice message)

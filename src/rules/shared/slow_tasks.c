@@ -115,7 +115,7 @@ const char *pyro_slow_explain(struct pyro_rule_context *context, enum pyro_slow_
     case PYRO_SLOW_FETCH:
         return pyro_say(context, "it waited %s more for shuffle blocks", time).ptr;
     case PYRO_SLOW_DELAY:
-        return pyro_say(context, "scheduling and deserialising it took %s more", time).ptr;
+        return pyro_say(context, "scheduling and deserializing it took %s more", time).ptr;
     case PYRO_SLOW_WRITE:
         return pyro_say(context, "writing its shuffle output took %s more", time).ptr;
     case PYRO_SLOW_RESULT:
@@ -130,25 +130,25 @@ const char *pyro_slow_explain(struct pyro_rule_context *context, enum pyro_slow_
     }
     case PYRO_SLOW_LOCALITY:
         return pyro_say(
-                   context, "it ran away from its data (%s) while its peers were near theirs",
+                   context, "it did not run near its data (%s), but its peers did",
                    pyro_say_text(context, pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_locality, row)), 20))
             .ptr;
     case PYRO_SLOW_RETRY:
-        return pyro_say(context, "it was attempt %lld: an earlier one had failed or lost its executor",
+        return pyro_say(context, "it was attempt %lld: an earlier attempt failed or lost its executor",
                         (long long)pyro_task_get(&app->tasks, PYRO_TASK_attempt, row))
             .ptr;
     case PYRO_SLOW_WAITING:
         return pyro_say(context,
-                        "for %s of its run it used no CPU: it waited for something outside Spark (disk, network, "
-                        "a service, a lock) or for a process of its own (Python)",
+                        "for %s of its run time it used no CPU: it waited for something outside Spark (disk, network, "
+                        "a service, a lock) or for its own process (Python)",
                         time)
             .ptr;
     case PYRO_SLOW_COMPUTING:
-        return pyro_say(context, "it computed for %s: its rows are dearer than those of its peers", time).ptr;
+        return pyro_say(context, "it computed for %s: its rows are more expensive than those of its peers", time).ptr;
     case PYRO_SLOW_UNKNOWN:
         break;
     }
-    return "its metrics do not say why";
+    return "its metrics do not show why";
 }
 
 /* ---- Slow for its data ---- */

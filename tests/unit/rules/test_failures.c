@@ -127,8 +127,8 @@ static void test_executor_lost_knows_exit_codes(void **state)
         const char *reason, *meaning;
     } cases[] = {
         {"Container from a bad node. Exit status: 143. Diagnostics", "SIGTERM"},
-        {"Remote RPC client disassociated. Likely due to containers", "vanished"},
-        {"Something new", "no ordinary one"},
+        {"Remote RPC client disassociated. Likely due to containers", "connection ended"},
+        {"Something new", "is unusual"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct scene scene = scene_new(2, 2);

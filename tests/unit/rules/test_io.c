@@ -162,7 +162,7 @@ static void test_slow_target(void **state)
     struct scene scene = wrote(12, ten_s, (struct work){0, 10 * MIB, 10}, 12);
     const struct pyro_finding *finding = scene_finding(&scene, "slow-write");
     assert_non_null(finding);
-    assert_non_null(pyro_slice_find(finding->cause, "1.0 MiB a second"));
+    assert_non_null(pyro_slice_find(finding->cause, "1.0 MiB per second"));
     scene_free(&scene);
     scene = wrote(12, ten_s, (struct work){0, 10 * MIB, 90}, 12); /* it computes */
     scene_quiet(&scene, "slow-write");

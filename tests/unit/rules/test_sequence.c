@@ -50,7 +50,7 @@ static void test_loop_of_small_jobs_fires(void **state)
     assert_non_null(finding);
     assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
     assert_string_equal(scene_setting(finding, "spark.scheduler.mode"), "FAIR");
-    assert_non_null(pyro_slice_find(finding->cause, "jobs of one place (save at etl.py:40)"));
+    assert_non_null(pyro_slice_find(finding->cause, "jobs at one call site (save at etl.py:40)"));
     assert_true(finding->confidence >= 0.8);
     assert_int_equal(finding->edit_count, 1);
     assert_int_equal(finding->edits[0].kind, PYRO_EDIT_CONCURRENT);

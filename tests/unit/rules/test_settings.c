@@ -89,8 +89,8 @@ static void test_of_two_values_one_is_taken(void **state)
     assert_string_equal(scene_setting(&plan->findings[0], "spark.sql.shuffle.partitions"), "");
     assert_true(says(plan, 0, "spark.sql.shuffle.partitions=400"));
     assert_int_equal(plan->advice[1].setting_count, 1);
-    assert_true(says(plan, 1, "serves both, spark.executor.memory=3g"));
-    assert_true(says(plan, 1, "saves more, sets it otherwise, spark.speculation=true"));
+    assert_true(says(plan, 1, "is enough for both, spark.executor.memory=3g"));
+    assert_true(says(plan, 1, "saves more and sets another value, spark.speculation=true"));
     plan_free(plan);
 }
 
