@@ -8,7 +8,7 @@ enum pyro_status pyro_analyze(struct pyro_app *app, struct pyro_error *error)
     if (app->tasks.count > INT32_MAX / 4 || app->stages.count > INT32_MAX || app->executors.count > INT32_MAX ||
         app->jobs.count > INT32_MAX || app->sql.count > INT32_MAX)
         return pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                                      "the log holds more than %d tasks, stages, jobs or executors",
+                                                      "the log has more than %d tasks, stages, jobs or executors",
                                                       INT32_MAX / 4));
     if (!pyro_app_index(app))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for %zu stages", app->stages.count);

@@ -244,7 +244,7 @@ bool pyro_json_take_long_int(struct pyro_json *json, int64_t *value)
     if (*digits == '0' && p - digits > 1)
         return pyro_json_fail(json, "an integer with a leading zero");
     if (overflow || sum > (uint64_t)INT64_MAX + negative)
-        return pyro_json_fail(json, "an integer beyond 64 bits");
+        return pyro_json_fail(json, "an integer larger than 64 bits");
     json->at = p;
     *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
@@ -287,7 +287,7 @@ static bool take_number(struct pyro_json *json, const char **ret_start)
         while (p < end && is_digit(*p))
             p++;
         if (p == fraction)
-            return pyro_json_fail(json, "a number without digits behind its point");
+            return pyro_json_fail(json, "a number without digits after its decimal point");
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
         p++;
@@ -543,7 +543,7 @@ bool pyro_json_record_end(struct pyro_json *json)
         return false;
     skip_blanks(json);
     if (json->at < json->end && *json->at != '\n')
-        return pyro_json_fail(json, "more text behind the record's end");
+        return pyro_json_fail(json, "more text after the end of the record");
     return true;
 }
 

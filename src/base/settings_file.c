@@ -43,7 +43,7 @@ static enum pyro_status next_event(struct reader *reader)
     }
     if (reader->parser.error == YAML_MEMORY_ERROR)
         return no_memory(reader->error);
-    const char *problem = reader->parser.problem ? reader->parser.problem : "this is no YAML and no JSON";
+    const char *problem = reader->parser.problem ? reader->parser.problem : "this is neither YAML nor JSON";
     return refuse(reader, reader->parser.problem_mark.line, problem);
 }
 
@@ -88,7 +88,7 @@ static enum pyro_status read_entries(struct reader *reader, unsigned depth, stru
                 break;
             if (key->kind != PYRO_SETTINGS_SCALAR || repeats(entries.items, entries.count, key->text)) {
                 status = refuse(reader, line,
-                                key->kind != PYRO_SETTINGS_SCALAR ? "a key is no text" : "this key was there before");
+                                key->kind != PYRO_SETTINGS_SCALAR ? "a key is not text" : "this key is given twice");
                 break;
             }
             entry.key = key->text;
@@ -146,7 +146,7 @@ static enum pyro_status read_node(struct reader *reader, unsigned depth, const s
 {
     const yaml_event_t *event = &reader->event;
     size_t line = event->start_mark.line;
-    const char *why = depth > PYRO_SETTINGS_MAX_DEPTH ? "nested too deep" : forbidden(event);
+    const char *why = depth > PYRO_SETTINGS_MAX_DEPTH ? "nested too deeply" : forbidden(event);
     if (why)
         return refuse(reader, line, why);
     struct pyro_settings *node = pyro_arena_alloc(reader->arena, sizeof(*node));
@@ -177,7 +177,7 @@ static enum pyro_status read_document(struct reader *reader, const struct pyro_s
     PYRO_TRY(next_event(reader)); /* end of the document */
     PYRO_TRY(next_event(reader));
     if (reader->event.type != YAML_STREAM_END_EVENT)
-        return refuse(reader, reader->event.start_mark.line, "a second document begins");
+        return refuse(reader, reader->event.start_mark.line, "the file has a second document");
     return PYRO_OK;
 }
 
@@ -186,7 +186,7 @@ enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path,
 {
     struct reader reader = {.arena = arena, .path = path, .error = error};
     if (len > PYRO_SETTINGS_MAX_BYTES) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB: that is no settings file");
+        pyro_error_set(error, PYRO_ERROR_INPUT, "it is larger than 1 MiB, which is too large for a settings file");
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }

@@ -273,7 +273,7 @@ enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, s
     if (status == PYRO_OK && options->watch)
         start_watching(catalog); /* before the first update, so that nothing is missed between */
     if (status == PYRO_OK && !pyro_thread_start(&catalog->updater, run, catalog))
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started to look at the folders");
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "cannot start a thread to watch the folders");
     if (status != PYRO_OK) {
         pyro_catalog_close(catalog);
         return status;

@@ -267,8 +267,8 @@ enum pyro_status pyro_catalog_diagnosis(struct pyro_catalog *catalog, const stru
     if (slash) /* where it was is nobody's business */
         path = (struct pyro_slice){slash + 1, (size_t)(path.ptr + path.len - slash - 1)};
     pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                           "only the stored report of this run is there: its log%s%.*s is gone or "
-                                           "cannot be read, and this needs it",
+                                           "only the stored report of this run is available: this request needs its "
+                                           "log%s%.*s, which no longer exists or cannot be read",
                                            path.ptr ? ", " : "", (int)path.len, path.ptr ? path.ptr : ""));
     pyro_catalog_diagnosis_release(found);
     return PYRO_ERROR_INPUT;

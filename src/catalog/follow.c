@@ -63,7 +63,7 @@ enum pyro_status pyro_catalog_read_on(struct pyro_catalog_position *position, co
 {
     char *buffer = pyro_allocate(NULL, PIECE_BYTES);
     if (!buffer)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to read a log");
     enum pyro_status status = PYRO_OK;
     for (; status == PYRO_OK; position->part++, position->offset = 0) {
         status = read_part(position, &log->log.parts[position->part], buffer, feed, context, error);

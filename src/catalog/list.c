@@ -105,13 +105,12 @@ static bool add_duplicate(struct pyro_catalog_list *list, const struct pyro_cata
     if (log->stored || log->named_by_store)
         return true; /* nobody need do anything about those */
     /* Whoever has uploaded it may not be one who sees the other. */
-    struct pyro_slice reason =
-        log->uploaded ? PYRO_SLICE_LITERAL("is of the same attempt of the same application as a log that is there "
-                                           "already")
-                      : pyro_arena_printf(&list->arena,
-                                          "is of the same attempt of the same application as %s, "
-                                          "which is shown instead: remove one of them",
-                                          shown->log.path.ptr);
+    struct pyro_slice reason = log->uploaded
+                                   ? PYRO_SLICE_LITERAL("has the same attempt of the same application as another log")
+                                   : pyro_arena_printf(&list->arena,
+                                                       "has the same attempt of the same application as %s, "
+                                                       "which is shown instead: remove one of them",
+                                                       shown->log.path.ptr);
     return add_unreadable(list, log, reason, false);
 }
 

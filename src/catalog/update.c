@@ -179,7 +179,7 @@ static bool take_log(struct state *state, const struct pyro_log *log, bool named
         if (errno == ENOENT)
             return true; /* gone since */
         return before ? keep(state, before)
-                      : add_problem(state, log->path, PYRO_SLICE_LITERAL("cannot be looked at"), true);
+                      : add_problem(state, log->path, PYRO_SLICE_LITERAL("cannot be checked"), true);
     }
     if (before && !before->passing && pyro_catalog_log_same(before, log, stamps) && before->named_by_store == named &&
         (!named || pyro_catalog_accept_named(state->update->stores, state->update->store_count, before)))

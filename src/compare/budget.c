@@ -25,7 +25,7 @@ static enum pyro_status read_value(const struct pyro_settings *node, const char 
         return pyro_settings_share(node, ret) ? PYRO_OK
                                               : pyro_settings_refuse(node, path, error, "a share such as 10% or 0.1");
     } else if (!pyro_settings_int(node, &whole) || whole < 0) {
-        return pyro_settings_refuse(node, path, error, "a number from 0 on");
+        return pyro_settings_refuse(node, path, error, "a number, 0 or more");
     }
     *ret = (double)whole;
     return PYRO_OK;
@@ -43,7 +43,7 @@ static enum pyro_status read_limit(const struct pyro_settings *node, const char 
                 return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: '%.60s' is neither limit nor tolerance",
                                       path, node->entries[i].value->line, node->entries[i].key.ptr);
         if (!limit)
-            return pyro_settings_refuse(node, path, error, "a limit: 'limit' is missing in it");
+            return pyro_settings_refuse(node, path, error, "a limit: 'limit' is missing");
         PYRO_TRY(read_tolerance(node, path, &ret->tolerance, error));
         node = limit;
     }
@@ -62,9 +62,10 @@ static enum pyro_status read_findings(const struct pyro_settings *node, const ch
         while (severity < 4 && !pyro_slice_is(node->entries[i].key, pyro_severity_name((enum pyro_severity)severity)))
             severity++;
         if (severity == 4)
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                  "%s, line %u: '%.60s' is no severity; they are low, moderate, severe and critical",
-                                  path, node->entries[i].value->line, node->entries[i].key.ptr);
+            return pyro_error_set(
+                error, PYRO_ERROR_ARGUMENT,
+                "%s, line %u: '%.60s' is not a severity; the severities are low, moderate, severe and critical", path,
+                node->entries[i].value->line, node->entries[i].key.ptr);
         PYRO_TRY(read_limit(node->entries[i].value, path, "count", tolerance, &budget->findings[severity], error));
     }
     return PYRO_OK;
@@ -78,14 +79,15 @@ static enum pyro_status read_entry(const struct pyro_settings_entry *entry, cons
     if (pyro_slice_is(entry->key, "findings"))
         return read_findings(entry->value, path, tolerance, budget, error);
     if (pyro_slice_is(entry->key, "cost"))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "%s, line %u: 'cost' cannot be limited: this version knows no prices; limit core_time",
-                              path, entry->value->line);
+        return pyro_error_set(
+            error, PYRO_ERROR_ARGUMENT,
+            "%s, line %u: 'cost' cannot be limited, because a gate does not know prices; limit core_time", path,
+            entry->value->line);
     for (int i = 0; i < PYRO_LIMITS; i++)
         if (pyro_slice_is(entry->key, pyro_limits[i].name))
             return read_limit(entry->value, path, pyro_limits[i].unit, tolerance, &budget->limits[i], error);
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "%s, line %u: there is no limit '%.60s'; 'pyrometer gate --help' lists them", path,
+                          "%s, line %u: there is no limit '%.60s'; 'pyrometer gate --help' lists the limits", path,
                           entry->value->line, entry->key.ptr);
 }
 

@@ -109,7 +109,7 @@ enum pyro_status pyro_compare(const pyro_diagnosis *before, const pyro_diagnosis
     const struct pyro_allocator *allocator = NULL;
     pyro_error_clear(error);
     if (!before || !after || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "two diagnoses are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is missing: two are needed");
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
         allocator = options->allocator;
     return pyro_comparison_make(before, after, allocator, ret, error);

@@ -156,11 +156,11 @@ static void check_complete(struct gate_run *run, const char *name, const struct 
     if (complete)
         SAY(run, check, "The log is complete.");
     else if (pyro_slice_is(status, "failed"))
-        SAY(run, check, "The application failed: its numbers are of a run that did not do its work.%s",
-            allowed ? " That was allowed." : "");
+        SAY(run, check, "The application failed: its numbers describe a run that did not finish its work.%s",
+            allowed ? " This is allowed." : "");
     else
-        SAY(run, check, "The log is incomplete (%s, confidence %.2f): what it lacks cannot be judged.%s",
-            name_of(run, status), confidence, allowed ? " That was allowed." : "");
+        SAY(run, check, "The log is incomplete (%s, confidence %.2f): the gate cannot judge missing events.%s",
+            name_of(run, status), confidence, allowed ? " This is allowed." : "");
 }
 
 static size_t count_findings(const struct pyro_diagnosis *diagnosis, int severity, const struct pyro_finding **worst)
@@ -204,7 +204,7 @@ static void check_limit(struct gate_run *run, int id, const struct pyro_budget_l
     struct pyro_check *check = add_check(run, pyro_slice_from(info->name), info->unit, value, limit, passed);
     const char *tolerance = "";
     if (budget->tolerance > 0)
-        tolerance = pyro_arena_printf(&run->gate->arena, " and %.1f %% of tolerance", 100 * budget->tolerance).ptr;
+        tolerance = pyro_arena_printf(&run->gate->arena, " plus %.1f %% tolerance", 100 * budget->tolerance).ptr;
     run->failed |= !tolerance;
     SAY(run, check, "%s %s; the limit is %s%s.", say(run, value, info->unit), info->words,
         say(run, budget->value, info->unit), tolerance ? tolerance : "");
@@ -260,8 +260,8 @@ static void check_against(struct gate_run *run, int id, double tolerance)
     bool passed = value <= limit || (!isfinite(before) && !isfinite(value));
     struct pyro_slice name = pyro_arena_printf(&run->gate->arena, "baseline.%s", info->name);
     struct pyro_check *check = add_check(run, name, info->unit, value, limit, passed);
-    SAY(run, check, "%s %s; the baseline has %s, up to %s is allowed.%s", say(run, value, info->unit), info->words,
-        say(run, before, info->unit), say(run, limit, info->unit),
+    SAY(run, check, "%s %s; the baseline has %s, and at most %s is allowed.%s", say(run, value, info->unit),
+        info->words, say(run, before, info->unit), say(run, limit, info->unit),
         !passed && id == PYRO_LIMIT_WALL ? causes_of(run) : "");
     if (check && !passed)
         check->finding = explain(run->gate->diagnosis, id);
@@ -282,8 +282,8 @@ static void check_new_findings(struct gate_run *run)
     }
     struct pyro_check *check =
         add_check(run, PYRO_SLICE_LITERAL("baseline.findings"), "count", (double)count, 0, count == 0);
-    SAY(run, check, "%zu finding%s above low severity that the baseline has not, or has less severe.", count,
-        count == 1 ? "" : "s");
+    SAY(run, check, "%zu finding%s above low severity that the baseline does not have, or has with a lower severity.",
+        count, count == 1 ? "" : "s");
     if (check)
         check->finding = worst;
 }
@@ -298,8 +298,8 @@ static enum pyro_status check_baseline(struct gate_run *run, const struct pyro_d
     struct pyro_check *check =
         add_check(run, PYRO_SLICE_LITERAL("baseline.alike"), "share", gate->comparison->matched_share, 0.2, !unlike);
     SAY(run, check,
-        unlike ? "The run and its baseline hardly match: are they the same application?"
-               : "The run and its baseline are the same work.");
+        unlike ? "The run and its baseline have almost nothing in common: are they the same application?"
+               : "The run and its baseline do the same work.");
     for (int i = 0; i < PYRO_LIMITS; i++)
         if (pyro_limits[i].compared)
             check_against(run, i, tolerance);
@@ -317,7 +317,7 @@ static enum pyro_status read_options(const struct pyro_gate_options *given, stru
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_gate_options.size is not set");
     memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
     if (options.fail_on < 0 || options.fail_on > 4 || !(options.tolerance <= 1000))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_gate_options are outside their range");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_gate_options have values outside their range");
     if (!options.fail_on && !options.budget && !options.baseline)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a gate needs a severity, a budget or a baseline");
     *ret = options;
@@ -348,7 +348,7 @@ enum pyro_status pyro_gate_run(const pyro_diagnosis *diagnosis, const struct pyr
     struct pyro_gate_options own = {.size = sizeof(own)};
     pyro_error_clear(error);
     if (!diagnosis || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis is missing");
     PYRO_TRY(read_options(options, &own, error));
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     struct pyro_gate *gate = pyro_allocate(allocator, sizeof(*gate));

@@ -167,10 +167,11 @@ bool pyro_advisor_full(struct pyro_advisor *advisor, struct pyro_advised_size *r
         return false;
     double off = ret->wall_ms > 0 ? fabs(ret->wall_ms / measured - 1) : 1;
     if (off > PYRO_ADVISE_REPLAY_BAD) {
-        pyro_advisor_decline(
-            advisor, "right-size",
-            pyro_advisor_say(advisor, "The simulator tells this run %.0f %% off: too far to advise another size by it.",
-                             100 * off));
+        pyro_advisor_decline(advisor, "right-size",
+                             pyro_advisor_say(advisor,
+                                              "Replaying the unchanged run differs by %.0f %% from the measured "
+                                              "duration: this is too inexact to recommend another size.",
+                                              100 * off));
         ret->wall_ms = 0;
         return true;
     }
@@ -224,9 +225,9 @@ static struct pyro_slice memory_to_spare(struct pyro_advisor *advisor)
 {
     double used = pyro_advisor_used_mib(advisor->app), given = (double)advisor->cost->shapes[0].container.container_mib;
     if (!(used > 0) || !(given > 0))
-        return PYRO_SLICE_LITERAL("Executors keep their memory; the log does not say how much of it was used.");
+        return PYRO_SLICE_LITERAL("Executors keep their memory; the log does not say how much they used.");
     return pyro_advisor_say(advisor,
-                            "Executors keep their memory: at most %.1f of %.1f GiB were used, %.0f %% to spare.",
+                            "Executors keep their memory: they used at most %.1f of %.1f GiB, with %.0f %% in reserve.",
                             used / 1024, given / 1024, 100 * fmax(0, 1 - used / given));
 }
 
@@ -254,10 +255,11 @@ static void advise_size(struct pyro_advisor *advisor, const struct pyro_advised_
                                         (int)(cost->money.instance.len < 80 ? cost->money.instance.len : 80),
                                         cost->money.instance.ptr, best->executors, best->executors == 1 ? "" : "s");
     else
-        advice->text = pyro_advisor_say(advisor, "%zu executor%s of %lld cores", best->executors,
-                                        best->executors == 1 ? "" : "s", (long long)advisor->executors[0].cores);
+        advice->text =
+            pyro_advisor_say(advisor, "%zu executor%s of %lld core%s", best->executors, best->executors == 1 ? "" : "s",
+                             (long long)advisor->executors[0].cores, advisor->executors[0].cores == 1 ? "" : "s");
     advice->safety = pyro_advisor_say(
-        advisor, "The simulated run takes %s, at most %s, where %s is the limit (%s): %.0f %% to spare. %.*s",
+        advisor, "The simulated run takes %s, at most %s; the limit is %s (%s), with %.0f %% in reserve. %.*s",
         pyro_advisor_time(new_time, sizeof(new_time), best->wall_ms),
         pyro_advisor_time(high, sizeof(high), best->high_ms), pyro_advisor_time(limit_text, sizeof(limit_text), limit),
         advisor->wanted->deadline_ms > 0 ? "the deadline" : "10 % longer than now",
@@ -295,17 +297,18 @@ static bool advise_sizes(struct pyro_advisor *advisor, const struct pyro_advised
     double before = priced ? full->micros : full->core_ms, after = priced ? best.micros : best.core_ms;
     char text[40];
     if (!any)
-        pyro_advisor_decline(
-            advisor, "right-size",
-            pyro_advisor_say(
-                advisor, "No number of executors up to %d times as many keeps the deadline: %zu of them may take %s.",
-                LARGER, quickest.executors, pyro_advisor_time(text, sizeof(text), quickest.high_ms)));
+        pyro_advisor_decline(advisor, "right-size",
+                             pyro_advisor_say(advisor,
+                                              "No number of executors up to %d times the current one meets the "
+                                              "deadline: with %zu the run can take %s.",
+                                              LARGER, quickest.executors,
+                                              pyro_advisor_time(text, sizeof(text), quickest.high_ms)));
     else if (best.executors != full->executors && (full->high_ms > limit || after < before * (1 - PYRO_ADVISE_SAVING)))
         advise_size(advisor, full, &best, limit);
     else
         pyro_advisor_decline(advisor, "right-size",
                              pyro_advisor_say(advisor, "No other number of executors saves 5 %% %s.",
-                                              advisor->wanted->deadline_ms > 0 ? "and keeps the deadline"
+                                              advisor->wanted->deadline_ms > 0 ? "and meets the deadline"
                                                                                : "without making the run 10 % longer"));
     return true;
 }
@@ -337,15 +340,15 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
     cost->advice = pyro_arena_array(&cost->arena, PYRO_COST_ADVICE_MAX, sizeof(*cost->advice));
     cost->advice_count = 0;
     if (!cost->advice)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for recommendations on cost");
     if (cost->manager == PYRO_MANAGER_LOCAL || cost->shape_count == 0 || cost->total.core_ms == 0 ||
         app->jobs.count == 0)
         return PYRO_OK;
     if (cost->shape_count > 1 || !complete) {
         pyro_advisor_decline(
             &state, "right-size",
-            complete ? PYRO_SLICE_LITERAL("Executors of different sizes took part: no other number of them is advised.")
-                     : PYRO_SLICE_LITERAL("The run did not complete: what it needs is not known."));
+            complete ? PYRO_SLICE_LITERAL("The run has executors of different sizes: no other number is recommended.")
+                     : PYRO_SLICE_LITERAL("The run did not complete, so the resources that it needs are unknown."));
         return PYRO_OK;
     }
     bool ok = gather(&state);
@@ -360,5 +363,6 @@ enum pyro_status pyro_cost_advise(struct pyro_cost *cost, const struct pyro_app 
     }
     if (pyro_stop_is_asked(wanted->stop))
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
-    return ok && !state.failed ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");
+    return ok && !state.failed ? PYRO_OK
+                               : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for recommendations on cost");
 }

@@ -46,14 +46,15 @@ void pyro_advise_bounds(struct pyro_advisor *advisor)
         struct pyro_cost_advice *advice = pyro_advisor_add(advisor, "autoscale");
         int64_t least = ((int64_t)low + cores - 1) / cores, most = ((int64_t)high + cores - 1) / cores;
         if (advice) {
-            advice->text =
-                pyro_advisor_say(advisor, "Between %lld and %lld executors", (long long)least, (long long)most);
+            advice->text = least == most
+                               ? pyro_advisor_say(advisor, "%lld executor%s", (long long)most, most == 1 ? "" : "s")
+                               : pyro_advisor_say(advisor, "%lld to %lld executors", (long long)least, (long long)most);
             advice->safety = pyro_advisor_say(
                 advisor,
-                "While tasks ran, %lld executors would have held them for a quarter of the time, and %lld "
-                "for 95 %% of it; the run had %zu. Bounds for spark.dynamicAllocation.minExecutors and "
-                "maxExecutors, or for the cluster's autoscaling.",
-                (long long)least, (long long)most, advisor->count);
+                "%lld executor%s %s enough for 25 %% of the time with tasks, and %lld for 95 %% of it; the run had "
+                "%zu. Use these numbers for spark.dynamicAllocation.minExecutors and maxExecutors, or for the "
+                "autoscaling of the cluster.",
+                (long long)least, least == 1 ? "" : "s", least == 1 ? "is" : "are", (long long)most, advisor->count);
         }
     }
     pyro_marks_done(&marks);

@@ -47,23 +47,23 @@ static struct pyro_slice safety(struct pyro_advisor *advisor, const struct need 
     double each = ceil(need->executors / nodes), room = (double)best->memory_mib * need->given / 1024;
     double per_core = (double)best->memory_mib / fmax((double)best->cores, 1),
            per_core_now = (double)now->memory_mib / fmax((double)now->cores, 1);
-    const char *bound = per_core > per_core_now * 1.05 ? "The run is memory-bound: such nodes have more for each core. "
-                        : per_core < per_core_now * 0.95 ? "The run is compute-bound: such nodes have less memory for "
-                                                           "each core, and it is not needed. "
-                                                         : "";
+    const char *bound = per_core > per_core_now * 1.05
+                            ? "The run is memory-bound: these nodes have more memory per core. "
+                        : per_core < per_core_now * 0.95
+                            ? "The run is compute-bound: these nodes have less memory per core, which is enough. "
+                            : "";
     if (need->used_mib > 0)
         return pyro_advisor_say(
             advisor,
-            "%sExecutors used %.1f GiB at most, %.1f GiB a node; such a node has %.0f GiB: %.0f %% to spare. Its cores "
-            "are taken to be as fast. Lower spark.executor.memory to fit.",
+            "%sExecutors used at most %.1f GiB, %.1f GiB per node; such a node has %.0f GiB, with %.0f %% in reserve. "
+            "This assumes cores of the same speed. Lower spark.executor.memory to fit.",
             bound, need->used_mib / 1024, each * need->used_mib / 1024, (double)best->memory_mib / 1024,
             100 * (1 - each * need->used_mib / 1024 / room));
-    return pyro_advisor_say(
-        advisor,
-        "%sExecutors keep the memory that they have, %.1f GiB a node of %.0f GiB; the log has no memory peaks "
-        "(spark.eventLog.logStageExecutorMetrics=true writes them), so less cannot be called safe. Its cores are taken "
-        "to be as fast.",
-        bound, each * need->memory_mib / 1024, (double)best->memory_mib / 1024);
+    return pyro_advisor_say(advisor,
+                            "%sExecutors keep their memory, %.1f GiB per node with %.0f GiB. The log has no memory "
+                            "peaks (spark.eventLog.logStageExecutorMetrics=true writes them), so it is not known "
+                            "whether less is safe. This assumes cores of the same speed.",
+                            bound, each * need->memory_mib / 1024, (double)best->memory_mib / 1024);
 }
 
 void pyro_advise_instance(struct pyro_advisor *advisor)
@@ -90,10 +90,10 @@ void pyro_advise_instance(struct pyro_advisor *advisor)
     }
     if (!best || best == now || !(least < hour_now * (1 - PYRO_ADVISE_SAVING))) {
         if (!(need.used_mib > 0))
-            pyro_advisor_decline(advisor, "instance",
-                                 PYRO_SLICE_LITERAL("The log has no memory peaks "
-                                                    "(spark.eventLog.logStageExecutorMetrics=true writes them): no "
-                                                    "other instance type can be called safe."));
+            pyro_advisor_decline(
+                advisor, "instance",
+                PYRO_SLICE_LITERAL("The log has no memory peaks (spark.eventLog.logStageExecutorMetrics=true writes "
+                                   "them), so it is not known whether another instance type is safe."));
         return;
     }
     struct pyro_slice why = safety(advisor, &need, now, best, nodes);

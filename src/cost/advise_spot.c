@@ -162,11 +162,12 @@ static void read_settings(const struct pyro_advisor *advisor, struct pyro_cost_s
     bool remote =
         pyro_slice_find(shuffle, "Celeborn") || pyro_slice_find(shuffle, "Rss") || pyro_slice_find(shuffle, "Uniffle");
     spot->keeps_output = moves || remote;
-    spot->kept_by = remote  ? "a remote shuffle service keeps shuffle output"
-                    : moves ? "shuffle output is moved when a node is announced to go (spark.decommission.enabled)"
-                    : is_on(app, "spark.shuffle.service.enabled", false)
-                        ? "the shuffle service goes with its node, and its output too"
-                        : "shuffle output goes with its node";
+    spot->kept_by =
+        remote  ? "a remote shuffle service keeps the shuffle output"
+        : moves ? "Spark moves the shuffle output when an interruption is announced (spark.decommission.enabled)"
+        : is_on(app, "spark.shuffle.service.enabled", false)
+            ? "the shuffle service and its output are lost with the node"
+            : "the shuffle output is lost with the node";
     spot->notice_ms = !drains ? 0 : pyro_slice_is(cloud, "aws") ? NOTICE_AWS_MS : NOTICE_MS;
     spot->replaced_ms = (int64_t)BOOT_MS + (advisor->count > 0 ? advisor->executors[0].added_ms : 0);
     int64_t tasks = pyro_app_property_int(app, "spark.task.maxFailures", 4),
@@ -266,10 +267,10 @@ static void write_advice(struct pyro_advisor *advisor, struct pyro_cost_spot *sp
             pyro_advisor_say(advisor, "%zu executor%s on spot nodes", advisor->count, advisor->count == 1 ? "" : "s");
     advice->safety = pyro_advisor_say(
         advisor,
-        "At %.3g interruptions an hour and node, %lld simulated runs took %s on average (%s to %s in nine of ten), "
-        "with "
-        "%.2g interruptions each; %.0f %% took longer than %s (%s). %.1f tasks were lost and %.1f partitions computed "
-        "again on average; %.*s. Here %s. A node is replaced after %s; the driver's is taken to stay.",
+        "At %.3g interruptions per node and hour, %lld simulated runs took %s on average (%s to %s in 90 %% of them), "
+        "with %.2g interruptions each. %.0f %% took longer than %s (%s). On average %.1f tasks were lost and %.1f "
+        "partitions were computed again; %.*s. In this run %s. A node is replaced after %s. This assumes that the node "
+        "of the driver stays.",
         spot->rate, (long long)spot->replays, pyro_advisor_time(mean, sizeof(mean), (double)spot->wall_ms),
         pyro_advisor_time(low, sizeof(low), (double)spot->wall_low_ms),
         pyro_advisor_time(high, sizeof(high), (double)spot->wall_high_ms), spot->interruptions, 100 * spot->late_share,
@@ -296,11 +297,11 @@ static bool run(struct simulation *simulation, const struct pyro_advised_size *f
         sum_up(simulation, full, &sums);
         write_advice(advisor, spot);
     } else if (!advisor->failed) {
-        pyro_advisor_decline(advisor, "spot",
-                             pyro_advisor_say(advisor,
-                                              "At %.3g interruptions an hour and node too many are lost to simulate "
-                                              "spot instances.",
-                                              spot->rate));
+        pyro_advisor_decline(
+            advisor, "spot",
+            pyro_advisor_say(
+                advisor, "At %.3g interruptions per node and hour, too many nodes are lost to simulate spot instances.",
+                spot->rate));
     }
     return true;
 }

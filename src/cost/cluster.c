@@ -83,7 +83,7 @@ bool pyro_cost_cluster_recognise(const struct pyro_app *app, struct pyro_arena *
         return found(arena, cluster, text, 0.95, PYRO_SLICE_LITERAL("a path of the configuration names it"));
     for (size_t i = 0; place->platform == PYRO_PLATFORM_DATAPROC && i < app->executors.count; i++)
         if ((text = dataproc_name(app->executors.items[i].host)).len)
-            return found(arena, cluster, text, 0.9, PYRO_SLICE_LITERAL("its workers' host names begin so"));
+            return found(arena, cluster, text, 0.9, PYRO_SLICE_LITERAL("the host names of its workers begin with it"));
     if (pyro_app_manager(app) == PYRO_MANAGER_YARN) {
         text = yarn_start(app->application.id);
         if (text.len == 0)
@@ -91,12 +91,12 @@ bool pyro_cost_cluster_recognise(const struct pyro_app *app, struct pyro_arena *
         text =
             pyro_arena_printf(arena, "YARN, ResourceManager of %.*s", (int)(text.len < 40 ? text.len : 40), text.ptr);
         return found(arena, cluster, text, 0.9,
-                     PYRO_SLICE_LITERAL("application ids begin with when the ResourceManager was started"));
+                     PYRO_SLICE_LITERAL("application ids begin with the start time of the ResourceManager"));
     }
     text = app->application.master.ptr ? app->application.master : pyro_app_property(app, "spark.master");
     return !pyro_slice_starts_with(text, "spark:") ||
            found(arena, cluster, text, 0.8,
-                 PYRO_SLICE_LITERAL("applications have this master; another cluster may have had its address before"));
+                 PYRO_SLICE_LITERAL("applications have this master; an earlier cluster can have had the same address"));
 }
 
 /* ---- nodes of a cluster ------------------------------------------------------------------------------------------ */

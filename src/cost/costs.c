@@ -41,8 +41,8 @@ static enum pyro_status take_by(struct pyro_costs *costs, const char *text, stru
     }
     const char *nearest = pyro_nearest(by.ptr, names, BYS);
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "costs cannot be grouped by '%.60s'%s%s%s; they can by application, user, queue, platform, "
-                          "pool, group, job, stage, sql, tag:KEY and property:KEY",
+                          "costs cannot be grouped by '%.60s'%s%s%s; they can be grouped by application, user, queue, "
+                          "platform, pool, group, job, stage, sql, tag:KEY and property:KEY",
                           by.ptr, nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
 }
 
@@ -61,8 +61,9 @@ enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const st
     bool failed = false;
     pyro_error_clear(error);
     if (!ret || (wanted && (wanted->size < sizeof(wanted->size) || wanted->size > sizeof(own))))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "a place for the costs is needed, and pyro_cost_options.size as this library knows it");
+        return pyro_error_set(
+            error, PYRO_ERROR_ARGUMENT,
+            "the place for the costs is missing, or pyro_cost_options.size is not a size that this library knows");
     if (wanted)
         memcpy(&own, wanted, wanted->size);
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
@@ -186,7 +187,7 @@ enum pyro_status pyro_costs_add(struct pyro_costs *costs, struct pyro_app *app, 
     bool failed = false;
     pyro_error_clear(error);
     if (!costs || !app || !app->sealed)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs and a loaded application are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs or the loaded application is missing");
     PYRO_TRY(pyro_cost_new(app, costs->arena.allocator, &cost, error));
     enum pyro_status status = costs->prices ? pyro_cost_price(cost, costs->prices, &costs->money, error) : PYRO_OK;
     if (status == PYRO_OK)
@@ -217,7 +218,7 @@ enum pyro_status pyro_costs_add_unreadable(struct pyro_costs *costs, const char 
 {
     pyro_error_clear(error);
     if (!costs || !path || !reason)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs, a path and a reason are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs, the path or the reason is missing");
     struct pyro_unreadable *added = pyro_vec_push(&costs->unreadable, costs->arena.allocator);
     if (!added)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
@@ -232,7 +233,7 @@ enum pyro_status pyro_costs_add_past_run(struct pyro_costs *costs, const struct 
 {
     pyro_error_clear(error);
     if (!costs || (run && !run->application))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs are needed, and the name of the run's application");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs or the name of the application is missing");
     costs->has_past = true;
     if (!run || run->end_ms <= run->start_ms || run->core_ms < 0)
         return PYRO_OK;

@@ -92,7 +92,7 @@ static double bill_line(struct bill *bill, const struct pyro_price *price, doubl
                                     .micros = (int64_t)(total + 0.5)};
     money->micros = pyro_add_saturating(money->micros, line->micros);
     if (!bill->region.ptr && price->region.ptr)
-        note(bill, say(bill, "The log does not say the region: prices of %.*s.", TEXT(price->region)));
+        note(bill, say(bill, "The log does not name the region: these are prices of %.*s.", TEXT(price->region)));
     return total;
 }
 
@@ -301,7 +301,7 @@ static void choose(struct bill *bill)
     struct pyro_cost *cost = bill->cost;
     const struct pyro_cost_place *place = &cost->place;
     if (cost->total.core_ms == 0) {
-        note(bill, PYRO_SLICE_LITERAL("The log names no executors: what was allocated is unknown."));
+        note(bill, PYRO_SLICE_LITERAL("The log has no executors: the allocation is unknown."));
         cost->money.missing[cost->money.missing_count++] =
             PYRO_SLICE_LITERAL("executors: the log has no ExecutorAdded event");
         return;
@@ -314,8 +314,8 @@ static void choose(struct bill *bill)
         bill->driver_apart = apart;
         bill_nodes(bill, bill->driver_instance.len ? bill->driver_instance : bill->instance, true);
         if (place->platform == PYRO_PLATFORM_EMR || place->platform == PYRO_PLATFORM_DATAPROC)
-            note(bill, PYRO_SLICE_LITERAL("Nodes that ran neither executors nor the driver (the primary node among "
-                                          "them) are not in the log and not on this bill."));
+            note(bill, PYRO_SLICE_LITERAL("Nodes without executors and driver (such as the primary node) are not in "
+                                          "the log and not part of this cost."));
         return;
     }
     switch (place->platform) {
@@ -337,8 +337,8 @@ static void choose(struct bill *bill)
         return;
     }
     cost->money.missing[cost->money.missing_count++] =
-        say(bill, "the instance type, which the log does not say: give --instance TYPE, or prices of service "
-                  "cluster (units core-hour and gib-hour)");
+        say(bill, "the instance type, which the log does not name: give --instance TYPE, or prices of service cluster "
+                  "(units core-hour and gib-hour)");
 }
 
 /* ---- sharing out ----------------------------------------------------------------------------------------------- */
@@ -422,8 +422,8 @@ static enum pyro_status check_currency(struct bill *bill, struct pyro_error *err
             return PYRO_OK;
         }
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "no price is in %s, and no rate leads there: add 'rates: {%s: ...}' to a price sheet in the "
-                          "prices' currency and give it with --prices",
+                          "no price is in %s, and no exchange rate is known: add 'rates: {%s: ...}' to a price sheet "
+                          "in the currency of the prices, and give it with --prices",
                           wanted, wanted);
 }
 

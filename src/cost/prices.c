@@ -45,8 +45,8 @@ static enum pyro_status check_keys(const struct sheet *sheet, const struct pyro_
             continue;
         const char *nearest = pyro_nearest(map->entries[i].key.ptr, known, count);
         char text[200];
-        snprintf(text, sizeof(text), "'%.60s' is nothing that %s has; %s%s%s", map->entries[i].key.ptr, what,
-                 nearest ? "did you mean '" : "take it out, or see docs/prices.md", nearest ? nearest : "",
+        snprintf(text, sizeof(text), "'%.60s' is not a key of %s; %s%s%s", map->entries[i].key.ptr, what,
+                 nearest ? "did you mean '" : "remove it, or see docs/prices.md", nearest ? nearest : "",
                  nearest ? "'?" : "");
         return refuse(sheet, map->entries[i].line, "%s", text);
     }
@@ -71,7 +71,7 @@ static enum pyro_status take_number(const struct sheet *sheet, const struct pyro
     double value;
     if (!pyro_settings_number(node, &value) || !(zero ? value >= 0 : value > 0) || value > most)
         return pyro_settings_refuse(node, sheet->path, sheet->error,
-                                    zero ? "a number from 0 to 10^9" : "a number above 0, up to 10^9");
+                                    zero ? "a number from 0 to 10^9" : "a number greater than 0, up to 10^9");
     *ret = value;
     return PYRO_OK;
 }
@@ -83,7 +83,7 @@ static enum pyro_status check_currency(const struct sheet *sheet, unsigned line,
     for (size_t i = 0; good && i < 3; i++)
         good = currency.ptr[i] >= 'A' && currency.ptr[i] <= 'Z';
     return good ? PYRO_OK
-                : refuse(sheet, line, "'%.40s' is no currency; write its three letters, such as USD",
+                : refuse(sheet, line, "'%.40s' is not a currency; write its three letters, such as USD",
                          currency.ptr ? currency.ptr : "");
 }
 
@@ -101,7 +101,7 @@ static enum pyro_status check_unit(const struct sheet *sheet, unsigned line, con
 {
     static const char *const units[] = {"hour", "core-hour", "gib-hour", "dbu", "dbu-per-hour", "dpu-hour"};
     if (!row->service.ptr)
-        return refuse(sheet, line, "this price lacks its service, such as ec2%s", "");
+        return refuse(sheet, line, "this price has no service, such as ec2%s", "");
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (pyro_slice_is(row->unit, units[i])) {
             bool typed = i == 0 || i == 4;
@@ -110,7 +110,7 @@ static enum pyro_status check_unit(const struct sheet *sheet, unsigned line, con
                               row->unit.ptr);
             return PYRO_OK;
         }
-    return refuse(sheet, line, "'%.40s' is no unit; it is hour, core-hour, gib-hour, dbu, dbu-per-hour or dpu-hour",
+    return refuse(sheet, line, "'%.40s' is not a unit; it is hour, core-hour, gib-hour, dbu, dbu-per-hour or dpu-hour",
                   row->unit.ptr ? row->unit.ptr : "");
 }
 
@@ -126,7 +126,7 @@ static enum pyro_status take_price(const struct sheet *sheet, const struct pyro_
     PYRO_TRY(take_text(sheet, map, "dated", &row.dated));
     const struct pyro_settings *price = pyro_settings_get(map, "price");
     if (!price)
-        return refuse(sheet, map->line, "this row lacks its price%s", "");
+        return refuse(sheet, map->line, "this row has no price%s", "");
     PYRO_TRY(take_number(sheet, price, true, &row.price));
     PYRO_TRY(check_unit(sheet, map->line, &row));
     struct pyro_price *added = pyro_vec_push(&sheet->prices->rows, sheet->prices->arena.allocator);
@@ -149,7 +149,7 @@ static enum pyro_status take_instance(const struct sheet *sheet, const struct py
     PYRO_TRY(take_number(sheet, has, false, &cores));
     PYRO_TRY(take_number(sheet, holds, false, &memory));
     if (cores > 100000 || cores != floor(cores) || memory > 1e6)
-        return refuse(sheet, map->line, "'%.60s' has more cores or memory than a machine can", row.name.ptr);
+        return refuse(sheet, map->line, "'%.60s' has more cores or memory than a machine can have", row.name.ptr);
     row.cores = (int64_t)cores;
     row.memory_mib = (int64_t)(memory * 1024 + 0.5);
     struct pyro_instance *added = pyro_vec_push(&sheet->prices->instances, sheet->prices->arena.allocator);
@@ -184,7 +184,7 @@ static enum pyro_status take_list(const struct sheet *sheet, const struct pyro_s
     if (!list || pyro_settings_is_null(list))
         return PYRO_OK;
     if (list->kind != PYRO_SETTINGS_LIST)
-        return refuse(sheet, list->line, "%s is a list: one row each behind '- '", key);
+        return refuse(sheet, list->line, "%s is a list: each row begins with '- '", key);
     for (size_t i = 0; i < list->count; i++)
         PYRO_TRY(take(sheet, list->entries[i].value));
     return PYRO_OK;
@@ -255,7 +255,7 @@ enum pyro_status pyro_prices_new(const struct pyro_options *options, struct pyro
     const struct pyro_allocator *allocator = NULL;
     pyro_error_clear(error);
     if (!ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a place for the prices is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the place for the prices is missing");
     if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
         allocator = options->allocator;
     struct pyro_prices *prices = pyro_allocate(allocator, sizeof(*prices));
@@ -282,7 +282,7 @@ enum pyro_status pyro_prices_read(struct pyro_prices *prices, const char *path, 
     const struct pyro_settings *root = NULL;
     pyro_error_clear(error);
     if (!prices || !path)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "prices and a path are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the prices or the path is missing");
     pyro_arena_init(&scratch, prices->arena.allocator);
     enum pyro_status status = pyro_settings_load(&scratch, path, &root, error);
     if (status == PYRO_OK)

@@ -131,8 +131,9 @@ static void advise_nodes(struct pyro_cost *cost, const struct history *history, 
     if (nodes == 0 || even >= 1) {
         advice->safety = pyro_arena_printf(
             &cost->arena,
-            "Reserved capacity (%.*s) of %.*s pays from %.0f %% of the time on; the %zu runs of %.0f days in the store "
-            "held a node's %lld cores for %.0f %% of it (%.0f hours a month): none is advised.",
+            "Reserved capacity (%.*s) of %.*s pays off if it is used at least %.0f %% of the time. The %zu runs of "
+            "%.0f days in the store used a node's %lld cores for %.0f %% of the time (%.0f hours per month): none is "
+            "recommended.",
             TEXT(purchase), TEXT(cost->money.instance), 100 * even, history->runs, history->span_ms / (double)day_ms,
             (long long)cores, 100 * share_of(history, cores * 1000), MONTH_HOURS * share_of(history, cores * 1000));
         return;
@@ -148,9 +149,9 @@ static void advise_nodes(struct pyro_cost *cost, const struct history *history, 
                                      TEXT(purchase));
     advice->safety = pyro_arena_printf(
         &cost->arena,
-        "The %zu runs of %.0f days in the store held %lld cores or more for %.0f %% of the time (%.0f hours a month); "
-        "it "
-        "pays from %.0f %% on (%.4f instead of %.4f %.*s an hour). Saves %.2f %.*s a month if that goes on.",
+        "The %zu runs of %.0f days in the store used at least %lld cores for %.0f %% of the time (%.0f hours per "
+        "month). Reserved capacity pays off at %.0f %% or more (%.4f instead of %.4f %.*s per hour). It saves %.2f "
+        "%.*s per month if this use continues.",
         history->runs, history->span_ms / (double)day_ms, (long long)held_cores, 100 * share, MONTH_HOURS * share,
         100 * even, reserved / 1e6, now / 1e6, TEXT(currency), month, TEXT(currency));
     advice->saves_share = used > 0 ? 1 - (double)nodes * reserved / (used * now) : 0;
@@ -172,8 +173,7 @@ enum pyro_status pyro_cost_reserve(struct pyro_cost *cost, const struct pyro_pas
     if (ok && (history.runs < RUNS_MIN || history.span_ms < (double)(DAYS_MIN * day_ms))) {
         advice->safety = pyro_arena_printf(&cost->arena,
                                            "Reserved capacity: the store has %zu run%s of this application over %.0f "
-                                           "days; at least %d runs over %d days "
-                                           "are needed to tell what it holds steadily.",
+                                           "days; it takes at least %d runs over %d days to know the steady use.",
                                            history.runs, history.runs == 1 ? "" : "s",
                                            floor(history.span_ms / (double)day_ms), RUNS_MIN, DAYS_MIN);
     } else if (ok) {
@@ -187,19 +187,18 @@ enum pyro_status pyro_cost_reserve(struct pyro_cost *cost, const struct pyro_pas
             advise_nodes(cost, &history, advice, shape->cores, now, reserved, purchase);
         } else {
             int64_t level = level_of(&history, STEADY);
-            advice->safety = pyro_arena_printf(
-                &cost->arena,
-                "Reserved capacity: the %zu runs of %.0f days in the store held %.1f cores or more for %.0f %% of the "
-                "time "
-                "(%.0f hours a month), and any cores for %.0f %%. Whether reserving pays is unknown: it takes the type "
-                "of "
-                "the nodes and a price of it with purchase reserved-... or savings-plan-... (--instance, --prices).",
-                history.runs, history.span_ms / (double)day_ms, (double)level / 1000, 100 * STEADY,
-                MONTH_HOURS * STEADY, 100 * share_of(&history, 1));
+            advice->safety =
+                pyro_arena_printf(&cost->arena,
+                                  "Reserved capacity: the %zu runs of %.0f days in the store used at least %.1f cores "
+                                  "for %.0f %% of the time (%.0f hours per month), and any cores for %.0f %%. It is "
+                                  "unknown whether reserved capacity pays off: give the instance type, and a price for "
+                                  "it with purchase reserved-... or savings-plan-... (--instance, --prices).",
+                                  history.runs, history.span_ms / (double)day_ms, (double)level / 1000, 100 * STEADY,
+                                  MONTH_HOURS * STEADY, 100 * share_of(&history, 1));
         }
     }
     cost->advice_count += ok;
     ok = ok && advice->safety.ptr;
     pyro_arena_done(&arena);
-    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for advice on cost");
+    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for recommendations on cost");
 }

@@ -47,7 +47,7 @@ enum pyro_record_kind {
     PYRO_RECORD_TASK_END_REASON /* `text` is the raw value of a task's end reason that is not Success; `row` its task */
 };
 
-#define PYRO_REASON_LONG "longer than the largest record that is read"
+#define PYRO_REASON_LONG "longer than the maximum record size"
 
 struct pyro_record {
     enum pyro_record_kind kind;

@@ -358,7 +358,7 @@ enum pyro_status pyro_builder_finish(struct pyro_builder *builder, const struct 
     }
     if (!ok) {
         pyro_app_release(app);
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while the application was put together");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
     }
     *ret = app;
     return PYRO_OK;

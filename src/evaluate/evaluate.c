@@ -58,8 +58,8 @@ static enum pyro_status diagnose(struct evaluating *state, const char *file, pyr
     const char *const paths[] = {path};
     enum pyro_status status = pyro_inputs_open(paths, 1, &state->options, &inputs, &own);
     if (status == PYRO_OK && pyro_inputs_count(inputs) != 1) {
-        const char *why =
-            pyro_inputs_unreadable_count(inputs) ? pyro_inputs_unreadable_reason(inputs, 0) : "it is not one log";
+        const char *why = pyro_inputs_unreadable_count(inputs) ? pyro_inputs_unreadable_reason(inputs, 0)
+                                                               : "it is not exactly one log";
         status = pyro_error_set(&own, PYRO_ERROR_INPUT, "%s", why);
     }
     if (status == PYRO_OK)
@@ -159,7 +159,7 @@ static enum pyro_status judge_entry(struct evaluating *state, const struct pyro_
     if (!pyro_settings_text(pyro_settings_get(entry, "file"), &file))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.200s, line %u: a run needs \"file\"", manifest, entry->line);
     if (file[0] == '/' || strstr(file, ".."))
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "%.200s, line %u: \"file\" must lie inside the corpus", manifest,
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "%.200s, line %u: \"file\" must be inside the corpus", manifest,
                               entry->line);
     pyro_settings_text(pyro_settings_get(entry, "split"), &split);
     if (state->wanted->split && (!split || strcmp(split, state->wanted->split) != 0))
@@ -195,7 +195,7 @@ static enum pyro_status judge_corpus(struct evaluating *state, struct pyro_error
     logs = root->kind == PYRO_SETTINGS_LIST ? root : pyro_settings_get(root, "logs");
     if (!logs || logs->kind != PYRO_SETTINGS_LIST)
         return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "%.200s has no list \"logs\"; docs/accuracy.md says what a corpus is", manifest);
+                              "%.200s has no list \"logs\"; docs/accuracy.md describes a corpus", manifest);
     for (size_t i = 0; i < logs->count; i++)
         PYRO_TRY(judge_entry(state, logs->entries[i].value, manifest, error));
     return PYRO_OK;
@@ -256,7 +256,7 @@ enum pyro_status pyro_evaluate(const char *corpus, const struct pyro_evaluate_op
     if (!corpus || !writer || !writer->write || format > PYRO_FORMAT_MARKDOWN ||
         (wanted && wanted->size < sizeof(wanted->size)))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "a corpus, a writer and the format text, json or markdown are needed");
+                              "the corpus or the writer is missing, or the format is not text, json or markdown");
     if (wanted)
         memcpy(&own, wanted, wanted->size < sizeof(own) ? wanted->size : sizeof(own));
     state.result.allocator = state.options.allocator;

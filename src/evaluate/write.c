@@ -184,7 +184,7 @@ static void saving_row(struct pyro_strbuf *out, const struct pyro_judged_run *ru
     pyro_human_ms_range(out, run->predicted_low_ms, run->predicted_high_ms);
     pyro_strbuf_add_text(out, " (");
     pyro_human_ms(out, run->predicted_ms);
-    pyro_strbuf_add_text(out, run->saved_ms < 0 ? "), the repaired run took longer by " : "), measured ");
+    pyro_strbuf_add_text(out, run->saved_ms < 0 ? "), the fixed run took longer by " : "), measured ");
     pyro_human_ms(out, run->saved_ms < 0 ? -run->saved_ms : run->saved_ms);
     pyro_strbuf_add_text(out, " of ");
     pyro_human_ms(out, run->duration_ms);
@@ -196,12 +196,12 @@ static void write_page(const struct pyro_evaluation *evaluation, const struct sc
 {
     size_t judged, healthy, silent;
     count_runs(evaluation, &judged, &healthy, &silent);
-    pyro_strbuf_printf(out, "%zu run%s judged; %zu of %zu healthy ones silent.\n\n", judged, judged == 1 ? "" : "s",
-                       silent, healthy);
+    pyro_strbuf_printf(out, "%zu run%s judged; no findings in %zu of %zu healthy runs.\n\n", judged,
+                       judged == 1 ? "" : "s", silent, healthy);
     pyro_strbuf_add_text(
-        out, markdown ? "| rule | right | missed | false alarms | precision | recall | allowed beside |\n"
-                        "| --- | --- | --- | --- | --- | --- | --- |\n"
-                      : "rule                      right  missed  false alarms  precision  recall  allowed\n");
+        out, markdown ? "| rule | correct | missed | false alarms | precision | recall | also allowed |\n| --- | --- | "
+                        "--- | --- | --- | --- | --- |\n"
+                      : "rule                    correct  missed  false alarms  precision  recall  allowed\n");
     for (size_t i = 0; i < scores->count; i++)
         score_row(out, &scores->rules[i], markdown);
     score_row(out, &scores->total, markdown);

@@ -228,7 +228,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     const struct pyro_log *log = inputs ? pyro_inputs_log(inputs, index) : NULL;
     struct pyro_fetched fetched;
     if (!log || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a log of the inputs and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the log or the writer is missing");
     PYRO_TRY(pyro_fetch(log, &state.options, &fetched, error));
     log = fetched.log;
     const struct pyro_allocator *allocator = state.options.allocator;
@@ -243,7 +243,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     if (status == PYRO_OK)
         status = written;
     if (status == PYRO_OK && state.counts.records == 0)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "it holds no Spark event");
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "it has no Spark event");
     if (status != PYRO_OK)
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
     if (ret_counts)

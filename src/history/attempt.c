@@ -22,7 +22,7 @@ enum {
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to read a log");
 }
 
 /* ---- The list ---- */
@@ -242,7 +242,7 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
     if (scan.failed || secrets_failed)
         return no_memory(error);
     if (!scan.started) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "no event says that an application started");
+        pyro_error_set(error, PYRO_ERROR_INPUT, "it has no start event of an application");
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

@@ -24,7 +24,7 @@ struct pyro_history_follower {
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to read a log");
 }
 
 /* ---- Where batches go ---- */

@@ -10,7 +10,7 @@ enum { READ_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while reading");
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to read the log");
 }
 
 void pyro_chunk_init(struct pyro_chunk *chunk, const struct pyro_allocator *allocator, const struct pyro_scan *scan,

@@ -16,7 +16,7 @@ struct pyro_decoder {
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while decoding");
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to decode the log");
 }
 
 static bool apply(void *context, const struct pyro_batch *batch)
@@ -36,7 +36,8 @@ enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *o
     pyro_error_clear(error);
     PYRO_TRY(pyro_options_resolve(options, &resolved, error));
     if (!path || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_new(): no path or no place for the result");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_decoder_new(): the path or the place for the result is missing");
     size_t path_bytes = strlen(path) + 1;
     struct pyro_decoder *decoder = pyro_allocate(resolved.allocator, sizeof(*decoder) + path_bytes);
     if (!decoder)
@@ -71,7 +72,8 @@ enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, siz
 {
     pyro_error_clear(error);
     if (!decoder || (len && !bytes) || decoder->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_feed(): no decoder, no bytes, or finished");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_decoder_feed(): the decoder or the bytes are missing, or the decoder is finished");
     return pyro_feed_add(&decoder->feed, bytes, len) ? PYRO_OK : no_memory(error);
 }
 
@@ -94,7 +96,8 @@ enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app **ret, st
 {
     pyro_error_clear(error);
     if (!decoder || !ret || decoder->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_snapshot(): no decoder, or finished");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_decoder_snapshot(): the decoder is missing or finished");
     return hand_over(decoder, true, ret, error);
 }
 
@@ -102,12 +105,13 @@ enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, stru
 {
     pyro_error_clear(error);
     if (!decoder || !ret || decoder->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_decoder_finish(): no decoder, or finished before");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_decoder_finish(): the decoder is missing or already finished");
     if (!pyro_feed_end(&decoder->feed))
         return no_memory(error);
     decoder->finished = true;
     if (pyro_builder_known_events(&decoder->builder) == 0) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "this is no Spark event log: it holds not one Spark event");
+        pyro_error_set(error, PYRO_ERROR_INPUT, "this is not a Spark event log: it has no Spark event");
         pyro_error_at(error, decoder->path, UINT64_MAX);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     }

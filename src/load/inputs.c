@@ -19,7 +19,8 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     pyro_error_clear(error);
     PYRO_TRY(pyro_options_resolve(options, &resolved, error));
     if (!ret || (path_count && !paths))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_inputs_open(): no paths or no place for the result");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_inputs_open(): the paths or the place for the result are missing");
     struct pyro_inputs *inputs = pyro_allocate(resolved.allocator, sizeof(*inputs));
     if (!inputs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");

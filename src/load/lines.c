@@ -25,7 +25,7 @@ struct lines {
 
 static enum pyro_status no_memory(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while a log was read");
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to read a log");
 }
 
 static bool make_room(struct lines *lines)
@@ -126,8 +126,7 @@ enum pyro_status pyro_lines_read(const struct pyro_log *log, pyro_line_callback 
 enum pyro_status pyro_line_too_long(const struct pyro_log_part *part, struct pyro_error *error)
 {
     pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "it has a line of more than %llu bytes, which is the most that an upload may have "
-                   "(--max-upload-line)",
+                   "it has a line of more than %llu bytes, the maximum for an upload (--max-upload-line)",
                    (unsigned long long)part->most_line_bytes);
     pyro_error_at(error, part->path.ptr, UINT64_MAX);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);

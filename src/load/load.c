@@ -100,7 +100,7 @@ static enum pyro_status open_part(struct load *load, struct pyro_error *error)
     part->plain = pyro_reader_is_plain_file(part->reader, &part->fd, &part->size);
     if (load->sink->from) {
         if (!part->plain)
-            return pyro_error_set(error, PYRO_ERROR_INPUT, "it is no plain file any more");
+            return pyro_error_set(error, PYRO_ERROR_INPUT, "it is no longer a plain file");
         part->next = load->sink->from[load->part];
         part->size = load->sink->until[load->part];
     }
@@ -177,7 +177,7 @@ static enum pyro_status decode_piece(struct load *load, struct pyro_chunk *chunk
     }
     pyro_batch_clear(&chunk->batch);
     if (!pyro_batch_decode(&chunk->batch, chunk->text, chunk->len))
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while decoding");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to decode the log");
     return PYRO_OK;
 }
 
@@ -314,7 +314,7 @@ static enum pyro_status apply_chunk(struct load *load, struct applier *applier, 
         ok = sink->reject_long(sink->context, chunk->long_record);
     if (ok && chunk->damage[0])
         ok = sink->note_damage(sink->context, chunk->damage);
-    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while building the application");
+    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
 }
 
 static enum pyro_status report_progress(struct load *load, struct pyro_progress_meter *meter, struct pyro_error *error)

@@ -165,7 +165,7 @@ static enum pyro_status find_setting(struct pyro_slice name, unsigned *ret, bool
     memcpy(word, name.ptr, len);
     word[len] = '\0';
     const char *nearest = pyro_nearest(word, names, count);
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s has no model, so its effect cannot be told%s%s%s", word,
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s has no model, so its effect cannot be predicted%s%s%s", word,
                           nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
@@ -217,7 +217,8 @@ static enum pyro_status add_range(struct pyro_whatif *whatif, struct sweep *swee
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a range of %s needs a step: A..B..STEP, or a list A,B,C",
                               setting->key);
     if (ends[1] < ends[0])
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the range of %s ends before it begins", setting->key);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the end of the range of %s is before its start",
+                              setting->key);
     if (!(step > 0) || (ends[1] - ends[0]) / step >= PYRO_SWEEP_VALUES_MAX)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the range of %s has more than %d values: give it a larger step (A..B..STEP)",
@@ -261,7 +262,7 @@ static enum pyro_status combine(struct pyro_whatif *whatif, const struct pyro_sc
         total *= sweeps[i].values.count;
         if (total > most)
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                  "the sweeps combine to more than %zu scenarios: sweep fewer values, or larger steps",
+                                  "the sweeps combine to more than %zu scenarios: use fewer values or larger steps",
                                   most);
     }
     whatif->scenarios = pyro_arena_array(&whatif->arena, total, sizeof(*whatif->scenarios));
@@ -314,7 +315,7 @@ static enum pyro_status read_sweeps(struct pyro_whatif *whatif, const char *cons
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s is both set and swept", key);
         for (size_t k = 0; k < i; k++)
             if (sweeps[k].setting == sweeps[i].setting)
-                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s is swept twice: write its values as one list",
+                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s is swept twice: give its values in one list",
                                       key);
         whatif->varied[whatif->varied_count++] = sweeps[i].setting;
     }

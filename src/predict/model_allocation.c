@@ -90,11 +90,11 @@ static void allocate(struct pyro_predict_change *change)
     change->replay.executor_count = 0;
     pyro_effect(
         change, PYRO_MODEL_allocation, DOUBT, DOUBT,
-        "%lld to %lld executors of %lld cores, %lld at first; each starts %.1f s after it was asked for, as the "
-        "run's own did%s",
-        (long long)least, (long long)most, (long long)cores, (long long)initial, (double)run->start_ms / 1000,
+        "%lld to %lld executors of %lld core%s, initially %lld; each starts %.1f s after its request, as in the run%s",
+        (long long)least, (long long)most, (long long)cores, cores == 1 ? "" : "s", (long long)initial,
+        (double)run->start_ms / 1000,
         allocation->shuffle_idle_ms == PYRO_NONE && allocation->idle_ms != PYRO_NONE
-            ? "; those that hold output of a shuffle stay"
+            ? "; executors with shuffle output stay"
             : "");
 }
 
@@ -121,5 +121,5 @@ void pyro_model_allocation(struct pyro_predict_change *change)
     } else if (on && (differs || others || on_asked) && !(differs == false && run->allocates && !others))
         allocate(change);
     else
-        pyro_effect(change, PYRO_MODEL_allocation, 0, 0, "as the run had it");
+        pyro_effect(change, PYRO_MODEL_allocation, 0, 0, "unchanged");
 }

@@ -43,14 +43,14 @@ void pyro_model_broadcast(struct pyro_predict_change *change)
     }
     if (joins > 0)
         pyro_effect(change, PYRO_MODEL_broadcast, DOUBT, DOUBT,
-                    "%zu sort-merge joins have a side that is broadcast: %.1f s of tasks sorting, writing and fetching "
-                    "are lost",
-                    joins, lost / 1000);
+                    "%zu sort-merge join%s broadcast%s a side: this saves %.1f s of task time for sorting, writing and "
+                    "fetching",
+                    joins, joins == 1 ? "" : "s", joins == 1 ? "s" : "", lost / 1000);
     else if (now < was)
-        pyro_effect(
-            change, PYRO_MODEL_broadcast, 0, DOUBT,
-            "a lower threshold turns broadcasts into sorts and shuffles that the log does not have: not counted");
+        pyro_effect(change, PYRO_MODEL_broadcast, 0, DOUBT,
+                    "a lower threshold replaces broadcasts by sorts and shuffles that the log does not have: this is "
+                    "not counted");
     else
         pyro_effect(change, PYRO_MODEL_broadcast, 0, 0,
-                    "no sort-merge join of this run has a side between the two sizes");
+                    "no sort-merge join of this run has a side with a size between the two thresholds");
 }

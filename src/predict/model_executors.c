@@ -56,11 +56,11 @@ void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count)
     change->replay.executor_count = at;
     double slots = doublings(run->executors * run->cores, count * cores), wider = doublings(run->cores, cores);
     double doubt = fmin(DOUBT_SLOTS * fabs(slots) + DOUBT_CORES * fabs(wider), DOUBT_MAX);
-    pyro_effect(change, PYRO_MODEL_executors, doubt, doubt,
-                "%lld executor%s of %lld core%s instead of %lld of %lld, there after %.1f s as the run's first were",
-                (long long)count, count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s",
-                (long long)run->executors, (long long)run->cores,
-                run->delay_count > 0 ? (double)run->delays[0] / 1000 : 0.0);
+    pyro_effect(
+        change, PYRO_MODEL_executors, doubt, doubt,
+        "%lld executor%s of %lld core%s instead of %lld of %lld, available after %.1f s like the first ones of the run",
+        (long long)count, count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s", (long long)run->executors,
+        (long long)run->cores, run->delay_count > 0 ? (double)run->delays[0] / 1000 : 0.0);
 }
 
 void pyro_model_executors(struct pyro_predict_change *change)
@@ -77,8 +77,8 @@ void pyro_model_executors(struct pyro_predict_change *change)
     scenario->executors = count;
     scenario->cores_per_executor = cores;
     if (count == run->executors && cores == run->cores && !(asks && run->allocates)) {
-        pyro_effect(change, PYRO_MODEL_executors, 0, 0, "%lld executors of %lld cores, as the run had",
-                    (long long)count, (long long)cores);
+        pyro_effect(change, PYRO_MODEL_executors, 0, 0, "%lld executor%s of %lld core%s, unchanged", (long long)count,
+                    count == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s");
         return;
     }
     pyro_predict_fixed(change, count);

@@ -250,9 +250,9 @@ void pyro_model_first_tasks(struct pyro_predict_change *change)
     double slots = (double)change->scenario->executors * (double)change->scenario->cores_per_executor /
                    fmax((double)run->executors * (double)run->cores, 1);
     double doubt = DOUBT * share * fabs(slots * longer - 1);
-    pyro_effect(
-        change, PYRO_MODEL_first_tasks, doubt, doubt,
-        "%zu tasks were the first of their stage on their executor, for which they took %.1f s longer together; "
-        "an executor's very first ones take %.1f s longer",
-        run->first_count, taken / 1000, change->replay.cold_ms / 1000);
+    pyro_effect(change, PYRO_MODEL_first_tasks, doubt, doubt,
+                "%zu task%s %s the first of a stage on an executor and took %.1f s longer in total; the very first "
+                "tasks of an executor take %.1f s longer",
+                run->first_count, run->first_count == 1 ? "" : "s", run->first_count == 1 ? "was" : "were",
+                taken / 1000, change->replay.cold_ms / 1000);
 }

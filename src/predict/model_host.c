@@ -94,7 +94,7 @@ void pyro_model_host(struct pyro_predict_change *change)
     }
     double doubt = task_ms > 0 ? DOUBT * changed_ms / task_ms : 0;
     pyro_effect(change, PYRO_MODEL_host, doubt, doubt,
-                "computing took %.1f times as long as alone, since processors were shared (measured where tasks are "
-                "deserialised), and would take %.1f times as long with %.1f times the slots on a host",
+                "computing took %.1f times as long as on an idle host, because tasks share the CPUs (measured on task "
+                "deserialization); it takes %.1f times as long with %.1f times the slots per host",
                 run->longer, longer, more);
 }

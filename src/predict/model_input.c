@@ -32,9 +32,10 @@ void pyro_model_input(struct pyro_predict_change *change)
         more++;
     }
     double doubt = DOUBT * fabs(log2(factor));
-    pyro_effect(
-        change, PYRO_MODEL_input, doubt, doubt,
-        "%.4g times the data: %zu stages that read files have so many times the tasks, tasks of %zu stages that "
-        "read shuffles take longer or shorter beside their fixed cost; time of the driver stays",
-        factor, more, longer);
+    pyro_effect(change, PYRO_MODEL_input, doubt, doubt,
+                "%.4g times the data: %zu stage%s that read%s files get%s this multiple of the tasks; tasks of %zu "
+                "stage%s that read%s shuffles take more or less time, apart from their fixed cost; the time of the "
+                "driver does not change",
+                factor, more, more == 1 ? "" : "s", more == 1 ? "s" : "", more == 1 ? "s" : "", longer,
+                longer == 1 ? "" : "s", longer == 1 ? "s" : "");
 }

@@ -42,15 +42,15 @@ static void say_unchanged(struct pyro_predict_change *change, const struct pyro_
     double slots = fmax((double)change->run->executors * (double)change->run->cores, 1);
     if (longer_ms <= 0 || waits->unsure == 0) {
         pyro_effect(change, PYRO_MODEL_locality, 0, 0, "no stage of this run waited for locality: %s",
-                    longer_ms > 0 ? "all tasks ran near their data, or had none" : "there is nothing to shorten");
+                    longer_ms > 0 ? "all tasks ran near their data, or had no preferred location"
+                                  : "there is no wait to shorten");
         return;
     }
     double high = fmin((double)waits->unsure * (double)longer_ms * slots / task_ms, 1);
-    pyro_effect(
-        change, PYRO_MODEL_locality, 0, high,
-        "no stage of this run waited for locality; tasks of %zu stages that ran away from their data might wait "
-        "longer, or had no better place: not counted",
-        waits->unsure);
+    pyro_effect(change, PYRO_MODEL_locality, 0, high,
+                "no stage of this run waited for locality; tasks of %zu stage%s did not run near their data and can "
+                "wait longer, or had no preferred location: this is not counted",
+                waits->unsure, waits->unsure == 1 ? "" : "s");
 }
 
 void pyro_model_locality(struct pyro_predict_change *change)
@@ -73,7 +73,7 @@ void pyro_model_locality(struct pyro_predict_change *change)
         differs = differs || locality->wait_ms[i] != was;
     }
     if (!differs) {
-        pyro_effect(change, PYRO_MODEL_locality, 0, 0, "as the run had it");
+        pyro_effect(change, PYRO_MODEL_locality, 0, 0, "unchanged");
         return;
     }
     if (waits.stages == 0) {
@@ -82,18 +82,19 @@ void pyro_model_locality(struct pyro_predict_change *change)
     }
     double share = fmin((double)waits.task_ms / fmax((double)run->app->numbers.task_ms, 1), 1);
     if (change->replay.executors || change->replay.allocation) {
-        pyro_effect(change, PYRO_MODEL_locality, DOUBT_BLIND * share, DOUBT_BLIND * share,
-                    "%zu stages waited for locality; where data lies on other executors is not known: no task waits",
-                    waits.stages);
+        pyro_effect(
+            change, PYRO_MODEL_locality, DOUBT_BLIND * share, DOUBT_BLIND * share,
+            "%zu stage%s waited for locality; the location of the data on other executors is unknown: no task waits",
+            waits.stages, waits.stages == 1 ? "" : "s");
         return;
     }
     bool known = isfinite(waits.farther);
     locality->farther = known ? fmin(fmax(waits.farther, 1), FARTHER_MAX) : 1;
     change->replay.locality = locality;
     double doubt = (known ? DOUBT : DOUBT_BLIND) * share;
-    pyro_effect(
-        change, PYRO_MODEL_locality, doubt, doubt,
-        "%zu stages waited for locality, %zu of their tasks in vain: all of them wait as long as is asked; away "
-        "from its data a task takes %.2f times as long%s",
-        waits.stages, waits.tasks, locality->farther, known ? " (medians of this run)" : "");
+    pyro_effect(change, PYRO_MODEL_locality, doubt, doubt,
+                "%zu stage%s waited for locality, %zu task%s without success: all of them wait as long as the setting "
+                "says; a task that does not run near its data takes %.2f times as long%s",
+                waits.stages, waits.stages == 1 ? "" : "s", waits.tasks, waits.tasks == 1 ? "" : "s", locality->farther,
+                known ? " (medians of this run)" : "");
 }

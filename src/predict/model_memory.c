@@ -162,7 +162,7 @@ void pyro_model_memory(struct pyro_predict_change *change)
     struct memory was = memory_of(change, false), now = memory_of(change, true);
     if (!run->stages || (was.task == now.task && was.heap == now.heap)) {
         if (asked)
-            pyro_effect(change, PYRO_MODEL_memory, 0, 0, "as the run had it");
+            pyro_effect(change, PYRO_MODEL_memory, 0, 0, "unchanged");
         return;
     }
     struct change_told told = {0};
@@ -179,13 +179,12 @@ void pyro_model_memory(struct pyro_predict_change *change)
     double doubt =
         changed / task_ms * (fitted > 0 || told.spill_after == told.spill_before ? DOUBT_FITTED : DOUBT_UNKNOWN);
     bool risk = now.heap < was.heap && live > LIVE_MAX * now.heap;
-    pyro_effect(
-        change, PYRO_MODEL_memory, doubt, doubt + (risk ? DOUBT_RISK : 0),
-        "a task has %.0f MiB for execution instead of %.0f: %.0f MiB spilled instead of %.0f, %.1f s of garbage "
-        "collection instead of %.1f%s%s",
-        now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,
-        told.gc_after / 1000, told.gc_before / 1000,
-        fitted > 0 ? "; what a spilled byte costs is fitted on tasks of this run"
-                   : "; a spilled byte is taken to cost what writing shuffles did",
-        risk ? "; executors held more than that alive: they may run out of memory" : "");
+    pyro_effect(change, PYRO_MODEL_memory, doubt, doubt + (risk ? DOUBT_RISK : 0),
+                "a task has %.0f MiB of execution memory instead of %.0f: %.0f MiB spilled instead of %.0f, %.1f s of "
+                "garbage collection instead of %.1f%s%s",
+                now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,
+                told.gc_after / 1000, told.gc_before / 1000,
+                fitted > 0 ? "; the cost of a spilled byte is fitted on tasks of this run"
+                           : "; the cost of a spilled byte is assumed to be that of a written shuffle byte",
+                risk ? "; live objects took more than this heap: executors can run out of memory" : "");
 }

@@ -322,12 +322,11 @@ void pyro_model_partitions(struct pyro_predict_change *change)
                    : stages > 0                                   ? DOUBT_RECUT
                                                                   : 0;
     if (stages == 0)
-        pyro_effect(change, PYRO_MODEL_partitions, 0, 0, "no stage of this run would have another number of tasks");
+        pyro_effect(change, PYRO_MODEL_partitions, 0, 0, "no stage of this run changes its number of tasks");
     else
-        pyro_effect(
-            change, PYRO_MODEL_partitions, doubt, doubt,
-            "%zu stages read shuffles in other partitions, %zu read files in other splits (%.0f tasks instead of "
-            "%.0f), %zu joins with skewed partitions cut or joined; what tasks take follows what they read, beside "
-            "a fixed cost that is estimated from the run",
-            told.shuffles, told.files, told.after, told.before, told.joins);
+        pyro_effect(change, PYRO_MODEL_partitions, doubt, doubt,
+                    "stages with other shuffle partitions: %zu; stages with other file splits: %zu (%.0f tasks instead "
+                    "of %.0f); joins with other skewed partitions: %zu; the times of tasks follow the data that they "
+                    "read, plus a fixed cost estimated from the run",
+                    told.shuffles, told.files, told.after, told.before, told.joins);
 }

@@ -14,10 +14,10 @@ void pyro_model_pools(struct pyro_predict_change *change)
     change->replay.other_mode = fair != was_fair;
     change->replay.fair = fair;
     if (fair == was_fair)
-        pyro_effect(change, PYRO_MODEL_pools, 0, 0, "%s, as the run had", fair ? "FAIR" : "FIFO");
+        pyro_effect(change, PYRO_MODEL_pools, 0, 0, "%s, unchanged", fair ? "FAIR" : "FIFO");
     else
         pyro_effect(change, PYRO_MODEL_pools, DOUBT, DOUBT,
-                    fair ? "FAIR: the pool with the fewest running tasks gets the next slot, all weights being equal; "
-                           "pools of jobs that the log does not name are the default one"
-                         : "FIFO: jobs in the order of their ids, whatever their pool");
+                    fair ? "FAIR: the pool with the fewest running tasks gets the next slot, with equal weights; jobs "
+                           "without a pool in the log are in the default pool"
+                         : "FIFO: jobs in the order of their ids, regardless of their pool");
 }

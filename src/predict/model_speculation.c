@@ -52,13 +52,12 @@ void pyro_model_speculation(struct pyro_predict_change *change)
     if (!asked || !run->stages)
         return;
     if (was && !now) {
-        pyro_effect(
-            change, PYRO_MODEL_speculation, 0, DOUBT_OFF,
-            "off: tasks end as they did with copies, since how long the others would have run is not in the log");
+        pyro_effect(change, PYRO_MODEL_speculation, 0, DOUBT_OFF,
+                    "off: tasks end as they did with copies, because the log does not say how long the originals take");
         return;
     }
     if (!now) {
-        pyro_effect(change, PYRO_MODEL_speculation, 0, 0, "off, as the run had it");
+        pyro_effect(change, PYRO_MODEL_speculation, 0, 0, "off, unchanged");
         return;
     }
     /* Spark 4 asks for more before it copies a task. */
@@ -73,9 +72,8 @@ void pyro_model_speculation(struct pyro_predict_change *change)
         quantile = 0.9;
     for (size_t i = 0; i < run->app->stages.count && !change->failed; i++)
         capped += cap(change, i, multiplier, quantile, pyro_scenario_setting(change, PYRO_PREDICTED_MIN_RUNTIME));
-    pyro_effect(
-        change, PYRO_MODEL_speculation, capped > 0 ? DOUBT_ON : 0, capped > 0 ? DOUBT_ON : 0,
-        "copies of tasks that take more than %.3g medians once %.0f %% have ended: %zu tasks end sooner; a copy "
-        "takes the median, or as much longer as its task reads more",
-        multiplier, quantile * 100, capped);
+    pyro_effect(change, PYRO_MODEL_speculation, capped > 0 ? DOUBT_ON : 0, capped > 0 ? DOUBT_ON : 0,
+                "Spark copies tasks that take more than %.3g times the median after %.0f %% have ended: %zu task%s "
+                "end%s sooner; a copy takes the median time, or more in proportion to the data of its task",
+                multiplier, quantile * 100, capped, capped == 1 ? "" : "s", capped == 1 ? "s" : "");
 }

@@ -157,8 +157,7 @@ static enum pyro_status look(struct search *search, struct pyro_error *error)
         add_dimension(search, low, high, first, PYRO_PREDICTED_SHUFFLE_PARTITIONS, fmax(slots, 1),
                       fmax(8 * slots, 4 * partitions), partitions);
     if (search->count == 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "nothing is left to search: executors and cores are both set");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "nothing to search: executors and cores are both set");
     /* The run's own size and the corners of the space, which DIRECT only comes near to. */
     evaluate(search->count, first, NULL, search);
     for (unsigned corner = 0; corner < 1u << search->count; corner++) {
@@ -225,7 +224,7 @@ bool pyro_optimiser_available(void)
 
 const char *pyro_optimiser_description(void)
 {
-    return "whatif --optimize; needs libnlopt-dev where it is built";
+    return "whatif --optimize; install libnlopt-dev and build again";
 }
 
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
@@ -233,7 +232,7 @@ enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct 
 {
     (void)whatif;
     (void)goal;
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this build has no optimiser: it was made without NLopt");
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this build has no optimizer: it was built without NLopt");
 }
 
 #endif

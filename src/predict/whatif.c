@@ -117,11 +117,11 @@ static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struc
     bool cost = asked->optimize && strcmp(asked->optimize, "cost") == 0;
     *ret = (struct pyro_goal){asked->optimize != NULL, cost, asked->deadline_ms, asked->max_cost};
     if (asked->optimize && !cost && strcmp(asked->optimize, "time") != 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "what is optimised is time or cost");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the goal of the search is time or cost");
     if (asked->deadline_ms < 0 || !(asked->max_cost >= 0))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a limit of a search is not below 0");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a limit of a search is 0 or more");
     if (!asked->optimize && (asked->deadline_ms > 0 || asked->max_cost > 0))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a deadline and a greatest cost are limits of a search");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a deadline and a maximum cost are limits of a search");
     return PYRO_OK;
 }
 
@@ -145,7 +145,7 @@ static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyr
         for (unsigned k = 0; k < PYRO_PREDICTED_SETTINGS; k++) {
             const struct pyro_predicted_setting *setting = &pyro_predicted_settings[k];
             if (whatif->scenarios[i].given[k].ptr && whatif->run.without >> setting->model & 1)
-                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the model '%s' is left out, and %s needs it",
+                return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the model '%s' is left out, but %s needs it",
                                       pyro_model_name(setting->model), setting->key);
         }
     return PYRO_OK;
@@ -190,11 +190,11 @@ enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct p
     pyro_error_clear(error);
     asked = asked ? asked : &nothing;
     if (!diagnosis || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis is missing");
     if (asked->size < sizeof(nothing) || (asked->set_count > 0 && !asked->set) ||
         (asked->sweep_count > 0 && !asked->sweep) || (asked->without_count > 0 && !asked->without))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "pyro_whatif_options.size is not one that this library knows");
+                              "pyro_whatif_options.size is not a size that this library knows");
     PYRO_TRY(pyro_options_resolve(options, &own, error));
     struct pyro_whatif *whatif = pyro_allocate(own.allocator, sizeof(*whatif));
     if (!whatif)

@@ -74,26 +74,24 @@ static enum pyro_status fail(const struct query *query, struct pyro_error *error
     int code = sqlite3_errcode(query->db);
     const char *message = sqlite3_errmsg(query->db);
     if (query->cancelled)
-        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "the query was stopped");
+        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "the statement was stopped");
     if (code == SQLITE_NOMEM)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "the query needs more memory than there is for it");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "the statement needs more memory than it may use");
     if (query->disk.full)
         return pyro_error_set(
             error, PYRO_ERROR_ARGUMENT,
-            "the query sorts or keeps more than %llu MiB in temporary files, which is the most that it "
-            "may: narrow it with WHERE",
+            "the statement sorts or stores more than %llu MiB in temporary files, the maximum: narrow it with WHERE",
             (unsigned long long)(query->disk.limit >> 20));
     if (code == SQLITE_TOOBIG)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: a value may have %d MiB", message,
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: a value may have at most %d MiB", message,
                               PYRO_SQL_VALUE_BYTES >> 20);
     if (query->references > MAX_REFERENCES)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement is too complex: it names more than %d columns",
                               MAX_REFERENCES);
     if (code == SQLITE_AUTH)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only statements that read are accepted (%s)", message);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only reading statements are allowed (%s)", message);
     if (strncmp(message, "not authorized to use function", 30) == 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: docs/tables.md lists the functions that there are",
-                              message);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: docs/tables.md lists the available functions", message);
     if (strncmp(message, "no such table", 13) != 0)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s", message);
     struct pyro_strbuf tables;
@@ -130,12 +128,12 @@ static enum pyro_status open_database(struct query *query, uint64_t disk_bytes, 
                                     {SQLITE_LIMIT_WORKER_THREADS, 0}};
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
     if (!pyro_sql_disk_open(&query->disk, disk_bytes))
-        return pyro_error_set(error, PYRO_ERROR_INTERNAL, "SQLite knows no file system");
+        return pyro_error_set(error, PYRO_ERROR_INTERNAL, "SQLite has no file system");
     int status = sqlite3_open_v2(":memory:", &query->db, flags, query->disk.name);
     if (status == SQLITE_OK)
         status = add_contents(query);
     if (status == SQLITE_NOMEM || !query->db)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the query");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the statement");
     if (status != SQLITE_OK)
         return pyro_error_set(error, PYRO_ERROR_INTERNAL, "SQLite: %s", sqlite3_errmsg(query->db));
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
@@ -164,12 +162,13 @@ static enum pyro_status compile(struct query *query, const char *text, sqlite3_s
         sqlite3_finalize(second);
         if (other) {
             sqlite3_finalize(statement);
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "one statement is accepted, and more follows the first");
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                                  "only one statement is allowed, and there is more text after the first");
         }
     }
     if (sqlite3_column_count(statement) == 0) {
         sqlite3_finalize(statement);
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement gives no rows: only SELECT is accepted");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement returns no rows: only SELECT is allowed");
     }
     *ret = statement;
     return PYRO_OK;
@@ -198,7 +197,7 @@ enum pyro_status pyro_sql_run(pyro_app *app, const char *statement, enum pyro_fo
 {
     pyro_error_clear(error);
     if (!app || !statement || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an application, a statement and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application, the statement or the writer is missing");
     if (format > PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "rows are written as text, json, csv or markdown");
     if (strlen(statement) > MAX_STATEMENT_BYTES)

@@ -18,16 +18,16 @@ const char *pyro_version(void)
 
 /* Rows whose text is known when this is compiled; tables and rules speak for themselves elsewhere. */
 static const struct pyro_feature_info fixed[] = {
-    {"codec", "plain", "read by all cores", 1},
+    {"codec", "plain", "decoded in parallel", 1},
     {"codec", "zstd", "libzstd " ZSTD_VERSION_STRING, 1},
     {"codec", "lz4", "Spark's LZ4Block streams and LZ4 frames; liblz4 " LZ4_VERSION_STRING, 1},
     {"codec", "snappy", "Spark's xerial streams and Snappy's framing format; libsnappy", 1},
     {"codec", "lzf", "Spark's LZF chunks; liblzf", 1},
     {"codec", "gzip", "zlib " ZLIB_VERSION, 1},
-    {"layout", "single", "one file, .inprogress included, or standard input", 1},
-    {"layout", "rolling", "folders eventlog_v2_*, compacted ones included", 1},
+    {"layout", "single", "one file, including .inprogress, or standard input", 1},
+    {"layout", "rolling", "folders eventlog_v2_*, including compacted ones", 1},
     {"layout", "databricks", "folders with eventlog and eventlog-YYYY-MM-DD--HH-MM.gz", 1},
-    {"layout", "zip", "archives that a History Server hands out; libarchive", 1},
+    {"layout", "zip", "archives from a History Server; libarchive", 1},
     {"layout", "folder", "folders of many applications", 1},
     {"optional", "sql", "SQLite " SQLITE_VERSION, 1},
 };
@@ -69,13 +69,13 @@ struct pyro_feature_info pyro_features_get(size_t index)
                                           pyro_optimiser_available()};
     index -= OPTIONAL;
     if (index < variant_count())
-        return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name,
-                                          index == 0 ? "scans with it" : "could scan with it", 1};
+        return (struct pyro_feature_info){"cpu", pyro_scan_variant(index)->name, index == 0 ? "in use" : "available",
+                                          1};
     index -= variant_count();
     if (index < format_count()) {
         bool missing = index == PYRO_FORMAT_HTML && pyro_web_asset_count == 0;
         return (struct pyro_feature_info){"report", pyro_format_name((unsigned)index),
-                                          missing ? "--format; needs nodejs and npm where it is built" : "--format",
+                                          missing ? "--format; install nodejs and npm and build again" : "--format",
                                           !missing};
     }
     index -= format_count();

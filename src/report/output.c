@@ -30,7 +30,7 @@ enum pyro_status pyro_output_done(struct pyro_output *output, struct pyro_error 
     case PYRO_OK:
         return PYRO_OK;
     case PYRO_ERROR_MEMORY:
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while writing the report");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to write the report");
     case PYRO_ERROR_OUTPUT:
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "the output could not be written");
     default:

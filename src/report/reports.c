@@ -46,7 +46,7 @@ enum pyro_status pyro_report_write(const pyro_diagnosis *diagnosis, enum pyro_fo
     if (!renderer)
         return PYRO_ERROR_ARGUMENT;
     if (!diagnosis || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis or the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, diagnosis->arena.allocator);
     renderer->report(&output, diagnosis, &own, 0, false);
@@ -74,7 +74,7 @@ enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_re
     if (!renderer)
         return PYRO_ERROR_ARGUMENT;
     if (!writer || !writer->write || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a writer is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_reports *reports = pyro_allocate(NULL, sizeof(*reports));
     if (!reports)
@@ -95,7 +95,7 @@ static enum pyro_status reports_status(pyro_reports *reports, struct pyro_error 
     case PYRO_OK:
         return PYRO_OK;
     case PYRO_ERROR_MEMORY:
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left while writing the reports");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to write the reports");
     default:
         return pyro_error_set(error, reports->output.status, "the output could not be written");
     }
@@ -105,7 +105,7 @@ enum pyro_status pyro_reports_add(pyro_reports *reports, const pyro_diagnosis *d
 {
     pyro_error_clear(error);
     if (!reports || !diagnosis || reports->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "reports that are open and a diagnosis are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the open reports or the diagnosis is missing");
     reports->renderer->report(&reports->output, diagnosis, &reports->options, reports->count++, true);
     return reports_status(reports, error);
 }
@@ -115,7 +115,7 @@ enum pyro_status pyro_reports_add_unreadable(pyro_reports *reports, const char *
 {
     pyro_error_clear(error);
     if (!reports || !path || !reason || reports->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "reports that are open, a path and a reason are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the open reports, the path or the reason is missing");
     struct pyro_slice path_copy = pyro_arena_copy(&reports->arena, pyro_slice_from(path));
     struct pyro_slice reason_copy = pyro_arena_copy(&reports->arena, pyro_slice_from(reason));
     if (!path_copy.ptr || !reason_copy.ptr || !pyro_vec_reserve(&reports->paths, 1, NULL) ||
@@ -130,7 +130,7 @@ enum pyro_status pyro_reports_finish(pyro_reports *reports, struct pyro_error *e
 {
     pyro_error_clear(error);
     if (!reports || reports->finished)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "reports that are open are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the open reports are missing");
     reports->finished = true;
     reports->renderer->end_many(&reports->output, reports->paths.items, reports->reasons.items, reports->paths.count);
     return reports_status(reports, error);

@@ -28,18 +28,18 @@ enum {
     RESERVED_BYTES = 128 << 20 /* of the memory, for what is not the gate's */
 };
 
-const char pyro_gate_busy[] = "the server is busy with as many requests of this kind as it takes: try again later";
-const char pyro_gate_queries_busy[] = "the server is busy with as many queries as it takes: try again later";
+const char pyro_gate_busy[] = "the server is busy with the maximum number of requests of this kind: try again later";
+const char pyro_gate_queries_busy[] = "the server is busy with the maximum number of statements: try again later";
 
 const char *pyro_gate_why(enum serve_stop why)
 {
     static const char *const words[] = {
         [SERVE_GO_ON] = "cancelled",
-        [SERVE_CLIENT_GONE] = "the client has gone",
-        [SERVE_TOO_LATE] = "this took longer than it may, and was stopped",
-        [SERVE_NO_MEMORY] = ("this needs more memory than the server has for it, and was stopped: try again later, or "
-                             "give the server more (--memory)"),
-        [SERVE_STOPPING] = "the server stops",
+        [SERVE_CLIENT_GONE] = "the client closed the connection",
+        [SERVE_TOO_LATE] = "this took longer than allowed and was stopped",
+        [SERVE_NO_MEMORY] = ("this needs more memory than the server allows and was stopped: try again later, or give "
+                             "the server more memory (--memory)"),
+        [SERVE_STOPPING] = "the server is stopping",
     };
     return words[why];
 }

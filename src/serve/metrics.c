@@ -76,7 +76,8 @@ static void write_requests(struct pyro_strbuf *out, const struct serve_metrics *
 static void write_latencies(struct pyro_strbuf *out, const struct serve_metrics *metrics)
 {
     static const char name[] = "pyrometer_http_request_duration_seconds";
-    head(out, name, "histogram", "Time from a request's last byte to its answer, without sending that.");
+    head(out, name, "histogram",
+         "Time from the last byte of a request to its answer, without the time to send the answer.");
     for (size_t i = 0; i < METRICS_SERVICES; i++) {
         uint64_t counts[METRICS_BUCKETS + 1], sum = 0, all = 0;
         for (size_t k = 0; k <= METRICS_BUCKETS; k++)
@@ -107,20 +108,20 @@ static void write_catalog(struct serve_request *request)
         running += !apps[i].attempts->completed;
         attempts += apps[i].attempt_count;
     }
-    one(out, "pyrometer_applications", "gauge", "Applications that are listed.", count);
-    one(out, "pyrometer_application_attempts", "gauge", "Their attempts.", attempts);
-    one(out, "pyrometer_applications_running", "gauge", "Of the applications, those that have not ended.", running);
-    one(out, "pyrometer_unreadable_logs", "gauge", "Files in the folders that are no log or cannot be read.",
+    one(out, "pyrometer_applications", "gauge", "Applications in the list.", count);
+    one(out, "pyrometer_application_attempts", "gauge", "Attempts in the list.", attempts);
+    one(out, "pyrometer_applications_running", "gauge", "Applications that have not ended.", running);
+    one(out, "pyrometer_unreadable_logs", "gauge", "Files in the folders that are not a log or cannot be read.",
         unreadable);
-    one(out, "pyrometer_list_changes_total", "counter", "Times that the list of applications changed.",
+    one(out, "pyrometer_list_changes_total", "counter", "Number of changes of the list of applications.",
         pyro_catalog_list_generation(list));
-    one(out, "pyrometer_watched_folders", "gauge", "Folders in which changes are seen at once.", usage.watched);
+    one(out, "pyrometer_watched_folders", "gauge", "Folders whose changes are noticed immediately.", usage.watched);
     one(out, "pyrometer_unwatched_folders", "gauge",
-        "Folders in which changes are seen by the next look only: of network file systems, or beyond the watches that "
-        "the system has.",
+        "Folders whose changes are noticed only by the next check: on network file systems, or beyond the watch limit "
+        "of the system.",
         usage.unwatched);
-    one(out, "pyrometer_open_applications", "gauge", "Applications that are kept in memory.", usage.open);
-    one(out, "pyrometer_open_bytes", "gauge", "Memory that they take.", usage.memory_bytes);
+    one(out, "pyrometer_open_applications", "gauge", "Applications in memory.", usage.open);
+    one(out, "pyrometer_open_bytes", "gauge", "Memory of the applications in memory.", usage.memory_bytes);
     one(out, "pyrometer_loads_total", "counter", "Logs that were read.", usage.loads);
     one(out, "pyrometer_load_hits_total", "counter", "Requests for an application that was in memory.", usage.hits);
     one(out, "pyrometer_evictions_total", "counter", "Applications that were closed to stay within the memory limit.",
@@ -157,12 +158,13 @@ static void write_class_counts(struct pyro_strbuf *out, struct serve_gate *gate)
         const char *name, *type, *help;
         bool light; /* there are figures of light ones, too: they are never refused nor stopped */
     } rows[] = {
-        {"pyrometer_requests_running", "gauge",
-         "Requests that are being worked on, by class; a query is part of a heavy one.", true},
-        {"pyrometer_requests_waiting", "gauge", "Requests that wait for others of their class.", true},
-        {"pyrometer_requests_refused_total", "counter", "Requests that found too many others of their class.", false},
+        {"pyrometer_requests_running", "gauge", "Requests in progress, by class; a query is part of a heavy request.",
+         true},
+        {"pyrometer_requests_waiting", "gauge", "Requests that wait for other requests of their class.", true},
+        {"pyrometer_requests_refused_total", "counter",
+         "Requests that were refused because of too many others of their class.", false},
         {"pyrometer_requests_stopped_total", "counter",
-         "Requests that were stopped: their time or the memory was up, or the client had gone.", false},
+         "Requests that were stopped: because of the time limit, the memory limit, or a closed connection.", false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         head(out, rows[i].name, rows[i].type, rows[i].help);
@@ -187,7 +189,7 @@ static void write_process(struct pyro_strbuf *out, const struct serve_metrics *m
     pyro_strbuf_add_char(out, '\n');
     one(out, "process_resident_memory_bytes", "gauge", "Memory of this process.", resident_bytes());
     one(out, "process_open_fds", "gauge", "Open files and sockets.", open_files());
-    head(out, "process_start_time_seconds", "gauge", "When the server was started.");
+    head(out, "process_start_time_seconds", "gauge", "Start time of the server.");
     pyro_strbuf_add_text(out, "process_start_time_seconds ");
     seconds(out, (uint64_t)metrics->started_ms * 1000);
     pyro_strbuf_add_char(out, '\n');
@@ -212,14 +214,13 @@ void pyro_serve_metrics(struct serve_request *request)
     write_latencies(out, metrics);
     write_class_counts(out, request->shared->gate);
     write_catalog(request);
-    one(out, "pyrometer_uploads_total", "counter", "Uploads that were taken.", get(&metrics->uploads));
-    one(out, "pyrometer_upload_bytes_total", "counter", "Their bytes.", get(&metrics->upload_bytes));
-    one(out, "pyrometer_uploads_refused_total", "counter", "Uploads that were no readable log.",
+    one(out, "pyrometer_uploads_total", "counter", "Accepted uploads.", get(&metrics->uploads));
+    one(out, "pyrometer_upload_bytes_total", "counter", "Bytes of accepted uploads.", get(&metrics->upload_bytes));
+    one(out, "pyrometer_uploads_refused_total", "counter", "Uploads that were not a readable log.",
         get(&metrics->uploads_refused));
     one(out, "pyrometer_uploads_too_costly_total", "counter",
-        "Uploads that took, or whose user had taken, more processor time than they may.",
-        get(&metrics->uploads_too_costly));
-    head(out, "pyrometer_upload_cpu_seconds_total", "counter", "Processor time that looking at uploads took.");
+        "Uploads that exceeded the CPU time limit of an upload or of its user.", get(&metrics->uploads_too_costly));
+    head(out, "pyrometer_upload_cpu_seconds_total", "counter", "CPU time for checking uploads.");
     pyro_strbuf_add_text(out, "pyrometer_upload_cpu_seconds_total ");
     seconds(out, get(&metrics->upload_cpu_us));
     pyro_strbuf_add_text(out, "\n");

@@ -15,7 +15,7 @@ enum pyro_status pyro_stored_write_report(const struct pyro_catalog_diagnosis *o
         return pyro_report_write(opened->diagnosis, PYRO_FORMAT_JSON, NULL, writer, error);
     if (writer->write(writer->context, opened->report.ptr, opened->report.len) == 0)
         return PYRO_OK;
-    return pyro_error_set(error, PYRO_ERROR_OUTPUT, "the report could not be written");
+    return pyro_error_set(error, PYRO_ERROR_OUTPUT, "cannot write the report");
 }
 
 json_t *pyro_stored_tree(const struct pyro_catalog_diagnosis *opened, struct pyro_error *error)
@@ -34,7 +34,7 @@ json_t *pyro_stored_tree(const struct pyro_catalog_diagnosis *opened, struct pyr
                 pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
             else
                 pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT,
-                                                       "the stored report is no pyrometer.report/1: %s", why.text));
+                                                       "the stored report is not a pyrometer.report/1: %s", why.text));
         }
     }
     pyro_strbuf_done(&text);
@@ -195,7 +195,7 @@ static void write_explanation(struct pyro_json *json, struct sides sides, int64_
     struct sides wall = in(in(sides, "accounting"), "wall");
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, NULL);
-    pyro_strbuf_printf(&text, "The run after took %lld ms, that is %lld ms %s than the run before (%lld ms).",
+    pyro_strbuf_printf(&text, "The run after took %lld ms, which is %lld ms %s than the run before (%lld ms).",
                        (long long)int_of(wall.after, "total_ms"),
                        (long long)(difference < 0 ? -difference : difference), difference < 0 ? "less" : "more",
                        (long long)int_of(wall.before, "total_ms"));
@@ -207,14 +207,14 @@ static void write_explanation(struct pyro_json *json, struct sides sides, int64_
     pyro_strbuf_done(&text);
     pyro_json_begin(json, "caveats", '[');
     pyro_json_string(json, NULL,
-                     "Of at least one of the runs only the stored report is there: what the difference is due to, and "
-                     "how stages, queries and settings differ, cannot be said without both logs.");
+                     "At least one of the runs has only a stored report. The causes of the difference, and the "
+                     "differences between stages, SQL executions and settings, need both logs.");
     pyro_json_end(json, ']');
     pyro_json_line(json);
     pyro_json_begin(json, "causes", '[');
     pyro_json_begin(json, NULL, '{');
     pyro_json_string(json, "name", "unexplained");
-    pyro_json_string(json, "words", "not looked into: that needs both logs");
+    pyro_json_string(json, "words", "not available: this needs both logs");
     pyro_json_int(json, "ms", difference);
     pyro_json_end(json, '}');
     pyro_json_end(json, ']');

@@ -134,14 +134,14 @@ static bool is_full(const struct serve_uploads *uploads, uint64_t bytes, uint64_
     uint64_t taken = uploads->kept_bytes + uploads->coming_bytes;
     struct statvfs disk;
     if (uploads->kept_files + uploads->coming_files + files > limits->files) {
-        snprintf(why, why_bytes, "there is no room for it: all uploads together may be %llu files; delete some first",
+        snprintf(why, why_bytes, "there is no space for it: at most %llu uploads are allowed; delete some first",
                  (unsigned long long)limits->files);
         return true;
     }
     if (taken > limits->bytes || bytes > limits->bytes - taken) {
         snprintf(why, why_bytes,
-                 "there is no room for it: all uploads together may take %llu bytes, of which %llu are taken; delete "
-                 "some first",
+                 "there is no space for it: all uploads together may take %llu bytes, and %llu are in use; delete some "
+                 "first",
                  (unsigned long long)limits->bytes, (unsigned long long)taken);
         return true;
     }
@@ -150,7 +150,7 @@ static bool is_full(const struct serve_uploads *uploads, uint64_t bytes, uint64_
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, wanted = uploads->unwritten_bytes + bytes;
     if (room >= limits->free_bytes && room - limits->free_bytes >= wanted)
         return false;
-    snprintf(why, why_bytes, "there is no room for it: the server keeps %llu bytes of its disk free",
+    snprintf(why, why_bytes, "there is no space for it: the server keeps %llu bytes of its disk free",
              (unsigned long long)limits->free_bytes);
     return true;
 }

@@ -148,11 +148,11 @@ static enum pyro_status add_member(struct pyro_discovery *discovery, pyro_found_
         return PYRO_OK;
     if (!name.ptr)
         return pyro_add_unreadable(discovery, path,
-                                   PYRO_SLICE_LITERAL("has a member whose name is no valid text: unpack the archive"));
+                                   PYRO_SLICE_LITERAL("has a member with an invalid name: unpack the archive"));
     if (name.len > MOST_NAME_BYTES)
         return pyro_add_unreadable(
             discovery, path,
-            pyro_arena_printf(discovery->arena, "has a member whose name is longer than %d bytes", MOST_NAME_BYTES));
+            pyro_arena_printf(discovery->arena, "has a member with a name longer than %d bytes", MOST_NAME_BYTES));
     struct pyro_slice member = pyro_arena_copy(discovery->arena, name);
     struct pyro_slice label = pyro_arena_printf(discovery->arena, "%s!%s", path.ptr, name.ptr);
     if (!member.ptr || !label.ptr)
@@ -179,7 +179,8 @@ static enum pyro_status say_too_many(struct pyro_discovery *discovery, struct py
 {
     return pyro_add_unreadable(
         discovery, path,
-        pyro_arena_printf(discovery->arena, "is a zip archive of more than %zu files: unpack it, or make several%s",
+        pyro_arena_printf(discovery->arena,
+                          "is a zip archive of more than %zu files: unpack it, or create several archives%s",
                           listing->most, listing->untrusted ? "" : ", or use " PYRO_LIFT_LIMITS));
 }
 
@@ -232,13 +233,13 @@ static enum pyro_status list_archive(struct pyro_discovery *discovery, struct py
     /* Whoever may send anything is read by one reader, which goes to each member at once. */
     if (listing->untrusted && (!listing->directory || listing->ambiguous))
         return pyro_add_unreadable(
-            discovery, path, PYRO_SLICE_LITERAL("is a zip archive whose directory is cut or in doubt: make it anew"));
+            discovery, path,
+            PYRO_SLICE_LITERAL("is a zip archive with a truncated or inconsistent directory: create it again"));
     if (listing->untrusted && !listing->simple)
         return pyro_add_unreadable(
             discovery, path,
             PYRO_SLICE_LITERAL(
-                "is a zip archive with members that are encrypted, or neither stored nor deflated: make it "
-                "anew"));
+                "is a zip archive with members that are encrypted, or neither stored nor deflated: create it again"));
     struct archive *archive = open_zip(fd);
     enum pyro_status status =
         archive ? list_members(discovery, path, archive, listing, found)
@@ -291,7 +292,7 @@ static enum pyro_status seek_member(struct pyro_input *input, const struct pyro_
             input->total = (uint64_t)archive_entry_size(entry);
         return PYRO_OK;
     }
-    return pyro_error_set(error, PYRO_ERROR_INPUT, "the archive's member %s cannot be found: %s", part->member.ptr,
+    return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot find the member %s of the archive: %s", part->member.ptr,
                           ended ? "the archive has changed" : reason_of(input->archive));
 }
 

@@ -85,7 +85,7 @@ static enum pyro_status next_member(struct gzip_state *state, bool *ret_ended, s
             state->between = false;
             return PYRO_OK;
         } else {
-            state->damage = "gzip stream is damaged: bytes that are no gzip member follow one";
+            state->damage = "gzip stream is damaged: the bytes after a member are not a gzip member";
             *ret_ended = true;
             return PYRO_OK;
         }

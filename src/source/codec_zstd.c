@@ -63,7 +63,7 @@ static const char *damage_of(size_t result)
     case ZSTD_error_checksum_wrong:
         return "zstd stream is damaged: checksum mismatch";
     case ZSTD_error_prefix_unknown:
-        return "zstd stream is damaged: bytes that are no frame follow a frame";
+        return "zstd stream is damaged: the bytes after a frame are not a frame";
     case ZSTD_error_frameParameter_windowTooLarge:
         return "zstd stream needs a window larger than 1 GiB";
     case ZSTD_error_dictionary_wrong:

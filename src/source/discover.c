@@ -168,9 +168,9 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
     case CONTENT_ZIP:
         return pyro_discover_archive(discovery, path);
     case CONTENT_BINARY:
-        return pyro_add_unreadable(discovery, path,
-                                   PYRO_SLICE_LITERAL("is no event log: neither text nor compressed with zstd, lz4, "
-                                                      "snappy, lzf or gzip"));
+        return pyro_add_unreadable(
+            discovery, path,
+            PYRO_SLICE_LITERAL("is not an event log: neither text nor compressed with zstd, lz4, snappy, lzf or gzip"));
     case CONTENT_EMPTY:
         return add_found(discovery, &scan->found, path, 0);
     case CONTENT_LOG:
@@ -195,7 +195,7 @@ static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct fold
     if (S_ISDIR(status.st_mode)) /* links to folders lead out of the place that was named */
         return link ? PYRO_OK : scan_subfolder(discovery, scan, path);
     return pyro_add_unreadable(discovery, path,
-                               PYRO_SLICE_LITERAL("is a pipe, device or socket: pipes are read when named themselves"));
+                               PYRO_SLICE_LITERAL("is a pipe, device or socket: name a pipe directly to read it"));
 }
 
 /* Calls scan_entry() for each name, or, in a subfolder, scan_file() for the names that only logs have. */
@@ -221,7 +221,7 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
             PYRO_TRY(scan_file(discovery, scan, path, &status));
         errno = 0;
     }
-    return errno ? pyro_add_failure(discovery, folder, "cannot list this folder to its end", errno) : PYRO_OK;
+    return errno ? pyro_add_failure(discovery, folder, "cannot list this folder completely", errno) : PYRO_OK;
 }
 
 static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct folder_scan *scan,
@@ -272,11 +272,10 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
     pyro_vec_done(&scan.found, discovery->allocator);
     if (status != PYRO_OK || scan.kept || discovery->logs.count + discovery->unreadable.count > rows)
         return status;
-    return pyro_add_unreadable(discovery, path,
-                               scan.subfolders
-                                   ? PYRO_SLICE_LITERAL("holds no event log; its subfolders are not searched: "
-                                                        "name one of them")
-                                   : PYRO_SLICE_LITERAL("holds no event log"));
+    return pyro_add_unreadable(
+        discovery, path,
+        scan.subfolders ? PYRO_SLICE_LITERAL("has no event log; subfolders are not searched: name one of them")
+                        : PYRO_SLICE_LITERAL("has no event log"));
 }
 
 /* ---- Paths ------------------------------------------------------------------------------------------------------- */

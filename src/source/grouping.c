@@ -163,8 +163,8 @@ static enum pyro_status add_rolling(struct pyro_discovery *discovery, const stru
         struct pyro_slice folder = pyro_folder_name(files[-1].label);
         return pyro_add_unreadable(
             discovery, folder.ptr ? folder : files[-1].label,
-            PYRO_SLICE_LITERAL("holds the status file of a rolling log, but none of its events_* "
-                               "parts: copy the whole folder"));
+            PYRO_SLICE_LITERAL(
+                "has the status file of a rolling log, but none of its events_* parts: copy the whole folder"));
     }
     /* A compacted part stands for every part up to its number. */
     for (size_t i = count; i-- > 0;) {

@@ -304,7 +304,7 @@ static enum pyro_status say_failed(const struct pyro_http *http, const struct re
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
     if (request->too_long)
         return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "the answer has more than the %llu bytes that are allowed: see --max-download",
+                              "the answer is larger than the limit of %llu bytes: see --max-download",
                               (unsigned long long)request->limit);
     switch (result) {
     case CURLE_OUT_OF_MEMORY:
@@ -312,21 +312,21 @@ static enum pyro_status say_failed(const struct pyro_http *http, const struct re
     case CURLE_COULDNT_RESOLVE_HOST:
         return pyro_error_set(error, PYRO_ERROR_INPUT, "no such host: check the address");
     case CURLE_COULDNT_CONNECT:
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "cannot connect (%s): check host and port, and that it runs",
-                              why);
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "cannot connect (%s): check the host, the port, and that the server runs", why);
     case CURLE_OPERATION_TIMEDOUT:
         return pyro_error_set(error, PYRO_ERROR_INPUT, "no answer in time (%s): try again, or raise --timeout", why);
     case CURLE_TOO_MANY_REDIRECTS:
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "more than %d redirections: give the address they lead to",
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "more than %d redirections: give the final address",
                               REDIRECTIONS);
     case CURLE_UNSUPPORTED_PROTOCOL:
-        return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "the server redirects to something other than http and https, "
-                              "which is not followed");
+        return pyro_error_set(
+            error, PYRO_ERROR_INPUT,
+            "the server redirects to an address that is neither http nor https, which is not followed");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
         return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "the server's certificate cannot be trusted (%s): name the authority in CURL_CA_BUNDLE",
+                              "the certificate of the server is not trusted (%s): name the authority in CURL_CA_BUNDLE",
                               why);
     default:
         return pyro_error_set(error, PYRO_ERROR_INPUT, "the answer broke off after %llu bytes (%s): try again",
@@ -338,9 +338,9 @@ static void say_status(const struct request *request, long status, struct pyro_e
 {
     const char *advice = status == 401   ? ": give name and password in PYROMETER_HTTP_USER=NAME:PASSWORD or ~/.netrc, "
                                            "or a token in PYROMETER_HTTP_TOKEN"
-                         : status == 403 ? ": this user may not see it"
+                         : status == 403 ? ": this user has no permission"
                          : status == 404 ? ": no such page or application"
-                         : status >= 500 ? ": see the server's own log"
+                         : status >= 500 ? ": see the log of the server"
                                          : "";
     pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers %ld%s%s%s%s", status, advice,
                    request->excerpt_len ? " (\"" : "", request->excerpt, request->excerpt_len ? "\")" : "");

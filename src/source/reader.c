@@ -126,10 +126,11 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     if (status == PYRO_OK && reader->given > reader->most_given)
         status = pyro_error_lasts(
             error,
-            pyro_error_set(error, PYRO_ERROR_INPUT,
-                           "it decompresses to more than %llu bytes, which no event log of its size does%s%s",
-                           (unsigned long long)reader->most_given, reader->limit_option ? "; if it is one, use " : "",
-                           reader->limit_option ? reader->limit_option : ""));
+            pyro_error_set(
+                error, PYRO_ERROR_INPUT,
+                "it decompresses to more than %llu bytes, which is not plausible for an event log of its size%s%s",
+                (unsigned long long)reader->most_given, reader->limit_option ? "; if it is an event log, use " : "",
+                reader->limit_option ? reader->limit_option : ""));
     if (status != PYRO_OK) {
         *ret_len = 0;
         reader->ended = true;

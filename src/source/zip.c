@@ -348,7 +348,7 @@ size_t pyro_zip_member_read(struct pyro_zip_member *member, void *buffer, size_t
     member->crc = crc32_z(member->crc, buffer, got);
     if (got == 0 && !member->damage) {
         if (member->given != member->record.bytes)
-            member->damage = "a member is not as long as the archive says";
+            member->damage = "a member does not have the length that the archive says";
         else if (member->crc != member->record.crc)
             member->damage = "a member's checksum is wrong";
     }

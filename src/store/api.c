@@ -33,7 +33,7 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
 {
     const struct pyro_backend *backend = backend_of(url);
     if (!backend || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' names no store; give sqlite:FILE", url ? url : "");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' is not a store; give sqlite:FILE", url ? url : "");
     struct pyro_store *store = pyro_allocate(allocator, sizeof(*store));
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
@@ -76,7 +76,8 @@ enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diag
 {
     pyro_error_clear(error);
     if (!store || !diagnosis || (baseline && !*baseline))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a diagnosis are needed, and no empty name");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the store or the diagnosis is missing, or the name is empty");
     struct pyro_run run;
     enum pyro_status status = pyro_run_make(diagnosis, baseline, &run, error);
     if (status == PYRO_OK)
@@ -102,7 +103,7 @@ enum pyro_status pyro_store_record_error(pyro_store *store, const char *applicat
 {
     pyro_error_clear(error);
     if (!store || !application || !step || !type || !message)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only the raw text may be left out");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "only the raw text may be missing");
     const char *texts[] = {application, message, raw};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (texts[i] && !clean_text(store, &texts[i]))
@@ -129,7 +130,7 @@ enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct
 {
     pyro_error_clear(error);
     if (!store || !name || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a name are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the name is missing");
     uint64_t key = 0;
     PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, ret, &key, error));
     return ret->report && !pyro_store_is_clean(key, store->secrets.how) ? clean_baseline(store, ret, error) : PYRO_OK;
@@ -160,7 +161,7 @@ enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *contex
 {
     pyro_error_clear(error);
     if (!store || !take)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the function is missing");
     struct past_runs runs = {store, take, context, {0}, false};
     pyro_arena_init(&runs.arena, store->allocator);
     enum pyro_status status = store->backend->each_run(store->state, take_past_run, &runs, error);
@@ -254,11 +255,12 @@ enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_fe
 {
     pyro_error_clear(error);
     if (!store || !feedback || feedback->size < sizeof(*feedback) || !pyro_feedback_name(feedback->verdict))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a whole feedback are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store is missing, or the feedback is incomplete");
     bool missed = feedback->verdict == PYRO_FEEDBACK_MISSED;
     if (missed ? !feedback->application || (!feedback->rule && !feedback->note) : !feedback->finding)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "a missed problem needs its application and a rule or a note, other verdicts a finding");
+        return pyro_error_set(
+            error, PYRO_ERROR_ARGUMENT,
+            "a missed problem needs its application and a rule or a note; other verdicts need a finding");
     if (feedback->rule && !pyro_rule_find(feedback->rule))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no rule '%.100s'", feedback->rule);
     struct pyro_verdict_row row = {
@@ -302,7 +304,7 @@ enum pyro_status pyro_store_each_feedback(pyro_store *store,
 {
     pyro_error_clear(error);
     if (!store || !take)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a function are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the function is missing");
     struct visit to = {take, context};
     return store->backend->each_verdict(store->state, visit, &to, error);
 }
@@ -364,7 +366,7 @@ enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *di
 {
     pyro_error_clear(error);
     if (!store || !diagnosis)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a store and a diagnosis are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the diagnosis is missing");
     struct gathered all = {.allocator = store->allocator,
                            .secrets = &store->secrets,
                            .application = pyro_slice_from(pyro_app_name(diagnosis->app))};
@@ -372,7 +374,7 @@ enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *di
     enum pyro_status status = store->backend->each_verdict(store->state, gather, &all, error);
     if (status == PYRO_OK && (all.failed || !pyro_diagnosis_judge(diagnosis, all.votes.items, all.votes.count,
                                                                   all.judged.items, all.judged.count)))
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for what was said of earlier findings");
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for feedback on earlier findings");
     pyro_vec_done(&all.votes, store->allocator);
     pyro_vec_done(&all.judged, store->allocator);
     pyro_arena_done(&all.arena);

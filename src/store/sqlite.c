@@ -57,7 +57,7 @@ struct store {
 static enum pyro_status damaged(const char *place, struct pyro_error *error)
 {
     pyro_error_set(error, PYRO_ERROR_INPUT,
-                   "the store is damaged, and is left as it is: put a copy in its place, or name another file");
+                   "the store is damaged and was not changed: restore a copy, or name another file");
     pyro_error_at(error, place, UINT64_MAX);
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
@@ -105,8 +105,7 @@ static enum pyro_status cannot_open(const struct store *store, bool writes, stru
     if (reason == SQLITE_NOMEM)
         return no_memory(error);
     return pyro_error_set(error, writes && (now || unread) ? PYRO_ERROR_OUTPUT : PYRO_ERROR_INPUT,
-                          "the store cannot be opened: %s",
-                          unread ? "a part of it cannot be read" : sqlite3_errmsg(store->db));
+                          "cannot open the store: %s", unread ? "cannot read a part of it" : sqlite3_errmsg(store->db));
 }
 
 static enum pyro_status open_file(struct store *store, const char *place, bool writes, struct pyro_error *error)
@@ -118,11 +117,11 @@ static enum pyro_status open_file(struct store *store, const char *place, bool w
     case PYRO_DATABASE_GOOD:
         return PYRO_OK;
     case PYRO_DATABASE_FOREIGN:
-        pyro_error_set(error, PYRO_ERROR_INPUT, "it is an SQLite file, but no store of Pyrometer's; name another file");
+        pyro_error_set(error, PYRO_ERROR_INPUT, "it is an SQLite file, but not a Pyrometer store; name another file");
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     case PYRO_DATABASE_OTHER_VERSION:
         pyro_error_set(error, PYRO_ERROR_INPUT,
-                       "it is a store of version %lld, and this build knows version %d; use a newer build",
+                       "it is a store of version %lld, but this build supports version %d; use a newer build",
                        (long long)version, VERSION);
         return pyro_error_lasts(error, PYRO_ERROR_INPUT);
     case PYRO_DATABASE_DAMAGED:
@@ -427,10 +426,10 @@ static enum pyro_status sqlite_find_finding(void *state, const char *application
         else if (more != SQLITE_ROW && more != SQLITE_DONE)
             status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
         else if (more == SQLITE_ROW)
-            status = pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                    "several applications have the finding '%.200s', such as '%.200s' and '%.200s'; "
-                                    "say which with --app",
-                                    finding, row->application, column_text(s, 0));
+            status = pyro_error_set(
+                error, PYRO_ERROR_ARGUMENT,
+                "several applications have the finding '%.200s', such as '%.200s' and '%.200s'; name one with --app",
+                finding, row->application, column_text(s, 0));
     } else if (step == SQLITE_DONE) {
         status =
             pyro_error_set(error, PYRO_ERROR_ARGUMENT,
@@ -580,7 +579,7 @@ static enum pyro_status sqlite_report(void *state, struct pyro_slice app_id, str
         if (out->failed || row_step(store, step) != SQLITE_ROW)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
     } else if (step == SQLITE_DONE) {
-        status = pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT, "the store has this run no more"));
+        status = pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT, "the store no longer has this run"));
     } else {
         status = fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     }

@@ -225,12 +225,12 @@ def test_groups(pyrometer: Command, tmp_path: Path, log: Path) -> None:
     [
         ("prices: [", "line"),
         ("currency: USD", "schema: pyrometer.prices/1"),
-        ("schema: pyrometer.prices/1\ncurrency: dollars\nprices: []", "is no currency"),
+        ("schema: pyrometer.prices/1\ncurrency: dollars\nprices: []", "is not a currency"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: -1}", "line 4"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: .nan}", "line 4"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, instance: a, price: 1e300}", "10^9"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, price: 1}", "instance: TYPE"),
-        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, unit: week, price: 1}", "is no unit"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, unit: week, price: 1}", "is not a unit"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {servce: ec2, price: 1}", "did you mean 'service'"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices: {a: 1}", "is a list"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nrates: {EUR: 0}", "above 0"),
@@ -349,10 +349,10 @@ def test_fewer_executors_for_one_long_task(pyrometer: Command, tmp_path: Path, s
     # No memory peaks: executors keep what they have, which is little for their cores.
     other = advice_of(cost)["instance"]
     assert other["text"].startswith("4 x c") and "compute-bound" in other["safety"]
-    assert "so less cannot be called safe" in other["safety"]
+    assert "it is not known whether less is safe" in other["safety"]
     late = cost_of(pyrometer, *arguments, "--deadline", "5m", path)["applications"][0]["cost"]
     assert advice_of(late)["right-size"]["text"] is None
-    assert "keeps the deadline" in advice_of(late)["right-size"]["safety"]
+    assert "meets the deadline" in advice_of(late)["right-size"]["safety"]
     assert pyrometer("cost", "--deadline", "soon", path).returncode == 2
 
 
@@ -493,7 +493,7 @@ def test_nodes_between_the_applications_of_a_cluster(pyrometer: Command, tmp_pat
     assert cluster["applications_micros"] == 6 * 504_000
     text = pyrometer("cost", *arguments, *logs).stdout
     assert "CLUSTERS" in text
-    assert "Not known: nodes that none of these applications used" in text
+    assert "Unknown: nodes that none of these applications used" in text
     unpriced = cost_of(pyrometer, *logs)["clusters"][0]
     assert (unpriced["idle_ms"], unpriced["cost_micros"], unpriced["currency"]) == (hour, None, None)
     assert cost_of(pyrometer, logs[0], logs[3])["clusters"] == []
@@ -585,7 +585,7 @@ def test_what_is_held_steadily(pyrometer: Command, tmp_path: Path, log: Path, sh
     found = advice(steady + half, path)
     assert found["text"] is None
     assert "held 16.0 cores or more for 70 % of the time (511 hours a month)" in found["safety"]
-    assert "Whether reserving pays is unknown" in found["safety"]
+    assert "It is unknown whether reserved capacity pays off" in found["safety"]
     text = pyrometer("cost", "-w", "200", "--store", store_of(pyrometer, tmp_path, log, steady), *arguments).stdout
     assert "Reserved capacity: 2 x r5.2xlarge (reserved-1y)." in text
     assert "reserve" not in advice_of(cost_of(pyrometer, *arguments)["applications"][0]["cost"])

@@ -131,7 +131,7 @@ def test_a_budget_in_json(pyrometer: Command) -> None:
         ("failures: 1.5\n", "is not a number"),
         ("gc_share: lots\n", "is not a share"),
         ("findings: 3\n", "severities"),
-        ("findings: {awful: 3}\n", "no severity"),
+        ("findings: {awful: 3}\n", "is not a severity"),
         ("wall: {limits: 3}\n", "neither limit nor tolerance"),
         ("wall: {tolerance: 3%}\n", "'limit' is missing"),
         ("tolerance: 3%\n", "limits nothing"),

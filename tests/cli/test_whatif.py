@@ -131,7 +131,7 @@ def test_csv(pyrometer: Command) -> None:
 def test_text(pyrometer: Command) -> None:
     run = pyrometer("whatif", BASE, "--sweep", "executors=1,2,4", "--width", "120")
     assert (run.returncode, run.stderr) == (0, "")
-    assert "as now" in run.stdout and "█" in run.stdout and "\x1b" not in run.stdout
+    assert "unchanged" in run.stdout and "█" in run.stdout and "\x1b" not in run.stdout
     assert "\x1b" in pyrometer("whatif", BASE, "--color", "always").stdout
 
 
@@ -170,7 +170,7 @@ def test_refusals(pyrometer: Command, words: list[str], says: str) -> None:
 
 def has_optimiser(pyrometer: Command) -> bool:
     run = pyrometer("whatif", BASE, "--optimize", "time", "-f", "json")
-    return "no optimiser" not in run.stderr
+    return "no optimizer" not in run.stderr
 
 
 def test_the_best_configuration(pyrometer: Command) -> None:
@@ -205,7 +205,7 @@ def test_the_best_configuration(pyrometer: Command) -> None:
 def test_searches_that_are_refused(pyrometer: Command, words: list[str], says: str) -> None:
     run = pyrometer("whatif", BASE, *words)
     assert (run.returncode, run.stdout) == (2, "")
-    assert says in run.stderr or "no optimiser" in run.stderr
+    assert says in run.stderr or "no optimizer" in run.stderr
 
 
 def test_findings_on_scenarios(pyrometer: Command) -> None:

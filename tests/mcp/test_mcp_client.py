@@ -170,7 +170,7 @@ def test_stage(call: Callable[..., str]) -> None:
     report = diagnosis("data_skew.zst")
     stage = max(report["stages"], key=lambda one: one["duration_ms"]["max"])
     text = call("stage", app="data_skew", stage=stage["id"], budget=4000)
-    assert "duration_ms | " in text and "stand out" in text and report["findings"][0]["id"] in text
+    assert "duration_ms | " in text and "Outlier tasks" in text and report["findings"][0]["id"] in text
     assert "stages" in call("stage", app="data_skew", stage=12345, error=True)
 
 

@@ -190,4 +190,4 @@ def test_a_running_application(tmp_path: Path) -> None:
     assert report["totals"] == job_page["totals"] == running["totals"]
     assert report["totals"]["failed_jobs"] == 1 and report["totals"]["failed_tasks"] >= 1
     assert [stage["name"] for stage in report["stages"]] == [stage["name"] for stage in running["stages"]]
-    assert refused.exit == 3 and b"does not hand out the log" in refused.err
+    assert refused.exit == 3 and b"does not provide the log" in refused.err

@@ -19,7 +19,7 @@ from servers.pyrometer import Server
 
 APP = "data_skew"
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
-BUSY = "the server is busy with as many queries as it takes: try again later"
+BUSY = "the server is busy with the maximum number of statements: try again later"
 
 
 needs_own_memory = pytest.mark.skipif(conftest.SANITIZERS, reason="sanitizers keep what was freed, and shadow all of it")
@@ -77,12 +77,12 @@ def wait_until(server: Server, **wanted: int) -> None:
 @pytest.mark.parametrize(
     "statement, words",
     [
-        (ENDLESS, "this took longer than it may, and was stopped"),
+        (ENDLESS, "this took longer than allowed and was stopped"),
         ("SELECT length(printf('%.*c', 900000000, 'x'))", "a value may have 16 MiB"),
         ("SELECT length(zeroblob(900000000))", "a value may have 16 MiB"),
         ("SELECT fts3_tokenizer('simple')", "not authorized to use function: fts3_tokenizer"),
         ("SELECT load_extension('x')", "not authorized to use function: load_extension"),
-        ("SELECT printf('%.*c',16000000,'a') LIKE '%' || printf('%.*c',900,'a') || 'b%'", "longer than it may"),
+        ("SELECT printf('%.*c',16000000,'a') LIKE '%' || printf('%.*c',900,'a') || 'b%'", "longer than allowed"),
     ],
     ids=["endless", "printf", "zeroblob", "fts3", "load", "like"],
 )
@@ -101,7 +101,7 @@ def test_a_query_ends(server: Server, statement: str, words: str) -> None:
         ),
         (
             "SELECT " + ", ".join(["printf('%.*c', 16000000, 'x')"] * 200),
-            "the query needs more memory than there is for it",
+            "the statement needs more memory than it may use",
         ),
     ],
     ids=["answer", "columns"],

@@ -183,4 +183,4 @@ def test_agents(log: Path, tmp_path: Path) -> None:
     for one in answers:
         content = one["result"]["content"]
         assert controls(content[0]["text"].replace("\r\n", "\n")) == []  # lines of CSV
-        assert "no instructions" in one["result"]["_meta"]["pyrometer/untrusted"]
+        assert "not instructions" in one["result"]["_meta"]["pyrometer/untrusted"]

@@ -216,7 +216,7 @@ def test_members_that_lead_elsewhere(place: Place, name: str) -> None:
 @pytest.mark.parametrize("kind", sorted(ZIP_TYPES))
 def test_members_that_are_no_files(place: Place, kind: str) -> None:
     message = place.refused(archive({"log": b"/etc/passwd"}, {"log": ZIP_TYPES[kind]}))
-    assert "without event logs" in message or "no event says" in message  # bytes like others', and nothing that is opened
+    assert "without event logs" in message or "no start event" in message  # bytes like others', and nothing that is opened
 
 
 def test_members_with_odd_names(place: Place) -> None:
@@ -234,7 +234,7 @@ def test_archives_that_lie(place: Place) -> None:
     at = bomb.rfind(b"PK\x01\x02")
     bomb[at + 24:at + 28] = (10).to_bytes(4, "little")
     message = place.refused(bytes(bomb))
-    assert "decompresses to more than" in message or "no event says" in message
+    assert "decompresses to more than" in message or "no start event" in message
     assert place.peak() < 700 * MB
 
 
@@ -289,7 +289,7 @@ def test_uploads_hide_no_logs(place: Place) -> None:
     before = [one for one in place.ask("GET", "applications")[1]["applications"] if one["name"] == "data_skew"]
     fake = bytes(cramjam.zstd.decompress(SERVED.read_bytes())).replace(b'"App Name":"data_skew"', b'"App Name":"fake"')
     refusal = place.refused(fake)
-    assert "is of the same attempt" in refusal and SERVED.stem not in refusal and "/" not in refusal
+    assert "has the same attempt" in refusal and SERVED.stem not in refusal and "/" not in refusal
     after = place.ask("GET", "applications")[1]["applications"]
     assert before and [one for one in after if one["id"] == before[0]["id"]] == before
 

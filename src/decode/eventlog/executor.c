@@ -53,7 +53,7 @@ bool pyro_decode_executor_added(struct pyro_json *json, struct pyro_builder *bui
     if (json->error || builder->failed)
         return false;
     if (!found.id.ptr)
-        return pyro_json_refuse(json, "an executor without its id");
+        return pyro_json_refuse(json, "an executor without an id");
     pyro_build_time(builder, found.added_ms);
     pyro_build_identity(builder, PYRO_IDENTITY_EXECUTOR_ADDED, executor_identity(builder, found.id, found.added_ms));
     struct pyro_executor *row = pyro_build_executor(builder, found.id);
@@ -87,7 +87,7 @@ bool pyro_decode_executor_removed(struct pyro_json *json, struct pyro_builder *b
     if (json->error || builder->failed)
         return false;
     if (!id.ptr)
-        return pyro_json_refuse(json, "an executor without its id");
+        return pyro_json_refuse(json, "an executor without an id");
     pyro_build_time(builder, time_ms);
     pyro_build_identity(builder, PYRO_IDENTITY_EXECUTOR_REMOVED, executor_identity(builder, id, time_ms));
     struct pyro_executor *executor = pyro_build_executor(builder, id);

@@ -92,7 +92,7 @@ bool pyro_decode_job_start(struct pyro_json *json, struct pyro_builder *builder)
     if (!pyro_json_record_end(json) || builder->failed)
         return false;
     if (found.id == PYRO_NONE)
-        return pyro_json_refuse(json, "a job's start without its id");
+        return pyro_json_refuse(json, "the start of a job without its id");
     struct pyro_job *job = pyro_build_job(builder, found.id);
     if (!job)
         return false;
@@ -153,7 +153,7 @@ bool pyro_decode_job_end(struct pyro_json *json, struct pyro_builder *builder)
     if (json->error || builder->failed)
         return false;
     if (id == PYRO_NONE)
-        return pyro_json_refuse(json, "a job's end without its id");
+        return pyro_json_refuse(json, "the end of a job without its id");
     struct pyro_job *job = pyro_build_job(builder, id);
     if (!job)
         return false;

@@ -23,7 +23,7 @@ static struct pyro_sql_execution *find_execution(struct pyro_json *json, struct 
     if (!pyro_json_record_end(json) || builder->failed)
         return NULL;
     if (id == PYRO_NONE) {
-        pyro_json_refuse(json, "an SQL execution without its id");
+        pyro_json_refuse(json, "a SQL execution without an id");
         return NULL;
     }
     return pyro_build_sql(builder, id);
@@ -119,7 +119,7 @@ bool pyro_decode_sql_execution_end(struct pyro_json *json, struct pyro_builder *
     if (json->error || builder->failed)
         return false;
     if (id == PYRO_NONE)
-        return pyro_json_refuse(json, "an SQL execution without its id");
+        return pyro_json_refuse(json, "a SQL execution without an id");
     struct pyro_sql_execution *sql = pyro_build_sql(builder, id);
     if (!sql)
         return false;

@@ -175,7 +175,7 @@ static struct pyro_stage *apply_info(struct pyro_json *json, struct pyro_builder
     if (!pyro_json_record_end(json) || builder->failed)
         return NULL;
     if (info->row.id == PYRO_NONE) {
-        pyro_json_refuse(json, "a stage's event without its id");
+        pyro_json_refuse(json, "an event of a stage without its id");
         return NULL;
     }
     struct pyro_stage *stage = pyro_build_stage(builder, info->row.id, info->row.attempt);

@@ -327,9 +327,9 @@ bool pyro_decode_task_end(struct pyro_json *json, struct pyro_batch *batch, int6
     if (!pyro_json_record_end(json))
         return false;
     if (row[PYRO_TASK_stage] == PYRO_NONE)
-        return pyro_json_refuse(json, "a task's end without its stage");
+        return pyro_json_refuse(json, "the end of a task without its stage");
     if (row[PYRO_TASK_id] == PYRO_NONE)
-        return pyro_json_refuse(json, "a task's end without its task");
+        return pyro_json_refuse(json, "the end of a task without its id");
     add_texts(batch, &texts, row);
     if (row[PYRO_TASK_executor] != PYRO_NONE && !batch->failed)
         raise_peaks(memory, batch->texts.items[row[PYRO_TASK_executor]].peaks);
@@ -362,7 +362,7 @@ bool pyro_decode_task_start(struct pyro_json *json, struct pyro_batch *batch, in
     if (!pyro_json_record_end(json))
         return false;
     if (row[PYRO_TASK_id] == PYRO_NONE)
-        return pyro_json_refuse(json, "a task's start without its task");
+        return pyro_json_refuse(json, "the start of a task without its id");
     if (batch->wanted & PYRO_BATCH_HISTORY)
         add_texts(batch, &texts, row);
     memcpy(ret_row, row, PYRO_TASK_START_COLUMNS * sizeof(*row));

@@ -33,7 +33,7 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
     PYRO_TRY(pyro_rest_check(reading, "", &json));
     if (!pyro_rest_string(values[ID]).ptr)
         return pyro_error_set(reading->error, PYRO_ERROR_INPUT,
-                              "the server's answer holds no application: check the address");
+                              "the answer of the server has no application: check the address");
     choose_attempt(values[ATTEMPTS], reading->source->attempt, attempt);
     pyro_rest_line(reading, "SparkListenerLogStart");
     pyro_rest_add_raw(reading, "Spark Version", attempt[VERSION]);

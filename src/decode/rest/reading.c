@@ -9,7 +9,7 @@ enum { LINES_BYTES = 1 << 18 };
 
 enum pyro_status pyro_rest_no_memory(struct pyro_rest_reading *reading)
 {
-    return pyro_error_set(reading->error, PYRO_ERROR_MEMORY, "no memory left while REST answers were read");
+    return pyro_error_set(reading->error, PYRO_ERROR_MEMORY, "no memory left to read REST answers");
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
@@ -64,8 +64,8 @@ enum pyro_status pyro_rest_check(struct pyro_rest_reading *reading, const char *
     if (!json->error)
         return PYRO_OK;
     return pyro_error_set(reading->error, PYRO_ERROR_INPUT,
-                          "the server's answer to %s is not what Spark answers (%s): check that the address is that of "
-                          "a History Server or a running application",
+                          "the answer of the server to %s is not an answer of Spark (%s): check that the address is "
+                          "that of a History Server or a running application",
                           page[0] ? page : "the application", json->error);
 }
 

@@ -103,7 +103,7 @@ static enum pyro_status open_list(struct fetching *fetching, const char **ret_re
         pyro_source_discover_again(paths, 1, &known, fetching->client.options->allocator, &ret->list, fetching->error));
     *ret_reason = NULL;
     if (ret->list.count == 0) {
-        *ret_reason = ret->list.unreadable_count ? ret->list.unreadable[0].message.ptr : "holds no event log";
+        *ret_reason = ret->list.unreadable_count ? ret->list.unreadable[0].message.ptr : "has no event log";
         return PYRO_OK;
     }
     struct pyro_log *log = &ret->list.logs[0];
@@ -122,11 +122,11 @@ static enum pyro_status fetch_file(struct fetching *fetching)
     if (answer.status != 200)
         return PYRO_ERROR_INPUT; /* the error says which */
     if (answer.html)
-        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT,
-                              "it is a web page: give the address of an event log, or of a History Server's page of an "
-                              "application");
+        return pyro_error_set(
+            fetching->error, PYRO_ERROR_INPUT,
+            "it is a web page: give the address of an event log, or of the page of an application on a History Server");
     PYRO_TRY(open_list(fetching, &reason));
-    return reason ? pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "what it answers %s", reason) : PYRO_OK;
+    return reason ? pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "its answer %s", reason) : PYRO_OK;
 }
 
 /* The archive that a server hands out. *ret_refusal says why there is none, "" when there is: the live UI answers with
@@ -149,7 +149,7 @@ static enum pyro_status fetch_archive(struct fetching *fetching, char *ret_refus
     }
     PYRO_TRY(open_list(fetching, &reason));
     if (reason)
-        snprintf(ret_refusal, capacity, "what it hands out %.250s", reason);
+        snprintf(ret_refusal, capacity, "its archive %.250s", reason);
     return PYRO_OK;
 }
 
@@ -173,7 +173,7 @@ static enum pyro_status get_page(void *context, const char *page, struct pyro_st
     *ret_status = answer.status;
     if (status == PYRO_OK && answer.status == 200 && answer.html) {
         *ret_status = 404;
-        pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers with a web page where %s of its REST API would be",
+        pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers with a web page instead of %s of the REST API",
                        page[0] ? page : "the application");
     }
     return status;
@@ -184,7 +184,7 @@ static enum pyro_status put_lines(void *context, const char *lines, size_t len, 
     struct fetching *fetching = context;
     if (len > fetching->asked.max_bytes - fetching->written)
         return pyro_error_set(error, PYRO_ERROR_INPUT,
-                              "the answers make a log of more than the %llu bytes that are allowed: see --max-download",
+                              "the answers are larger than the limit of %llu bytes: see --max-download",
                               (unsigned long long)fetching->asked.max_bytes);
     return write_file(fetching, lines, len);
 }
@@ -197,7 +197,7 @@ static void note_forgotten(struct pyro_fetched *ret, const struct pyro_rest_fact
     ret->forgotten = lost > 0;
     if (lost + facts->lost_tasks > 0)
         snprintf(ret->notes[2], sizeof(ret->notes[2]),
-                 "The server no longer has everything (spark.ui.retainedJobs, Stages, Tasks): %llu jobs, %llu stages, "
+                 "The server has already dropped data (spark.ui.retainedJobs, Stages, Tasks): %llu jobs, %llu stages, "
                  "%llu tasks and %llu SQL executions are missing.",
                  (unsigned long long)facts->lost_jobs, (unsigned long long)facts->lost_stages,
                  (unsigned long long)facts->lost_tasks, (unsigned long long)facts->lost_executions);
@@ -220,11 +220,13 @@ static enum pyro_status fetch_rest(struct fetching *fetching)
     PYRO_TRY(pyro_rest_read(&source, &facts, fetching->error));
     PYRO_TRY(open_list(fetching, &reason));
     if (reason)
-        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the server's answers make no log: it %s", reason);
+        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the answers of the server are not a log: it %s",
+                              reason);
     ret->list.logs[0].in_progress = !facts.completed;
-    snprintf(ret->notes[1], sizeof(ret->notes[1]),
-             "REST answers hold no lineage of RDDs, no SQL metrics of single tasks and no progress of streaming "
-             "queries, and show totals of SQL metrics rounded; which stage waits for which is told from their times.");
+    snprintf(
+        ret->notes[1], sizeof(ret->notes[1]),
+        "REST answers have no lineage of RDDs, no SQL metrics of single tasks and no progress of streaming queries. "
+        "They round the totals of SQL metrics. The dependencies of stages are inferred from their times.");
     note_forgotten(ret, &facts);
     return PYRO_OK;
 }
@@ -237,10 +239,10 @@ static enum pyro_status fetch_application(struct fetching *fetching)
     if (fetching->ret->log)
         return PYRO_OK;
     if (fetching->asked.mode == PYRO_REMOTE_LOG)
-        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the server does not hand out the log: %s", refusal);
+        return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the server does not provide the log: %s", refusal);
     PYRO_TRY(fetch_rest(fetching));
     snprintf(fetching->ret->notes[0], sizeof(fetching->ret->notes[0]), "Read from the REST API%s%s.",
-             refusal[0] ? ": the server does not hand out the log, " : "", refusal);
+             refusal[0] ? ": the server does not provide the log, " : "", refusal);
     return PYRO_OK;
 }
 
@@ -260,7 +262,7 @@ enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_option
         return PYRO_OK;
     }
     if (!log->remote)
-        return pyro_error_set(error, PYRO_ERROR_INPUT, "addresses cannot be read here: name files and folders");
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "addresses are not allowed here: name files and folders");
     enum pyro_status status = pyro_remote_client_open(&fetching.client, options, log->path.ptr, fetching.error);
     if (status == PYRO_OK)
         status = open_file(&fetching);

@@ -252,7 +252,7 @@ static enum pyro_status ask(struct finding *finding, struct pyro_slice base, str
     if (status == PYRO_ERROR_INPUT || (status == PYRO_OK && answer.status != 200))
         snprintf(ret_refusal, capacity, "%s", finding->error->message);
     else if (status == PYRO_OK && (body->len == 0 || answer.html))
-        snprintf(ret_refusal, capacity, "the server answers with a web page where Spark's REST API would be");
+        snprintf(ret_refusal, capacity, "the server answers with a web page instead of Spark's REST API");
     if (status == PYRO_OK)
         for (size_t i = 0; i < body->len; i++)
             body->data[i] = body->data[i] == '\n' ? ' ' : body->data[i];
@@ -283,7 +283,7 @@ static enum pyro_status read_answer(struct finding *finding, const struct addres
     if (!*ret_server)
         return PYRO_OK;
     return add_unreadable(finding, url,
-                          json.error ? "the server's list of applications is not what Spark answers: check the address"
+                          json.error ? "the server's list of applications is not an answer of Spark: check the address"
                                      : "the server has no application yet");
 }
 
@@ -299,7 +299,7 @@ static enum pyro_status find_logs(struct finding *finding, const char *url)
     enum pyro_status status = ask(finding, address.base, address.app, &body, refusal, sizeof(refusal));
     if (status == PYRO_OK && !refusal[0]) {
         status = read_answer(finding, &address, url, &body, &is_server);
-        snprintf(refusal, sizeof(refusal), "the server's answer is not that of Spark's REST API");
+        snprintf(refusal, sizeof(refusal), "the answer of the server is not an answer of Spark's REST API");
     }
     pyro_strbuf_done(&body);
     if (status != PYRO_OK || is_server)

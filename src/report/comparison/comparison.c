@@ -130,7 +130,7 @@ enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum p
     struct pyro_output output;
     pyro_error_clear(error);
     if (!comparison || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a comparison and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the comparison or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_MARKDOWN)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a comparison is written as text, json or markdown");
     PYRO_TRY(pyro_report_options_read(options, &own, error));

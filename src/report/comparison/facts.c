@@ -122,7 +122,7 @@ static void add_detail(struct pyro_strbuf *buffer, const struct pyro_comparison 
         add_pair(buffer, ", ", before->shuffle_write_ms, after->shuffle_write_ms, pyro_human_ms);
     } else if (cause == PYRO_CAUSE_CPU) {
         add_pair(buffer, ", ", before->cpu_ms, after->cpu_ms, pyro_human_ms);
-        pyro_strbuf_add_text(buffer, " in all its tasks");
+        pyro_strbuf_add_text(buffer, " summed over its tasks");
     }
 }
 
@@ -153,7 +153,7 @@ static void add_plan(struct pyro_strbuf *buffer, const struct pyro_comparison *c
     for (size_t i = 0; sql != PYRO_NONE && i < comparison->query_count; i++) {
         const struct pyro_compared_query *query = &comparison->queries[i];
         if (app->sql.items[after ? query->after : query->before].id == sql) {
-            pyro_strbuf_add_text(buffer, "; the plan of its query changed");
+            pyro_strbuf_add_text(buffer, "; the plan of its SQL execution changed");
             return;
         }
     }
@@ -220,13 +220,13 @@ void pyro_comparison_caveats(struct pyro_strbuf *buffer, const struct pyro_compa
         pyro_strbuf_add_slice(buffer, app->application.status);
         pyro_strbuf_add_text(buffer, ", confidence ");
         pyro_human_hundredths(buffer, app->integrity.confidence);
-        pyro_strbuf_add_text(buffer, "): what it lacks counts as gone.\n");
+        pyro_strbuf_add_text(buffer, "): missing parts count as removed.\n");
     }
     if (pyro_comparison_is_unlike(comparison)) {
-        pyro_strbuf_add_text(buffer, "The two runs hardly match: only ");
+        pyro_strbuf_add_text(buffer, "The two runs have little in common: only ");
         pyro_human_share(buffer, comparison->matched_share);
         pyro_strbuf_add_text(buffer,
-                             " of their stages' time is in stages that both have. Are they the same application?\n");
+                             " of their stage time is in stages that both have. Are they the same application?\n");
     }
 }
 

@@ -115,10 +115,10 @@ static const char *meaning(const struct pyro_check *check)
         if (pyro_slice_is(check->name, pyro_limits[i].name))
             return "A limit of the budget";
     if (pyro_slice_starts_with(check->name, "baseline."))
-        return "What the run is held to by its baseline";
+        return "The limits from the baseline";
     if (pyro_slice_starts_with(check->name, "complete"))
-        return "Whether the log tells the whole run";
-    return "Findings of a severity, or worse";
+        return "Whether the log is complete";
+    return "Findings of a severity or worse";
 }
 
 static void write_result(struct pyro_json *json, const struct pyro_gate *gate, const struct pyro_check *check,
@@ -223,7 +223,7 @@ enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
     struct pyro_output output;
     pyro_error_clear(error);
     if (!gate || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a gate and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the gate or the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, gate->arena.allocator);
     switch (format) {

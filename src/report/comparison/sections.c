@@ -58,11 +58,11 @@ static void cell_text(struct pyro_grid *grid, struct pyro_slice text, const char
 void pyro_compared_causes(struct pyro_section *section, const struct pyro_comparison *comparison,
                           const struct pyro_report_options *options)
 {
-    static const struct pyro_grid_column columns[] = {{"Change", true, 0, false}, {"Because of", false, 0, false}};
+    static const struct pyro_grid_column columns[] = {{"Change", true, 0, false}, {"Cause", false, 0, false}};
     unsigned order[PYRO_CAUSES];
     (void)options;
     section->title = "Where the difference comes from";
-    pyro_strbuf_add_text(&section->lead, "These add up to the difference, ");
+    pyro_strbuf_add_text(&section->lead, "The causes add up exactly to the difference, ");
     if (comparison->after_ms != comparison->before_ms)
         add_change(&section->lead, pyro_sub_saturating(comparison->after_ms, comparison->before_ms));
     else
@@ -171,9 +171,10 @@ static void add_stage(struct pyro_grid *grid, const struct pyro_comparison *comp
 void pyro_compared_stages(struct pyro_section *section, const struct pyro_comparison *comparison,
                           const struct pyro_report_options *options)
 {
-    static const struct pyro_grid_column columns[] = {
-        {"Before", true, 0, false}, {"After", true, 0, false}, {"Wall", true, 0, false},   {"Wall now", true, 0, false},
-        {"Change", true, 0, false}, {"Data", true, 1, false},  {"Cause", false, 0, false}, {"Stage", false, 0, false}};
+    static const struct pyro_grid_column columns[] = {{"Before", true, 0, false}, {"After", true, 0, false},
+                                                      {"Wall", true, 0, false},   {"Wall after", true, 0, false},
+                                                      {"Change", true, 0, false}, {"Data", true, 1, false},
+                                                      {"Cause", false, 0, false}, {"Stage", false, 0, false}};
     size_t shown = options->details || comparison->stage_count < STAGES_SHOWN ? comparison->stage_count : STAGES_SHOWN;
     section->title = "Stages";
     if (!comparison->stage_count) {
@@ -185,7 +186,7 @@ void pyro_compared_stages(struct pyro_section *section, const struct pyro_compar
     if (isfinite(comparison->matched_share)) {
         pyro_strbuf_add_text(&section->lead, " (");
         pyro_human_share(&section->lead, comparison->matched_share);
-        pyro_strbuf_add_text(&section->lead, " of the time in stages)");
+        pyro_strbuf_add_text(&section->lead, " of the stage time)");
     }
     pyro_strbuf_add_text(&section->lead, "; the largest changes first.");
     section->grid.columns = columns;
@@ -226,9 +227,9 @@ void pyro_compared_findings(struct pyro_section *section, const struct pyro_comp
         pyro_grid_next(&section->grid);
     }
     if (!section->grid.ends.count)
-        pyro_strbuf_add_text(&section->lead, "No finding above low severity appeared or vanished.");
+        pyro_strbuf_add_text(&section->lead, "No finding above low severity is new or removed.");
     if (low)
-        pyro_strbuf_printf(&section->remarks, "%zu of low severity appeared or vanished.\n", low);
+        pyro_strbuf_printf(&section->remarks, "%zu of low severity new or removed.\n", low);
 }
 
 void pyro_compared_plans(struct pyro_section *section, const struct pyro_comparison *comparison,
@@ -243,12 +244,12 @@ void pyro_compared_plans(struct pyro_section *section, const struct pyro_compari
     if (!comparison->matched_queries && !comparison->new_queries && !comparison->gone_queries)
         return;
     section->title = "Plans";
-    pyro_strbuf_printf(&section->lead, "%zu quer%s matched", comparison->matched_queries,
-                       comparison->matched_queries == 1 ? "y" : "ies");
+    pyro_strbuf_printf(&section->lead, "%zu SQL execution%s matched", comparison->matched_queries,
+                       comparison->matched_queries == 1 ? "" : "s");
     if (comparison->new_queries)
         pyro_strbuf_printf(&section->lead, ", %zu new", comparison->new_queries);
     if (comparison->gone_queries)
-        pyro_strbuf_printf(&section->lead, ", %zu gone", comparison->gone_queries);
+        pyro_strbuf_printf(&section->lead, ", %zu removed", comparison->gone_queries);
     pyro_strbuf_printf(&section->lead, "; operators differ in %zu.", comparison->changed_queries);
     section->grid.columns = columns;
     section->grid.column_count = 4;
@@ -265,7 +266,8 @@ void pyro_compared_plans(struct pyro_section *section, const struct pyro_compari
         }
     }
     if (shown < comparison->changed_queries)
-        pyro_strbuf_printf(&section->remarks, "%zu more queries differ.\n", comparison->changed_queries - shown);
+        pyro_strbuf_printf(&section->remarks, "SQL executions with other operators that are not shown: %zu.\n",
+                           comparison->changed_queries - shown);
 }
 
 void pyro_compared_settings(struct pyro_section *section, const struct pyro_comparison *comparison,
@@ -288,5 +290,6 @@ void pyro_compared_settings(struct pyro_section *section, const struct pyro_comp
         cell_text(&section->grid, comparison->settings[i].after, "(not set)");
     }
     if (shown < comparison->setting_count)
-        pyro_strbuf_printf(&section->remarks, "%zu more differ.\n", comparison->setting_count - shown);
+        pyro_strbuf_printf(&section->remarks, "Other changed settings that are not shown: %zu.\n",
+                           comparison->setting_count - shown);
 }

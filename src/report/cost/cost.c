@@ -56,8 +56,8 @@ static void add_clusters(struct pyro_section *section, const struct pyro_cluster
     struct pyro_grid *grid = &section->grid;
     bool shared = false;
     section->title = "Clusters";
-    pyro_strbuf_add_text(&section->lead, "Nodes from the first application that ran on each to the last one. Idle: of "
-                                         "that, no application was there.");
+    pyro_strbuf_add_text(&section->lead, "Each node counts from its first application to its last one. Idle: the part "
+                                         "of that time without an application.");
     grid->columns = columns;
     grid->column_count = 7;
     for (size_t i = 0; i < count; i++) {
@@ -85,11 +85,11 @@ static void add_clusters(struct pyro_section *section, const struct pyro_cluster
         pyro_strbuf_add_text(&section->remarks, ").\n");
     }
     if (shared)
-        pyro_strbuf_add_text(&section->remarks, "Applications shared nodes: each one's own bill has such a node whole, "
-                                                "this table once.\n");
+        pyro_strbuf_add_text(&section->remarks, "Applications shared nodes: the cost of each application includes such "
+                                                "a node in full, this table counts it once.\n");
     pyro_strbuf_add_text(&section->remarks,
-                         "Not known: nodes that none of these applications used, nodes before the first of these "
-                         "applications and after the last one, and what other applications did in between.\n");
+                         "Unknown: nodes that none of these applications used, the time of nodes before the first and "
+                         "after the last of these applications, and other applications in between.\n");
 }
 
 static void draw(struct pyro_page *page, struct pyro_section *section, struct pyro_strbuf *line)
@@ -184,7 +184,7 @@ enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format form
     size_t count = 0, cluster_count = 0;
     pyro_error_clear(error);
     if (!costs || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs are written as text, json or csv");
     PYRO_TRY(pyro_report_options_read(options, &own, error));

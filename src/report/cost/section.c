@@ -67,7 +67,7 @@ static void add_current(struct pyro_section *section, const struct pyro_cost *co
         pyro_human_hours(lead, pyro_cost_core_hours(&cost->total));
         pyro_strbuf_add_text(lead, " core hours and ");
         pyro_human_hours(lead, pyro_cost_gib_hours(&cost->total));
-        pyro_strbuf_add_text(lead, " GiB hours a run, at an unknown price.");
+        pyro_strbuf_add_text(lead, " GiB hours per run, at an unknown price.");
         return;
     }
     pyro_strbuf_add_text(lead, money->known ? " = " : " = at least ");
@@ -92,7 +92,7 @@ static void add_amounts(struct pyro_strbuf *remarks, const struct pyro_cost *cos
     }
     if (advice->saves_micros == 0)
         return;
-    pyro_strbuf_add_text(remarks, less ? "Savings: " : "That is more, by ");
+    pyro_strbuf_add_text(remarks, less ? "Savings: " : "Additional cost: ");
     pyro_human_money(remarks, less ? advice->saves_micros : -advice->saves_micros, cost->money.currency);
     pyro_strbuf_add_text(remarks, "/run (");
     pyro_human_share(remarks, less ? advice->saves_share : -advice->saves_share);
@@ -137,7 +137,7 @@ static void add_advice(struct pyro_strbuf *remarks, const struct pyro_cost *cost
 
 static void add_parts(struct pyro_grid *grid, const struct pyro_cost *cost)
 {
-    static const struct pyro_grid_column columns[] = {{"Spent on", false, 0, false},
+    static const struct pyro_grid_column columns[] = {{"Use", false, 0, false},
                                                       {"Core hours", true, 0, false},
                                                       {"GiB hours", true, 3, false},
                                                       {"Money", true, 1, false},
@@ -217,9 +217,9 @@ static void add_remarks(struct pyro_strbuf *remarks, const struct pyro_cost *cos
         pyro_strbuf_add_char(remarks, '\n');
     }
     for (size_t i = 0; i < money->missing_count; i++) {
-        pyro_strbuf_add_text(remarks, "Not known: ");
+        pyro_strbuf_add_text(remarks, "Unknown: ");
         pyro_strbuf_add_slice(remarks, money->missing[i]);
-        pyro_strbuf_add_text(remarks, ". Prices are given with --prices FILE.\n");
+        pyro_strbuf_add_text(remarks, ". Give prices with --prices FILE.\n");
     }
     for (size_t i = 0; i < money->line_count; i++) {
         const struct pyro_cost_line *line = &money->lines[i];

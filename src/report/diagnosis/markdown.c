@@ -125,7 +125,7 @@ static void write_folded(struct pyro_strbuf *out, const struct pyro_diagnosis *d
         if (!finding->folded)
             continue;
         if (first)
-            pyro_strbuf_add_text(out, "\n## Marked false before\n\n");
+            pyro_strbuf_add_text(out, "\n## Marked as false positive\n\n");
         first = false;
         pyro_strbuf_clear(line);
         pyro_strbuf_add_slice(line, finding->id);

@@ -76,7 +76,7 @@ static enum pyro_status write_whatif(const struct pyro_options *options, const p
     int64_t tasks = (int64_t)run.app->tasks.count;
     pyro_whatif_free(whatif);
     if (run.executors <= 0 || run.cores <= 0)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the log has no executors to predict with");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the log has no executors for a prediction");
     struct numbers more = choose_executors(run.executors), wide = choose_cores(run.cores);
     say_sweep("executors", &more, executors);
     say_sweep("cores", &wide, cores);
@@ -115,7 +115,7 @@ enum pyro_status pyro_page_document(void *context, const pyro_diagnosis *diagnos
     struct pyro_options options;
     pyro_error_clear(error);
     if (!diagnosis || !name || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis, a name and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis, the name or the writer is missing");
     PYRO_TRY(pyro_options_resolve(context, &options, error));
     if (strcmp(name, "whatif") == 0)
         return write_whatif(&options, diagnosis, writer, error);

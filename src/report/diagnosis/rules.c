@@ -58,7 +58,7 @@ enum pyro_status pyro_rules_write(const char *id, const struct pyro_writer *writ
     size_t index = 0;
     pyro_error_clear(error);
     if (!writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a writer is needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the writer is missing");
     while (id && index < pyro_rules_count() && strcmp(pyro_rules_get(index).id, id) != 0)
         index++;
     if (id && index == pyro_rules_count()) {
@@ -94,7 +94,8 @@ enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char 
     size_t i = 0, rule = 0;
     pyro_error_clear(error);
     if (!diagnosis || !id || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis, a finding's id and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the diagnosis, the id of the finding or the writer is missing");
     while (i < diagnosis->finding_count && !pyro_slice_is(diagnosis->findings[i].id, id))
         i++;
     if (i == diagnosis->finding_count)

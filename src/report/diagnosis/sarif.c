@@ -178,7 +178,8 @@ static void write_rule(struct pyro_json *json, const struct pyro_rule *rule)
     pyro_strbuf_printf(&text, "%s More: pyrometer rules %s", rule->summary, rule->id);
     pyro_json_text(json, "text", pyro_strbuf_slice(&text));
     pyro_strbuf_clear(&text);
-    pyro_strbuf_printf(&text, "%s\n\nMeaning, formula and remedy: `pyrometer rules %s`", rule->summary, rule->id);
+    pyro_strbuf_printf(&text, "%s\n\nMeaning, how to fix it, and formula: `pyrometer rules %s`", rule->summary,
+                       rule->id);
     pyro_json_text(json, "markdown", pyro_strbuf_slice(&text));
     pyro_json_end(json, '}');
     pyro_strbuf_clear(&text);

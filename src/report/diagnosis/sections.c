@@ -98,9 +98,9 @@ void pyro_section_wall(struct pyro_section *section, const struct pyro_diagnosis
     (void)options;
     const struct pyro_numbers *numbers = &diagnosis->app->numbers;
     section->title = "Time account";
-    pyro_strbuf_add_text(&section->lead, "Wall clock ");
+    pyro_strbuf_add_text(&section->lead, "Wall time ");
     pyro_human_ms(&section->lead, numbers->wall_total_ms);
-    pyro_strbuf_add_text(&section->lead, ": what the application was waiting for, moment by moment.");
+    pyro_strbuf_add_text(&section->lead, ": what the application did or waited for, at each moment.");
     add_account(section, pyro_wall_part_names, numbers->wall_ms, PYRO_WALL_PARTS);
     pyro_strbuf_add_text(&section->remarks, "Phases: waiting for the first executor ");
     pyro_human_ms(&section->remarks, numbers->phase_wait_ms);
@@ -118,12 +118,12 @@ void pyro_section_core(struct pyro_section *section, const struct pyro_diagnosis
     const struct pyro_numbers *numbers = &diagnosis->app->numbers;
     section->title = "Core account";
     if (numbers->core_total_ms <= 0) {
-        pyro_strbuf_add_text(&section->lead, "The log names no executors: allocated core time is unknown.");
+        pyro_strbuf_add_text(&section->lead, "The log has no executors: the allocated core time is unknown.");
         return;
     }
     pyro_strbuf_add_text(&section->lead, "Core time ");
     pyro_human_ms(&section->lead, numbers->core_total_ms);
-    pyro_strbuf_add_text(&section->lead, ": what the allocated cores did with it.");
+    pyro_strbuf_add_text(&section->lead, ": how the allocated cores were used.");
     add_account(section, pyro_core_part_names, numbers->core_ms, PYRO_CORE_PARTS);
 }
 
@@ -147,8 +147,8 @@ void pyro_section_bounds(struct pyro_section *section, const struct pyro_diagnos
     section->grid.column_count = 3;
     section->grid.headless = true;
     add_bound(&section->grid, "measured", diagnosis->app->application.duration_ms, "this run");
-    add_bound(&section->grid, "driver", numbers->driver_ms, "no stage could run: driver and resource wait");
-    add_bound(&section->grid, "critical path", numbers->critical_path_ms, "the same work with endless cores");
-    add_bound(&section->grid, "ideal", numbers->ideal_ms, "these cores, evenly filled");
+    add_bound(&section->grid, "driver", numbers->driver_ms, "without a running stage: driver and resource wait");
+    add_bound(&section->grid, "critical path", numbers->critical_path_ms, "the same work with unlimited cores");
+    add_bound(&section->grid, "ideal", numbers->ideal_ms, "the same work with these cores fully used");
     add_bound(&section->grid, "one core", numbers->one_core_ms, "the same work on one core");
 }

@@ -49,11 +49,12 @@ void pyro_section_configuration(struct pyro_section *section, const struct pyro_
         return;
     section->title = "Configuration";
     if (changes == 0)
-        pyro_strbuf_printf(&section->lead, "Nothing should change: %zu properties fit this run%s.", stays,
-                           options->details ? "" : " (details say why)");
+        pyro_strbuf_printf(&section->lead, "Nothing to change: %zu setting%s fit%s this run%s.", stays,
+                           stays == 1 ? "" : "s", stays == 1 ? "s" : "",
+                           options->details ? "" : " (--details shows why)");
     else
-        pyro_strbuf_printf(&section->lead, "%zu to change, %zu others fit this run%s.", changes, stays,
-                           options->details || stays == 0 ? "" : " (details say why)");
+        pyro_strbuf_printf(&section->lead, "%zu to change, %zu unchanged%s.", changes, stays,
+                           options->details || stays == 0 ? "" : " (--details shows why)");
     for (size_t i = 0; i < diagnosis->configuration_count; i++)
         if (diagnosis->configuration[i].finding.ptr || options->details)
             add_row(&section->remarks, &diagnosis->configuration[i]);
@@ -68,7 +69,7 @@ void pyro_section_profile(struct pyro_section *section, const struct pyro_diagno
     if (!diagnosis->profile)
         return;
     section->title = "Profile";
-    pyro_strbuf_printf(&section->lead, "What %s would say of this run, by its own formulas and thresholds.",
+    pyro_strbuf_printf(&section->lead, "What %s reports for this run, by its own formulas and thresholds.",
                        diagnosis->profile->title);
     section->grid.columns = columns;
     section->grid.column_count = 3;

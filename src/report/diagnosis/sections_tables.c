@@ -50,7 +50,7 @@ void pyro_section_memory(struct pyro_section *section, const struct pyro_diagnos
 {
     (void)options;
     static const struct pyro_grid_column columns[] = {
-        {"Memory", false, 0, false}, {"Peak", true, 0, false}, {"Of its limit", false, 1, false}};
+        {"Memory", false, 0, false}, {"Peak", true, 0, false}, {"Share of limit", false, 1, false}};
     const struct pyro_numbers *numbers = &diagnosis->app->numbers;
     struct pyro_grid *grid = &section->grid;
     section->title = "Memory";
@@ -61,9 +61,9 @@ void pyro_section_memory(struct pyro_section *section, const struct pyro_diagnos
     add_memory(grid, "driver heap", numbers->driver_heap_peak_bytes, numbers->driver_heap_limit_bytes);
     add_memory(grid, "cached data", numbers->storage_peak_bytes, PYRO_NONE);
     if (numbers->memory_spill_bytes > 0)
-        add_memory(grid, "spilled, in memory", numbers->memory_spill_bytes, PYRO_NONE);
+        add_memory(grid, "spill (memory)", numbers->memory_spill_bytes, PYRO_NONE);
     if (numbers->disk_spill_bytes > 0)
-        add_memory(grid, "spilled, on disk", numbers->disk_spill_bytes, PYRO_NONE);
+        add_memory(grid, "spill (disk)", numbers->disk_spill_bytes, PYRO_NONE);
     if (isfinite(numbers->cache_hit_share)) {
         pyro_grid_add(grid, "cache hits");
         pyro_human_share(&grid->text, numbers->cache_hit_share);
@@ -115,8 +115,8 @@ static void add_stage(struct pyro_grid *grid, const struct pyro_stage *stage)
 static void say_more(struct pyro_section *section, size_t count, size_t shown, const char *what)
 {
     if (count > shown)
-        pyro_strbuf_printf(&section->remarks, "%zu more %s, each with less task time, are not shown.\n", count - shown,
-                           what);
+        pyro_strbuf_printf(&section->remarks, "Not shown: %zu %s%s with less task time; --details shows all.\n",
+                           count - shown, what, count - shown == 1 ? "" : "s");
 }
 
 void pyro_section_stages(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
@@ -142,7 +142,7 @@ void pyro_section_stages(struct pyro_section *section, const struct pyro_diagnos
     for (size_t i = 0; sorted && i < shown; i++)
         add_stage(&section->grid, &app->stages.items[sorted[i]]);
     pyro_release(app->allocator, sorted);
-    say_more(section, app->stages.count, shown, "stage attempts");
+    say_more(section, app->stages.count, shown, "stage attempt");
 }
 
 static int64_t executor_key(const void *rows, size_t row)
@@ -186,7 +186,7 @@ void pyro_section_executors(struct pyro_section *section, const struct pyro_diag
     const struct pyro_app *app = diagnosis->app;
     section->title = "Executors";
     if (!app->executors.count) {
-        pyro_strbuf_add_text(&section->lead, "The log names no executors.");
+        pyro_strbuf_add_text(&section->lead, "The log has no executors.");
         return;
     }
     section->grid.columns = columns;
@@ -197,7 +197,7 @@ void pyro_section_executors(struct pyro_section *section, const struct pyro_diag
     for (size_t i = 0; sorted && i < shown; i++)
         add_executor(&section->grid, &app->executors.items[sorted[i]], app->application.start_ms);
     pyro_release(app->allocator, sorted);
-    say_more(section, app->executors.count, shown, "executors");
+    say_more(section, app->executors.count, shown, "executor");
 }
 
 /* Of the simulator's error, as a share of the duration. */
@@ -218,11 +218,11 @@ static void quality_remarks(struct pyro_section *section, const struct pyro_diag
     const struct pyro_integrity *integrity = &app->integrity;
     struct pyro_strbuf *remarks = &section->remarks;
     if (integrity->in_progress)
-        pyro_strbuf_add_text(remarks, "The application had not ended when the log was written.\n");
+        pyro_strbuf_add_text(remarks, "The log ends before the end of the application.\n");
     else if (integrity->truncated)
         pyro_strbuf_add_text(remarks, "The end of the log is missing.\n");
     if (integrity->compacted)
-        pyro_strbuf_add_text(remarks, "The log was compacted: Spark threw away events of jobs that had ended.\n");
+        pyro_strbuf_add_text(remarks, "The log was compacted: Spark removed events of finished jobs.\n");
     struct pyro_slice note;
     for (size_t i = 0; (note = pyro_diagnosis_note(diagnosis, i)).ptr; i++) {
         pyro_add_plain(remarks, note); /* one line each, whatever the log holds */
@@ -237,7 +237,7 @@ static void quality_remarks(struct pyro_section *section, const struct pyro_diag
         pyro_strbuf_add_char(remarks, '\n');
     }
     if (integrity->bad_lines > REJECTS_SHOWN)
-        pyro_strbuf_printf(remarks, "%llu more lines were rejected.\n",
+        pyro_strbuf_printf(remarks, "Other rejected lines that are not shown: %llu.\n",
                            (unsigned long long)(integrity->bad_lines - REJECTS_SHOWN));
     for (size_t i = 0, shown = 0; i < integrity->events.count && shown < 10; i++) {
         if (integrity->events.items[i].known)
@@ -255,7 +255,7 @@ static void replay_remark(struct pyro_section *section, const struct pyro_replay
     if (!(replay->error_share > REPLAY_ERROR_SHOWN))
         return;
     struct pyro_strbuf *remarks = &section->remarks;
-    pyro_strbuf_add_text(remarks, "Savings are less certain: replayed without a change, this run takes ");
+    pyro_strbuf_add_text(remarks, "Savings are less certain: replaying the unchanged run gives ");
     pyro_human_ms(remarks, replay->replayed_ms);
     pyro_strbuf_add_text(remarks, " instead of ");
     pyro_human_ms(remarks, replay->measured_ms);

@@ -148,7 +148,7 @@ static void write_folded(struct pyro_page *page, const struct pyro_diagnosis *di
             continue;
         if (first) {
             pyro_page_blank(page);
-            pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("MARKED FALSE BEFORE:"));
+            pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("MARKED AS FALSE POSITIVE:"));
         }
         first = false;
         pyro_strbuf_clear(line);
@@ -186,7 +186,7 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
         }
         if (hidden) {
             pyro_strbuf_clear(line);
-            pyro_strbuf_printf(line, "%zu more of low severity are not shown.", hidden);
+            pyro_strbuf_printf(line, "%zu more of low severity not shown; --details shows all.", hidden);
             pyro_page_wrap(page, PYRO_STYLE_NONE, "   ", pyro_strbuf_slice(line));
         }
     }
@@ -238,7 +238,7 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_page_blank(&page);
     pyro_strbuf_clear(&line);
     pyro_fact_verdict(&line, diagnosis);
-    bool good = line.data && !strncmp(line.data, "No problem", 10);
+    bool good = line.data && !strncmp(line.data, "No findings", 11);
     pyro_page_wrap(&page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(&line));
     pyro_strbuf_clear(&line);
     pyro_strbuf_add_text(&line, "Checked ");

@@ -42,7 +42,7 @@ void pyro_fact_saves(struct pyro_strbuf *buffer, const struct pyro_app *app, con
         pyro_human_ms(buffer, saves->core_ms);
         pyro_strbuf_add_text(buffer, " core time");
     } else {
-        pyro_strbuf_add_text(buffer, "saves no time here");
+        pyro_strbuf_add_text(buffer, "no time saving");
     }
 }
 
@@ -154,13 +154,13 @@ void pyro_fact_improvement(struct pyro_strbuf *buffer, const struct pyro_app *ap
             pyro_human_share(buffer, share);
             pyro_strbuf_add_char(buffer, ')');
         }
-        pyro_strbuf_add_text(buffer, " off the run");
+        pyro_strbuf_add_text(buffer, " less wall time");
     }
     if (saves->core_ms > 0) {
         if (buffer->len > from)
             pyro_strbuf_add_text(buffer, ", ");
         pyro_human_ms(buffer, saves->core_ms);
-        pyro_strbuf_add_text(buffer, " of core time freed");
+        pyro_strbuf_add_text(buffer, " less core time");
     }
 }
 
@@ -168,7 +168,7 @@ void pyro_fact_judgement(struct pyro_strbuf *buffer, const struct pyro_finding *
 {
     if (!finding->judged || finding->folded)
         return;
-    pyro_strbuf_add_text(buffer, finding->judgement == PYRO_FEEDBACK_FIXED ? "Said to be fixed in an earlier run"
+    pyro_strbuf_add_text(buffer, finding->judgement == PYRO_FEEDBACK_FIXED ? "Marked as fixed in an earlier run"
                                                                            : "Confirmed in an earlier run");
     if (finding->note.len) {
         pyro_strbuf_add_text(buffer, ": ");
@@ -182,15 +182,15 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
     for (size_t i = 0; i < diagnosis->finding_count; i++)
         if ((unsigned)diagnosis->findings[i].severity < 4)
             counts[diagnosis->findings[i].severity]++;
-    size_t above = diagnosis->finding_count - counts[PYRO_SEVERITY_LOW];
+    size_t all = diagnosis->finding_count, above = all - counts[PYRO_SEVERITY_LOW];
     if (pyro_slice_is(diagnosis->app->application.status, "failed"))
         pyro_strbuf_add_text(buffer, "The application failed. ");
     if (!diagnosis->finding_count) {
-        pyro_strbuf_add_text(buffer, "No problem found.");
+        pyro_strbuf_add_text(buffer, "No findings.");
     } else if (!above) {
-        pyro_strbuf_printf(buffer, "No problem found above low severity (%zu low).", diagnosis->finding_count);
+        pyro_strbuf_printf(buffer, "No findings above low severity (%zu low).", diagnosis->finding_count);
     } else {
-        pyro_strbuf_printf(buffer, "%zu problem%s found:", above, above == 1 ? "" : "s");
+        pyro_strbuf_printf(buffer, "%zu finding%s:", all, all == 1 ? "" : "s");
         const char *comma = " ";
         for (int severity = PYRO_SEVERITY_CRITICAL; severity >= PYRO_SEVERITY_LOW; severity--)
             if (counts[severity]) {

@@ -20,7 +20,6 @@ enum pyro_status pyro_web_check(struct pyro_error *error)
 {
     if (pyro_web_asset_count)
         return PYRO_OK;
-    return pyro_error_set(
-        error, PYRO_ERROR_ARGUMENT,
-        "this build has no web UI: install nodejs and npm, run npm install in web/, and build it again");
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "this build has no web UI: install nodejs and npm, run npm install in web/, and build again");
 }

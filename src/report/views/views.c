@@ -67,7 +67,8 @@ enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *na
 {
     pyro_error_clear(error);
     if (!diagnosis || !name || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis, a document's name and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the diagnosis, the name of the document or the writer is missing");
     if (options && options->size < sizeof(options->size))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_view_options.size is not set");
     struct pyro_view_options own = {.size = sizeof(own)};

@@ -1,5 +1,5 @@
 /* Predictions for people: the run as it is, a table of what was asked with a picture of each time, and how each effect
- * was told. */
+ * was predicted. */
 #include "report/shared/draw.h"
 #include "report/shared/facts.h"
 #include "report/shared/humanize.h"
@@ -22,11 +22,11 @@ static void add_run(struct pyro_strbuf *line, const struct pyro_predicted_run *r
 
 static void add_trust(struct pyro_strbuf *line, const struct pyro_predicted_run *run)
 {
-    pyro_strbuf_add_text(line, "The simulator tells the run as it was as ");
+    pyro_strbuf_add_text(line, "Replaying the unchanged run gives ");
     pyro_human_ms(line, run->check.replayed_ms);
     pyro_strbuf_add_text(line, " (error ");
     pyro_human_share(line, run->check.error_share);
-    pyro_strbuf_add_text(line, "). However many slots there were, it would take at least ");
+    pyro_strbuf_add_text(line, "). With unlimited slots the run takes at least ");
     pyro_human_ms(line, run->critical_path_ms);
     pyro_strbuf_add_char(line, '.');
 }
@@ -51,7 +51,7 @@ static void add_percent(struct pyro_strbuf *text, int64_t before, int64_t after)
     double percent = ((double)after / (double)before - 1) * 100;
     int whole = (int)(percent < 0 ? percent - 0.5 : percent > 1e6 ? 1e6 : percent + 0.5);
     if (whole == 0)
-        pyro_strbuf_add_text(text, "as now");
+        pyro_strbuf_add_text(text, "unchanged");
     else
         pyro_strbuf_printf(text, "%+d %%", whole);
 }
@@ -180,7 +180,7 @@ static void add_models(struct pyro_page *page, const struct pyro_whatif *whatif,
     if (!any)
         return;
     pyro_page_blank(page);
-    pyro_page_heading(page, PYRO_SLICE_LITERAL("HOW IT WAS TOLD"), '-');
+    pyro_page_heading(page, PYRO_SLICE_LITERAL("HOW THIS WAS PREDICTED"), '-');
     for (size_t n = 0; n < whatif->scenario_count; n++) {
         const struct pyro_scenario *scenario = &whatif->scenarios[n];
         bool now[PYRO_MODELS] = {false};
@@ -191,7 +191,7 @@ static void add_models(struct pyro_page *page, const struct pyro_whatif *whatif,
             now[effect->model] = true;
             pyro_strbuf_clear(line);
             pyro_strbuf_printf(line, "%s%s: ", pyro_model_name(effect->model),
-                               whatif->scenario_count > 1 ? " (in the first of these)" : "");
+                               whatif->scenario_count > 1 ? " (in the first scenario)" : "");
             pyro_strbuf_add_slice(line, effect->text);
             pyro_strbuf_add_char(line, '.');
             pyro_page_wrap(page, PYRO_STYLE_NONE, "  - ", pyro_strbuf_slice(line));
@@ -213,7 +213,7 @@ static void add_findings(struct pyro_page *page, const struct pyro_whatif *whati
         if (!judged->known || was == is)
             continue;
         pyro_strbuf_clear(line);
-        pyro_strbuf_add_text(line, was ? "No finding any more: " : "A finding then: ");
+        pyro_strbuf_add_text(line, was ? "Finding removed: " : "New finding: ");
         pyro_strbuf_add_slice(line, judged->finding->title);
         pyro_strbuf_printf(line, " (%s, was %s)", pyro_severity_name(judged->severity),
                            pyro_severity_name(judged->finding->severity));
@@ -227,13 +227,14 @@ static void add_optimum(struct pyro_page *page, const struct pyro_whatif *whatif
         return;
     const struct pyro_scenario *best = &whatif->scenarios[whatif->optimum.best];
     pyro_strbuf_clear(line);
-    pyro_strbuf_printf(line, "Least %s%s: %lld executors of %lld cores, ", whatif->goal.cost ? "cost" : "time",
-                       whatif->optimum.met ? "" : ", though beyond the limits", (long long)best->executors,
-                       (long long)best->cores_per_executor);
+    pyro_strbuf_printf(line, "Least %s%s: %lld executor%s of %lld core%s, ", whatif->goal.cost ? "cost" : "time",
+                       whatif->optimum.met ? "" : ", but beyond the limits", (long long)best->executors,
+                       best->executors == 1 ? "" : "s", (long long)best->cores_per_executor,
+                       best->cores_per_executor == 1 ? "" : "s");
     pyro_human_ms(line, best->wall_expected_ms);
-    pyro_strbuf_printf(line,
-                       ". Of %zu configurations that were tried these are beaten by no other in both time and cost.",
-                       whatif->optimum.evaluated);
+    pyro_strbuf_printf(
+        line, ". The search tried %zu configurations. It shows those that no other beats in both time and cost.",
+        whatif->optimum.evaluated);
     pyro_page_wrap(page, whatif->optimum.met ? PYRO_STYLE_HEADING : PYRO_STYLE_WARN, "", pyro_strbuf_slice(line));
 }
 
@@ -256,7 +257,7 @@ void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *what
                    pyro_strbuf_slice(&line));
     if (whatif->run.app->integrity.confidence < 0.9)
         pyro_page_wrap(&page, PYRO_STYLE_WARN, "",
-                       PYRO_SLICE_LITERAL("The log is incomplete: so is what is predicted from it."));
+                       PYRO_SLICE_LITERAL("The log is incomplete, and so is the prediction."));
     add_optimum(&page, whatif, &line);
     add_table(&section, whatif, &shown);
     pyro_text_section(&page, &section, &line);

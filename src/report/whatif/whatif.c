@@ -69,7 +69,7 @@ enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format f
     struct pyro_output output;
     pyro_error_clear(error);
     if (!whatif || !writer || !writer->write)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a prediction and a writer are needed");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the prediction or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a prediction is written as text, json or csv");
     PYRO_TRY(pyro_report_options_read(options, &own, error));

@@ -8,9 +8,9 @@ enum pyro_status pyro_access_open(struct access *access, const struct pyro_serve
                                   struct pyro_error *error)
 {
     if (sodium_init() < 0)
-        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no randomness here");
+        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no source of randomness on this system");
     if (options->host_count > ACCESS_NAMES || options->origin_count > ACCESS_NAMES)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "at most %d hosts and origins can be allowed", ACCESS_NAMES);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "at most %d hosts and origins are allowed", ACCESS_NAMES);
     for (size_t i = 0; i < options->host_count; i++)
         access->hosts[access->host_count++] = options->hosts[i];
     for (size_t i = 0; i < options->origin_count; i++)
@@ -68,7 +68,7 @@ static enum access_answer refuse_early(struct serve_request *request, const char
 {
     char text[16];
     pyro_access_refuse(request, url, 429, "too_many_attempts",
-                       "too many wrong tokens came from there; try again later");
+                       "too many wrong tokens from this address; try again later");
     int len = snprintf(text, sizeof(text), "%u", seconds);
     pyro_serve_header(request, "Retry-After", (struct pyro_slice){text, (size_t)len});
     return ACCESS_REFUSED;
@@ -95,7 +95,8 @@ static enum access_answer let_in(struct access *access, struct serve_request *re
     }
     if (token->role >= needed)
         return ACCESS_GRANTED;
-    pyro_access_refuse(request, url, 403, "forbidden", "this token may read only; that needs the role upload");
+    pyro_access_refuse(request, url, 403, "forbidden",
+                       "this token allows only reading; this request needs the role upload");
     return ACCESS_REFUSED;
 }
 

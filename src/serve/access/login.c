@@ -60,11 +60,11 @@ static void log_in(struct access *access, struct serve_request *request, const s
     char given[TOKEN_BYTES], cookie[SESSION_BYTES];
     struct token token;
     if (pyro_attempts_wait(&access->attempts, from)) {
-        show(request, 429, "Too many wrong tokens came from there. Try again later.");
+        show(request, 429, "Too many wrong tokens from this address. Try again later.");
     } else if (!read_token(request->body, given, sizeof(given)) ||
                !pyro_tokens_check(&access->tokens, pyro_slice_from(given), &token)) {
         pyro_attempts_failed(&access->attempts, from);
-        show(request, 401, "That is no token of this server.");
+        show(request, 401, "This is not a token of this server.");
     } else {
         pyro_session_begin(&access->sessions, &token, cookie);
         pyro_serve_plain(request, 303, "logged in");
@@ -83,7 +83,7 @@ void pyro_access_login(struct access *access, struct serve_request *request, con
 {
     bool out = strcmp(url, "/logout") == 0;
     if (request->method == SERVE_GET && !out) {
-        show(request, 200, "This server asks for a token.");
+        show(request, 200, "This server requires a token.");
     } else if (request->method != SERVE_POST) {
         pyro_serve_plain(request, 405, "HTTP 405 Method Not Allowed");
     } else if (out) {

@@ -117,14 +117,14 @@ bool pyro_access_origin(const struct access *access, struct serve_request *reque
     /* With tokens a page under another name has neither the token nor the cookie, which is bound to the name. */
     if (host.len && !access->has_tokens && !is_known_host(access, host)) {
         pyro_access_refuse(request, "/", 421, "forbidden",
-                           "this server is not asked for by that name; --allow-host NAME lets it");
+                           "this server does not answer to this host name; --allow-host NAME allows it");
         return false;
     }
     if (request->method == SERVE_GET)
         return true;
     if (!is_own_page(access, request, host)) {
         pyro_access_refuse(request, "/", 403, "forbidden",
-                           "a page of another origin may not do this; --allow-origin ORIGIN lets it");
+                           "a page of another origin must not do this; --allow-origin ORIGIN allows it");
         return false;
     }
     return true;

@@ -76,8 +76,9 @@ static enum pyro_status parse(char *text, const char *path, struct token *all, s
         line_number++;
         const char *wrong = *ret_count < limit ? parse_line(line, &all[*ret_count]) : "there are too many";
         if (wrong && *wrong)
-            return pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: no token: %s", path,
-                                                          line_number, wrong));
+            return pyro_error_lasts(error,
+                                    pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s, line %u: this is not a token: %s",
+                                                   path, line_number, wrong));
         *ret_count += !wrong;
     }
     return PYRO_OK;
@@ -100,10 +101,12 @@ static enum pyro_status read_text(const char *path, char **ret, struct pyro_erro
     char *text = NULL;
     enum pyro_status status = PYRO_OK;
     if (fstat(fileno(file), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size > FILE_BYTES)
-        status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: no file of tokens, or too large", path);
+        status =
+            pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: this is not a file of tokens, or it is too large", path);
     else if (found.st_mode & (S_IWGRP | S_IWOTH))
-        status = pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                "%s: others may write it, and so let themselves in: chmod 600 it", path);
+        status =
+            pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                           "%s: other users can write this file and give themselves access: run chmod 600 on it", path);
     else if (!(text = pyro_allocate(NULL, (size_t)found.st_size + 1)))
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status == PYRO_OK) {
@@ -340,11 +343,11 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
                               "a token needs a file, a name and a role: view, upload, admin");
     if (strlen(name) >= sizeof(token.name) || !is_name(name, ".@"))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "'%.80s' is no name for a token: use letters, digits, . _ - @", name);
+                              "'%.80s' is not a valid name for a token: use letters, digits, . _ - @", name);
     if (groups && *groups && (strlen(groups) >= sizeof(token.groups) || !is_name(groups, ".@,")))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.80s' is no list of groups: write a,b,c", groups);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.80s' is not a list of groups: write a,b,c", groups);
     if (sodium_init() < 0)
-        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no randomness here");
+        return pyro_error_set(error, PYRO_ERROR_OUTPUT, "libsodium has no source of randomness on this system");
     if (access(path, F_OK) == 0 || errno != ENOENT) /* else the others in it would be lost */
         PYRO_TRY(read_text(path, &before, error));
     snprintf(token.name, sizeof(token.name), "%s", name);
@@ -353,7 +356,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
     sodium_bin2base64(text, sizeof(text), secret, sizeof(secret), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     enum pyro_status status = PYRO_OK;
     if ((size_t)snprintf(ret, ret_bytes, "%s.%s", name, text) >= ret_bytes)
-        status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_token_add(): too small a buffer");
+        status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_token_add(): the buffer is too small");
     else if (crypto_pwhash_str(token.hash, text, strlen(text), HASH_PASSES, HASH_MEMORY) != 0)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     else if (!write_file(path, before ? before : "", &token))

@@ -47,12 +47,12 @@ const char *pyro_api_read_feedback(struct pyro_slice body, struct pyro_arena *ar
     if (pyro_json_enter_object(&json, &object)) {
         for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
             if (key == PYRO_JSON_OTHER)
-                return "it may have the members finding, verdict, comment and missed, and no others";
+                return "it may have only the members finding, verdict, comment and missed";
             *texts[key] = take_text(&json, arena, &why);
         }
         pyro_json_record_end(&json);
     } else if (!json.error) {
-        return "it is no object";
+        return "it is not an object";
     }
     return json.error ? json.error : why;
 }

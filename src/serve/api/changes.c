@@ -164,11 +164,11 @@ static void answer_upload(struct api_request *request, const char *path)
         if (exhausted)
             atomic_fetch_add_explicit(&metrics->uploads_too_costly, 1, memory_order_relaxed);
         if (!exhausted && (passing || !looked)) /* nothing is wrong with it, as far as is known */
-            pyro_api_error(http, 503, "the upload could not be looked at: %s; it was not kept: send it again later",
+            pyro_api_error(http, 503, "the server cannot check the upload: %s; it was not kept: send it again later",
                            why ? why : "no memory left");
         else
-            pyro_api_error(http, exhausted ? 429 : 422, "no event log could be read from the upload: %s",
-                           why ? why : "it holds none; send a log as Spark writes it, or an archive of one");
+            pyro_api_error(http, exhausted ? 429 : 422, "cannot read an event log from the upload: %s",
+                           why ? why : "it has none; send a log as Spark writes it, or an archive of a log");
         pyro_catalog_refresh(http->catalog);
     }
     pyro_catalog_list_release(list);
@@ -181,17 +181,18 @@ void pyro_api_upload(struct api_request *request)
     if (!may(http, SERVE_ROLE_UPLOAD, "upload logs"))
         return;
     if (!http->uploads || !http->upload) {
-        pyro_api_error(http, 403, "this server takes no uploads");
+        pyro_api_error(http, 403, "this server does not accept uploads");
         return;
     }
     if (!http->body_bytes) {
-        pyro_api_error(http, 400, "the body is empty: send the bytes of a log, such as with curl --data-binary @LOG");
+        pyro_api_error(http, 400,
+                       "the body is empty: send the bytes of a log, for example with curl --data-binary @LOG");
         return;
     }
     clean_name(pyro_serve_parameter(http, "name"), name);
     int failure = pyro_upload_keep(http->upload, http->body_file, name, path, sizeof(path));
     if (failure)
-        pyro_api_error(http, 507, "the upload cannot be kept as %s: %s", name, strerror(failure));
+        pyro_api_error(http, 507, "cannot keep the upload as %s: %s", name, strerror(failure));
     else
         answer_upload(request, path);
 }
@@ -216,7 +217,7 @@ void pyro_api_remove_upload(struct api_request *request)
     }
     struct pyro_catalog_log_info log = pyro_catalog_list_log(list, found);
     if (!log.uploaded) {
-        pyro_api_error(http, 403, "that log was not uploaded: it is in a folder that this server only reads");
+        pyro_api_error(http, 403, "this log was not uploaded: it is in a folder that the server only reads");
         return;
     }
     char path[4096];
@@ -226,7 +227,7 @@ void pyro_api_remove_upload(struct api_request *request)
     snprintf(path, sizeof(path), "%.*s", (int)(len < sizeof(path) ? len : 0), log.path.ptr);
     int failure = pyro_uploads_remove(http->uploads, path);
     if (failure && failure != ENOENT) {
-        pyro_api_error(http, 500, "the upload cannot be removed: %s", strerror(failure));
+        pyro_api_error(http, 500, "cannot remove the upload: %s", strerror(failure));
         return;
     }
     pyro_catalog_refresh(http->catalog);
@@ -267,10 +268,10 @@ static bool understand(struct serve_request *http, const struct api_feedback *sa
     feedback->note = said->comment;
     if (said->finding && !said->missed && read_verdict(said->verdict, &feedback->verdict))
         return true;
-    pyro_api_error(http, 400,
-                   "the body must have a finding (its id) and a verdict (%s, %s or %s), or what was missed (a "
-                   "rule's id or a text)",
-                   pyro_feedback_name(0), pyro_feedback_name(1), pyro_feedback_name(2));
+    pyro_api_error(
+        http, 400,
+        "the body must have a finding (its id) and a verdict (%s, %s or %s), or missed (the id of a rule, or a text)",
+        pyro_feedback_name(0), pyro_feedback_name(1), pyro_feedback_name(2));
     return false;
 }
 
@@ -304,10 +305,10 @@ void pyro_api_feedback(struct api_request *request)
     struct pyro_arena arena;
     struct api_feedback said;
     struct pyro_error error = {0};
-    if (!may(http, SERVE_ROLE_UPLOAD, "say what you think of findings"))
+    if (!may(http, SERVE_ROLE_UPLOAD, "give feedback on findings"))
         return;
     if (!http->shared->store) {
-        pyro_api_error(http, 403, "this server has no store to keep that in: start it with --store sqlite:FILE");
+        pyro_api_error(http, 403, "this server has no store for feedback: start it with --store sqlite:FILE");
         return;
     }
     if (!type.ptr || strncasecmp(type.ptr, "application/json", 16) != 0) {
@@ -318,7 +319,7 @@ void pyro_api_feedback(struct api_request *request)
     const char *why = pyro_api_read_feedback(http->body, &arena, &said);
     struct pyro_feedback feedback = {.size = sizeof(feedback)};
     if (why) {
-        pyro_api_error(http, 400, "the body cannot be read: %s", why);
+        pyro_api_error(http, 400, "cannot read the body: %s", why);
     } else if (understand(http, &said, &feedback)) {
         const struct pyro_catalog_diagnosis *open =
             pyro_api_diagnosis(http, request->app->id, request->attempt->attempt_id, false);

@@ -81,7 +81,7 @@ static void refuse_unknown(struct api_request *request, struct pyro_slice name, 
     else if (allowed->count)
         pyro_api_error(request->http, 400, "there is no parameter '%s' here", word);
     else
-        pyro_api_error(request->http, 400, "there is no parameter '%s' here: this takes none", word);
+        pyro_api_error(request->http, 400, "there is no parameter '%s' here: this path has no parameters", word);
 }
 
 static bool check_parameters(struct api_request *request, const char *words)
@@ -320,11 +320,11 @@ static void dispatch(struct api_request *request, const struct pyro_slice *segme
     if (!route && below)
         route = find_route(SCOPE_APP, http->method, segments + 3, count - 3, request, &other_method);
     if (!route && other_method) {
-        pyro_api_error(http, 405, "this path does not take that method; docs/api.md lists which do");
+        pyro_api_error(http, 405, "this path does not support this method; docs/api.md lists the methods");
         return;
     }
     if (!route) {
-        pyro_api_error(http, 404, "there is nothing at /pyrometer/v1/%.*s; openapi.json there lists what is",
+        pyro_api_error(http, 404, "there is nothing at /pyrometer/v1/%.*s; /pyrometer/v1/openapi.json lists all paths",
                        (int)(http->path.len < 200 ? http->path.len : 200), http->path.ptr);
         return;
     }

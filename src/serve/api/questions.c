@@ -161,7 +161,7 @@ static bool has_run(struct api_request *request, const char *name)
     if (pyro_serve_parameter(request->http, name).len)
         return true;
     pyro_api_error(request->http, 400,
-                   "the parameter '%s' is missing: give APPLICATION/ATTEMPT, with - for the attempt without an id",
+                   "the parameter '%s' is missing: give APPLICATION/ATTEMPT, with - for an attempt without an id",
                    name);
     return false;
 }

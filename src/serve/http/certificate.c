@@ -83,7 +83,7 @@ static enum pyro_status understand(struct certificate_pair *pair, char *const *p
     if (result < 0)
         return cannot_use(error, paths[1], "no private key without a password", result);
     if (!fits(pair))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: is not the key of the certificate in %s", paths[1],
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s: this is not the key of the certificate in %s", paths[1],
                               paths[0]);
     return PYRO_OK;
 }

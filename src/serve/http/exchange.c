@@ -12,7 +12,7 @@
 /* What is read and dropped of a body that is too long, so that the client reads why instead of finding itself cut. */
 enum { DROPPED_BYTES = 16 << 20, LOGIN_BYTES = 4096, HEADER_BYTES = 32 << 10 };
 
-#define TOO_LONG "the body is longer than %llu bytes, which is the most that is taken here"
+#define TOO_LONG "the body is longer than %llu bytes, the maximum here"
 
 static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                       const char *value, size_t value_len)
@@ -78,7 +78,7 @@ static void answer_with_service(struct exchange *exchange)
     } else if (body->refused) {
         pyro_serve_plain(request, 507, "%s", body->upload.refusal);
     } else if (body->error) {
-        pyro_serve_plain(request, 507, "the body could not be kept: %s", strerror(body->error));
+        pyro_serve_plain(request, 507, "cannot keep the body: %s", strerror(body->error));
     } else {
         request->catalog = exchange->server->catalog;
         MHD_get_connection_values_n(exchange->connection, MHD_GET_ARGUMENT_KIND, take_parameter, request);
@@ -216,9 +216,8 @@ static bool is_overdrawn(struct exchange *exchange)
     unsigned wait = pyro_upload_cpu_wait(&exchange->server->upload_cpu, request->payer, (int64_t)(now_us() / 1000));
     if (!wait)
         return false;
-    pyro_access_refuse(
-        request, exchange->url, 429, "too_costly",
-        "reading earlier uploads has taken all the processor time that one user has in an hour (--user-cpu)");
+    pyro_access_refuse(request, exchange->url, 429, "too_costly",
+                       "reading earlier uploads has used all the CPU time that a user may use in an hour (--user-cpu)");
     snprintf(seconds, sizeof(seconds), "%u", wait);
     pyro_serve_header(request, MHD_HTTP_HEADER_RETRY_AFTER, pyro_slice_from(seconds));
     atomic_fetch_add_explicit(&exchange->server->shared.metrics.uploads_too_costly, 1, memory_order_relaxed);
@@ -329,19 +328,19 @@ static enum MHD_Result refuse_headers(struct exchange *exchange, unsigned status
 static enum MHD_Result begin(struct exchange *exchange, const char *method, const char *version, bool too_many)
 {
     if (too_many)
-        return refuse_headers(exchange, 414, "the address has more parameters than any request here needs");
+        return refuse_headers(exchange, 414, "the address has too many parameters");
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     switch (pyro_http_framing(exchange->connection, method, version, &exchange->chunked)) {
     case HTTP_WRONG:
-        return refuse_headers(exchange, 400, "the headers can be read in more than one way");
+        return refuse_headers(exchange, 400, "the headers are ambiguous");
     case HTTP_TOO_MANY:
-        return refuse_headers(exchange, 431, "there are more headers or cookies than any request here needs");
+        return refuse_headers(exchange, 431, "there are too many headers or cookies");
     default:
         break;
     }
     if (info && info->header_size > HEADER_BYTES)
-        return refuse_headers(exchange, 431, "the headers are longer than any request here needs");
+        return refuse_headers(exchange, 431, "the headers are too long");
     switch (check(exchange, method)) {
     case ACCESS_GRANTED:
         return proceed(exchange);

@@ -59,14 +59,13 @@ static enum pyro_status check_exposure(const struct pyro_server_options *options
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "TLS needs both a certificate and its key");
     if (pyro_access_is_loopback(host) || options->insecure || (tls && options->tokens))
         return PYRO_OK;
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                          "%s is reached by other machines: %s%s%s. Give %s%s%s, or say --insecure if something else "
-                          "sees to it",
-                          host, options->tokens ? "" : "whoever reaches it would read every log and upload others",
-                          !options->tokens && !tls ? ", and " : "",
-                          tls ? "" : "whoever listens on the way would read tokens and answers",
-                          options->tokens ? "" : "--tokens", !options->tokens && !tls ? " and " : "",
-                          tls ? "" : "--tls-cert and --tls-key");
+    return pyro_error_set(
+        error, PYRO_ERROR_ARGUMENT,
+        "other machines can reach %s: %s%s%s. Give %s%s%s, or give --insecure if something else protects the server",
+        host, options->tokens ? "" : "everyone who reaches the server can read every log and upload logs",
+        !options->tokens && !tls ? ", and " : "", tls ? "" : "everyone on the network path can read tokens and answers",
+        options->tokens ? "" : "--tokens", !options->tokens && !tls ? " and " : "",
+        tls ? "" : "--tls-cert and --tls-key");
 }
 
 /* ---- TLS --------------------------------------------------------------------------------------------------------- */
@@ -161,7 +160,7 @@ enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_
     struct sockaddr_storage address = {0};
     const char *host = options->host ? options->host : "127.0.0.1";
     if (!resolve(host, options->port, &address))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is no IPv4 or IPv6 address to listen on", host);
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is not an IPv4 or IPv6 address to listen on", host);
     PYRO_TRY(check_exposure(options, host, error));
     PYRO_TRY(read_tls(server, options, error));
     server->daemon = start(server, &address, options->port);

@@ -11,8 +11,7 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     (void)ret;
     return pyro_error_set(
         error, PYRO_ERROR_ARGUMENT,
-        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build it "
-        "again");
+        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build again");
 }
 
 enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups, char *ret,
@@ -26,8 +25,7 @@ enum pyro_status pyro_token_add(const char *file, const char *name, const char *
         *ret = '\0';
     return pyro_error_set(
         error, PYRO_ERROR_ARGUMENT,
-        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build it "
-        "again");
+        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build again");
 }
 
 void pyro_server_reload(pyro_server *server)

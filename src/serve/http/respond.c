@@ -71,7 +71,8 @@ static bool reserve(struct exchange *exchange)
 static struct MHD_Response *respond_with_text(struct exchange *exchange)
 {
     if (exchange->out.len > SMALL && !reserve(exchange)) {
-        pyro_serve_plain(&exchange->request, 503, "too many large answers wait for their readers; try again later");
+        pyro_serve_plain(&exchange->request, 503,
+                         "too many large answers are waiting for their clients; try again later");
         pyro_serve_header(&exchange->request, MHD_HTTP_HEADER_RETRY_AFTER, PYRO_SLICE_LITERAL("5"));
     }
     const struct pyro_strbuf *body = &exchange->out;

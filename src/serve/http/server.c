@@ -157,16 +157,17 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
 {
     pyro_error_clear(error);
     if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options) || options->port > 65535)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_server_start(): no folder, options or port");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "pyro_server_start(): the folder, the options or the port is missing");
     PYRO_TRY(check_folders(folders, folder_count, error));
     struct pyro_server *server = create(options);
     if (!server)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left or no thread could be started");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left, or cannot start a thread");
     enum pyro_status status = pyro_access_open(&server->access, options, error);
     if (status == PYRO_OK)
         status = open_uploads(server, options, error);
     if (status == PYRO_OK && !start_workers(server))
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
+        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "cannot start a thread");
     if (status == PYRO_OK)
         status = open_catalog(server, folders, folder_count, options, error);
     if (status == PYRO_OK)
@@ -186,7 +187,7 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     };
     if (!pyro_watch_start(&server->watch)) { /* tokens that are taken away would stay */
         pyro_server_stop(server);
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no thread could be started");
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "cannot start a thread");
     }
     *ret = server;
     return PYRO_OK;

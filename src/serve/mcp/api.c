@@ -10,7 +10,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
 {
     pyro_error_clear(error);
     if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_mcp_new(): no folder or options");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_mcp_new(): the folder or the options are missing");
     struct pyro_mcp *mcp = pyro_allocate(NULL, sizeof(*mcp));
     if (!mcp)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");

@@ -34,9 +34,9 @@ static const struct pyro_catalog_app *newest_of_name(const struct pyro_catalog_a
 
 static void not_found(struct mcp_call *call, const char *what, const struct pyro_catalog_app *apps, size_t count)
 {
-    pyro_mcp_fail(call, "there is no application '%s' among %zu", pyro_mcp_shown(what), count);
+    pyro_mcp_fail(call, "there is no application '%s' among the %zu applications", pyro_mcp_shown(what), count);
     for (size_t i = 0; i < count && i < 5; i++)
-        pyro_strbuf_printf(&call->out, "%s%.*s (%.*s)", i ? ", " : "; the last to end: ", (int)apps[i].id.len,
+        pyro_strbuf_printf(&call->out, "%s%.*s (%.*s)", i ? ", " : "; the last ones to end: ", (int)apps[i].id.len,
                            apps[i].id.ptr, (int)apps[i].name.len, apps[i].name.ptr);
     pyro_strbuf_add_text(&call->out, count ? "; list_applications finds others" : "");
 }
@@ -81,7 +81,7 @@ static const struct pyro_catalog_diagnosis *open_run(struct mcp_call *call, cons
     if (status != PYRO_OK)
         pyro_mcp_fail_with(call, &error);
     else if (app && !opened)
-        pyro_mcp_fail(call, "the log of this application is gone");
+        pyro_mcp_fail(call, "the log of this application no longer exists");
     pyro_mcp_release_list(call->mcp, list);
     return opened;
 }

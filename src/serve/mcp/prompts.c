@@ -18,36 +18,30 @@ static const struct prompt prompts[] = {
      "Why was it slow?",
      "Find what took the time of an application, and what to change",
      {{"app", "Application id or name"}},
-     "Find out why the Spark application '%1' was slow and what to change.\n"
-     "1. Call diagnose. Say first where the wall time went, and whether the log is whole.\n"
-     "2. For the findings that save most, call explain_finding and check the evidence; look into their stage or SQL "
-     "plan "
-     "where the cause is not plain.\n"
-     "3. Before advising settings, call what_if with them and give the predicted range, not one number.\n"
-     "4. Answer with: the cause in one sentence, changes in the order of what they save (exact settings or code), and "
-     "how "
-     "to verify each in the next run. Say what is uncertain."},
+     "Find out why the Spark application '%1' was slow and what to change.\n1. Call diagnose. First say where the wall "
+     "time went, and whether the log is complete.\n2. For the findings with the largest savings, call explain_finding "
+     "and check the evidence. Look at their stage or SQL plan if the cause is not clear.\n3. Before you recommend "
+     "settings, call what_if with them and give the predicted range, not one number.\n4. Answer with: the cause in one "
+     "sentence, the changes in the order of their savings (exact settings or code), and how to verify each one in the "
+     "next run. Say what is uncertain."},
     {"investigate_failure",
      "Why did it fail?",
      "Find the first cause of an application's failed jobs, stages, tasks or executors",
      {{"app", "Application id or name"}},
-     "Find out why the Spark application '%1' failed.\n"
-     "1. Call diagnose: note the status, failed jobs and stages, and findings of the category failures or memory.\n"
-     "2. Call inspect with what=failures, then with what=executors: which tasks failed first, for which reason, on "
-     "which "
-     "executor or host, and whether executors were lost before or after.\n"
-     "3. Call explain_finding for those findings, and stage for the stage that failed.\n"
-     "4. Tell the first cause from what followed from it, quote the decisive message, and say what to change and how "
-     "to "
-     "verify it. Say what the log cannot tell."},
+     "Find out why the Spark application '%1' failed.\n1. Call diagnose: note the status, failed jobs and stages, and "
+     "findings of the category failures or memory.\n2. Call inspect with what=failures, then with what=executors: "
+     "which tasks failed first, why, on which executor or host, and whether executors were lost before or after.\n3. "
+     "Call explain_finding for those findings, and stage for the stage that failed.\n4. Distinguish the first cause "
+     "from its consequences, quote the decisive message, and say what to change and how to verify it. Say what the log "
+     "does not show."},
     {"compare_runs",
      "What changed between two runs?",
      "Explain why one run took longer than another",
      {{"before", "The earlier or faster run"}, {"after", "The run to explain"}},
-     "Explain why the Spark application run '%2' took longer or shorter than '%1'.\n"
-     "1. Call compare with before='%1' and after='%2'. The seconds by cause add up to the difference.\n"
-     "2. For the largest causes look at what differs: settings, amounts of data, stages, executors (stage, inspect).\n"
-     "3. Answer with the causes in the order of their seconds, what made each, and what to do about it."},
+     "Explain why the Spark application run '%2' took longer or shorter than '%1'.\n1. Call compare with before='%1' "
+     "and after='%2'. The seconds by cause add up to the difference.\n2. For the largest causes check what differs: "
+     "settings, amounts of data, stages, executors (stage, inspect).\n3. Answer with the causes in the order of their "
+     "seconds, the reason of each, and what to do about it."},
 };
 
 enum { PROMPTS = sizeof(prompts) / sizeof(*prompts) };

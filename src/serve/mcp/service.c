@@ -17,7 +17,7 @@ void pyro_serve_mcp(struct serve_request *request)
     }
     if (request->method != SERVE_POST) { /* no stream to listen to, no session to end */
         pyro_serve_header(request, "Allow", PYRO_SLICE_LITERAL("POST"));
-        pyro_serve_plain(request, 405, "POST JSON-RPC messages here: this server opens no streams of its own");
+        pyro_serve_plain(request, 405, "POST JSON-RPC messages here: this server does not open streams");
         return;
     }
     if (!request->ticket && !request->refusal && pyro_mcp_is_heavy(request->body)) {

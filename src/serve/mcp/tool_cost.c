@@ -37,14 +37,14 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"by", MCP_TEXT, false, "Sums by job, stage, sql, pool, user, ... (default: application)", NULL},
-    {"instance", MCP_TEXT, false, "Instance type of the nodes where the log does not say it (\"m5.xlarge\")", NULL},
-    {"region", MCP_TEXT, false, "Region whose prices count", NULL},
+    {"instance", MCP_TEXT, false, "Instance type of the nodes, if the log does not name it (\"m5.xlarge\")", NULL},
+    {"region", MCP_TEXT, false, "Region for the prices", NULL},
     {"currency", MCP_TEXT, false, "Currency of the answer", NULL},
     {0},
 };
 
 const struct mcp_tool pyro_mcp_tool_cost = {
-    "cost", "Say what a run costs",
-    "Core and memory hours, split into useful, idle, waiting, retried, GC and spill; money where the price is known; "
-    "cheaper sizes that keep the duration.",
+    "cost", "Show the cost of a run",
+    "Core and memory hours, split into useful, idle, waiting, retried, GC and spill; cost if the price is known; "
+    "cheaper sizes with about the same duration.",
     parameters, run};

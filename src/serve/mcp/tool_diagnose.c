@@ -62,7 +62,7 @@ static void write_integrity(struct mcp_call *call, const json_t *integrity)
     size_t i;
     json_t *note;
     if (pyro_mcp_real_of(integrity, "confidence") < 1)
-        pyro_mcp_line(call, "The log is not whole, confidence %.2f%s%s:", pyro_mcp_real_of(integrity, "confidence"),
+        pyro_mcp_line(call, "The log is incomplete, confidence %.2f%s%s:", pyro_mcp_real_of(integrity, "confidence"),
                       json_is_true(json_object_get(integrity, "truncated")) ? ", truncated" : "",
                       json_is_true(json_object_get(integrity, "in_progress")) ? ", still being written" : "");
     json_array_foreach(json_object_get(integrity, "notes"), i, note)
@@ -83,7 +83,7 @@ static void write_totals(struct mcp_call *call, const json_t *report)
                   pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "output_bytes")),
                   pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "shuffle_read_bytes")),
                   pyro_mcp_bytes(&words, pyro_mcp_int_of(totals, "disk_spill_bytes")));
-    pyro_mcp_line(call, "However many cores: at least %s; with these cores perfectly used: %s; the driver alone: %s",
+    pyro_mcp_line(call, "With unlimited cores: at least %s; with these cores fully used: %s; the driver alone: %s",
                   pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "critical_path_ms")),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "ideal_ms")),
                   pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "driver_ms")));
@@ -101,9 +101,10 @@ static void write(struct mcp_call *call, const json_t *report)
     write_account(call, "Allocated core time", json_object_get(accounting, "core"));
     write_totals(call, report);
     if (json_array_size(findings) == 0)
-        pyro_mcp_line(call, "No findings: nothing that the rules know would have made this run faster.");
+        pyro_mcp_line(call, "No findings: no rule knows a change that makes this run faster.");
     else
-        pyro_mcp_line(call, "Findings, what saves most first (explain_finding has evidence and all advice):");
+        pyro_mcp_line(call,
+                      "Findings, largest savings first (explain_finding has the evidence and all recommendations):");
     json_array_foreach(findings, i, finding) write_finding(call, i + 1, finding);
     if (json_object_size(changes) > 0) {
         pyro_mcp_line(call, "All settings together:");
@@ -125,6 +126,6 @@ static const struct mcp_parameter parameters[] = {MCP_PARAMETER_APP, {0}};
 
 const struct mcp_tool pyro_mcp_tool_diagnose = {
     "diagnose", "Say why an application was slow",
-    "Where the run's time went (adds up to all of it), and findings ranked by the seconds that fixing each saves, with "
-    "cause and advice. Begin here.",
+    "Where the time of the run went (the parts add up), and findings ranked by the seconds that a fix saves, with "
+    "cause and recommendation. Start here.",
     parameters, run};

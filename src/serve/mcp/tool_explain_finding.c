@@ -57,7 +57,7 @@ static void write_advice(struct mcp_call *call, const json_t *finding)
     {
         const char *key;
         json_t *value;
-        pyro_mcp_line(call, "Advice: %s", pyro_mcp_text_of(one, "text"));
+        pyro_mcp_line(call, "Recommendation: %s", pyro_mcp_text_of(one, "text"));
         json_object_foreach(json_object_get(one, "config"), key, value)
             pyro_mcp_line(call, "  --conf %s=%s", key, json_is_string(value) ? json_string_value(value) : "");
         if (pyro_mcp_has(one, "code"))
@@ -156,5 +156,6 @@ static const struct mcp_parameter parameters[] = {
 
 const struct mcp_tool pyro_mcp_tool_explain_finding = {
     "explain_finding", "Explain a finding",
-    "Evidence, place, advice with settings, how to verify it, and the thresholds of the rule; or why a rule was quiet.",
+    "Evidence, stage or call site, recommendations with settings, how to verify them, and the thresholds of the rule; "
+    "or why a rule was quiet.",
     parameters, run};

@@ -142,7 +142,7 @@ static void write_environment(struct mcp_call *call, const struct pyro_catalog_d
         }
     }
     if (document && !search)
-        pyro_mcp_line(call, "(search=TEXT looks at properties of the JVM, Hadoop and the system too)");
+        pyro_mcp_line(call, "(search=TEXT also searches properties of the JVM, Hadoop and the system)");
     json_decref(document);
 }
 
@@ -243,12 +243,12 @@ static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"what", MCP_TEXT, true, "The table",
      "jobs stages executors sql failures slow_tasks timeline configuration environment"},
-    {"search", MCP_TEXT, false, "Of environment: only properties with this text", NULL},
+    {"search", MCP_TEXT, false, "For environment: only properties with this text", NULL},
     {0},
 };
 
 const struct mcp_tool pyro_mcp_tool_inspect = {
-    "inspect", "List what a run consists of",
-    "One table of a run, what matters most first: jobs, stages, executors, SQL executions, failed tasks by reason "
+    "inspect", "List the parts of a run",
+    "One table of a run, most important rows first: jobs, stages, executors, SQL executions, failed tasks by reason "
     "with their messages, the slowest tasks, slots used over time, recommended settings, or properties.",
     parameters, run};

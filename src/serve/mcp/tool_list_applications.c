@@ -113,14 +113,13 @@ static void run(struct mcp_call *call)
 }
 
 static const struct mcp_parameter parameters[] = {
-    {"search", MCP_TEXT, false, "Part of a name or an id, upper and lower case alike", NULL},
-    {"user", MCP_TEXT, false, "Only this user's", NULL},
-    {"status", MCP_TEXT, false, "Only those of this state", "completed failed running truncated"},
-    {"sort", MCP_TEXT, false, "The newest, the longest, or by name first (default: start)", "start duration name"},
+    {"search", MCP_TEXT, false, "Part of a name or an id, case-insensitive", NULL},
+    {"user", MCP_TEXT, false, "Only applications of this user", NULL},
+    {"status", MCP_TEXT, false, "Only applications in this state", "completed failed running truncated"},
+    {"sort", MCP_TEXT, false, "Order: newest first, longest first, or by name (default: start)", "start duration name"},
     {0},
 };
 
 const struct mcp_tool pyro_mcp_tool_list_applications = {
     "list_applications", "List applications",
-    "Spark applications that have left a log, the newest first, with id, name, user, start and duration.", parameters,
-    run};
+    "Spark applications with an event log, newest first, with id, name, user, start and duration.", parameters, run};

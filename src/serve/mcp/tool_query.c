@@ -49,11 +49,11 @@ static void run(struct mcp_call *call)
 
 static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
-    {"statement", MCP_TEXT, false, "One SELECT; without it, the tables and their columns are listed", NULL},
+    {"statement", MCP_TEXT, false, "One SELECT; without it, the answer lists the tables and their columns", NULL},
     {0},
 };
 
-const struct mcp_tool pyro_mcp_tool_query = {
-    "query", "Ask in SQL",
-    "Any reading SQL over one run's tables (jobs, stages, tasks, executors, SQL plans and metrics); rows as CSV.",
-    parameters, run};
+const struct mcp_tool pyro_mcp_tool_query = {"query", "Query in SQL",
+                                             "A read-only SQL statement on the tables of one run (jobs, stages, tasks, "
+                                             "executors, SQL plans and metrics); rows as CSV.",
+                                             parameters, run};

@@ -64,7 +64,7 @@ static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *op
                   pyro_mcp_int_of(execution, "jobs"), pyro_mcp_int_of(execution, "plan_updates"));
     if (pyro_mcp_has(execution, "failure"))
         pyro_mcp_line(call, "Failed: %s", pyro_mcp_text_of(execution, "failure"));
-    pyro_mcp_line(call, "Final plan, each operator above what feeds it (metrics over all tasks):");
+    pyro_mcp_line(call, "Final plan, each operator above its inputs (metrics over all tasks):");
     json_t *tree = pyro_mcp_rows(call, opened, nodes, id),
            *values = tree ? pyro_mcp_rows(call, opened, metrics, id) : NULL;
     size_t i;
@@ -95,7 +95,7 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"execution", MCP_INTEGER, true, "Id of the SQL execution", NULL},
-    {"details", MCP_FLAG, false, "Whole texts of operators instead of their beginnings", NULL},
+    {"details", MCP_FLAG, false, "Full texts of operators instead of their beginnings", NULL},
     {0},
 };
 

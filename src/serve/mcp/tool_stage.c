@@ -41,7 +41,7 @@ static void write_outliers(struct mcp_call *call, const json_t *outliers)
     size_t i;
     json_t *one;
     if (json_array_size(outliers) > 0)
-        pyro_mcp_line(call, "Tasks that stand out, and why:");
+        pyro_mcp_line(call, "Outlier tasks, and why:");
     json_array_foreach(outliers, i, one)
     {
         struct mcp_words words = {0};
@@ -151,8 +151,7 @@ static const struct mcp_parameter parameters[] = {
     {0},
 };
 
-const struct mcp_tool pyro_mcp_tool_stage = {"stage", "Look into a stage",
-                                             "One stage: quantiles of its tasks' times and bytes, tasks that stand out "
-                                             "with the cause of each, work by executor, "
-                                             "and findings.",
+const struct mcp_tool pyro_mcp_tool_stage = {"stage", "Show a stage",
+                                             "One stage: quantiles of the times and bytes of its tasks, outlier tasks "
+                                             "with their causes, work by executor, and findings.",
                                              parameters, run};

@@ -57,7 +57,7 @@ static void run(struct mcp_call *call)
     if (!take_texts(call, "set", set, &asked.set_count) || !take_texts(call, "sweep", sweep, &asked.sweep_count))
         return;
     if (asked.deadline_ms < 0) {
-        pyro_mcp_fail(call, "deadline_s is less than nothing");
+        pyro_mcp_fail(call, "deadline_s is negative");
         return;
     }
     if (asked.set_count + asked.sweep_count == 0 && !asked.optimize) {
@@ -74,8 +74,9 @@ static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"set", MCP_TEXTS, false, "Changes, each KEY=VALUE: \"executors=8\", \"spark.sql.shuffle.partitions=400\"", NULL},
     {"sweep", MCP_TEXTS, false, "Several values each, KEY=1..64 or KEY=2,4,8: one scenario a combination", NULL},
-    {"optimize", MCP_TEXT, false, "Search executors, cores and partitions for the least of this", "time cost"},
-    {"deadline_s", MCP_INTEGER, false, "Longest that a run found by optimize may take, in seconds", NULL},
+    {"optimize", MCP_TEXT, false, "Search executors, cores and partitions for the least time or cost", "time cost"},
+    {"deadline_s", MCP_INTEGER, false, "Longest duration of a configuration that optimize may choose, in seconds",
+     NULL},
     {"instance", MCP_TEXT, false, "Instance type of the nodes, for cost", NULL},
     {0},
 };
@@ -83,6 +84,5 @@ static const struct mcp_parameter parameters[] = {
 const struct mcp_tool pyro_mcp_tool_what_if = {
     "what_if", "Predict other settings",
     "Predicts duration, core time and cost of the run with other executors, cores, memory, settings or input size, as "
-    "a "
-    "range, by simulation. Without set, sweep or optimize: lists what can be changed.",
+    "a range, by simulation. Without set, sweep or optimize: lists what can be changed.",
     parameters, run};

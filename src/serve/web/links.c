@@ -98,7 +98,7 @@ void pyro_serve_history_pages(struct serve_request *request)
     size_t headers = request->header_count;
     pyro_serve_header(request, "Location", (struct pyro_slice){place->data, place->len});
     if (request->header_count == headers) {
-        pyro_serve_plain(request, 404, "That id is too long for an address.");
+        pyro_serve_plain(request, 404, "This id is too long for an address.");
         return;
     }
     pyro_strbuf_clear(place);

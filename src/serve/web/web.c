@@ -8,12 +8,9 @@ static const char policy[] = "default-src 'self'; img-src 'self' data:; object-s
 
 /* What people who have no web UI are told at "/". */
 static const char without[] =
-    "Pyrometer serves here:\n"
-    "  /api/v1/         the REST API of Spark's History Server\n"
-    "  /pyrometer/v1/   reports, findings, timelines\n"
-    "\n"
-    "This build has no web UI: install nodejs and npm, run \"npm install\" in the folder web/ of "
-    "the source,\nand build it again (./dev build does all of that).\n";
+    "Pyrometer serves these paths:\n  /api/v1/         the REST API of Spark's History Server\n  /pyrometer/v1/   "
+    "reports, findings, timelines\n\nThis build has no web UI: install nodejs and npm, run \"npm install\" in the "
+    "folder web/ of the source,\nand build it again (./dev build does all of that).\n";
 
 static bool is_page(struct pyro_slice path)
 {

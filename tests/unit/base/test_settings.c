@@ -89,7 +89,7 @@ static void test_what_is_refused(void **state)
 {
     (void)state;
     refused("a: 1\nb: [1,\n", "line 3", "");
-    refused("a: 1\na: 2\n", "line 2", "there before");
+    refused("a: 1\na: 2\n", "line 2", "given twice");
     refused("a: &x 1\nb: *x\n", "line 1", "anchors");
     refused("a: *x\n", "line 1", "aliases");
     refused("a: !!int 1\n", "line 1", "tags");

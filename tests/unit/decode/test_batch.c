@@ -166,8 +166,8 @@ static void missing_and_null_members(void **state)
     assert_null(kit_task_text(app, PYRO_TASK_executor, 1));
     assert_int_equal(app->failures.count, 0);
     assert_int_equal(app->integrity.bad_lines, 3);
-    assert_text(app->rejects.items[0].reason, "a task's end without its task");
-    assert_text(app->rejects.items[1].reason, "a task's end without its stage");
+    assert_text(app->rejects.items[0].reason, "the end of a task without its id");
+    assert_text(app->rejects.items[1].reason, "the end of a task without its stage");
     kit_done(&kit);
 }
 
@@ -250,10 +250,10 @@ static void damaged_lines(void **state)
         "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task Info':{'Task ID':5}}\r\n"
         "{'Event':'SparkListenerTaskEnd','Stage ID':1,'Task Info':{'Task ID':6}}"; /* no newline */
     static const char *const reasons[] = {"the record ends early",
-                                          "more text behind the record's end",
+                                          "more text after the end of the record",
                                           "an integer was expected, not a fraction",
-                                          "an integer beyond 64 bits",
-                                          "a task's start without its task",
+                                          "an integer larger than 64 bits",
+                                          "the start of a task without its id",
                                           "a record without an event's name",
                                           "an object was expected",
                                           "an object was expected"};

@@ -67,7 +67,7 @@ static void test_refusals(void **state)
         {"spark.no.such.setting=4", NULL, "spark.no.such.setting has no model"},
         {"executors=4 spark.executor.instances=5", NULL, "set twice"},
         {"executors=4", "executors=1..3", "both set and swept"},
-        {NULL, "executors=5..1", "ends before it begins"},
+        {NULL, "executors=5..1", "is before its start"},
         {NULL, "executors=1..1000000", "from 1 to"},
         {NULL, "executors=1..5000", "more than 1000 values"},
         {NULL, "executors=1..100000..0", "from 1 to"},

@@ -65,7 +65,7 @@ static void test_nothing_waited(void **state)
     assert_int_equal(scenario->wall_expected_ms, 4000);
     assert_int_equal(scenario->wall_low_ms, 4000);
     assert_int_equal(scenario->wall_high_ms, 4000);
-    assert_non_null(pyro_slice_find(scenario->effects[0].text, "there is nothing to shorten"));
+    assert_non_null(pyro_slice_find(scenario->effects[0].text, "there is no wait to shorten"));
     whatif_free(&scene);
 }
 

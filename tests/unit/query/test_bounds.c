@@ -244,7 +244,7 @@ static void laughing_statements_end(void **state)
     pyro_strbuf_add_text(&sql, " SELECT v FROM a20");
     sqlite3_hard_heap_limit64(64 << 20);
     assert_int_equal(query(&fixture, sql.data), PYRO_ERROR_MEMORY);
-    assert_string_equal(fixture.error.message, "the query needs more memory than there is for it");
+    assert_string_equal(fixture.error.message, "the statement needs more memory than it may use");
     assert_int_equal(query(&fixture, "SELECT count(*) FROM tasks"), PYRO_OK); /* and the next one runs */
     sqlite3_hard_heap_limit64(0);
     pyro_strbuf_done(&sql);

@@ -38,7 +38,7 @@ static void text_says_what_matters(void **state)
                                         "EXECUTORS\n",
                                         "DATA QUALITY\n",
                                         "slowest task 4 min 12 s (expected 18 s)",
-                                        "1 problem found: 1 critical.",
+                                        "1 finding: 1 critical.",
                                         "cut at byte 12"};
     for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
         if (!strstr(text, facts[i]))
@@ -74,7 +74,7 @@ static void healthy_application_is_said_to_be(void **state)
     struct fixture fixture;
     fixture_init(&fixture, 2, true);
     const char *text = fixture_report(&fixture, PYRO_FORMAT_TEXT, NULL);
-    assert_non_null(strstr(text, "\nNo problem found.\n"));
+    assert_non_null(strstr(text, "\nNo findings.\n"));
     assert_non_null(strstr(text, "Job: daily_etl_pipeline    Duration: 45 min\n"));
     assert_null(strstr(text, "CRITICAL"));
     fixture_done(&fixture);

@@ -99,7 +99,7 @@ static void test_vanished(void **state)
     kit_discover(*state, "a.zip", &list);
     kit_write_zip(*state, "a.zip", OTHERS);
     assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "cannot be found"));
+    assert_non_null(strstr(error.message, "cannot find"));
     assert_string_equal(error.path, kit_path(*state, "a.zip"));
     unlink(kit_path(*state, "a.zip"));
     assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
@@ -274,18 +274,18 @@ static void test_untrusted_directories(void **state)
     kit_write_text(*state, "sent/other", EVENT);
     const char *folder = kit_path(*state, "sent");
     kit_write(*state, "sent/x.zip", bytes, size - 30); /* without its end */
-    expect_refused(folder, "in doubt");
+    expect_refused(folder, "inconsistent");
     memcpy(made, bytes, size); /* another end in the comment */
     made[size - 2] = 22;
     memcpy(made + size, bytes + size - 22, 22);
     kit_write(*state, "sent/x.zip", made, size + 22);
-    expect_refused(folder, "in doubt");
+    expect_refused(folder, "inconsistent");
     enum { COMMENT = 12000 }; /* further from the end than some look */
     memset(made + size, ' ', COMMENT);
     made[size - 2] = (char)(COMMENT & 0xff);
     made[size - 1] = COMMENT >> 8;
     kit_write(*state, "sent/x.zip", made, size + COMMENT);
-    expect_refused(folder, "in doubt");
+    expect_refused(folder, "inconsistent");
     memcpy(made, bytes, size); /* another method, in the directory */
     for (size_t at = 0; at + 12 < size; at++)
         if (memcmp(made + at, "PK\001\002", 4) == 0)

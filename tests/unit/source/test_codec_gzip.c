@@ -45,7 +45,7 @@ static void test_members_and_padding(void **state)
     pyro_strbuf_add(&stream, ZEROS, sizeof(ZEROS));
     kit_expect(CODEC, &stream, &plain);
     pyro_strbuf_add_text(&stream, "x");
-    kit_expect_damage(CODEC, &stream, &plain, "bytes that are no gzip member");
+    kit_expect_damage(CODEC, &stream, &plain, "are not a gzip member");
     pyro_strbuf_done(&stream);
     pyro_strbuf_done(&plain);
 }
@@ -57,7 +57,7 @@ static void test_garbage_behind_member(void **state)
     add_member(&stream, plain.data, plain.len);
     size_t whole = stream.len;
     pyro_strbuf_add_text(&stream, "{\"Event\":");
-    kit_expect_damage(CODEC, &stream, &plain, "bytes that are no gzip member");
+    kit_expect_damage(CODEC, &stream, &plain, "are not a gzip member");
     stream.len = whole;
     pyro_strbuf_add_text(&stream, "\x1f");
     kit_expect_damage(CODEC, &stream, &plain, "ends inside a member");

@@ -110,7 +110,7 @@ static void test_garbage_behind_frame(void **state)
     struct pyro_strbuf plain = kit_text(3000), stream = {0};
     add_frame(&stream, plain.data, plain.len, 0, 0);
     pyro_strbuf_add_text(&stream, "{\"Event\":\"plain text behind the stream\"}");
-    kit_expect_damage(CODEC, &stream, &plain, "bytes that are no frame");
+    kit_expect_damage(CODEC, &stream, &plain, "are not a frame");
     pyro_strbuf_done(&stream);
     pyro_strbuf_done(&plain);
 }

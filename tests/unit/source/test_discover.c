@@ -151,7 +151,7 @@ static void test_empty_and_binary(void **state)
 static void test_nothing_there(void **state)
 {
     kit_expect_unreadable(*state, "missing", "No such file");
-    kit_expect_unreadable(*state, "", "holds no event log");
+    kit_expect_unreadable(*state, "", "has no event log");
     kit_write_text(*state, "deep/deeper/app-1", EVENT);
     kit_expect_unreadable(*state, "", "subfolders are not searched");
     assert_int_equal(symlink("nowhere", kit_path(*state, "broken")), 0);
