@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
+import cramjam
 import pytest
 
 from browser import AXE, LOGS, ROOT, Watched, app_route, launched, requires_browser, with_documents, write_report
+from servers.pyrometer import Server
 
 pytestmark = [requires_browser, pytest.mark.slow]
 
@@ -349,3 +353,57 @@ def test_a_timeline_of_200000_tasks_moves(
         watched.check()
     finally:
         watched.close()
+
+
+def listed_pages() -> Tuple[List[str], List[str]]:
+    """Paths of the pages of an application and of the others, as web/src/pages/pages.ts lists them."""
+    source = (ROOT / "web" / "src" / "pages" / "pages.ts").read_text(encoding="utf-8")
+    of_app, others = source.split("export const rootPages", 1)
+    paths = re.compile(r'\{ path: "([a-z]*)", title:')
+    return paths.findall(of_app), paths.findall(others)
+
+
+def with_long_names(log: Path, suffix: str, out: Path) -> None:
+    """The same run under a name without a space, of which no narrow page has room for a tenth."""
+    text = bytes(cramjam.zstd.decompress(log.read_bytes())).decode()
+    name = f"nightly_{log.stem}_of_every_region_" * 4 + suffix
+    app = re.search(r'"App ID":"([^"]+)"', text)
+    assert app is not None
+    text = re.sub(r'"App Name":"[^"]*"', f'"App Name":"{name}"', text)
+    out.write_text(text.replace(app.group(1), f"{app.group(1)}-{suffix}"), encoding="utf-8")
+
+
+def test_no_page_scrolls_sideways_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for suffix in ("before", "after"):
+        with_long_names(LOGS / "stage_retries.zst", suffix, logs / f"{suffix}.log")
+    (logs / ("no_log_" * 20)).write_text("{", encoding="utf-8")
+    options = ("--uploads", str(tmp_path / "up"), "--store", f"sqlite:{tmp_path / 'runs.db'}")
+    of_app, others = listed_pages()
+    assert len(of_app) >= 9 and len(others) >= 5
+    wide = []
+    with Server(logs, *options) as server:
+        found = json.loads(server.request("GET", "/pyrometer/v1/applications")[2])["applications"]
+        ids = sorted(quote(one["id"], safe="") for one in found)
+        assert len(ids) == 2
+        base = f"#/app/{ids[0]}/-"
+        finding = json.loads(server.request("GET", f"/pyrometer/v1/applications/{ids[0]}/-/report")[2])["findings"][0]
+        routes = [f"#/{path}" for path in others] + [f"{base}/{path}" for path in of_app]
+        routes += [f"#/compare?before={ids[0]}/-&after={ids[1]}/-", "#/rules/data-skew", f"{base}/stage/0/0", f"{base}/sql/0"]
+        routes += [f"{base}/timeline?finding={quote(finding['id'])}"]
+        watched = Watched(browser, origin=f"http://{server.host}:{server.port}")
+        try:
+            watched.page.set_viewport_size({"width": 390, "height": 844})
+            watched.open(f"{watched.origin}/")
+            for route in routes:
+                watched.page.evaluate("route => { location.hash = route }", route)
+                watched.settle()
+                watched.page.wait_for_timeout(100)
+                width, room = watched.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+                if width > room:
+                    wide.append(f"{route}: {width} of {room} pixels")
+            watched.check()
+        finally:
+            watched.close()
+    assert not wide, "\n".join(wide)
