@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "rules/config.h"
 #include "rules/profiles/profile.h"
+#include "rules/shared/affected.h"
 #include "rules/shared/plans.h"
 #include "rules/shared/remedy.h"
 
@@ -163,6 +164,7 @@ static bool finish(struct pyro_rule_context *context, const struct pyro_config *
     for (size_t i = 0; i < count; i++) {
         if (pyro_stop_is_asked(stop))
             return false;
+        pyro_affected_settle(context, &findings[i]);
         pyro_remedy_price(context, &findings[i]);
         make_valid(&findings[i]);
         findings[i].severity = pyro_finding_severity(context->app, &findings[i]);

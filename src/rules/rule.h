@@ -63,6 +63,9 @@ struct pyro_finding {
     struct pyro_edit *edits;
     size_t edit_count, edit_room;
     double sure[3];
+    /* Rows of app->stages that it is about, the named one among them: see shared/affected.h. */
+    uint32_t *stages;
+    size_t stage_count, stage_room;
     /* What people said of it in earlier runs: see feedback.h. */
     bool judged, folded; /* folded: marked false for this application */
     enum pyro_feedback_verdict judgement;

@@ -62,3 +62,17 @@ def test_findings_are_whole(entry: Dict[str, Any]) -> None:
         assert 0 <= one["confidence"] <= 1
         assert one["cause"] and one["evidence"] and one["advice"]
         assert all(advice["text"] and advice["verify"] for advice in one["advice"])
+
+
+@pytest.mark.parametrize("entry", entries())
+def test_findings_name_all_stages_that_they_are_about(entry: Dict[str, Any]) -> None:
+    run = run_on_log(CORPUS / entry["file"])
+    known = {(stage["id"], stage["attempt"]) for stage in run.json["stages"]}
+    for one in run.json["findings"]:
+        stages = list(zip(one["stages"]["id"], one["stages"]["attempt"]))
+        assert len(stages) == len(set(stages)) == one["stages"]["count"], one["id"]
+        assert set(stages) <= known
+        if one["where"]["stage"] is not None:
+            assert (one["where"]["stage"], one["where"]["attempt"]) in stages
+        said = [row["value"] for row in one["evidence"] if row["metric"] == "stages"]
+        assert not said or said == [len(stages)], one["id"]

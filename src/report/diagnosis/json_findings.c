@@ -18,6 +18,26 @@ static void write_where(struct pyro_json *json, const struct pyro_finding *findi
     pyro_json_end(json, '}');
 }
 
+/* A stream of a month has a million stages: a page marks no more than these. */
+enum { AFFECTED_MAX = 1000 };
+
+static void write_affected(struct pyro_json *json, const struct pyro_app *app, const struct pyro_finding *finding)
+{
+    size_t count = finding->stage_count < AFFECTED_MAX ? finding->stage_count : AFFECTED_MAX;
+    pyro_json_line(json);
+    pyro_json_begin(json, "stages", '{');
+    pyro_json_count(json, "count", finding->stage_count);
+    pyro_json_begin_numbers(json, "id");
+    for (size_t i = 0; i < count; i++)
+        pyro_json_number(json, app->stages.items[finding->stages[i]].id);
+    pyro_json_end_numbers(json);
+    pyro_json_begin_numbers(json, "attempt");
+    for (size_t i = 0; i < count; i++)
+        pyro_json_number(json, app->stages.items[finding->stages[i]].attempt);
+    pyro_json_end_numbers(json);
+    pyro_json_end(json, '}');
+}
+
 static void write_evidence(struct pyro_json *json, const struct pyro_finding *finding)
 {
     pyro_json_line(json);
@@ -101,6 +121,7 @@ void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_text(json, "title", finding->title);
     pyro_json_line(json);
     write_where(json, finding);
+    write_affected(json, diagnosis->app, finding);
     pyro_json_line(json);
     pyro_json_text(json, "cause", finding->cause);
     write_evidence(json, finding);

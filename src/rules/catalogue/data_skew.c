@@ -312,7 +312,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "heavy_tasks", value[HEAVY], 0, "count");
     pyro_finding_evidence(context, finding, "heavy_tasks_data_share", value[HEAVY_SHARE],
                           value[HEAVY] / fmax(pyro_real(stage->tasks), 1), "share");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     if (stage->shuffle_read_bytes <= 0 && stage->input_bytes > 0)
         advise_input(context, finding, found);
     else if (has_large_records(context, found))

@@ -202,7 +202,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "spill_to_moved", value[MOVED], 0, "share");
     pyro_finding_evidence(context, finding, "task_memory_needed_bytes", value[NEED], slot_memory, "bytes");
     pyro_finding_evidence(context, finding, "spilling_tasks", value[SPILLING], 0, "count");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     double fraction = advise_fraction(context, finding);
     slot_memory *= fraction / pyro_app_memory_fraction(app);
     if (value[NEED] > slot_memory * pyro_limit(context, FILL)) {

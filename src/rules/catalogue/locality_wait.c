@@ -170,7 +170,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "waiting_executors", value[KEPT_EXECUTORS], 0, "count");
     pyro_finding_evidence(context, finding, "local_tasks", value[LOCAL], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "tasks_elsewhere", value[ELSEWHERE], (double)NAN, "count");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     const char *verify =
         "In the next run all executors have tasks of this stage (Spark UI, stage page, event timeline), "
         "and it is shorter.";

@@ -128,7 +128,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "median_task_ms", pyro_real(stage->duration_median), (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "disk_spill_bytes", value[SPILL], 0, "bytes");
     pyro_finding_evidence(context, finding, "gc_share", value[GC], GC_USUAL, "share");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     /* Tasks that do not fit into memory fail when the data grows; with a gibibyte each they are near that. */
     bool risky = value[SPILL] > 0 || value[MEDIAN_BYTES] >= pyro_limit(context, HUGE_BYTES);

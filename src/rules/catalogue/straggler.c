@@ -211,7 +211,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_finding_evidence(context, finding, "slow_tasks", value[SLOW], 0, "count");
     if (value[CAUSE_MS] > 0)
         pyro_finding_evidence(context, finding, "explained_ms", value[CAUSE_MS], (double)NAN, "ms");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     /* Without data metrics (a stage that reads nothing Spark counts) more data may hide behind the time. */
     bool blind = pyro_stage_read_bytes(stage) <= 0 && stage->shuffle_write_records <= 0 && stage->input_records <= 0;

@@ -157,7 +157,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     if (value[BYTES] > 0)
         pyro_finding_evidence(context, finding, "bytes_per_task", value[BYTES], pyro_limit(context, TARGET_BYTES),
                               "bytes");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);

@@ -143,7 +143,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     if (bytes > 0)
         pyro_finding_evidence(context, finding, "bytes_per_task", bytes, pyro_limit(context, TARGET_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "overhead_share", value[OVERHEAD_SHARE], (double)NAN, "share");
-    pyro_finding_merged(context, finding, "stages", found->merged);
+    pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     finding->confidence *= value[MEDIAN_MS] < pyro_limit(context, TINY_MS) ? 0.9 : 0.75;
     pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);

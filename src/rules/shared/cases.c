@@ -8,6 +8,7 @@
 #include "analyze/facts.h"
 #include "rules/engine.h"
 #include "rules/finding.h"
+#include "rules/shared/affected.h"
 #include "rules/shared/remedy.h"
 
 enum { SITES_MAX = 256, NEARBY = 64 };
@@ -60,6 +61,14 @@ void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_find
         pyro_remedy_take(context, finding, one->draft.edits, one->draft.edit_count);
 }
 
+void pyro_case_take_stages(struct pyro_rule_context *context, struct pyro_finding *finding,
+                           const struct pyro_case *found)
+{
+    pyro_finding_merged(context, finding, "stages", found->merged);
+    for (const struct pyro_case_stage *one = found->stages; one; one = one->next)
+        pyro_affected_add(context, finding, one->row);
+}
+
 void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *cases)
 {
     struct pyro_case *items = cases->list.items;
@@ -68,7 +77,8 @@ void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *case
         return;
     qsort(items, count, sizeof(*items), by_saving);
     struct pyro_slice *sites = pyro_arena_array(context->arena, count, sizeof(*sites));
-    if (!sites) {
+    struct pyro_case_stage *stages = pyro_arena_array(context->arena, count, sizeof(*stages));
+    if (!sites || !stages) {
         context->failed = true;
         return;
     }
@@ -83,11 +93,14 @@ void pyro_cases_merge(struct pyro_rule_context *context, struct pyro_cases *case
         if (same == kept) {
             sites[kept] = site;
             one.merged = 0;
+            one.stages = NULL;
             one.sum_low = one.sum_expected = one.sum_high = 0;
             items[kept++] = one;
         } else {
             join_remedies(&items[same], one.remedies);
         }
+        stages[i] = (struct pyro_case_stage){one.stage, items[same].stages};
+        items[same].stages = &stages[i];
         items[same].merged++;
         items[same].sum_low += one.low;
         items[same].sum_expected += one.expected;

@@ -4,6 +4,11 @@
 
 #include "rules/rule.h"
 
+struct pyro_case_stage {
+    size_t row; /* in app->stages */
+    struct pyro_case_stage *next;
+};
+
 struct pyro_case {
     size_t stage;               /* row in app->stages */
     double low, expected, high; /* wall ms that mending this stage saves */
@@ -11,6 +16,7 @@ struct pyro_case {
     size_t merged;              /* stages that this case stands for, itself included */
     double sum_low, sum_expected, sum_high;
     struct pyro_case_remedy *remedies; /* of those stages */
+    struct pyro_case_stage *stages;    /* themselves */
 };
 
 struct pyro_cases {
@@ -25,6 +31,9 @@ struct pyro_finding *pyro_case_remedy(struct pyro_rule_context *context, struct 
 /* Gives a finding the remedies of all stages that its case stands for. */
 void pyro_case_take_remedies(struct pyro_rule_context *context, struct pyro_finding *finding,
                              const struct pyro_case *found);
+/* Gives a finding the stages that its case stands for, and says in its evidence how many they are. */
+void pyro_case_take_stages(struct pyro_rule_context *context, struct pyro_finding *finding,
+                           const struct pyro_case *found);
 /* What most rules do with their cases in the end: merges them, hands those that are expected to save at least `least`
  * ms to `report`, and frees them. */
 void pyro_cases_report(struct pyro_rule_context *context, struct pyro_cases *cases, double least,

@@ -7,6 +7,7 @@
 #include "analyze/split.h"
 #include "base/memory.h"
 #include "rules/finding.h"
+#include "rules/shared/affected.h"
 #include "rules/shared/cases.h"
 #include "rules/shared/remedy.h"
 #include "rules/shared/stage_tasks.h"
@@ -210,8 +211,10 @@ void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_findi
                           found->all_part_ms / fmax(found->all_tasks, 1), (double)NAN, "ms");
     pyro_finding_merged(context, finding, "stages", found->stages);
     for (size_t i = lead; i < cases->list.count; i++)
-        if (items[i].lead == lead)
+        if (items[i].lead == lead) {
+            pyro_affected_add(context, finding, items[i].stage);
             pyro_remedy_stage(context, finding, items[i].stage, items[i].factor);
+        }
 }
 
 const char *pyro_part_cases_more(struct pyro_rule_context *context, const struct pyro_part_case *lead)
