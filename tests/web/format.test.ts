@@ -63,3 +63,11 @@ test("moments, shares and quantities", () => {
     assert.equal(format.plural(1, "task"), "1 task");
     assert.equal(format.plural(1200, "task"), "1,200 tasks");
 });
+
+test("a call site is told by its file, without the folders", () => {
+    assert.equal(format.callSite("collect at /home/ann/jobs/etl.py:57"), "collect at etl.py:57");
+    assert.equal(format.callSite("count at dbfs://mnt/jobs/etl.py:57"), "count at etl.py:57");
+    assert.equal(format.callSite("save at NativeMethodAccessorImpl.java:0"), "save at NativeMethodAccessorImpl.java:0");
+    assert.equal(format.callSite("SELECT a / b FROM t"), "SELECT a / b FROM t");
+    assert.equal(format.callSite(null), "");
+});

@@ -135,3 +135,25 @@ test("what findings are about is marked by the worst of them, folded ones not at
     assert.equal(marks.jobs.size, 0);
     assert.equal(marksOf(document, [finding({ host: "h" })]).executors.size, 2);
 });
+
+test("a finding about 80 stages marks all 80", () => {
+    const ids = Array.from({ length: 80 }, (_, i) => i);
+    const many = {
+        ...document,
+        stages: ids.map((id) => ({
+            ...document.stages[0]!,
+            id,
+            submitted_ms: 1000 + 100 * id,
+            completed_ms: 1100 + 100 * id,
+        })),
+    };
+    const one = { ...finding({ stage: 7, job: 0 }), stages: { count: 80, id: ids, attempt: ids.map(() => 0) } };
+    const marks = marksOf(many, [one]);
+    assert.deepEqual([...marks.stages.keys()], ids);
+    assert.equal(marks.jobs.size, 0);
+    assert.deepEqual(spanOf(many, placesOf(many, one)), { from: 0, to: 8000 });
+    const unknown = { ...finding({ stage: 1 }), stages: { count: 2, id: [1, 999], attempt: [0, 0] } };
+    assert.deepEqual([...marksOf(many, [unknown]).stages.keys()], [1]);
+    const older = finding({ stage: 1 });
+    assert.deepEqual([...marksOf(many, [older]).stages.keys()], [1]);
+});

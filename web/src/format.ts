@@ -157,6 +157,11 @@ export function metricName(name: string): string {
     return words(name.replace(/_(ms|bytes|share|ratio|count)$/, ""));
 }
 
+/** "collect at /home/ann/etl.py:12" as "collect at etl.py:12": the folders are the same everywhere, and push the rest out. */
+export function callSite(text: Maybe<string>): string {
+    return (text ?? "").replace(/( at )(?:[a-z0-9]+:\/)?\/(?:[^\s/]+\/)+(?=[^\s/]+:\d+$)/i, "$1");
+}
+
 /** "1 task", "2 tasks" */
 export function plural(value: number, word: string, many = `${word}s`): string {
     return `${count(value)} ${value === 1 ? word : many}`;

@@ -41,6 +41,8 @@ export interface Finding {
     confidence: number;
     title: string;
     where: Where;
+    /** The stage attempts that it is about: the first thousand, and how many there are. Older reports do not have it. */
+    stages?: { count: number; id: number[]; attempt: number[] };
     cause: string;
     evidence: Evidence[];
     advice: Advice[];

@@ -4,7 +4,7 @@ import { appAddress, available, fromDisk } from "../data/documents";
 import { takesFeedback, useServer } from "../data/server";
 import type { Advice, Finding, Report } from "../data/types";
 import { say, type Verdict } from "../feedback";
-import { duration, durationRange, metricName, money, quantity, share } from "../format";
+import { duration, durationRange, metricName, money, plural, quantity, share } from "../format";
 import { link } from "../router";
 import { announce } from "../ui/announce";
 import { CodeBlock, SeverityBadge } from "../ui/parts";
@@ -31,6 +31,8 @@ function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
             ),
         );
     }
+    const others = (finding.stages?.count ?? 0) - (where.stage === null ? 0 : 1);
+    if (where.stage !== null && others > 0) parts.push(<span>and {plural(others, "more stage")}</span>);
     if (where.job !== null) parts.push(<span>Job {where.job}</span>);
     if (where.sql !== null)
         parts.push(
@@ -46,7 +48,12 @@ function WhereLinks({ finding, place }: { finding: Finding; place: Place }) {
     const placed = [where.stage, where.job, where.sql, where.executor, where.host].some((one) => one !== null);
     if ((placed || finding.category === "driver" || finding.rule === "driver-bound") && available(`${base}/timeline`))
         parts.push(
-            <a href={link(["app", place.app, place.attempt, "timeline"], { stage: where.stage, finding: finding.id })}>
+            <a
+                href={link(["app", place.app, place.attempt, "timeline"], {
+                    stage: others > 0 ? null : where.stage,
+                    finding: finding.id,
+                })}
+            >
                 show on the timeline
             </a>,
         );

@@ -5,7 +5,7 @@ import { Heatmap } from "../charts/heatmap";
 import { axis, Plot } from "../charts/plot";
 import { BYTE_STEPS, COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
-import type { Report, StageDocument } from "../data/types";
+import type { Finding, Report, StageDocument } from "../data/types";
 import { bytes, count, duration, durationRange, metricName, offset, plural, share, words } from "../format";
 import { go, link } from "../router";
 import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
@@ -377,10 +377,14 @@ function Outliers({ stage }: { stage: StageDocument }) {
     );
 }
 
+/** Whether a finding is about this stage attempt, alone or with others. */
+function isAbout({ where, stages }: Finding, { id, attempt }: StageDocument): boolean {
+    if (stages?.id.some((one, i) => one === id && stages.attempt[i] === attempt)) return true;
+    return where.stage === id && (where.attempt === null || where.attempt === attempt);
+}
+
 function StageFindings({ report, stage, place }: { report: Report; stage: StageDocument; place: Place }) {
-    const findings = report.findings.filter(
-        ({ where }) => where.stage === stage.id && (where.attempt === null || where.attempt === stage.attempt),
-    );
+    const findings = report.findings.filter((finding) => isAbout(finding, stage));
     if (!findings.length) return null;
     return (
         <Section title="Findings">

@@ -1,12 +1,13 @@
 /** When what ran: executors, jobs, stages and tasks over time, with findings where they are. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { appAddress, available, useDocument } from "../data/documents";
-import type { Report, Timeline as TimelineDocument } from "../data/types";
+import type { Finding, Report, Timeline as TimelineDocument } from "../data/types";
 import { count, duration, offset, plural } from "../format";
 import { link, useReplaceQuery } from "../router";
 import { describe, findingsAt, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
 import type { Colouring } from "../timeline/draw";
 import { modelOf, type TimelineModel } from "../timeline/model";
+import { stagesOf } from "../timeline/places";
 import { around, clamp, type Viewport, zoom } from "../timeline/viewport";
 import { Empty, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
@@ -25,11 +26,19 @@ function startView(query: URLSearchParams, model: TimelineModel, chosen: Set<num
     return { from: 0, to: model.length };
 }
 
-/** Rows of the list of stages that ?stage=3 names: all attempts. */
-function stagesOf(model: TimelineModel, id: string | null): Set<number> | null {
-    if (id === null || id === "") return null;
-    const found = model.document.stages.flatMap((stage, i) => (String(stage.id) === id ? [i] : []));
+/** Rows of the list of stages that ?stage=3 names, all attempts, or that ?finding=... is about. */
+function chosenOf(model: TimelineModel, id: string | null, finding: Finding | undefined): Set<number> | null {
+    const found = id
+        ? model.document.stages.flatMap((stage, i) => (String(stage.id) === id ? [i] : []))
+        : finding
+          ? stagesOf(model.document, finding)
+          : [];
     return found.length ? new Set(found) : null;
+}
+
+/** The stage that the address names besides a finding: none where it is about several. */
+function stageOf(finding: Finding | undefined): number | null | undefined {
+    return (finding?.stages?.count ?? 0) > 1 ? null : finding?.where.stage;
 }
 
 type StageBar = TimelineModel["stages"][number];
@@ -168,7 +177,9 @@ function View({
     const replaceQuery = useReplaceQuery();
     const model = useMemo(() => modelOf(document, report?.findings ?? []), [document, report]);
     const stageId = query.get("stage");
-    const chosen = useMemo(() => stagesOf(model, stageId), [model, stageId]);
+    const wanted = report?.findings.find((finding) => finding.id === query.get("finding"));
+    const chosen = useMemo(() => chosenOf(model, stageId, wanted), [model, stageId, wanted]);
+    const unmarked = (report?.findings ?? []).filter(({ folded, stages }) => !folded && stages && stages.count > stages.id.length);
     const [view, setView] = useState<Viewport>(() => startView(query, model, chosen));
     const [colouring, setColouring] = useState<Colouring>("stage");
     const [dense, setDense] = useState(model.rows.length > 160);
@@ -207,7 +218,7 @@ function View({
         replaceQuery({ finding: hit?.kind === "finding" ? report?.findings[hit.bar.index]?.id : null });
         if (hit === null) replaceQuery({ stage: null });
         else if (hit.kind === "stage") replaceQuery({ stage: document.stages[hit.bar.index]!.id });
-        else if (hit.kind === "finding") replaceQuery({ stage: report?.findings[hit.bar.index]?.where.stage });
+        else if (hit.kind === "finding") replaceQuery({ stage: stageOf(report?.findings[hit.bar.index]) });
     };
     const visible = model.stages.filter(
         (bar) => bar.to >= view.from && bar.from <= view.to && (!chosen || chosen.has(bar.index)),
@@ -241,6 +252,12 @@ function View({
                     onPick={pick}
                     task={picked?.kind === "task" ? picked.task : -1}
                 />
+                {unmarked.map(({ id, title, stages }) => (
+                    <p key={id} class="note">
+                        {title}: the first {count(stages?.id.length)} of {plural(stages?.count ?? 0, "stage")} are
+                        marked.
+                    </p>
+                ))}
                 <p class="timeline-foot">
                     <span class="legend">
                         {LEGEND[colouring].map(([name, meaning]) => (
@@ -265,11 +282,11 @@ function View({
                 <Picked model={model} hit={picked} place={place} stage={stageId} />
             </Section>
             <Section
-                title={chosen ? `Stage ${stageId}` : "Stages in view"}
+                title={!chosen ? "Stages in view" : stageId ? `Stage ${stageId}` : `Stages of: ${wanted?.title}`}
                 note={plural(visible.length, "attempt")}
                 actions={
                     chosen && (
-                        <button type="button" onClick={() => replaceQuery({ stage: null })}>
+                        <button type="button" onClick={() => pick(null)}>
                             All stages
                         </button>
                     )

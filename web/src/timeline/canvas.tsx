@@ -1,11 +1,11 @@
 /** The canvas of the timeline: what moves it, what is under the pointer. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Finding } from "../data/types";
-import { duration, offset } from "../format";
+import { count, duration, offset } from "../format";
 import { useTheme } from "../ui/theme";
 import { useWidth } from "../ui/width";
 import { type Colouring, draw, readColours, type Scene } from "./draw";
-import { AXIS, LABELS, layoutOf, trackAt } from "./layout";
+import { AXIS, labelsOf, layoutOf, trackAt } from "./layout";
 import { type Bar, concurrency, firstAfter, type TimelineModel } from "./model";
 import { around, pan, type Viewport, zoom } from "./viewport";
 
@@ -118,6 +118,7 @@ export function TimelineCanvas(props: Props) {
     const frame = useRef(0);
     const scene = useRef<Scene | null>(null);
 
+    const labels = labelsOf(size.width);
     scene.current = {
         model,
         layout,
@@ -125,6 +126,7 @@ export function TimelineCanvas(props: Props) {
         scroll: scroll.current,
         width: size.width,
         height: size.height,
+        labels,
         colouring: props.colouring,
         chosen: props.chosen,
         task: props.task,
@@ -136,7 +138,7 @@ export function TimelineCanvas(props: Props) {
         frame.current = requestAnimationFrame(() => {
             frame.current = 0;
             const element = canvas.current;
-            if (!element || !scene.current || scene.current.width < LABELS + 10) return;
+            if (!element || !scene.current || scene.current.width < scene.current.labels + 10) return;
             const context = fit(element, scene.current.width, scene.current.height);
             const began = performance.now();
             if (context) draw({ ...scene.current, scroll: scroll.current }, context, colours);
@@ -155,15 +157,15 @@ export function TimelineCanvas(props: Props) {
         return () => observer.disconnect();
     }, []);
 
-    const perPixel = (view.to - view.from) / Math.max(1, size.width - LABELS);
-    const timeAt = (x: number) => view.from + (x - LABELS) * perPixel;
+    const perPixel = (view.to - view.from) / Math.max(1, size.width - labels);
+    const timeAt = (x: number) => view.from + (x - labels) * perPixel;
     const placeOf = (event: MouseEvent) => {
         const box = canvas.current!.getBoundingClientRect();
         return { x: event.clientX - box.left, y: event.clientY - box.top };
     };
     const hitOf = (event: MouseEvent) => {
         const { x, y } = placeOf(event);
-        return x < LABELS || y < AXIS ? null : hitAt(props, layout, y + scroll.current, timeAt(x), perPixel * 3);
+        return x < labels || y < AXIS ? null : hitAt(props, layout, y + scroll.current, timeAt(x), perPixel * 3);
     };
 
     // Not passive: a wheel with Ctrl would zoom the page.
@@ -174,7 +176,7 @@ export function TimelineCanvas(props: Props) {
             if (event.ctrlKey || event.metaKey) {
                 event.preventDefault();
                 const { x } = placeOf(event);
-                onView(zoom(view, Math.exp(event.deltaY * 0.002), timeAt(Math.max(LABELS, x)), model.length));
+                onView(zoom(view, Math.exp(event.deltaY * 0.002), timeAt(Math.max(labels, x)), model.length));
             } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
                 event.preventDefault();
                 onView(pan(view, (event.deltaX || event.deltaY) * perPixel, model.length));
@@ -286,6 +288,7 @@ export function Minimap({
     const theme = useTheme();
     const canvas = useRef<HTMLCanvasElement>(null);
     const width = useWidth(canvas);
+    const labels = labelsOf(width);
     const level = useMemo(() => concurrency(model, 600), [model]);
     useEffect(() => {
         const element = canvas.current;
@@ -293,33 +296,33 @@ export function Minimap({
         if (!context) return;
         const colours = readColours();
         const most = Math.max(1, ...level);
-        const inner = width - LABELS;
+        const inner = width - labels;
         context.fillStyle = colours.surface;
         context.fillRect(0, 0, width, MAP_HEIGHT);
         context.fillStyle = colours.soft;
         context.font = "11px system-ui, sans-serif";
         context.textBaseline = "middle";
-        context.fillText(`Running tasks, max ${Math.round(most)}`, 10, MAP_HEIGHT / 2);
+        context.fillText(labels > 100 ? `Running tasks, max ${count(most)}` : `max ${count(most)}`, 10, MAP_HEIGHT / 2);
         context.fillStyle = colours.stages[7]!;
         level.forEach((value, i) => {
             const height = (value / most) * (MAP_HEIGHT - 6);
-            const left = LABELS + (i * inner) / level.length;
+            const left = labels + (i * inner) / level.length;
             context.fillRect(left, MAP_HEIGHT - 2 - height, inner / level.length + 0.5, height);
         });
-        const left = LABELS + (view.from / model.length) * inner;
-        const right = LABELS + (view.to / model.length) * inner;
+        const left = labels + (view.from / model.length) * inner;
+        const right = labels + (view.to / model.length) * inner;
         context.globalAlpha = 0.65;
         context.fillStyle = colours.surface;
-        context.fillRect(LABELS, 0, left - LABELS, MAP_HEIGHT);
+        context.fillRect(labels, 0, left - labels, MAP_HEIGHT);
         context.fillRect(right, 0, width - right, MAP_HEIGHT);
         context.globalAlpha = 1;
         context.strokeStyle = colours.focus;
         context.strokeRect(left + 0.5, 0.5, Math.max(2, right - left - 1), MAP_HEIGHT - 1);
-    }, [width, view, model, level, theme]);
+    }, [width, labels, view, model, level, theme]);
     const held = useRef(false);
     const centre = (event: PointerEvent) => {
         const box = canvas.current!.getBoundingClientRect();
-        const time = ((event.clientX - box.left - LABELS) / (box.width - LABELS)) * model.length;
+        const time = ((event.clientX - box.left - labels) / (box.width - labels)) * model.length;
         onView(pan(view, time - (view.from + view.to) / 2, model.length));
     };
     return (

@@ -1,8 +1,9 @@
 /** Draws what is in view: rows of tasks in as many rectangles as there are pixels, never as many as there are tasks. */
 import type { Finding } from "../data/types";
-import { offset } from "../format";
+import { callSite, offset } from "../format";
 import { colour } from "../ui/theme";
-import { AXIS, firstTrack, LABELS, type Layout, type Track } from "./layout";
+import { barText, clipped } from "./label";
+import { AXIS, firstTrack, type Layout, type Track } from "./layout";
 import { type Bar, firstAfter, type TimelineModel } from "./model";
 import { worst } from "./places";
 import { tickStep, type Viewport } from "./viewport";
@@ -16,6 +17,8 @@ export interface Scene {
     scroll: number;
     width: number;
     height: number;
+    /** Width of the names on the left. */
+    labels: number;
     colouring: Colouring;
     /** Indexes of the stages that stand out; null: all alike. */
     chosen: Set<number> | null;
@@ -114,7 +117,7 @@ function drawRow(scene: Scene, colours: Colours, track: Track, buckets: Buckets,
     for (let task = firstAfter(model, row, view.from); task < row.end; task++) {
         const launch = model.launch[task]!;
         if (launch > view.to) break;
-        const left = Math.max(LABELS, x(launch));
+        const left = Math.max(scene.labels, x(launch));
         const right = Math.min(scene.width, Math.max(left + 1, x(launch + model.duration[task]!)));
         if (right <= to && model.status[task] === 0) continue; // in a pixel that is drawn already
         const next = taskColour(scene, colours, task);
@@ -159,7 +162,7 @@ function drawGaps(
     context.fillStyle = colours.raised;
     for (const gap of scene.model.gaps) {
         if (gap.to < scene.view.from || gap.from > scene.view.to) continue;
-        const left = Math.max(LABELS, x(gap.from));
+        const left = Math.max(scene.labels, x(gap.from));
         const right = Math.min(scene.width, x(gap.to));
         if (right - left < 0.5) continue;
         context.fillRect(left, AXIS, right - left, scene.height - AXIS);
@@ -170,7 +173,7 @@ function drawGaps(
 /** Moments that the axis marks, and how far apart they are. */
 function marks(scene: Scene): { step: number; times: number[] } {
     const { view } = scene;
-    const step = tickStep(view.to - view.from, Math.max(2, (scene.width - LABELS) / 90));
+    const step = tickStep(view.to - view.from, Math.max(2, (scene.width - scene.labels) / 90));
     const times: number[] = [];
     for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) times.push(time);
     return { step, times };
@@ -209,14 +212,16 @@ function drawAxis(
 }
 
 function clippedText(context: CanvasRenderingContext2D, text: string, x: number, y: number, width: number): void {
-    if (width < 24) return;
-    let shown = text;
-    while (shown.length > 1 && context.measureText(shown).width > width)
-        shown = shown.slice(0, Math.floor(shown.length * 0.8));
-    context.fillText(shown === text ? text : `${shown.slice(0, -1)}…`, x, y);
+    context.fillText(
+        clipped(text, width, (part) => context.measureText(part).width),
+        x,
+        y,
+    );
 }
 
 const FLAG = 11;
+/** Left and right of a bar's text. */
+const PADDING = 3;
 
 /** That a finding is about it: a frame in its severity's colour, and an exclamation mark where there is room. */
 function markBox(
@@ -244,7 +249,7 @@ function markBox(
     context.textAlign = "left";
 }
 
-/** Bars of a lane with their names. `paint` says the colour and whether the bar is filled. */
+/** Bars of a lane with their labels. `paint` gives a bar's colours, and the name behind its label. */
 function drawBars(
     scene: Scene,
     context: CanvasRenderingContext2D,
@@ -256,22 +261,34 @@ function drawBars(
     findings?: Map<number, Finding[]>,
 ): void {
     const y = track.top - scene.scroll;
+    const measure = (part: string) => context.measureText(part).width;
     let covered = 0;
+    let framed = 0;
     const marked: (() => void)[] = []; // over all bars: an outline may touch the neighbours
     for (const bar of bars) {
         if (bar.lane !== track.index || bar.to < scene.view.from || bar.from > scene.view.to) continue;
-        const left = Math.max(LABELS, x(bar.from));
+        const left = Math.max(scene.labels, x(bar.from));
         const right = Math.min(scene.width, Math.max(left + 1.5, x(bar.to)));
+        const about = findings?.get(bar.index);
+        // What is hidden in a pixel is left out, but for one mark a pixel.
+        if (about && right > framed) {
+            framed = right;
+            marked.push(() => markBox(context, colours, about, left, y, right - left, track.height - 1));
+        }
         if (right <= covered) continue;
         covered = right;
         const { fill, name, text } = paint(bar);
-        const about = findings?.get(bar.index);
         const flag = about && right - left > 14 ? FLAG : 0;
-        if (about) marked.push(() => markBox(context, colours, about, left, y, right - left, track.height - 1));
         context.fillStyle = fill;
         context.fillRect(left, y + 1, right - left, track.height - 3);
         context.fillStyle = text;
-        clippedText(context, name, left + 4 + flag, y + track.height / 2, right - left - 8 - flag);
+        const room = right - left - flag - 2 * PADDING;
+        if (room > 0)
+            context.fillText(
+                barText(bar.label, bar.number, name, room, measure),
+                left + flag + PADDING,
+                y + track.height / 2,
+            );
     }
     for (const mark of marked) mark();
     context.fillStyle = colours.text;
@@ -280,13 +297,13 @@ function drawBars(
 function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Colours, first: number): void {
     const { layout, model } = scene;
     context.fillStyle = colours.surface;
-    context.fillRect(0, AXIS + 1, LABELS - 1, scene.height - AXIS);
+    context.fillRect(0, AXIS + 1, scene.labels - 1, scene.height - AXIS);
     context.fillStyle = colours.line;
-    context.fillRect(LABELS - 1, 0, 1, scene.height);
+    context.fillRect(scene.labels - 1, 0, 1, scene.height);
     context.textBaseline = "middle";
     context.save();
     context.beginPath();
-    context.rect(0, AXIS + 1, LABELS - 1, scene.height);
+    context.rect(0, AXIS + 1, scene.labels - 1, scene.height);
     context.clip();
     for (let i = first; i < layout.tracks.length; i++) {
         const track = layout.tracks[i]!;
@@ -295,18 +312,18 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
         if (track.kind === "executor") {
             const executor = model.document.executors[track.index]!;
             const about = model.marks.executors.get(track.index);
-            if (about) markBox(context, colours, about, 0, y, LABELS - 2, track.height);
+            if (about) markBox(context, colours, about, 0, y, scene.labels - 2, track.height);
             context.fillStyle = colours.text;
             clippedText(
                 context,
                 executor.id === "driver" ? "driver" : `Executor ${executor.id}`,
                 about ? 16 : 10,
                 y + track.height / 2,
-                LABELS - 26,
+                scene.labels - 26,
             );
             if (layout.rowHeight * (model.rowsOf[track.index + 1]! - model.rowsOf[track.index]!) > 11) {
                 context.fillStyle = colours.soft;
-                clippedText(context, executor.host ?? "", 10, y + track.height + 7, LABELS - 20);
+                clippedText(context, executor.host ?? "", 10, y + track.height + 7, scene.labels - 20);
             }
         } else if (track.index === 0 && track.kind !== "row") {
             context.fillStyle = colours.text;
@@ -332,7 +349,7 @@ function drawLifetime(
     const executor = document.executors[track.index]!;
     const from = executor.added_ms === null ? 0 : executor.added_ms - document.start_ms;
     const to = executor.removed_ms === null ? length : executor.removed_ms - document.start_ms;
-    const left = Math.max(LABELS, x(from));
+    const left = Math.max(scene.labels, x(from));
     const right = Math.min(scene.width, x(to));
     const y = track.top - scene.scroll + track.height - 5;
     if (right > left) buckets.add(colours.soft, left, y + 1, right - left, 1);
@@ -343,8 +360,8 @@ function drawLifetime(
 
 export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: Colours): void {
     const { model, layout, view } = scene;
-    const scale = (scene.width - LABELS) / (view.to - view.from);
-    const x = (time: number) => LABELS + (time - view.from) * scale;
+    const scale = (scene.width - scene.labels) / (view.to - view.from);
+    const x = (time: number) => scene.labels + (time - view.from) * scale;
     context.fillStyle = colours.surface;
     context.fillRect(0, 0, scene.width, scene.height);
     drawGaps(scene, context, colours, x);
@@ -372,7 +389,7 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
                     const job = model.document.jobs[bar.index]!;
                     return {
                         fill: job.status.startsWith("fail") ? colours.failed : colours.line,
-                        name: `${bar.label}  ${job.name ?? ""}`,
+                        name: callSite(job.name),
                         text: job.status.startsWith("fail") ? colours.surface : colours.text,
                     };
                 },
@@ -390,7 +407,7 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
                     const muted = scene.chosen !== null && !scene.chosen.has(bar.index);
                     return {
                         fill: stageColour(bar.index),
-                        name: `${bar.label}  ${model.document.stages[bar.index]!.name ?? ""}`,
+                        name: callSite(model.document.stages[bar.index]!.name),
                         text: muted ? colours.soft : colours.surface,
                     };
                 },
@@ -399,7 +416,7 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
         else
             drawBars(scene, context, colours, model.findings, track, x, (bar) => {
                 const finding = model.findings.find((one) => one.index === bar.index)!.finding;
-                return { fill: colours.severity[finding.severity]!, name: finding.title, text: colours.surface };
+                return { fill: colours.severity[finding.severity]!, name: "", text: colours.surface };
             });
     }
     buckets.paint(context);

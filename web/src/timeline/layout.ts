@@ -2,7 +2,10 @@
 import type { TimelineModel } from "./model";
 
 export const AXIS = 24;
-export const LABELS = 148;
+/** Room for names on the left; a phone has less. */
+export function labelsOf(width: number): number {
+    return width < 520 ? 84 : 148;
+}
 const LANE = 17;
 const GAP = 8;
 export const HEAD = 19;

@@ -9,6 +9,8 @@ export interface Bar {
     to: number;
     lane: number;
     label: string;
+    /** What of the label fits anywhere: the number of a job or stage, empty for others. */
+    number: string;
     /** Index in the list that it comes from. */
     index: number;
 }
@@ -100,7 +102,7 @@ function intoRows(document: Timeline): { rows: TaskRow[]; rowsOf: number[]; orde
 function findingBars(document: Timeline, findings: Finding[]) {
     const bars = findings.flatMap((finding, index) => {
         const span = spanOf(document, placesOf(document, finding));
-        return span ? [{ ...span, lane: 0, label: finding.title, index, finding }] : [];
+        return span ? [{ ...span, lane: 0, label: finding.title, number: "", index, finding }] : [];
     });
     packLanes(bars, 8).forEach((lane, i) => {
         bars[i]!.lane = lane;
@@ -124,6 +126,7 @@ export function modelOf(document: Timeline, findings: Finding[]): TimelineModel 
             to: at(job.completed_ms, length),
             lane: 0,
             label: `Job ${job.id}`,
+            number: String(job.id),
             index,
         })),
     );
@@ -131,13 +134,17 @@ export function modelOf(document: Timeline, findings: Finding[]): TimelineModel 
         .map((stage, index) => ({ stage, index }))
         .filter(({ stage }) => stage.submitted_ms !== null);
     const stages = laned(
-        ran.map(({ stage, index }) => ({
-            from: at(stage.submitted_ms, 0),
-            to: at(stage.completed_ms, length),
-            lane: 0,
-            label: `Stage ${stage.id}${stage.attempt ? `.${stage.attempt}` : ""}`,
-            index,
-        })),
+        ran.map(({ stage, index }) => {
+            const number = `${stage.id}${stage.attempt ? `.${stage.attempt}` : ""}`;
+            return {
+                from: at(stage.submitted_ms, 0),
+                to: at(stage.completed_ms, length),
+                lane: 0,
+                label: `Stage ${number}`,
+                number,
+                index,
+            };
+        }),
     );
     const columns = document.tasks.columns;
     const byId = new Map(document.stages.map((stage, i) => [`${stage.id}.${stage.attempt}`, i]));

@@ -10,11 +10,32 @@ export interface Places {
     gaps: boolean;
 }
 
-/** What a finding names most narrowly: a stage rather than its job, a job rather than its query. */
-export function placesOf(document: Timeline, { where, rule, category }: Finding): Places {
-    const places: Places = { stages: [], jobs: [], executors: [], gaps: false };
+const indexes = new WeakMap<Timeline, Map<string, number>>();
+
+/** Where each stage attempt is in the document's list. */
+function indexOf(document: Timeline): Map<string, number> {
+    let index = indexes.get(document);
+    if (!index) {
+        index = new Map(document.stages.map(({ id, attempt }, i) => [`${id}.${attempt}`, i]));
+        indexes.set(document, index);
+    }
+    return index;
+}
+
+/** All stage attempts that a finding is about. */
+export function stagesOf(document: Timeline, { stages }: Finding): number[] {
+    const index = indexOf(document);
+    return (stages?.id ?? []).flatMap((id, i) => index.get(`${id}.${stages!.attempt[i]}`) ?? []);
+}
+
+/** What a finding names most narrowly: its stages rather than a job, a job rather than its query. */
+export function placesOf(document: Timeline, finding: Finding): Places {
+    const { where, rule, category } = finding;
+    const places: Places = { stages: stagesOf(document, finding), jobs: [], executors: [], gaps: false };
     const some = <Row>(rows: Row[], is: (row: Row) => boolean) => rows.flatMap((row, i) => (is(row) ? [i] : []));
-    if (where.stage !== null)
+    if (places.stages.length) {
+        // they say it
+    } else if (where.stage !== null)
         places.stages = some(
             document.stages,
             ({ id, attempt }) => id === where.stage && (where.attempt === null || attempt === where.attempt),
