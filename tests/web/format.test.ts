@@ -71,3 +71,24 @@ test("a call site is told by its file, without the folders", () => {
     assert.equal(format.callSite("SELECT a / b FROM t"), "SELECT a / b FROM t");
     assert.equal(format.callSite(null), "");
 });
+
+test("every number has separators of thousands", () => {
+    assert.equal(format.count(2000), "2,000");
+    assert.equal(format.fixed(1234567.891, 2), "1,234,567.89");
+    assert.equal(format.fixed(0.0336, 3), "0.034");
+    assert.equal(format.fixed(-1234.5, 1), "-1,234.5");
+    assert.equal(format.fixed(-0.04, 1), "0.0");
+    assert.equal(format.fixed(1999.96, 1), "2,000.0");
+    assert.equal(format.fixed(null, 1), "-");
+    assert.equal(format.significant(120438), "120,438");
+    assert.equal(format.significant(12.345), "12.3");
+    assert.equal(format.significant(0.002814), "0.00281");
+    assert.equal(format.significant(0), "0");
+    assert.equal(format.times(1842.04), "1,842.0 x");
+    assert.equal(format.times(18.42), "18.4 x");
+    assert.equal(format.change(0.123), "+12 %");
+    assert.equal(format.change(-0.41), "-41 %");
+    assert.equal(format.change(0.001), "0 %");
+    assert.equal(format.change(12.5), "+1,250 %");
+    assert.equal(format.money(1234567.8, "USD"), "1,234,567.80 USD");
+});

@@ -65,6 +65,33 @@ export function count(value: Maybe<number>): string {
     return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
+/** "1,234.50": as many decimals as are asked for. */
+export function fixed(value: Maybe<number>, decimals: number): string {
+    if (value === null || value === undefined || !Number.isFinite(value)) return "-";
+    const [whole = "", rest] = Math.abs(value).toFixed(decimals).split(".");
+    const sign = value < 0 && Number(value.toFixed(decimals)) !== 0 ? "-" : "";
+    return sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? `.${rest}` : "");
+}
+
+/** "0.00281", "12.4", "120,438": three digits that say something. */
+export function significant(value: Maybe<number>): string {
+    if (value === null || value === undefined || !Number.isFinite(value)) return "-";
+    if (value === 0) return "0";
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+    return fixed(value, Math.min(decimals, 9));
+}
+
+/** "18.4 x": a multiple of something. */
+export function times(value: Maybe<number>): string {
+    return value === null || value === undefined || !Number.isFinite(value) ? "-" : `${fixed(value, 1)} x`;
+}
+
+/** "+12 %": a change. */
+export function change(share: number): string {
+    const text = fixed(share * 100, 0);
+    return `${share > 0 && text !== "0" ? "+" : ""}${text} %`;
+}
+
 function decimal(value: number): string {
     if (value < 0) return `-${decimal(-value)}`;
     if (value > 0 && value < 0.005) return "<0.01";
@@ -92,7 +119,7 @@ export function quantity(value: Maybe<number>, unit: Maybe<string>): string {
 /** "4.20 USD" */
 export function money(value: Maybe<number>, currency = ""): string {
     if (value === null || value === undefined) return "-";
-    const text = value !== 0 && Math.abs(value) < 0.01 ? value.toPrecision(2) : value.toFixed(2);
+    const text = value !== 0 && Math.abs(value) < 0.01 ? value.toPrecision(2) : fixed(value, 2);
     return currency ? `${text} ${currency}` : text;
 }
 

@@ -1,5 +1,5 @@
 /** A run's length beside those of its past runs. */
-import { duration } from "../format";
+import { duration, plural } from "../format";
 
 export function Sparkline({ values, width = 96, height = 20 }: { values: number[]; width?: number; height?: number }) {
     if (values.length < 2) return null;
@@ -8,7 +8,7 @@ export function Sparkline({ values, width = 96, height = 20 }: { values: number[
     const y = (value: number) => height - 2 - ((height - 4) * value) / top;
     const points = values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
     const last = values[values.length - 1]!;
-    const label = `${values.length} runs, from ${duration(Math.min(...values))} to ${duration(top)}, the last ${duration(last)}`;
+    const label = `${plural(values.length, "run")}, from ${duration(Math.min(...values))} to ${duration(top)}, the last ${duration(last)}`;
     return (
         <svg
             class="sparkline"

@@ -5,7 +5,7 @@ import { Heatmap } from "../charts/heatmap";
 import { axis, Plot } from "../charts/plot";
 import { COUNT_STEPS, SECOND_STEPS } from "../charts/steps";
 import { appAddress, useDocument } from "../data/documents";
-import { bytes, count, duration, offset, plural, share } from "../format";
+import { bytes, count, duration, fixed, offset, plural, share } from "../format";
 import { Empty, Loaded, Section } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import { colour } from "../ui/theme";
@@ -78,7 +78,7 @@ function Usage({ data }: { data: Executors }) {
     const describe = useCallback(
         (i: number) => [
             `at ${offset((times[i] ?? 0) * 1000)}`,
-            `${(data.total.running_tasks[i] ?? 0).toFixed(1)} of ${(data.total.slots[i] ?? 0).toFixed(1)} slots busy`,
+            `${fixed(data.total.running_tasks[i], 1)} of ${fixed(data.total.slots[i], 1)} slots busy`,
         ],
         [times, data],
     );
@@ -137,7 +137,10 @@ function Heat({
     const names = useMemo(() => rows.map((row) => `${row.id} ${row.host ?? ""}`), [rows]);
     if (most <= 0) return null;
     return (
-        <Section title={title} note={rows.length < data.executors.length ? `the ${rows.length} that did most` : of}>
+        <Section
+            title={title}
+            note={rows.length < data.executors.length ? `the ${count(rows.length)} that did most` : of}
+        >
             <Heatmap
                 label={`${title}, by executor and time; the table below has the sums`}
                 rows={names}

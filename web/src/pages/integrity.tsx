@@ -1,7 +1,7 @@
 /** What the log itself is worth: what is missing, broken, repeated or unknown. */
 import { appAddress, useDocument } from "../data/documents";
 import type { Reject, Report } from "../data/types";
-import { bytes, count, duration, share } from "../format";
+import { bytes, count, duration, plural, share } from "../format";
 import { Figure, Figures, Loaded, Section } from "../ui/parts";
 import { Table } from "../ui/table";
 import type { AppPageProps } from "./pages";
@@ -92,7 +92,7 @@ function View({ report }: { report: Report }) {
                 <p class={it.confidence >= 0.9 ? "lead" : "lead warn"}>{verdict(it.confidence)}</p>
                 <Figures>
                     <Figure name="Confidence" value={share(it.confidence)} />
-                    <Figure name="Size" value={bytes(it.bytes)} hint={`${count(it.lines)} lines`} />
+                    <Figure name="Size" value={bytes(it.bytes)} hint={plural(it.lines, "line")} />
                     <Figure name="Tasks" value={count(it.tasks_ended)} hint={`${count(it.tasks_started)} started`} />
                     <Figure
                         name="Replay"
@@ -129,7 +129,9 @@ function View({ report }: { report: Report }) {
             {report.rejects.length > 0 && (
                 <Section
                     title="Rejected lines"
-                    note={it.bad_lines > report.rejects.length ? `the first ${report.rejects.length}` : undefined}
+                    note={
+                        it.bad_lines > report.rejects.length ? `the first ${count(report.rejects.length)}` : undefined
+                    }
                 >
                     <Table
                         caption="Rejected lines"

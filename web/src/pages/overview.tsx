@@ -1,14 +1,15 @@
 /** Where the time went, and what to change. */
+import { useMemo } from "preact/hooks";
 import { StackedBar } from "../charts/stacked";
 import { appAddress, useDocument } from "../data/documents";
-import type { Finding, Report, StageRow } from "../data/types";
+import type { Finding, Report } from "../data/types";
 import { bytes, count, duration, money, plural, share } from "../format";
 import { link } from "../router";
 import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
-import { type Column, Table } from "../ui/table";
+import { Table } from "../ui/table";
 import { FindingCard, type Place } from "./finding";
 import type { AppPageProps } from "./pages";
-import { medianColumn, slowestColumn, stageColumn, tasksColumn, taskTimeColumn, whereColumn } from "./stage_columns";
+import { byTaskTime, stageColumns } from "./stage_columns";
 
 function verdictOf(report: Report): string {
     const serious = report.findings.filter((finding) => finding.severity !== "low");
@@ -37,7 +38,7 @@ function Totals({ report }: { report: Report }) {
             <Figure
                 name="Core time"
                 value={duration(report.accounting.core.total_ms)}
-                hint={`${count(totals.cores_peak)} cores at most`}
+                hint={`at most ${plural(totals.cores_peak ?? 0, "core")}`}
             />
             {typeof cost === "number" && <Figure name="Cost" value={money(cost, report.cost?.currency ?? "")} />}
             <Figure name="Jobs" value={count(totals.jobs)} hint={failed("failed_jobs")} />
@@ -61,7 +62,7 @@ function Findings({ report, place, wanted }: { report: Report; place: Place; wan
     if (!report.findings.length)
         return (
             <Empty title="Nothing to change">
-                {`${count(Object.keys(report.rules).length)} rules looked at this run and found it healthy.`}
+                {`${plural(Object.keys(report.rules).length, "rule")} looked at this run and found it healthy.`}
             </Empty>
         );
     const cards = (findings: Finding[]) => (
@@ -134,41 +135,10 @@ function Bounds({ report }: { report: Report }) {
     );
 }
 
-/** A column of bytes, empty where there are none. */
-function bytesColumn(name: string, value: (row: StageRow) => number): Column<StageRow> {
-    return { name, number: true, value, cell: (row) => (value(row) ? bytes(value(row)) : "") };
-}
-
-function stageColumns(place: Place): Column<StageRow>[] {
-    return [
-        stageColumn(place),
-        whereColumn,
-        {
-            name: "Took",
-            number: true,
-            value: (row) => (row.completed_ms ?? 0) - (row.submitted_ms ?? 0),
-            cell: (row) => (row.completed_ms && row.submitted_ms ? duration(row.completed_ms - row.submitted_ms) : "-"),
-        },
-        taskTimeColumn,
-        tasksColumn,
-        {
-            name: "Failed",
-            number: true,
-            value: (row) => row.failed_tasks,
-            cell: (row) => (row.failed_tasks ? count(row.failed_tasks) : ""),
-        },
-        medianColumn,
-        slowestColumn,
-        bytesColumn("Input", (row) => row.input_bytes),
-        bytesColumn("Shuffle in", (row) => row.shuffle_read_bytes),
-        bytesColumn("Shuffle out", (row) => row.shuffle_write_bytes),
-        bytesColumn("Spilled", (row) => row.disk_spill_bytes),
-    ];
-}
-
 function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
     const { wall, core } = report.accounting;
+    const columns = useMemo(() => stageColumns(place), [place.app, place.attempt]);
     return (
         <>
             <p class="lead">{verdictOf(report)}</p>
@@ -216,8 +186,8 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
                     <Table
                         caption="Stages"
                         rows={report.stages}
-                        columns={stageColumns(place)}
-                        initial={{ column: 3, descending: true }}
+                        columns={columns}
+                        initial={byTaskTime(columns)}
                         limit={20}
                     />
                 ) : (

@@ -10,6 +10,7 @@ import { Empty, Figure, Figures, Loaded, Section, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
 import type { AppPageProps } from "./pages";
+import { CallSite } from "./stage_columns";
 
 function listColumns({ app, attempt }: Place): Column<SqlExecution>[] {
     const base = appAddress(app, attempt);
@@ -29,7 +30,7 @@ function listColumns({ app, attempt }: Place): Column<SqlExecution>[] {
             name: "Description",
             class: "clip",
             value: (row) => row.description,
-            cell: (row) => <span title={row.description ?? ""}>{row.description ?? row.call_site ?? "-"}</span>,
+            cell: (row) => <CallSite text={row.description ?? row.call_site} />,
         },
         { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
         { name: "Started (UTC)", value: (row) => row.start_ms, cell: (row) => time(row.start_ms) },

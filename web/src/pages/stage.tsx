@@ -6,7 +6,19 @@ import { axis, Plot } from "../charts/plot";
 import { BYTE_STEPS, COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, embeddedBelow, fromDisk, useDocument } from "../data/documents";
 import type { Finding, Report, StageDocument } from "../data/types";
-import { bytes, count, duration, durationRange, metricName, offset, plural, share, words } from "../format";
+import {
+    bytes,
+    count,
+    duration,
+    durationRange,
+    fixed,
+    metricName,
+    offset,
+    plural,
+    share,
+    times,
+    words,
+} from "../format";
 import { go, link } from "../router";
 import { byExecutor, column, type HeatKind, heat, histogram, metricText, points } from "../stage/numbers";
 import { Empty, Figure, Figures, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
@@ -14,7 +26,7 @@ import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
 import { FindingCard, type Place } from "./finding";
 import type { AppPageProps } from "./pages";
-import { medianColumn, slowestColumn, stageColumn, tasksColumn, taskTimeColumn, whereColumn } from "./stage_columns";
+import { byTaskTime, stageColumns } from "./stage_columns";
 
 const CAUSES: Record<string, string> = {
     data: "more data",
@@ -143,7 +155,7 @@ function Scatter({ stage }: { stage: StageDocument }) {
             }
         >
             <Plot
-                label={`${metricName(y)} of ${stage.tasks} tasks by ${x === "launch_ms" ? "start" : metricName(x)}; the tables below hold quantiles and the slowest tasks`}
+                label={`${metricName(y)} of ${plural(stage.tasks, "task")} by ${x === "launch_ms" ? "start" : metricName(x)}; the tables below hold quantiles and the slowest tasks`}
                 height={300}
                 data={data}
                 options={options}
@@ -230,7 +242,7 @@ function Distribution({ stage }: { stage: StageDocument }) {
 
 const HEATS: Record<HeatKind, { name: string; text: (value: number) => string }> = {
     duration: { name: "length of the tasks", text: (value) => duration(value) },
-    running: { name: "running tasks", text: (value) => `${value.toFixed(1)} tasks` },
+    running: { name: "running tasks", text: (value) => `${fixed(value, 1)} tasks` },
     gc: { name: "garbage collection", text: (value) => share(value) },
 };
 
@@ -349,7 +361,7 @@ function Outliers({ stage }: { stage: StageDocument }) {
                     limit={25}
                     initial={{ column: 1, descending: true }}
                     columns={[
-                        { name: "Task", number: true, value: (row) => row.index, cell: (row) => count(row.index) },
+                        { name: "Task", number: true, value: (row) => row.index, cell: (row) => row.index },
                         {
                             name: "Took",
                             number: true,
@@ -360,7 +372,7 @@ function Outliers({ stage }: { stage: StageDocument }) {
                             name: "Beside the median",
                             number: true,
                             value: (row) => row.times_median,
-                            cell: (row) => (row.times_median === null ? "-" : `${row.times_median.toFixed(1)} x`),
+                            cell: (row) => times(row.times_median),
                         },
                         {
                             name: "Cause",
@@ -462,9 +474,7 @@ function Head({ stage, report, place }: { stage: StageDocument; report: Report |
                 <Figure
                     name="Slowest task"
                     value={duration(slots?.max)}
-                    hint={
-                        slots?.median && slots.max ? `${(slots.max / slots.median).toFixed(1)} x the median` : undefined
-                    }
+                    hint={slots?.median && slots.max ? `${times(slots.max / slots.median)} the median` : undefined}
                 />
                 <Figure name="Input" value={bytes(row?.input_bytes ?? sum("input_bytes"))} />
                 <Figure name="Shuffle in" value={bytes(row?.shuffle_read_bytes ?? sum("shuffle_read_bytes"))} />
@@ -512,6 +522,7 @@ function View({ stage, report, place }: { stage: StageDocument; report: Report |
 function StageList({ report, place }: { report: Report; place: Place }) {
     const base = appAddress(place.app, place.attempt);
     const embedded = embeddedBelow(`${base}/stages/`).length;
+    const columns = useMemo(() => stageColumns(place), [place.app, place.attempt]);
     return (
         <Section
             title="Stages"
@@ -522,30 +533,7 @@ function StageList({ report, place }: { report: Report; place: Place }) {
             }
         >
             {report.stages.length ? (
-                <Table
-                    caption="Stages"
-                    rows={report.stages}
-                    initial={{ column: 4, descending: true }}
-                    columns={[
-                        stageColumn(place),
-                        whereColumn,
-                        { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
-                        tasksColumn,
-                        taskTimeColumn,
-                        medianColumn,
-                        slowestColumn,
-                        {
-                            name: "Skew",
-                            number: true,
-                            title: "slowest task beside the median",
-                            value: (row) => (row.duration_ms.max ?? 0) / Math.max(1, row.duration_ms.median ?? 1),
-                            cell: (row) =>
-                                row.duration_ms.max
-                                    ? `${(row.duration_ms.max / Math.max(1, row.duration_ms.median ?? 1)).toFixed(1)} x`
-                                    : "-",
-                        },
-                    ]}
-                />
+                <Table caption="Stages" rows={report.stages} initial={byTaskTime(columns)} columns={columns} />
             ) : (
                 <Empty title="No stage ran" />
             )}

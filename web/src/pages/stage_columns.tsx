@@ -1,10 +1,22 @@
-/** Columns of tables that list stages: those that more than one page has. */
+/** The columns of tables that list stages. */
 import { appAddress, available } from "../data/documents";
 import type { StageRow } from "../data/types";
-import { count, duration } from "../format";
+import { bytes, callSite, count, duration, times } from "../format";
 import { link } from "../router";
+import { Status } from "../ui/parts";
 import type { Column } from "../ui/table";
 import type { Place } from "./finding";
+
+/** From the stage's submission to its end; null where one of them is not in the log. */
+export function wallOf(row: StageRow): number | null {
+    return row.submitted_ms === null || row.completed_ms === null ? null : row.completed_ms - row.submitted_ms;
+}
+
+/** Duration of the slowest task as a multiple of the median. */
+export function skewOf(row: StageRow): number | null {
+    const { max, median } = row.duration_ms;
+    return max === null || median === null ? null : max / Math.max(1, median);
+}
 
 function StageName({ row, place }: { row: StageRow; place: Place }) {
     const name = `${row.id}${row.attempt ? `.${row.attempt}` : ""}`;
@@ -13,29 +25,73 @@ function StageName({ row, place }: { row: StageRow; place: Place }) {
     return <a href={link(["app", place.app, place.attempt, "stage", row.id, row.attempt])}>{name}</a>;
 }
 
-export function stageColumn(place: Place): Column<StageRow> {
-    return { name: "Stage", value: (row) => row.id, cell: (row) => <StageName row={row} place={place} /> };
+function QueryName({ row, place }: { row: StageRow; place: Place }) {
+    if (row.sql === null) return null;
+    if (!available(`${appAddress(place.app, place.attempt)}/sql/${row.sql}`)) return <>{row.sql}</>;
+    return <a href={link(["app", place.app, place.attempt, "sql", row.sql])}>{row.sql}</a>;
 }
 
-export const whereColumn: Column<StageRow> = {
-    name: "Where",
-    value: (row) => row.name,
-    class: "clip",
-    cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
-};
-
-export const tasksColumn: Column<StageRow> = {
-    name: "Tasks",
-    number: true,
-    value: (row) => row.tasks,
-    cell: (row) => count(row.tasks),
-};
-
-/** A column of durations. */
-export function timeColumn(name: string, value: (row: StageRow) => number | null): Column<StageRow> {
-    return { name, number: true, value, cell: (row) => duration(value(row)) };
+/** A name that Spark made of a line of code: the file without its folders, all of it as a title. */
+export function CallSite({ text }: { text: string | null }) {
+    return <span title={text ?? ""}>{callSite(text) || "-"}</span>;
 }
 
-export const taskTimeColumn = timeColumn("Task time", (row) => row.task_ms);
-export const medianColumn = timeColumn("Median", (row) => row.duration_ms.median);
-export const slowestColumn = timeColumn("Slowest", (row) => row.duration_ms.max);
+function numbers(
+    name: string,
+    value: (row: StageRow) => number | null,
+    text: (value: number | null) => string,
+    more: Partial<Column<StageRow>> = {},
+): Column<StageRow> {
+    return { name, number: true, value, cell: (row) => text(value(row)), ...more };
+}
+
+/** Nothing where it is zero: what a stage did not do is no column to read. */
+const some = (value: number | null) => (value ? bytes(value) : "");
+const someCount = (value: number | null) => (value ? count(value) : "");
+/** Left out where the page is narrow. */
+const minor = { minor: true };
+
+export function stageColumns(place: Place): Column<StageRow>[] {
+    return [
+        { name: "Stage", value: (row) => row.id, cell: (row) => <StageName row={row} place={place} /> },
+        {
+            name: "Call site",
+            value: (row) => row.name,
+            class: "clip",
+            cell: (row) => <CallSite text={row.name} />,
+        },
+        { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} />, ...minor },
+        numbers("Duration", wallOf, duration, { title: "From the submission of the stage to its end" }),
+        numbers("Tasks", (row) => row.tasks, count),
+        numbers("Failed", (row) => row.failed_tasks, someCount, { title: "Failed tasks" }),
+        numbers("Task time", (row) => row.task_ms, duration, { title: "Sum of the durations of its tasks" }),
+        numbers("Median task", (row) => row.duration_ms.median, duration, minor),
+        numbers("Max task", (row) => row.duration_ms.max, duration, minor),
+        numbers("Skew (max / median)", skewOf, times, {
+            title: "Duration of the slowest task divided by the median duration of the tasks",
+        }),
+        numbers(
+            "Job",
+            (row) => row.job,
+            (id) => (id === null ? "" : String(id)),
+            minor,
+        ),
+        {
+            name: "SQL",
+            number: true,
+            title: "SQL execution",
+            value: (row) => row.sql,
+            cell: (row) => <QueryName row={row} place={place} />,
+            ...minor,
+        },
+        numbers("Input", (row) => row.input_bytes, some, minor),
+        numbers("Shuffle read", (row) => row.shuffle_read_bytes, some, minor),
+        numbers("Shuffle write", (row) => row.shuffle_write_bytes, some, minor),
+        numbers("Spill (disk)", (row) => row.disk_spill_bytes, some, { title: "Bytes that its tasks spilled to disk" }),
+    ];
+}
+
+/** The most task time first. */
+export function byTaskTime(columns: Column<StageRow>[]): { column: number; descending: boolean } {
+    return { column: columns.findIndex((column) => column.name === "Task time"), descending: true };
+}

@@ -13,6 +13,7 @@ import { Empty, Loaded, Section, SeverityBadge, Status } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
 import type { AppPageProps } from "./pages";
+import { CallSite } from "./stage_columns";
 
 function startView(query: URLSearchParams, model: TimelineModel, chosen: Set<number> | null): Viewport {
     const [from, to] = [query.get("from"), query.get("to")];
@@ -59,7 +60,12 @@ function stageColumns(model: TimelineModel, place: Place, show: (bar: StageBar) 
                 );
             },
         },
-        { name: "Where", class: "clip", value: (bar) => stage(bar).name, cell: (bar) => stage(bar).name ?? "-" },
+        {
+            name: "Call site",
+            class: "clip",
+            value: (bar) => stage(bar).name,
+            cell: (bar) => <CallSite text={stage(bar).name} />,
+        },
         { name: "State", value: (bar) => stage(bar).status, cell: (bar) => <Status status={stage(bar).status} /> },
         { name: "Job", number: true, value: (bar) => stage(bar).job, cell: (bar) => stage(bar).job ?? "-" },
         { name: "From", number: true, value: (bar) => bar.from, cell: (bar) => offset(bar.from, 100) },
@@ -179,7 +185,9 @@ function View({
     const stageId = query.get("stage");
     const wanted = report?.findings.find((finding) => finding.id === query.get("finding"));
     const chosen = useMemo(() => chosenOf(model, stageId, wanted), [model, stageId, wanted]);
-    const unmarked = (report?.findings ?? []).filter(({ folded, stages }) => !folded && stages && stages.count > stages.id.length);
+    const unmarked = (report?.findings ?? []).filter(
+        ({ folded, stages }) => !folded && stages && stages.count > stages.id.length,
+    );
     const [view, setView] = useState<Viewport>(() => startView(query, model, chosen));
     const [colouring, setColouring] = useState<Colouring>("stage");
     const [dense, setDense] = useState(model.rows.length > 160);

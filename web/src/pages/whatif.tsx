@@ -4,7 +4,7 @@ import type uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
 import { COUNT_STEPS, TIME_STEPS } from "../charts/steps";
 import { appAddress, available, fromDisk, useDocument } from "../data/documents";
-import { bytes, count, duration, durationRange, money, plural, share } from "../format";
+import { bytes, change, count, duration, durationRange, fixed, money, plural, share, significant } from "../format";
 import { useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
@@ -96,14 +96,13 @@ function Slider({
 
 function costText(scenario: Scenario, base: WhatIf["base"]): string {
     if (scenario.cost !== null) return money(scenario.cost, base.currency ?? "");
-    return scenario.core_ms === null ? "-" : `${(scenario.core_ms / HOUR).toFixed(3)} core h`;
+    return scenario.core_ms === null ? "-" : `${fixed(scenario.core_ms / HOUR, 3)} core h`;
 }
 
 function Outcome({ data }: { data: WhatIf }) {
     const { base } = data;
     const scenario = data.scenarios[0];
     if (!scenario) return <Empty title="No scenario" />;
-    const change = scenario.wall_ms.expected - base.replayed_ms;
     const { findings } = scenario;
     return (
         <div aria-live="polite">
@@ -112,7 +111,7 @@ function Outcome({ data }: { data: WhatIf }) {
                 <Figure
                     name="Expected"
                     value={duration(scenario.wall_ms.expected)}
-                    hint={`${change > 0 ? "+" : ""}${((change / base.replayed_ms) * 100).toFixed(0)} %`}
+                    hint={change((scenario.wall_ms.expected - base.replayed_ms) / base.replayed_ms)}
                 />
                 <Figure
                     name="Took"
@@ -255,7 +254,7 @@ function Pareto({ data, choice }: { data: WhatIf; choice: Choice }) {
         () => ({
             scales: FROM_ZERO,
             axes: [
-                axis((value) => `${value.toPrecision(2)} ${unit}`, { space: 96 }),
+                axis((value) => `${significant(value)} ${unit}`, { space: 96 }),
                 axis(duration, { size: 74, incrs: TIME_STEPS }),
             ],
             series: [
@@ -314,13 +313,13 @@ function SweepTable({ data, choice }: { data: WhatIf; choice: Choice }) {
                     name: "Executors",
                     number: true,
                     value: (row) => row.executors,
-                    cell: (row) => (isChosen(row, choice) ? `${row.executors} (current)` : row.executors),
+                    cell: (row) => (isChosen(row, choice) ? `${count(row.executors)} (current)` : count(row.executors)),
                 },
                 {
                     name: "Cores",
                     number: true,
                     value: (row) => row.cores_per_executor,
-                    cell: (row) => row.cores_per_executor,
+                    cell: (row) => count(row.cores_per_executor),
                 },
                 {
                     name: "Time",
@@ -381,7 +380,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 value={asked.executors}
                 fallback={base.executors}
                 most={Math.max(16, base.executors * 4)}
-                text={String}
+                text={count}
                 onChange={change("executors")}
             />
             <Slider
@@ -389,7 +388,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 value={asked.cores}
                 fallback={base.cores_per_executor}
                 most={Math.max(8, base.cores_per_executor * 2)}
-                text={String}
+                text={count}
                 onChange={change("cores")}
             />
             <Slider
@@ -515,8 +514,8 @@ function Stops({
     return (
         <label class="slider" for={id}>
             <span>
-                {name} <output>{value}</output>
-                {value !== was && <small>was {was}</small>}
+                {name} <output>{count(value)}</output>
+                {value !== was && <small>was {count(was)}</small>}
             </span>
             <input
                 id={id}
@@ -526,10 +525,10 @@ function Stops({
                 step={1}
                 value={at}
                 disabled={values.length < 2}
-                aria-valuetext={String(value)}
+                aria-valuetext={count(value)}
                 onInput={(event) => onChange(values[Number(event.currentTarget.value)] ?? value)}
             />
-            <small>{values.join(" · ")}</small>
+            <small>{values.map(count).join(" · ")}</small>
         </label>
     );
 }

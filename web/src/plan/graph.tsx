@@ -1,6 +1,6 @@
 /** A plan as a picture: boxes coloured by their own time, wires as thick as the rows that go over them. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, duration } from "../format";
+import { duration, plural } from "../format";
 import { BOX, type Placed, placePlan } from "./layout";
 import type { Plan, PlanNode } from "./types";
 
@@ -32,7 +32,7 @@ function Box({
     const { node, x, y } = placed;
     const facts = [
         node.own_ms !== null ? duration(node.own_ms) : null,
-        node.rows !== null ? `${count(node.rows)} rows` : null,
+        node.rows !== null ? plural(node.rows, "row") : null,
     ].filter(Boolean);
     return (
         <g

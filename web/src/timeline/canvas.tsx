@@ -1,7 +1,7 @@
 /** The canvas of the timeline: what moves it, what is under the pointer. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Finding } from "../data/types";
-import { count, duration, offset } from "../format";
+import { count, duration, offset, plural, times } from "../format";
 import { useTheme } from "../ui/theme";
 import { useWidth } from "../ui/width";
 import { type Colouring, draw, readColours, type Scene } from "./draw";
@@ -59,11 +59,11 @@ export function describe(model: TimelineModel, hit: Hit): string[] {
         const i = model.source[hit.task]!;
         const columns = document.tasks.columns;
         const stage = model.stage[hit.task]!;
-        const times = model.duration[hit.task]! / Math.max(1, model.median[stage] ?? 1);
+        const ratio = model.duration[hit.task]! / Math.max(1, model.median[stage] ?? 1);
         const executor = document.executors[columns.executor[i]!];
         return [
             `Task ${columns.index[i]} of stage ${columns.stage[i]}${columns.attempt[i] ? `.${columns.attempt[i]}` : ""}`,
-            `${duration(model.duration[hit.task])}, ${times.toFixed(1)} x the median${["", ", failed", ", killed"][model.status[hit.task]!]}`,
+            `${duration(model.duration[hit.task])}, ${times(ratio)} the median${["", ", failed", ", killed"][model.status[hit.task]!]}`,
             `at ${offset(model.launch[hit.task]!, 10)} on executor ${executor?.id ?? "?"} (${executor?.host ?? "?"})`,
         ];
     }
@@ -72,7 +72,7 @@ export function describe(model: TimelineModel, hit: Hit): string[] {
         const since = (ms: number | null) => (ms === null ? "-" : offset(ms - document.start_ms));
         return [
             `Executor ${executor.id} on ${executor.host ?? "?"}`,
-            `${executor.cores ?? "?"} cores, from ${since(executor.added_ms)}${executor.removed_ms === null ? "" : ` to ${since(executor.removed_ms)}`}`,
+            `${executor.cores === null ? "unknown cores" : plural(executor.cores, "core")}, from ${since(executor.added_ms)}${executor.removed_ms === null ? "" : ` to ${since(executor.removed_ms)}`}`,
             ...(executor.remove_reason ? [executor.remove_reason] : []),
         ];
     }
@@ -234,7 +234,7 @@ export function TimelineCanvas(props: Props) {
         action();
     };
 
-    const label = `Timeline of ${model.document.tasks.count} tasks on ${model.document.executors.length} executors, from ${offset(view.from, 100)} to ${offset(view.to, 100)}. Arrow keys move, plus and minus zoom, 0 shows all. The tables below hold the same.`;
+    const label = `Timeline of ${plural(model.document.tasks.count, "task")} on ${plural(model.document.executors.length, "executor")}, from ${offset(view.from, 100)} to ${offset(view.to, 100)}. Arrow keys move, plus and minus zoom, 0 shows all. The tables below hold the same.`;
     return (
         <div class="timeline-frame">
             <div

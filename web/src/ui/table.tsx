@@ -13,6 +13,8 @@ export interface Column<Row> {
     number?: boolean;
     class?: string;
     title?: string;
+    /** Left out where the page is narrow. */
+    minor?: boolean;
 }
 
 export interface Sorting {
@@ -76,7 +78,7 @@ export function Table<Row>({
                             <th
                                 key={column.name}
                                 scope="col"
-                                class={column.number ? "number" : ""}
+                                class={`${column.number ? "number" : ""} ${column.minor ? "minor" : ""}`}
                                 aria-sort={
                                     sorting?.column === i
                                         ? sorting.descending
@@ -100,7 +102,10 @@ export function Table<Row>({
                     {ordered.slice(0, shown).map((row, i) => (
                         <tr key={i} class={rowClass?.(row) ?? ""}>
                             {columns.map((column) => (
-                                <td key={column.name} class={`${column.number ? "number" : ""} ${column.class ?? ""}`}>
+                                <td
+                                    key={column.name}
+                                    class={`${column.number ? "number" : ""} ${column.minor ? "minor" : ""} ${column.class ?? ""}`}
+                                >
                                     {column.cell(row)}
                                 </td>
                             ))}
