@@ -1,12 +1,14 @@
 /** What the run was given, what became of it, what it costs, and how it could cost less. */
 import { StackedBar } from "../charts/stacked";
-import { appAddress, useDocument } from "../data/documents";
-import { count, duration, money, plural, share, words } from "../format";
-import { link } from "../router";
+import { withoutOptions } from "../cost/missing";
+import { appAddress, fromDisk, useLasting } from "../data/documents";
+import { duration, fixed, money, plural, share, significant, words } from "../format";
+import { link, useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { type Column, Table } from "../ui/table";
 import type { Place } from "./finding";
 import type { AppPageProps } from "./pages";
+import { CallSite } from "./stage_columns";
 
 type Null<T> = T | null;
 
@@ -115,10 +117,10 @@ function stageColumns(place: Place, bill: Bill): Column<StageCost>[] {
             ),
         },
         {
-            name: "Name",
+            name: "Call site",
             class: "clip",
             value: (row) => row.name,
-            cell: (row) => <span title={row.name ?? ""}>{row.name ?? "-"}</span>,
+            cell: (row) => <CallSite text={row.name} />,
         },
         { name: "SQL", number: true, value: (row) => row.sql, cell: (row) => row.sql ?? "" },
         { name: "Core time", number: true, value: (row) => row.core_ms, cell: (row) => duration(row.core_ms) },
@@ -162,6 +164,54 @@ function Advice({ bill }: { bill: Bill }) {
     );
 }
 
+/** What the bill lacks, and what to do about it: here, as who runs the server, or on the command line. */
+function Missing({ missing }: { missing: string[] }) {
+    if (!missing.length) return null;
+    const lines = missing.map(withoutOptions).filter(Boolean);
+    return (
+        <div class="warning">
+            <p>The cost is not known. Missing: {lines.join("; ") || "a price of the nodes"}.</p>
+            {fromDisk ? (
+                <p>
+                    To price this run, name the instance type of its nodes:{" "}
+                    <code>pyrometer cost --instance TYPE LOG</code>.
+                </p>
+            ) : (
+                <p>
+                    Enter the instance type of the nodes below. To set it for all runs, start the server with{" "}
+                    <code>pyrometer serve --prices FILE</code>, a price sheet with a row like{" "}
+                    <code>nodes: {"{instance: r5.2xlarge, region: us-east-1}"}</code> or with prices of your own.
+                </p>
+            )}
+        </div>
+    );
+}
+
+/** The instance type and the region of the nodes, which the server's prices are then looked up for. */
+function Nodes({ instance, region }: { instance: string; region: string }) {
+    const replaceQuery = useReplaceQuery();
+    const field = (name: "instance" | "region", label: string, value: string, example: string) => (
+        <label>
+            {label}{" "}
+            <input
+                type="text"
+                size={14}
+                spellcheck={false}
+                placeholder={example}
+                value={value}
+                onChange={(event) => replaceQuery({ [name]: event.currentTarget.value.trim() })}
+            />
+        </label>
+    );
+    return (
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+            {field("instance", "Instance type", instance, "r5.2xlarge")}
+            {field("region", "Region", region, "us-east-1")}
+            <button type="submit">Price</button>
+        </form>
+    );
+}
+
 function View({ bill, place }: { bill: Bill; place: Place }) {
     const { money: cost } = bill;
     const parts = bill.parts.filter((part) => part.core_ms > 0).map((part) => ({ name: part.name, ms: part.core_ms }));
@@ -173,19 +223,15 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                     value={cost.known ? money(cost.total, cost.currency ?? "") : "unknown"}
                     hint={cost.instance ?? undefined}
                 />
-                <Figure name="Core hours" value={(bill.core_ms / HOUR).toFixed(3)} hint={duration(bill.core_ms)} />
-                <Figure name="GiB hours" value={(bill.memory_mib_ms / 1024 / HOUR).toFixed(3)} />
+                <Figure name="Core hours" value={fixed(bill.core_ms / HOUR, 3)} hint={duration(bill.core_ms)} />
+                <Figure name="GiB hours" value={fixed(bill.memory_mib_ms / 1024 / HOUR, 3)} />
                 <Figure
                     name="Platform"
                     value={bill.place.platform.name}
                     hint={`${share(bill.place.platform.confidence)} sure`}
                 />
             </Figures>
-            {cost.missing.map((line) => (
-                <p key={line} class="warning">
-                    Not priced: {line}
-                </p>
-            ))}
+            <Missing missing={cost.missing} />
             <Section title="What became of it" note="core time that was paid for, the driver's included">
                 <StackedBar title="Core time by what became of it" total={bill.core_ms} parts={parts} meaning={PARTS} />
             </Section>
@@ -199,7 +245,7 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                         rows={cost.lines}
                         columns={[
                             { name: "What", cell: (row) => row.text },
-                            { name: "Amount", number: true, cell: (row) => `${row.quantity.toFixed(4)} ${row.unit}` },
+                            { name: "Amount", number: true, cell: (row) => `${fixed(row.quantity, 4)} ${row.unit}` },
                             { name: "Price", number: true, cell: (row) => money(row.price, cost.currency ?? "") },
                             {
                                 name: "Cost",
@@ -234,11 +280,7 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                     {Object.entries(bill.units)
                         .filter(([, value]) => value !== null)
                         .map(([name, value]) => (
-                            <Figure
-                                key={name}
-                                name={UNITS[name] ?? words(name)}
-                                value={(value ?? 0) >= 100 ? count(value) : (value ?? 0).toPrecision(3)}
-                            />
+                            <Figure key={name} name={UNITS[name] ?? words(name)} value={significant(value)} />
                         ))}
                 </Figures>
             </Section>
@@ -246,11 +288,15 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
     );
 }
 
-export function Cost({ app, attempt }: AppPageProps) {
-    const state = useDocument<Costs>(`${appAddress(app, attempt)}/cost`);
+export function Cost({ app, attempt, query }: AppPageProps) {
+    const instance = fromDisk ? "" : (query.get("instance") ?? "");
+    const region = fromDisk ? "" : (query.get("region") ?? "");
+    const asked = new URLSearchParams({ ...(instance && { instance }), ...(region && { region }) }).toString();
+    const state = useLasting<Costs>(`${appAddress(app, attempt)}/cost${asked && `?${asked}`}`);
     return (
         <div class="page">
             <h1>Cost</h1>
+            {!fromDisk && <Nodes instance={instance} region={region} />}
             <Loaded state={state} what="cost">
                 {(document) =>
                     document.applications[0] ? (
