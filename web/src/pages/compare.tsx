@@ -1,5 +1,6 @@
 /** Two runs side by side: what the difference is put down to. */
 import { useMemo, useState } from "preact/hooks";
+import { type Choice, choicesOf, idOf, withChosen } from "../compare/choices";
 import { useDocument, useLasting } from "../data/documents";
 import type { Applications as List } from "../data/types";
 import { bytes, count, duration, share, time, words } from "../format";
@@ -8,6 +9,7 @@ import { Empty, Loaded, Section, SeverityBadge } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { type Column, Table } from "../ui/table";
 import type { RootPageProps } from "./pages";
+import { CallSite } from "./stage_columns";
 
 type Null<T> = T | null;
 
@@ -154,7 +156,7 @@ const STAGES: Column<StagePair>[] = [
         name: "Stage",
         class: "clip",
         value: (row) => row.call_site,
-        cell: (row) => <span title={row.call_site ?? ""}>{row.call_site ?? "-"}</span>,
+        cell: (row) => <CallSite text={row.call_site} />,
     },
     {
         name: "In",
@@ -181,24 +183,31 @@ const STAGES: Column<StagePair>[] = [
     },
 ];
 
-function RunLine({ name, run }: { name: string; run: Run }) {
+/** `id`: what the address calls it, where several runs have the id that their logs name. */
+function RunLine({ name, run, id }: { name: string; run: Run; id: string }) {
     return (
-        <p>
-            {name}: <a href={link(["app", run.id ?? "-", run.attempt ?? "-", "overview"])}>{run.name ?? run.id}</a>{" "}
-            <code>{run.id}</code>, {time(run.start_ms)} UTC, {duration(run.duration_ms)}
-            {run.confidence !== null && run.confidence < 1 && `, confidence ${share(run.confidence)}`}
+        <p class="run-line">
+            <b>{name}:</b>{" "}
+            <a href={link(["app", id || "-", run.attempt ?? "-", "overview"])} title={run.id ?? ""}>
+                {run.name ?? run.id}
+            </a>
+            {run.attempt !== null && ` (attempt ${run.attempt})`}, {time(run.start_ms)} UTC, {duration(run.duration_ms)}
+            {run.confidence !== null && run.confidence < 1 && `, confidence ${share(run.confidence)}`}{" "}
+            <small class="sub">
+                <code>{run.id}</code>
+            </small>
         </p>
     );
 }
 
-function View({ data }: { data: Comparison }) {
+function View({ data, before, after }: { data: Comparison; before: string; after: string }) {
     const { findings } = data;
     const anyFinding = findings.appeared.length + findings.vanished.length + findings.changed.length > 0;
     return (
         <>
             <Section title="In short">
-                <RunLine name="Before" run={data.before} />
-                <RunLine name="After" run={data.after} />
+                <RunLine name="Before" run={data.before} id={idOf(before)} />
+                <RunLine name="After" run={data.after} id={idOf(after)} />
                 {data.explanation.map((line, i) => (
                     <p key={line} class={i === 0 ? "lead" : ""}>
                         {line}
@@ -269,20 +278,6 @@ function View({ data }: { data: Comparison }) {
     );
 }
 
-interface Choice {
-    value: string;
-    text: string;
-}
-
-function choicesOf(list: List): Choice[] {
-    return list.applications.flatMap((application) =>
-        application.attempts.map((attempt) => ({
-            value: `${application.id}/${attempt.attempt ?? "-"}`,
-            text: `${application.name ?? application.id}, ${time(attempt.start_ms)}, ${duration(attempt.duration_ms)}`,
-        })),
-    );
-}
-
 function Pick({
     name,
     choices,
@@ -297,10 +292,14 @@ function Pick({
     return (
         <label>
             {name}{" "}
-            <select value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+            <select
+                value={value}
+                title={choices.find((one) => one.value === value)?.title}
+                onChange={(event) => onPick(event.currentTarget.value)}
+            >
                 <option value="">choose a run</option>
                 {choices.map((one) => (
-                    <option key={one.value} value={one.value}>
+                    <option key={one.value} value={one.value} title={one.title}>
                         {one.text}
                     </option>
                 ))}
@@ -312,6 +311,13 @@ function Pick({
 /** Runs to choose from: the latest whose name has what was typed, as the server finds them. */
 const MOST_CHOICES = 200;
 
+/** A chosen run that is not among the listed ones, as the server knows it. */
+function useUnlisted(value: string, listed: Choice[] | null): Choice[] {
+    const ask = value && listed && !listed.some((one) => one.value === value);
+    const state = useDocument<List>(ask ? `applications?${new URLSearchParams({ search: idOf(value) })}` : null);
+    return useMemo(() => (state.status === "ready" ? choicesOf(state.data) : []), [ask, state.status]);
+}
+
 function Picker({ before, after }: { before: string; after: string }) {
     const replaceQuery = useReplaceQuery();
     const [search, setSearch] = useState("");
@@ -319,11 +325,13 @@ function Picker({ before, after }: { before: string; after: string }) {
     const parameters = new URLSearchParams({ limit: String(MOST_CHOICES), ...(asked ? { search: asked } : {}) });
     const state = useLasting<List>(`applications?${parameters}`);
     const found = state.status === "ready" ? state.data : null;
-    const choices = useMemo(() => {
-        const listed = found ? choicesOf(found) : [];
-        const chosen = [before, after].filter((value) => value && !listed.some((one) => one.value === value));
-        return [...chosen.map((value) => ({ value, text: value.replace(/\/-$/, "") })), ...listed];
-    }, [found, before, after]);
+    const listed = useMemo(() => (found ? choicesOf(found) : []), [found]);
+    const first = useUnlisted(before, found && listed);
+    const second = useUnlisted(after, found && listed);
+    const choices = useMemo(
+        () => withChosen(listed, [before, after], [...first, ...second]),
+        [listed, before, after, first, second],
+    );
     return (
         <div class="filters">
             <input
@@ -367,7 +375,7 @@ export function Compare({ query }: RootPageProps) {
             <Picker before={before} after={after} />
             {asked ? (
                 <Loaded state={state} what="comparison">
-                    {(data) => <View data={data} />}
+                    {(data) => <View data={data} before={before} after={after} />}
                 </Loaded>
             ) : (
                 <Empty title="Choose two runs">The second one is explained by the first.</Empty>
