@@ -60,3 +60,21 @@ test("a list from disk is searched, sorted and cut into pages like the server's"
     assert.equal(ids("sort=name")[0], "app-1");
     assert.equal(ids("sort=bytes")[0], "app-0");
 });
+
+test("a list from disk is narrowed by what became of the runs", () => {
+    const list = listOf(8);
+    ["completed", "failed", "truncated", "running"].forEach((outcome, i) => {
+        const attempt = list.applications[i]!.attempts[0]!;
+        attempt.outcome = outcome;
+        attempt.completed = outcome === "completed" || outcome === "failed";
+        if (!attempt.completed) attempt.end_ms = null;
+        if (outcome === "truncated") attempt.last_event_ms = 5;
+    });
+    const ids = (text: string) => answer(list, asked(text)).applications.map(({ id }) => id);
+    assert.deepEqual(ids("status=failed"), ["app-1"]);
+    assert.deepEqual(ids("status=truncated"), ["app-2"]);
+    assert.deepEqual(ids("status=running"), ["app-3"]);
+    assert.equal(ids("status=completed").length, 5, "those that do not say it have ended");
+    assert.equal(ids("")[0], "app-3", "the one that runs ends last");
+    assert.equal(ids("").pop(), "app-2", "a truncated one ended with its last event");
+});

@@ -1,5 +1,7 @@
 /** What is asked of the list of applications: the server answers it page by page, a report from disk by itself. */
+
 import type { Applications } from "../data/types";
+import { type Attempt, outcomeOf } from "./outcome";
 
 /** As many applications as a page of the list has. */
 export const PAGE = 100;
@@ -49,6 +51,11 @@ export function addressOf(question: Question): string {
     return `applications?${parameters}`;
 }
 
+/** When it ended, or when its log did. */
+export function endOf({ end_ms, last_event_ms }: Attempt): number | null {
+    return end_ms ?? last_event_ms ?? null;
+}
+
 type Application = Applications["applications"][number];
 
 function keyOf({ name, attempts }: Application, sort: Sort): string | number | null {
@@ -67,13 +74,13 @@ function keyOf({ name, attempts }: Application, sort: Sort): string | number | n
         case "bytes":
             return newest.log_bytes;
         case "end":
-            return newest.completed ? newest.end_ms : Number.MAX_VALUE;
+            return outcomeOf(newest) === "running" ? Number.MAX_VALUE : endOf(newest);
     }
 }
 
 function fits({ id, name, attempts }: Application, { search, user, status }: Question): boolean {
     if (user && !attempts.some((attempt) => attempt.user === user)) return false;
-    if (status && status !== "any" && (status === "completed") !== attempts[0]!.completed) return false;
+    if (status && status !== "any" && status !== outcomeOf(attempts[0]!)) return false;
     const part = search.trim().toLowerCase();
     const texts = [
         id,

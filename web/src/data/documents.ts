@@ -3,6 +3,8 @@
  * from. Addresses are paths below /pyrometer/v1/; those of one application lie below "applications/ID/ATTEMPT/".
  */
 import { useEffect, useReducer, useRef } from "preact/hooks";
+import { outcomeOfStatus } from "../applications/outcome";
+import type { Applications, Report } from "./types";
 
 interface EmbeddedReport {
     documents: Record<string, unknown>;
@@ -26,7 +28,21 @@ export class DocumentError extends Error {
 }
 
 interface Identity {
-    application: { id: string | null; attempt: string | null };
+    id: string | null;
+    attempt: string | null;
+    start_ms: number | null;
+}
+
+/** An id for each run. Different runs may have one id and attempt: the later ones get ID~START, as a server gives them. */
+export function uniqueIds(runs: Identity[]): string[] {
+    const taken = new Set<string>();
+    return runs.map(({ id, attempt, start_ms }) => {
+        const candidates = [id ?? "-", `${id ?? "-"}~${start_ms ?? 0}`];
+        for (let i = 2; candidates.length < runs.length + 3; i++) candidates.push(`${candidates[1]}~${i}`);
+        const unique = candidates.find((one) => !taken.has(appAddress(one, attempt)))!;
+        taken.add(appAddress(unique, attempt));
+        return unique;
+    });
 }
 
 /** Documents of the page itself by address, or null: there is a server. */
@@ -35,31 +51,36 @@ function readEmbedded(): { documents: Map<string, unknown>; unreadable: { path: 
     if (!element?.textContent) return null;
     const data = JSON.parse(element.textContent) as Embedded;
     const documents = new Map<string, unknown>();
-    const list: unknown[] = [];
-    for (const one of data.reports ?? [{ documents: data.documents ?? {} }]) {
-        const report = one.documents.report as Identity | undefined;
-        const base = appAddress(report?.application.id ?? "-", report?.application.attempt ?? null);
+    const list: Listed[] = [];
+    const all = data.reports ?? [{ documents: data.documents ?? {} }];
+    const reports = all.map((one) => one.documents.report as EmbeddedApplication | undefined);
+    const none: Identity = { id: null, attempt: null, start_ms: null };
+    const ids = uniqueIds(reports.map((report) => report?.application ?? none));
+    all.forEach((one, i) => {
+        const report = reports[i];
+        const base = appAddress(ids[i]!, report?.application.attempt ?? null);
         for (const [path, value] of Object.entries(one.documents)) documents.set(`${base}/${path}`, value);
-        if (report) list.push(report);
-    }
-    documents.set("applications", applicationsOf(list as EmbeddedApplication[]));
+        if (report) list.push({ id: ids[i]!, report });
+    });
+    documents.set("applications", applicationsOf(list));
     return { documents, unreadable: data.unreadable ?? [] };
 }
 
-interface EmbeddedApplication {
-    application: Record<string, string | number | null>;
-    source: { path: string | null };
-    integrity: { bytes: number; in_progress: boolean };
+type EmbeddedApplication = Pick<Report, "application" | "source" | "integrity">;
+
+interface Listed {
+    id: string;
+    report: EmbeddedApplication;
 }
 
 /** The list of applications that a server would answer. */
-function applicationsOf(reports: EmbeddedApplication[]): unknown {
+function applicationsOf(reports: Listed[]): Applications {
     return {
         total: reports.length,
         all: reports.length,
         users: [],
-        applications: reports.map(({ application, source, integrity }) => ({
-            id: application.id ?? "-",
+        applications: reports.map(({ id, report: { application, source, integrity } }) => ({
+            id,
             name: application.name,
             attempts: [
                 {
@@ -69,6 +90,7 @@ function applicationsOf(reports: EmbeddedApplication[]): unknown {
                     end_ms: application.end_ms,
                     duration_ms: application.duration_ms,
                     completed: application.status !== "in_progress",
+                    outcome: outcomeOfStatus(application.status),
                     spark_version: application.spark_version,
                     log: source.path,
                     log_bytes: integrity.bytes,

@@ -210,6 +210,10 @@ export interface Applications {
             end_ms: Null<number>;
             duration_ms: Null<number>;
             completed: boolean;
+            /** What became of it (applications/outcome.ts); servers before that do not say it. */
+            outcome?: string;
+            /** Of its end or, where that is missing, of its last event. */
+            last_event_ms?: Null<number>;
             spark_version: Null<string>;
             log: Null<string>;
             log_bytes: Null<number>;

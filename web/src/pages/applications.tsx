@@ -1,8 +1,10 @@
 /** The list of applications: search, filter, sort, and how long the same one took before. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { OUTCOME_TITLES, OUTCOMES, outcomeOf } from "../applications/outcome";
 import {
     addressOf,
     answer,
+    endOf,
     PAGE,
     type Question,
     readQuestion,
@@ -62,7 +64,13 @@ const COLUMNS: ListColumn[] = [
             </>
         ),
     },
-    { name: "State", cell: (row) => <Status status={row.attempt.completed ? "completed" : "running"} /> },
+    {
+        name: "State",
+        cell: (row) => {
+            const outcome = outcomeOf(row.attempt);
+            return <Status status={outcome} title={OUTCOME_TITLES[outcome]} />;
+        },
+    },
     { name: "User", sort: "user", cell: (row) => row.attempt.user ?? "-" },
     {
         name: "Started (UTC)",
@@ -72,7 +80,14 @@ const COLUMNS: ListColumn[] = [
     {
         name: "Ended (UTC)",
         sort: "end",
-        cell: (row) => <span class="nowrap">{row.attempt.completed ? time(row.attempt.end_ms) : "-"}</span>,
+        cell: (row) =>
+            outcomeOf(row.attempt) === "truncated" ? (
+                <span class="nowrap" title="The last event in the log">
+                    {time(endOf(row.attempt))}
+                </span>
+            ) : (
+                <span class="nowrap">{row.attempt.completed ? time(row.attempt.end_ms) : "-"}</span>
+            ),
     },
     { name: "Duration", sort: "duration", number: true, cell: (row) => duration(row.attempt.duration_ms) },
     { name: "Past runs", cell: (row) => <Sparkline values={row.past} /> },
@@ -145,8 +160,11 @@ function Filters({ question, list }: { question: Question; list: List }) {
                 State{" "}
                 <select value={question.status} onChange={(event) => choose({ status: event.currentTarget.value })}>
                     <option value="">all</option>
-                    <option value="completed">completed</option>
-                    <option value="running">running</option>
+                    {OUTCOMES.map((outcome) => (
+                        <option key={outcome} value={outcome}>
+                            {outcome}
+                        </option>
+                    ))}
                 </select>
             </label>
             <span class="note" role="status">

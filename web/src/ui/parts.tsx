@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { State } from "../data/documents";
 import type { Severity } from "../data/types";
+import { words } from "../format";
 import { announce } from "./announce";
 
 /** What is there of a document: itself, that it is on its way, or what went wrong and what to do. */
@@ -106,15 +107,20 @@ export function SeverityBadge({ severity }: { severity: Severity }) {
     return <span class={`badge severity-${severity}`}>{severity}</span>;
 }
 
-export function Status({ status }: { status: string }) {
-    const kind = /fail|truncat/.test(status)
-        ? "bad"
-        : /progress|running|active|pending/.test(status)
-          ? "busy"
-          : /succe|complete/.test(status)
-            ? "good"
-            : "neutral";
-    return <span class={`status status-${kind}`}>{status.replaceAll("_", " ")}</span>;
+/** States that Spark and the reports name, by what they mean to people. */
+export function kindOf(status: string): "bad" | "warn" | "busy" | "good" | "neutral" {
+    if (/fail/.test(status)) return "bad";
+    if (/truncat/.test(status)) return "warn";
+    if (/progress|running|active|pending/.test(status)) return "busy";
+    return /succe|complete/.test(status) ? "good" : "neutral";
+}
+
+export function Status({ status, title }: { status: string; title?: string }) {
+    return (
+        <span class={`status status-${kindOf(status)}`} title={title}>
+            {words(status)}
+        </span>
+    );
 }
 
 /** One number with its name. */
