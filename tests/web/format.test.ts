@@ -60,6 +60,10 @@ test("moments, shares and quantities", () => {
     assert.equal(format.money(4.2, "USD"), "4.20 USD");
     assert.equal(format.time(1795281484898), "2026-11-21 17:18:04");
     assert.equal(format.metricName("slowest_task_ms"), "slowest task");
+    assert.equal(format.metricName("shuffle_write_ms"), "shuffle write time");
+    assert.equal(format.metricName("shuffle_write_bytes"), "shuffle write");
+    assert.equal(format.words("idle_no_work"), "idle no work");
+    assert.equal(format.words("off_cpu"), "off CPU");
     assert.equal(format.plural(1, "task"), "1 task");
     assert.equal(format.plural(1200, "task"), "1,200 tasks");
 });
@@ -84,6 +88,8 @@ test("every number has separators of thousands", () => {
     assert.equal(format.significant(12.345), "12.3");
     assert.equal(format.significant(0.002814), "0.00281");
     assert.equal(format.significant(0), "0");
+    assert.equal(format.significant(0.05), "0.05");
+    assert.equal(format.significant(100), "100");
     assert.equal(format.times(1842.04), "1,842.0 x");
     assert.equal(format.times(18.42), "18.4 x");
     assert.equal(format.change(0.123), "+12 %");

@@ -192,7 +192,7 @@ def test_an_upload_is_cancelled(watched: Watched, tmp_path: Path) -> None:
     watched.page.locator(".uploads li", has_text="driver_bound").get_by_role("button").click()
     rows = uploaded(watched)
     assert ["Cancelled." in row for row in rows] == [True, False, True]
-    assert "is there" in rows[1]
+    assert "is ready" in rows[1]
 
 
 def test_refusals_are_told_in_plain_words(browser: Any, tmp_path: Path) -> None:
@@ -209,9 +209,9 @@ def test_refusals_are_told_in_plain_words(browser: Any, tmp_path: Path) -> None:
             files = [str(path) for path in (big, notes, LOGS / "healthy_etl.zst", LOGS / "healthy_udf.zst")]
             watched.page.set_input_files("input[type=file] >> nth=0", files)
             rows = uploaded(watched)
-            assert "It has 2 MiB, and this server takes at most 1 MiB at once" in rows[0]
+            assert "The log has 2 MiB; this server accepts at most 1 MiB per upload" in rows[0]
             assert "No event log could be read from the upload" in rows[1]
-            assert "is there" in rows[2]
+            assert "is ready" in rows[2]
             assert "The server has no room for it" in rows[3]
         finally:
             watched.close()
@@ -274,7 +274,7 @@ def test_what_the_server_does_not_keep_is_said(watched: Watched) -> None:
     page.get_by_role("button", name="Report a missed problem").click()
     page.fill("dialog textarea", "something")
     page.get_by_role("button", name="Report", exact=True).click()
-    assert "It was not kept: disk full" in page.wait_for_selector("dialog [role=alert]").inner_text()
+    assert "The report was not saved: disk full" in page.wait_for_selector("dialog [role=alert]").inner_text()
     assert page.input_value("dialog textarea") == "something"
 
 

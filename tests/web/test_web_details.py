@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Iterator, List
@@ -9,7 +11,7 @@ from typing import Any, Iterator, List
 import pytest
 from conftest import lines_of
 
-from browser import LOGS, Watched, launched, requires_browser
+from browser import AXE, LOGS, Watched, launched, requires_browser
 from servers.pyrometer import Server
 
 pytestmark = [requires_browser, pytest.mark.slow]
@@ -89,7 +91,7 @@ def test_bars_of_bounds_are_as_long_as_their_numbers(watched: Watched, address: 
 def test_what_if_leaves_the_next_pages_address_alone(watched: Watched, address: str) -> None:
     open_page(watched, address, "What if")
     page = watched.page
-    field = page.get_by_placeholder("as it was")
+    field = page.get_by_placeholder("unchanged")
     field.fill("7")
     page.evaluate("location.hash = location.hash.replace(/whatif.*/, 'timeline')")
     watched.settle()
@@ -125,6 +127,101 @@ def test_a_run_that_ends_is_seen_to_end_on_every_page(browser: Any, tmp_path: Pa
             log.rename(tmp_path / "app-20261121171806-0000")
             page.until("document.querySelector('.app-title').innerText.includes('completed')")
             page.until(f"document.querySelector('section.timeline .note').innerText !== '{was}'")
+            page.check()
+        finally:
+            page.close()
+
+
+def test_the_cost_page_prices_a_run_by_the_instance_type(watched: Watched, address: str) -> None:
+    open_page(watched, address, "Cost")
+    page = watched.page
+    warning = page.inner_text(".warning")
+    assert "instance type" in warning and "pyrometer serve --prices FILE" in warning
+    assert "--instance" not in page.inner_text("main"), "serve has no such option"
+    page.get_by_label("Instance type").fill("r5.2xlarge")
+    page.get_by_role("button", name="Show the cost").click()
+    watched.until("location.hash.includes('instance=r5.2xlarge')")
+    watched.until("document.querySelector('.warning') === null")
+    assert "USD" in page.inner_text("dl.figures >> nth=0")
+
+
+def served(name: str, app: str, start: int, state: str) -> List[Any]:
+    """Events of a small application."""
+    events = [
+        {"Event": "SparkListenerLogStart", "Spark Version": "3.5.6"},
+        {"Event": "SparkListenerApplicationStart", "App Name": name, "App ID": app, "Timestamp": start, "User": "ann"},
+    ]
+    return events + ([{"Event": "SparkListenerApplicationEnd", "Timestamp": start + 61000}] if state == "ended" else [])
+
+
+def test_compared_runs_are_called_by_name_and_start(browser: Any, tmp_path: Path) -> None:
+    for i, name in enumerate(("first run", "second run", "third run")):
+        text = "".join(json.dumps(event) + "\n" for event in served(name, f"app-{i}", 1767225600000 + i * 86400000, "ended"))
+        (tmp_path / f"log{i}").write_text(text, encoding="utf-8")
+    with Server(tmp_path) as server:
+        page = Watched(browser, origin=f"http://{server.host}:{server.port}")
+        try:
+            page.open(f"{page.origin}/#/compare?before=app-0/-&after=app-1/-")
+            page.page.get_by_role("searchbox").fill("third")
+            page.until("document.querySelectorAll('select')[0].options[3]?.text.startsWith('third')")
+            page.until("[...document.querySelectorAll('select')[0].options].every(one => !one.text.startsWith('app-'))")
+            texts = page.page.locator("select").first.locator("option").all_inner_texts()
+            assert texts == [
+                "choose a run",
+                "first run, 2026-01-01 00:00:00 UTC, 1 min 1 s",
+                "second run, 2026-01-02 00:00:00 UTC, 1 min 1 s",
+                "third run, 2026-01-03 00:00:00 UTC, 1 min 1 s",
+            ]
+            assert page.page.locator("select").first.get_attribute("title") == "app-0"
+            page.check()
+        finally:
+            page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_failed_and_truncated_runs_look_like_it(browser: Any, tmp_path: Path, theme: str) -> None:
+    """With answers as a server gives them that knows what became of a run."""
+    with Server(tmp_path) as server:
+        page = Watched(browser, theme=theme, origin=f"http://{server.host}:{server.port}")
+        outcomes = ["completed", "failed", "running", "truncated"]
+
+        def answer(route: Any) -> None:
+            wanted = re.search(r"status=(\w+)", route.request.url)
+            attempts = {
+                one: {
+                    **dict(attempt=None, user="ann", start_ms=i, duration_ms=None, spark_version="3.5.6"),
+                    **dict(log=f"/logs/{one}", log_bytes=1, stored=False, end_ms=None, last_event_ms=1795281484898),
+                    **dict(completed=one in ("completed", "failed"), outcome=one),
+                }
+                for i, one in enumerate(outcomes)
+                if not wanted or wanted.group(1) == one
+            }
+            # Two of them have one id and differ in their start.
+            apps = [
+                {"id": f"local-1~{i}" if i else "local-1", "name": one, "attempts": [attempt], "past_runs_ms": []}
+                for i, (one, attempt) in enumerate(attempts.items())
+            ]
+            route.fulfill(json={"total": len(apps), "all": 4, "users": ["ann"], "applications": apps, "unreadable": []})
+
+        page.page.route("**/pyrometer/v1/applications?*", answer)
+        try:
+            page.open(f"{page.origin}/")
+            shown = page.page.locator("tbody .status")
+            assert shown.all_inner_texts() == outcomes
+            colours = [one.evaluate("one => getComputedStyle(one).color") for one in shown.all()]
+            assert len(set(colours)) == 4
+            red, green, _ = (int(part) for part in re.findall(r"\d+", colours[1])[:3])
+            assert red > green + 50, "failed is red"
+            assert "has not grown for a day" in (shown.nth(3).get_attribute("title") or "")
+            assert "2026-11-21 17:18:04" in page.page.locator("tbody tr").nth(3).inner_text()
+            links = [link.get_attribute("href") for link in page.page.locator("tbody a.row-link").all()]
+            assert len(set(links)) == 4
+            state = page.page.get_by_label("State")
+            assert state.locator("option").all_inner_texts() == ["all", *outcomes]
+            state.select_option("failed")
+            page.until("document.querySelectorAll('tbody tr').length === 1")
+            if AXE.is_file():
+                assert not page.violations()
             page.check()
         finally:
             page.close()

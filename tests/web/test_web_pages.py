@@ -242,7 +242,7 @@ def test_a_finding_and_its_place_on_the_timeline_lead_to_each_other(
         label = page.get_attribute(".timeline-scroll", "aria-label") or ""
         begin = (stage["submitted_ms"] - documents["timeline"]["start_ms"]) // 1000
         assert "from 0:00.0 to" not in label or begin < 5
-        assert "a finding is about it" in page.inner_text(".legend")
+        assert "has a finding" in page.inner_text(".legend")
         page.locator(".picked").get_by_role("link", name=finding["title"]).click()
         watched.until(f"document.activeElement.id === {finding['id']!r}")
         assert page.locator("article.finding.wanted").count() == 1
@@ -407,3 +407,68 @@ def test_no_page_scrolls_sideways_on_a_phone(browser: Any, tmp_path: Path) -> No
         finally:
             watched.close()
     assert not wide, "\n".join(wide)
+
+
+def header_texts(page: Any, caption: str) -> List[str]:
+    heads = page.locator(f"table:has(caption:text-is('{caption}')) thead th").all()
+    return [head.inner_text().strip(" ▲▼\n") for head in heads if head.is_visible()]
+
+
+def test_the_list_of_stages_sorts_by_each_of_its_numbers(
+    browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]
+) -> None:
+    path, documents = reports["data_skew"]
+    rows = documents["report"]["stages"]
+    watched = Watched(browser)
+    page = watched.page
+    try:
+        watched.open(path.as_uri() + app_route(documents, "stage"))
+        names = header_texts(page, "Stages")
+        wanted = {"Duration", "Job", "SQL", "Shuffle read", "Shuffle write", "Spill (disk)", "Skew (max / median)"}
+        assert wanted <= set(names), names
+        column = names.index("Duration") + 1
+        page.get_by_role("button", name="Duration", exact=True).click()
+        longest = max(rows, key=lambda row: row["completed_ms"] - row["submitted_ms"])
+        assert page.locator("tbody tr").first.locator("td").first.inner_text().split(".")[0] == str(longest["id"])
+        assert page.get_attribute(f"thead th:nth-child({column})", "aria-sort") == "descending"
+        for name in wanted - {"Duration"}:
+            page.get_by_role("button", name=name, exact=True).click()
+            assert page.locator("th[aria-sort]").inner_text().startswith(name)
+        skew = page.get_by_role("button", name="Skew (max / median)").get_attribute("title") or ""
+        assert "median duration" in skew
+        page.set_viewport_size({"width": 390, "height": 844})
+        shown = header_texts(page, "Stages")
+        assert "Duration" in shown and "Shuffle read" not in shown
+        watched.check()
+    finally:
+        watched.close()
+
+
+def test_numbers_on_pages_have_separators(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]], tmp_path: Path) -> None:
+    path, documents = reports["data_skew"]
+    report = json.loads(json.dumps(documents["report"]))
+    report["totals"].update(tasks=2000, cores_peak=1200, executors=1500)
+    report["integrity"].update(lines=123456, tasks_started=2000, tasks_ended=2000)
+    for row in report["stages"]:
+        row.update(tasks=2000, failed_tasks=1000)
+    whatif = json.loads(json.dumps(documents["whatif"]).replace('"executors": 2', '"executors": 2000'))
+    out = tmp_path / "large.html"
+    with_documents(path, {**documents, "report": report, "whatif": whatif}, out)
+    watched = Watched(browser)
+    page = watched.page
+    raw = []
+    try:
+        watched.open(out.as_uri() + app_route(documents, "overview"))
+        for route in routes(page):
+            page.evaluate("route => { location.hash = route }", route)
+            watched.settle()
+            # What the library says of a run stands as it says it.
+            page.evaluate("document.querySelectorAll('.cause, .meaning, .advice, code, .sub').forEach(one => one.remove())")
+            text = page.inner_text("main") + " ".join(
+                one.get_attribute("aria-label") or "" for one in page.query_selector_all("main [aria-label]")
+            )
+            raw += [f"{route}: {found}" for found in re.findall(r"(?<![\d.,:-])[1-9]\d{3,} (?!UTC)[a-zA-Z%]+|(?<![\d.,:-])\d000(?!\d)", text)]
+        assert not raw, "\n".join(raw)
+        watched.check()
+    finally:
+        watched.close()

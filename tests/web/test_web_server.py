@@ -71,7 +71,7 @@ def test_searching_filters_the_list_and_its_address(browser: Any, address: str) 
         watched.open(f"{address}/#/?search=nothing+is+like+this")
         page.reload()
         watched.settle()
-        assert "No application is like this" in page.inner_text("main")
+        assert "No matching application" in page.inner_text("main")
         page.get_by_role("button", name="Show all 5").click()
         watched.until("document.querySelectorAll('tbody .row-link').length === 5")
         assert page.input_value("input[type=search]") == ""

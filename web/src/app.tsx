@@ -183,7 +183,7 @@ export function App() {
                     <button type="button" class="quiet" onClick={toggleTheme}>
                         {theme === "dark" ? "Light" : "Dark"}
                     </button>
-                    <button type="button" class="quiet" onClick={() => setHelp(true)}>
+                    <button type="button" class="quiet keys-button" onClick={() => setHelp(true)}>
                         Keys <kbd>?</kbd>
                     </button>
                 </nav>

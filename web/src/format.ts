@@ -78,7 +78,8 @@ export function significant(value: Maybe<number>): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
     const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
-    return fixed(value, Math.min(decimals, 9));
+    const text = fixed(value, Math.min(decimals, 9));
+    return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
 /** "18.4 x": a multiple of something. */
@@ -174,14 +175,25 @@ export function percentages(values: number[]): string[] {
     return parts.map((part) => (part / 10).toFixed(1));
 }
 
-/** "shuffle_fetch_wait" as "shuffle fetch wait" */
+/** "shuffle_fetch_wait" as "shuffle fetch wait", "gc" as "GC" */
 export function words(name: string): string {
-    return name.replaceAll("_", " ");
+    return name.replaceAll("_", " ").replace(/\b(gc|cpu|sql|jvm|io)\b/g, (part) => part.toUpperCase());
 }
+
+/** Metrics whose name without its unit would be another's, or not what the Spark UI calls it. */
+const METRICS: Record<string, string> = {
+    run_ms: "run time",
+    cpu_ms: "CPU time",
+    gc_ms: "GC time",
+    deserialize_ms: "deserialization time",
+    shuffle_write_ms: "shuffle write time",
+    fetch_wait_ms: "shuffle fetch wait time",
+    result_ms: "result time",
+};
 
 /** A metric's name as a heading: "slowest_task_ms" as "slowest task" (the value shows its unit). */
 export function metricName(name: string): string {
-    return words(name.replace(/_(ms|bytes|share|ratio|count)$/, ""));
+    return METRICS[name] ?? words(name.replace(/_(ms|bytes|share|ratio|count)$/, ""));
 }
 
 /** "collect at /home/ann/etl.py:12" as "collect at etl.py:12": the folders are the same everywhere, and push the rest out. */

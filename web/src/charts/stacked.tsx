@@ -8,18 +8,18 @@ export interface Part {
 
 /** What each part of the wall and core accounts means (docs/formulas.md). */
 const MEANING: Record<string, string> = {
-    resource_wait: "no executor was there yet, or none was left",
+    resource_wait: "no executor was available",
     driver: "executors waited for the driver: no stage was active",
     scheduling: "a stage was active, no task ran",
-    scheduler_delay: "tasks on their way to and from executors",
-    deserialize: "executors unpacked tasks",
-    compute: "tasks did their own work",
+    scheduler_delay: "tasks were on their way to and from executors",
+    deserialize: "executors deserialized tasks",
+    compute: "tasks computed",
     gc: "JVMs collected garbage",
     shuffle_fetch_wait: "tasks waited for shuffle blocks",
     shuffle_write: "tasks wrote shuffle files",
-    result_serialize: "tasks packed their results",
+    result_serialize: "tasks serialized their results",
     getting_result: "the driver fetched results",
-    failed_tasks: "work that was thrown away",
+    failed_tasks: "work of failed tasks, which was discarded",
     idle_no_work: "a stage was active, but had no task for this slot",
     idle_driver: "no stage was active",
     idle_wait: "a task could have run, none did",
@@ -82,7 +82,7 @@ export function StackedBar({
                 </tbody>
                 <tfoot>
                     <tr>
-                        <th scope="row">All</th>
+                        <th scope="row">Total</th>
                         <td class="number">{duration(total)}</td>
                         <td class="number">{shown.length ? "100.0 %" : "-"}</td>
                         <td />

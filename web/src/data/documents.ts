@@ -138,7 +138,7 @@ async function request(method: string, address: string, body?: BodyInit, type?: 
     try {
         value = text ? JSON.parse(text) : null;
     } catch {
-        if (response.ok) throw new DocumentError("unreadable", "The server's answer is no JSON.", response.status);
+        if (response.ok) throw new DocumentError("unreadable", "The server's answer is not JSON.", response.status);
     }
     if (response.ok) return value;
     const error = (value as { error?: { code?: string; message?: string } } | null)?.error;
@@ -161,7 +161,7 @@ export function load<T>(address: string): Promise<T> {
             : Promise.reject(
                   new DocumentError(
                       "not_embedded",
-                      "This report was saved without it. Open the log with: pyrometer serve FOLDER",
+                      "This report does not contain it. To see it, open the log with: pyrometer serve FOLDER",
                   ),
               );
     }
@@ -194,7 +194,7 @@ export function refresh(prefix: string): void {
 
 /** Sends something to the server. */
 export async function send<T>(method: string, address: string, body?: BodyInit, type?: string): Promise<T> {
-    if (embedded) throw new DocumentError("from_disk", "A report from disk has no server to send this to.");
+    if (embedded) throw new DocumentError("from_disk", "A saved report has no server to send this to.");
     return (await request(method, address, body, type)) as T;
 }
 

@@ -29,7 +29,7 @@ export function About() {
                     Reads what an Apache Spark application leaves behind and says why it was slow, what it cost, and
                     what to change.
                 </p>
-                {fromDisk ? <p>This page works without a network: it brings its data along.</p> : <ServerVersion />}
+                {fromDisk ? <p>This page works without a network: it contains its data.</p> : <ServerVersion />}
                 <p>Licence: Apache-2.0.</p>
             </Section>
             <Section title="Libraries in this page">

@@ -51,6 +51,7 @@ interface ListColumn extends Column<Row> {
 const COLUMNS: ListColumn[] = [
     {
         name: "Application",
+        class: "run-name",
         sort: "name",
         cell: (row) => (
             <>
@@ -71,9 +72,10 @@ const COLUMNS: ListColumn[] = [
             return <Status status={outcome} title={OUTCOME_TITLES[outcome]} />;
         },
     },
-    { name: "User", sort: "user", cell: (row) => row.attempt.user ?? "-" },
+    { name: "User", sort: "user", minor: true, cell: (row) => row.attempt.user ?? "-" },
     {
         name: "Started (UTC)",
+        minor: true,
         sort: "start",
         cell: (row) => <span class="nowrap">{time(row.attempt.start_ms)}</span>,
     },
@@ -90,15 +92,16 @@ const COLUMNS: ListColumn[] = [
             ),
     },
     { name: "Duration", sort: "duration", number: true, cell: (row) => duration(row.attempt.duration_ms) },
-    { name: "Past runs", cell: (row) => <Sparkline values={row.past} /> },
-    { name: "Spark", sort: "version", cell: (row) => row.attempt.spark_version ?? "-" },
+    { name: "Past runs", minor: true, cell: (row) => <Sparkline values={row.past} /> },
+    { name: "Spark", sort: "version", minor: true, cell: (row) => row.attempt.spark_version ?? "-" },
     {
         name: "Log",
+        minor: true,
         sort: "bytes",
         number: true,
         cell: (row) =>
             row.attempt.stored ? (
-                <span title="The log is gone or cannot be read: only its overview and findings are there">
+                <span title="The log was removed or cannot be read. Only the overview and the findings are available">
                     report only
                 </span>
             ) : (
@@ -229,9 +232,9 @@ function ListView({ list, question }: { list: List; question: Question }) {
                     }}
                 />
             ) : (
-                <Empty title={list.all ? "No application is like this" : "No application yet"}>
+                <Empty title={list.all ? "No matching application" : "No application yet"}>
                     {!list.all ? (
-                        "The folder that is served holds no event log. Logs appear here as they are written."
+                        "The served folders contain no event log. New logs appear here."
                     ) : (
                         <button type="button" onClick={() => go(link([]))}>
                             Show all {count(list.all)}
@@ -248,14 +251,14 @@ function ListView({ list, question }: { list: List; question: Question }) {
 function Unreadable({ files }: { files: { path: string; error: string }[] }) {
     if (!files.length) return null;
     return (
-        <Section title="Could not be read" note={plural(files.length, "file")}>
+        <Section title="Unreadable files" note={plural(files.length, "file")}>
             <Table
-                caption="Files that could not be read"
+                caption="Unreadable files"
                 rows={files}
                 limit={10}
                 columns={[
                     { name: "File", class: "breaks", cell: (row) => <code>{row.path}</code> },
-                    { name: "Why", class: "meaning", cell: (row) => row.error },
+                    { name: "Reason", class: "meaning", cell: (row) => row.error },
                 ]}
             />
         </Section>

@@ -81,12 +81,12 @@ function Causes({ causes }: { causes: Comparison["causes"] }) {
     if (!shown.length) return <Empty title="No difference" />;
     return (
         <table class="causes">
-            <caption class="off-screen">What the difference is put down to</caption>
+            <caption class="off-screen">What the difference is attributed to</caption>
             <thead class="off-screen">
                 <tr>
                     <th scope="col">Cause</th>
                     <th scope="col">Change</th>
-                    <th scope="col">Picture</th>
+                    <th scope="col">Bar</th>
                 </tr>
             </thead>
             <tbody>
@@ -172,7 +172,7 @@ const STAGES: Column<StagePair>[] = [
         cell: (row) => signed(row.difference_ms),
     },
     {
-        name: "Because of",
+        name: "Causes",
         class: "meaning",
         cell: (row) =>
             Object.entries(row.causes)
@@ -205,7 +205,7 @@ function View({ data, before, after }: { data: Comparison; before: string; after
     const anyFinding = findings.appeared.length + findings.vanished.length + findings.changed.length > 0;
     return (
         <>
-            <Section title="In short">
+            <Section title="Summary">
                 <RunLine name="Before" run={data.before} id={idOf(before)} />
                 <RunLine name="After" run={data.after} id={idOf(after)} />
                 {data.explanation.map((line, i) => (
@@ -219,11 +219,11 @@ function View({ data, before, after }: { data: Comparison; before: string; after
                     </p>
                 ))}
             </Section>
-            <Section title="Where the difference comes from" note={`adds up to ${signed(data.difference_ms)} exactly`}>
+            <Section title="Causes of the difference" note={`the sum is exactly ${signed(data.difference_ms)}`}>
                 <Causes causes={data.causes} />
             </Section>
             <div class="columns">
-                <Section title="Wall clock">
+                <Section title="Wall time">
                     <SideBySide title="Wall time" side={data.wall} />
                 </Section>
                 <Section title="Core time">
@@ -233,8 +233,8 @@ function View({ data, before, after }: { data: Comparison; before: string; after
             {anyFinding && (
                 <Section title="Findings">
                     <Findings title="New" rows={findings.appeared} after />
-                    <Findings title="Gone" rows={findings.vanished} after={false} />
-                    <Findings title="Of another severity" rows={findings.changed} after />
+                    <Findings title="Removed" rows={findings.vanished} after={false} />
+                    <Findings title="Changed severity" rows={findings.changed} after />
                 </Section>
             )}
             <Section title="Stages">
@@ -262,12 +262,12 @@ function View({ data, before, after }: { data: Comparison; before: string; after
                         <Empty title="None" />
                     )}
                 </Section>
-                <Section title="Amounts">
+                <Section title="Totals">
                     <Table
-                        caption="Amounts side by side"
+                        caption="Totals of both runs"
                         rows={data.totals}
                         columns={[
-                            { name: "What", cell: (row) => words(row.name) },
+                            { name: "Total", cell: (row) => words(row.name) },
                             { name: "Before", number: true, cell: (row) => amount(row.before, row.unit) },
                             { name: "After", number: true, cell: (row) => amount(row.after, row.unit) },
                         ]}
@@ -336,8 +336,8 @@ function Picker({ before, after }: { before: string; after: string }) {
         <div class="filters">
             <input
                 type="search"
-                aria-label="Show only runs whose name has this"
-                placeholder="Name"
+                aria-label="Filter runs by name"
+                placeholder="Filter by name"
                 value={search}
                 onInput={(event) => setSearch(event.currentTarget.value)}
             />
@@ -352,7 +352,7 @@ function Picker({ before, after }: { before: string; after: string }) {
             </button>
             {found && found.total > found.applications.length && (
                 <span class="note" role="status">
-                    the latest {count(found.applications.length)} of {count(found.total)}: type to narrow them
+                    the latest {count(found.applications.length)} of {count(found.total)}: type a name to filter
                 </span>
             )}
             {state.status === "error" && (
@@ -378,7 +378,7 @@ export function Compare({ query }: RootPageProps) {
                     {(data) => <View data={data} before={before} after={after} />}
                 </Loaded>
             ) : (
-                <Empty title="Choose two runs">The second one is explained by the first.</Empty>
+                <Empty title="Choose two runs">Pyrometer explains how the second run differs from the first.</Empty>
             )}
         </div>
     );

@@ -47,11 +47,11 @@ function columns(place: Place): Column<Change>[] {
     return [
         { name: "Setting", value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
         {
-            name: "Was",
+            name: "Current",
             cell: (row) => (row.actual === null ? <span class="meaning">default</span> : <code>{row.actual}</code>),
         },
         { name: "Recommended", cell: (row) => (row.recommended === null ? "-" : <code>{row.recommended}</code>) },
-        { name: "Why", class: "meaning", cell: (row) => [row.why, row.note].filter(Boolean).join(" ") },
+        { name: "Reason", class: "meaning", cell: (row) => [row.why, row.note].filter(Boolean).join(" ") },
         {
             name: "Findings",
             cell: (row) =>
@@ -66,7 +66,7 @@ function columns(place: Place): Column<Change>[] {
         {
             name: "Takes effect",
             value: (row) => row.applies,
-            cell: (row) => (row.applies === "runtime" ? "at once" : "with the next start"),
+            cell: (row) => (row.applies === "runtime" ? "immediately" : "at the next start"),
         },
     ];
 }
@@ -82,7 +82,7 @@ function CopyAs({ document: it }: { document: Configuration }) {
     const name = FORMS.find(([key]) => key === form)?.[1] ?? "";
     return (
         <Section
-            title="To copy"
+            title="Changes to copy"
             actions={FORMS.map(([key, title]) => (
                 <button key={key} type="button" aria-pressed={form === key} onClick={() => setForm(key)}>
                     {title}
@@ -102,18 +102,18 @@ function Recommended({ document: it, place }: { document: Configuration; place: 
                 {it.changes.length ? (
                     <Table caption="Recommended changes" rows={it.changes} columns={shown} />
                 ) : (
-                    <Empty title="Nothing to change">No setting would have made this run faster or safer.</Empty>
+                    <Empty title="Nothing to change">No setting would make this run faster or safer.</Empty>
                 )}
             </Section>
             {it.changes.length > 0 && <CopyAs document={it} />}
-            <Section title="Looked at and left" note={plural(it.unchanged.length, "setting")}>
+            <Section title="Unchanged settings" note={plural(it.unchanged.length, "setting")}>
                 <Table
-                    caption="Settings that may stay"
+                    caption="Unchanged settings"
                     rows={it.unchanged}
                     columns={[
                         { name: "Setting", value: (row) => row.key, cell: (row) => <code>{row.key}</code> },
                         {
-                            name: "Is",
+                            name: "Current",
                             class: "clip",
                             cell: (row) =>
                                 row.actual === null ? (
@@ -123,7 +123,7 @@ function Recommended({ document: it, place }: { document: Configuration; place: 
                                 ),
                         },
                         {
-                            name: "Why it may stay",
+                            name: "Reason",
                             class: "meaning",
                             cell: (row) => [row.why, row.note].filter(Boolean).join(" "),
                         },
@@ -150,7 +150,7 @@ function Properties({ document: it }: { document: Environment }) {
     return (
         <Section
             title="Properties of the run"
-            note={it.redacted ? `${plural(it.redacted, "secret")} not shown` : undefined}
+            note={it.redacted ? `${plural(it.redacted, "secret")} redacted` : undefined}
         >
             <div class="filters">
                 <input
@@ -161,7 +161,7 @@ function Properties({ document: it }: { document: Environment }) {
                     onInput={(event) => setSearch(event.currentTarget.value)}
                 />
                 <label>
-                    Of{" "}
+                    Kind{" "}
                     <select value={kind} onChange={(event) => setKind(event.currentTarget.value as typeof kind)}>
                         {[...KINDS, "classpath" as const].map((one) => (
                             <option key={one} value={one}>
@@ -185,7 +185,7 @@ function Properties({ document: it }: { document: Environment }) {
                     ]}
                 />
             ) : (
-                <Empty title="None like that" />
+                <Empty title="No matching property" />
             )}
         </Section>
     );

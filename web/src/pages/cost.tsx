@@ -72,7 +72,7 @@ const HOUR = 3_600_000;
 
 const MEANING: Record<string, string> = {
     "right-size": "Number of executors",
-    instance: "Kind of node",
+    instance: "Instance type",
     spot: "Spot instances",
     reserved: "Reserved capacity",
     autoscale: "Autoscaling",
@@ -80,17 +80,17 @@ const MEANING: Record<string, string> = {
 
 /** What became of what was paid for (docs/cost.md). */
 const PARTS: Record<string, string> = {
-    useful: "tasks did work that counted",
-    spill: "tasks wrote to disk what did not fit in memory (estimated)",
+    useful: "tasks did useful work",
+    spill: "tasks spilled to disk (estimated)",
     gc: "JVMs collected garbage",
     waiting: "tasks waited for shuffle blocks, the scheduler or results",
-    speculative: "copies of tasks that were not needed",
-    retried: "work that was thrown away and done again",
+    speculative: "speculative copies that were not needed",
+    retried: "work that was discarded and repeated",
     idle_no_work: "a stage was active, but had no task for this slot",
     idle_driver: "no stage was active",
     idle_wait: "a task could have run, none did",
-    driver: "the driver's own cores",
-    unheld: "cores of nodes that no executor held",
+    driver: "the cores of the driver",
+    unheld: "cores of nodes that no executor used",
 };
 
 const UNITS: Record<string, string> = {
@@ -150,11 +150,11 @@ function Advice({ bill }: { bill: Bill }) {
                             {one.text}
                             {one.saves_micros !== null && one.saves_micros > 0 && (
                                 <>
-                                    : saves {money(one.saves_micros / MICROS, currency)} a run ({share(one.saves_share)}
-                                    )
+                                    : saves {money(one.saves_micros / MICROS, currency)} per run (
+                                    {share(one.saves_share)})
                                 </>
                             )}
-                            {one.wall_ms !== null && <>, takes {duration(one.wall_ms)}</>}
+                            {one.wall_ms !== null && <>, duration {duration(one.wall_ms)}</>}
                         </span>
                     )}
                     {one.safety && <small class="sub">{one.safety}</small>}
@@ -178,9 +178,9 @@ function Missing({ missing }: { missing: string[] }) {
                 </p>
             ) : (
                 <p>
-                    Enter the instance type of the nodes below. To set it for all runs, start the server with{" "}
-                    <code>pyrometer serve --prices FILE</code>, a price sheet with a row like{" "}
-                    <code>nodes: {"{instance: r5.2xlarge, region: us-east-1}"}</code> or with prices of your own.
+                    Enter the instance type of the nodes above. To set it for all runs, start{" "}
+                    <code>pyrometer serve</code> with <code class="nowrap">--prices FILE</code>. The price sheet has a
+                    row like <code>nodes: {"{instance: r5.2xlarge, region: us-east-1}"}</code>, or your own prices.
                 </p>
             )}
         </div>
@@ -207,7 +207,7 @@ function Nodes({ instance, region }: { instance: string; region: string }) {
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
             {field("instance", "Instance type", instance, "r5.2xlarge")}
             {field("region", "Region", region, "us-east-1")}
-            <button type="submit">Price</button>
+            <button type="submit">Show the cost</button>
         </form>
     );
 }
@@ -219,7 +219,7 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
         <>
             <Figures>
                 <Figure
-                    name="A run costs"
+                    name="Cost of the run"
                     value={cost.known ? money(cost.total, cost.currency ?? "") : "unknown"}
                     hint={cost.instance ?? undefined}
                 />
@@ -228,15 +228,15 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                 <Figure
                     name="Platform"
                     value={bill.place.platform.name}
-                    hint={`${share(bill.place.platform.confidence)} sure`}
+                    hint={`${share(bill.place.platform.confidence)} confidence`}
                 />
             </Figures>
             <Missing missing={cost.missing} />
-            <Section title="What became of it" note="core time that was paid for, the driver's included">
-                <StackedBar title="Core time by what became of it" total={bill.core_ms} parts={parts} meaning={PARTS} />
+            <Section title="Use of the core time" note="allocated to the executors and the driver">
+                <StackedBar title="Core time by use" total={bill.core_ms} parts={parts} meaning={PARTS} />
             </Section>
-            <Section title="How it could cost less" note="each with what it rests on">
-                {bill.recommendations.length ? <Advice bill={bill} /> : <Empty title="No advice" />}
+            <Section title="Recommendations">
+                {bill.recommendations.length ? <Advice bill={bill} /> : <Empty title="No recommendations" />}
             </Section>
             {cost.lines.length > 0 && (
                 <Section title="Bill">
@@ -244,7 +244,7 @@ function View({ bill, place }: { bill: Bill; place: Place }) {
                         caption="Lines of the bill"
                         rows={cost.lines}
                         columns={[
-                            { name: "What", cell: (row) => row.text },
+                            { name: "Item", cell: (row) => row.text },
                             { name: "Amount", number: true, cell: (row) => `${fixed(row.quantity, 4)} ${row.unit}` },
                             { name: "Price", number: true, cell: (row) => money(row.price, cost.currency ?? "") },
                             {

@@ -87,7 +87,7 @@ function Usage({ data }: { data: Executors }) {
     return (
         <Section
             title="Slots over time"
-            note={`${share(slots > 0 ? running / slots : null)} of what was held had a task`}
+            note={`${share(slots > 0 ? running / slots : null)} of the allocated slots had a task`}
         >
             <Plot
                 label="Running tasks and slots over time"
@@ -103,7 +103,7 @@ function Usage({ data }: { data: Executors }) {
                 </span>
                 <span>
                     <span class="swatch" style={{ background: "var(--line-strong)" }} />
-                    slots of executors that were alive
+                    slots of live executors
                 </span>
             </p>
         </Section>
@@ -139,7 +139,7 @@ function Heat({
     return (
         <Section
             title={title}
-            note={rows.length < data.executors.length ? `the ${count(rows.length)} that did most` : of}
+            note={rows.length < data.executors.length ? `the ${count(rows.length)} with the most task time` : of}
         >
             <Heatmap
                 label={`${title}, by executor and time; the table below has the sums`}
@@ -175,13 +175,13 @@ function columns(data: Executors): Column<Row>[] {
         { name: "Host", value: (row) => row.host, cell: (row) => row.host ?? "-" },
         { name: "Cores", number: true, value: (row) => row.cores, cell: (row) => count(row.cores) },
         {
-            name: "Came",
+            name: "Added",
             number: true,
             value: (row) => row.added_ms,
             cell: (row) => (row.added_ms === null ? "-" : offset(row.added_ms - data.start_ms)),
         },
         {
-            name: "Went",
+            name: "Removed",
             number: true,
             value: (row) => row.removed_ms,
             cell: (row) =>
@@ -198,13 +198,13 @@ function columns(data: Executors): Column<Row>[] {
             cell: (row) =>
                 row.failed_tasks ? `${count(row.tasks)} (${count(row.failed_tasks)} failed)` : count(row.tasks),
         },
-        { name: "Busy", number: true, value: (row) => row.busy_ms, cell: (row) => duration(row.busy_ms) },
+        { name: "Task time", number: true, value: (row) => row.busy_ms, cell: (row) => duration(row.busy_ms) },
         {
-            name: "Used",
+            name: "Slot usage",
             number: true,
             value: used,
             cell: (row) => share(used(row)),
-            title: "Share of its slots' time with a task",
+            title: "Share of the time of its slots with a task",
         },
         { name: "GC", number: true, value: (row) => row.gc_ms, cell: (row) => (row.gc_ms ? duration(row.gc_ms) : "") },
         {
@@ -216,22 +216,26 @@ function columns(data: Executors): Column<Row>[] {
                     ? "-"
                     : `${bytes(row.heap_peak_bytes)}${heap(row) !== null ? ` (${share(heap(row))})` : ""}`,
         },
-        size("Cached", (row) => row.storage_peak_bytes),
+        size("Cache peak", (row) => row.storage_peak_bytes),
         size("Input", (row) => row.input_bytes),
-        size("Shuffle in", (row) => row.shuffle_read_bytes),
-        size("Shuffle out", (row) => row.shuffle_write_bytes),
-        size("Spilled", (row) => row.disk_spill_bytes),
+        size("Shuffle read", (row) => row.shuffle_read_bytes),
+        size("Shuffle write", (row) => row.shuffle_write_bytes),
+        size("Spill (disk)", (row) => row.disk_spill_bytes),
     ];
 }
 
 function View({ data }: { data: Executors }) {
     const shown = useMemo(() => columns(data), [data]);
-    if (!data.executors.length)
-        return <Empty title="No executors">The log has no event of an executor that was added.</Empty>;
+    if (!data.executors.length) return <Empty title="No executors">The log has no ExecutorAdded event.</Empty>;
     return (
         <>
             <Usage data={data} />
-            <Heat data={data} what="busy_share" title="How busy each was" of="share of its slots with a task" />
+            <Heat
+                data={data}
+                what="busy_share"
+                title="Slot usage"
+                of="share of the slots of each executor with a task"
+            />
             <Heat data={data} what="gc_share" title="Garbage collection" of="share of task time" />
             <Section title="Executors" note={plural(data.executors.length, "executor")}>
                 <Table

@@ -96,7 +96,7 @@ function Saves({ finding, report }: { finding: Finding; report: Report }) {
             )}
             {cost !== null && (
                 <div>
-                    <dt>Money</dt>
+                    <dt>Cost</dt>
                     <dd>{money(cost, report.cost?.currency ?? "")}</dd>
                 </div>
             )}
@@ -119,7 +119,7 @@ function EvidenceTable({ finding }: { finding: Finding }) {
             <caption>Evidence</caption>
             <thead>
                 <tr>
-                    <th scope="col">Measured</th>
+                    <th scope="col">Metric</th>
                     <th scope="col" class="number">
                         Value
                     </th>
@@ -176,7 +176,7 @@ function Feedback({ finding, place }: { finding: Finding; place: Place }) {
         setError(why);
         if (why !== null) return;
         setSaid(verdict);
-        announce("Thank you: it is kept");
+        announce("Feedback saved. Thank you");
     };
     return (
         <div class="feedback" role="group" aria-label={`Was "${finding.title}" right?`}>
@@ -239,7 +239,7 @@ export function FindingCard({
             <div class="finding-body">
                 <EvidenceTable finding={finding} />
                 <div class="advice">
-                    <h4>What to do</h4>
+                    <h4>Recommendations</h4>
                     <ol>
                         {finding.advice.map((advice) => (
                             <AdviceItem key={advice.text} advice={advice} />

@@ -21,60 +21,65 @@ function checksOf(report: Report): Check[] {
     return [
         check(
             "End of the application",
-            it.in_progress ? "not there yet" : "there",
+            it.in_progress ? "missing" : "found",
             !it.in_progress,
-            "A log without it may still grow, or its driver was killed.",
+            "Without it the log is still being written, or the driver was killed.",
         ),
         check(
             "Truncated",
             it.truncated ? "yes" : "no",
             !it.truncated,
-            "The last record is cut off: what came after it is not known.",
+            "The last record is cut off. What followed it is unknown.",
         ),
         check(
             "Compacted",
             it.compacted ? "yes" : "no",
             !it.compacted,
-            "Spark removed events of finished jobs from rolled logs: sums are lower bounds.",
+            "Spark removed events of finished jobs from rolling logs. Totals are lower bounds.",
         ),
         check(
             "Missing parts",
             count(it.missing_parts),
             it.missing_parts === 0,
-            "Files of a rolled log that are not there.",
+            "Files of a rolling log that are missing.",
         ),
         check(
             "Tasks without an end",
             count(Math.max(0, missing)),
             missing <= 0,
-            "Started, but their end was never written: dropped events or lost executors.",
+            "Their end is not in the log: Spark dropped events or lost executors.",
         ),
         check(
             "Rejected lines",
             count(it.bad_lines),
             it.bad_lines === 0,
-            "Lines that are no valid event; they count nowhere.",
+            "Lines that are not valid events. They are not counted.",
         ),
         check(
             "Repeated events",
             count(it.repeated_events),
             it.repeated_events === 0,
-            "The same event again: it counts again, as Spark would.",
+            "The same event more than once. Each one counts, as in Spark.",
         ),
-        check("Unknown events", count(unknown), unknown === 0, "Events of other programs or newer versions, left out."),
+        check(
+            "Unknown events",
+            count(unknown),
+            unknown === 0,
+            "Events of other programs or newer Spark versions. They are ignored.",
+        ),
         check(
             "Repaired characters",
             count(it.replaced_characters),
             it.replaced_characters === 0,
-            "Bytes that are no valid text, shown as a replacement character.",
+            "Bytes that are not valid UTF-8, shown as a replacement character.",
         ),
     ];
 }
 
 function verdict(confidence: number): string {
-    if (confidence >= 0.99) return "The log is complete: findings rest on all of the run.";
-    if (confidence >= 0.9) return "The log is nearly complete: what is missing changes little.";
-    return "The log is not complete: read findings as hints, and see below what is missing.";
+    if (confidence >= 0.99) return "The log is complete. Findings are based on the whole run.";
+    if (confidence >= 0.9) return "The log is nearly complete. The missing events change little.";
+    return "The log is incomplete. Treat findings as hints; the checks below show what is missing.";
 }
 
 function View({ report }: { report: Report }) {
@@ -88,16 +93,16 @@ function View({ report }: { report: Report }) {
     const replay = report.replay;
     return (
         <>
-            <Section title="What the log is worth">
+            <Section title="Log quality">
                 <p class={it.confidence >= 0.9 ? "lead" : "lead warn"}>{verdict(it.confidence)}</p>
                 <Figures>
                     <Figure name="Confidence" value={share(it.confidence)} />
                     <Figure name="Size" value={bytes(it.bytes)} hint={plural(it.lines, "line")} />
                     <Figure name="Tasks" value={count(it.tasks_ended)} hint={`${count(it.tasks_started)} started`} />
                     <Figure
-                        name="Replay"
+                        name="Replay error"
                         value={share(replay.error_share)}
-                        hint={`off: ${duration(replay.replayed_ms)} for ${duration(replay.measured_ms)}`}
+                        hint={`${duration(replay.replayed_ms)} replayed, ${duration(replay.measured_ms)} measured`}
                     />
                 </Figures>
                 {it.notes.length > 0 && (

@@ -19,7 +19,7 @@ function RuleChoice({ value, onChange }: { value: string; onChange: (rule: strin
     const categories = [...new Set(rules.map((rule) => rule.category))];
     return (
         <label class="field">
-            What kind of problem
+            Kind of problem
             <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
                 <option value="">something else, described below</option>
                 {categories.map((category) => (
@@ -45,7 +45,7 @@ function Kept({ onClose }: { onClose: () => void }) {
     return (
         <>
             <p role="status" class="good">
-                It is kept with this run. Thank you.
+                Your report is saved with this run. Thank you.
             </p>
             <p class="actions">
                 <button type="button" ref={close} class="primary" onClick={onClose}>
@@ -82,12 +82,12 @@ export function MissedDialog({ place, about, onClose }: { place: Place; about: s
             ) : (
                 <form class="missed" onSubmit={submit} noValidate>
                     <p class="note">
-                        What is wrong with this run and was not found? It is kept in the server's store, where{" "}
-                        <code>pyrometer evaluate</code> counts it.
+                        What is wrong with this run that no rule found? The server saves your report in its store, for{" "}
+                        <code>pyrometer evaluate</code>.
                     </p>
                     <RuleChoice value={rule} onChange={setRule} />
                     <label class="field">
-                        {rule ? "Anything to add" : "What was missed"}
+                        {rule ? "Comment" : "Description"}
                         <textarea
                             ref={area}
                             rows={4}
@@ -109,7 +109,7 @@ export function MissedDialog({ place, about, onClose }: { place: Place; about: s
                     )}
                     {outcome.kind === "refused" && (
                         <p class="warning" role="alert">
-                            It was not kept: {outcome.why}
+                            The report was not saved: {outcome.why}
                         </p>
                     )}
                     <p class="actions">

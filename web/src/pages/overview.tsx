@@ -15,14 +15,14 @@ function verdictOf(report: Report): string {
     const serious = report.findings.filter((finding) => finding.severity !== "low");
     if (!serious.length)
         return report.findings.length
-            ? `No problem above low severity; ${plural(report.findings.length, "hint")}.`
-            : "No problem found.";
+            ? `No finding above low severity; ${plural(report.findings.length, "finding")} of low severity.`
+            : "No findings.";
     const best = serious.reduce((a, b) => ((b.saves.wall_ms.expected ?? 0) > (a.saves.wall_ms.expected ?? 0) ? b : a));
     const saved = best.saves.wall_ms.expected;
     const gain = saved
         ? ` The largest, ${best.title.toLowerCase()}, costs about ${duration(saved)} of ${duration(report.application.duration_ms)}.`
         : "";
-    return `${plural(serious.length, "problem")} found.${gain}`;
+    return `${plural(serious.length, "finding")} above low severity.${gain}`;
 }
 
 function Totals({ report }: { report: Report }) {
@@ -34,7 +34,7 @@ function Totals({ report }: { report: Report }) {
     const cost = report.cost?.total;
     return (
         <Figures>
-            <Figure name="Wall clock" value={duration(report.application.duration_ms)} />
+            <Figure name="Wall time" value={duration(report.application.duration_ms)} />
             <Figure
                 name="Core time"
                 value={duration(report.accounting.core.total_ms)}
@@ -47,8 +47,8 @@ function Totals({ report }: { report: Report }) {
             <Figure name="Executors" value={count(totals.executors)} />
             <Figure name="Input" value={bytes(totals.input_bytes)} />
             <Figure name="Output" value={bytes(totals.output_bytes)} />
-            <Figure name="Shuffled" value={bytes(totals.shuffle_write_bytes)} />
-            <Figure name="Spilled to disk" value={bytes(totals.disk_spill_bytes)} />
+            <Figure name="Shuffle write" value={bytes(totals.shuffle_write_bytes)} />
+            <Figure name="Spill (disk)" value={bytes(totals.disk_spill_bytes)} />
             <Figure
                 name="Executor heap"
                 value={share(memory.executor_heap_used_share)}
@@ -62,7 +62,7 @@ function Findings({ report, place, wanted }: { report: Report; place: Place; wan
     if (!report.findings.length)
         return (
             <Empty title="Nothing to change">
-                {`${plural(Object.keys(report.rules).length, "rule")} looked at this run and found it healthy.`}
+                {`${plural(Object.keys(report.rules).length, "rule")} checked this run and found nothing to change.`}
             </Empty>
         );
     const cards = (findings: Finding[]) => (
@@ -90,7 +90,7 @@ function Findings({ report, place, wanted }: { report: Report; place: Place; wan
             )}
             {folded.length > 0 && (
                 <details>
-                    <summary>{plural(folded.length, "finding")} said to be false for this application</summary>
+                    <summary>{plural(folded.length, "finding")} marked as false for this application</summary>
                     {cards(folded)}
                 </details>
             )}
@@ -101,24 +101,24 @@ function Findings({ report, place, wanted }: { report: Report; place: Place; wan
 function Bounds({ report }: { report: Report }) {
     const wall = report.application.duration_ms ?? 0;
     const rows = [
-        { name: "This run", ms: wall, means: "as it was" },
-        { name: "Even", ms: report.bounds.ideal_ms, means: "the same cores, evenly filled" },
+        { name: "This run", ms: wall, means: "measured" },
+        { name: "Full cores", ms: report.bounds.ideal_ms, means: "the same cores without idle time" },
         {
             name: "Critical path",
             ms: report.bounds.critical_path_ms,
-            means: "endless cores: the longest chain of tasks",
+            means: "unlimited cores: the longest chain of tasks",
         },
         {
-            name: "Driver alone",
+            name: "Driver only",
             ms: report.bounds.driver_ms,
-            means: "no stage could run: the driver, and waiting for executors",
+            means: "no stage ran: driver work, and waiting for executors",
         },
-        { name: "One core", ms: report.bounds.one_core_ms, means: "everything one after the other" },
+        { name: "One core", ms: report.bounds.one_core_ms, means: "all tasks one after another" },
     ];
     const scale = Math.max(1, ...rows.map((row) => row.ms ?? 0));
     return (
         <table class="bars">
-            <caption class="off-screen">How short the run could have been</caption>
+            <caption class="off-screen">Bounds of the wall time</caption>
             <tbody>
                 {rows.map((row) => (
                     <tr key={row.name}>
@@ -138,27 +138,27 @@ function Bounds({ report }: { report: Report }) {
 function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
     const { wall, core } = report.accounting;
-    const columns = useMemo(() => stageColumns(place), [place.app, place.attempt]);
+    const columns = useMemo(() => stageColumns(place, report.stages), [place.app, place.attempt, report.stages]);
     return (
         <>
             <p class="lead">{verdictOf(report)}</p>
             {report.integrity.confidence < 0.9 && (
                 <p class="warning">
-                    The log is not complete (confidence {share(report.integrity.confidence)}):{" "}
-                    <a href={link(["app", place.app, place.attempt, "integrity"])}>what is missing</a>.
+                    The log is incomplete (confidence {share(report.integrity.confidence)}):{" "}
+                    <a href={link(["app", place.app, place.attempt, "integrity"])}>see what is missing</a>.
                 </p>
             )}
             <Totals report={report} />
             <div class="columns">
                 <Section
-                    title="Wall clock"
-                    note={`${duration(wall.total_ms)}: what the application waited for, moment by moment`}
+                    title="Wall time"
+                    note={`${duration(wall.total_ms)}: what the application waited for at each moment`}
                 >
                     <StackedBar title="Wall time in its parts" total={wall.total_ms} parts={wall.parts} />
                 </Section>
                 <Section
                     title="Core time"
-                    note={`${duration(core.total_ms)}: what executors' cores did while they were held`}
+                    note={`${duration(core.total_ms)}: what the cores of the executors did while they were allocated`}
                 >
                     {core.total_ms > 0 ? (
                         <StackedBar title="Core time in its parts" total={core.total_ms} parts={core.parts} />
@@ -167,21 +167,18 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
                     )}
                 </Section>
             </div>
-            <Section title="Findings" note={report.findings.length ? "the most saved first" : undefined}>
+            <Section title="Findings" note={report.findings.length ? "largest saving first" : undefined}>
                 <Findings report={report} place={place} wanted={wanted} />
             </Section>
             {settings.length > 0 && (
-                <Section
-                    title="Configuration changes"
-                    note="of all findings together, for spark-defaults.conf or --conf"
-                >
+                <Section title="Configuration changes" note="from all findings, for spark-defaults.conf or --conf">
                     <CodeBlock text={settings.join("\n")} label="configuration" />
                 </Section>
             )}
-            <Section title="How short it could have been">
+            <Section title="Bounds of the wall time">
                 <Bounds report={report} />
             </Section>
-            <Section title="Stages" note={plural(report.stages.length, "attempt")}>
+            <Section title="Stages" note={plural(report.stages.length, "stage attempt")}>
                 {report.stages.length ? (
                     <Table
                         caption="Stages"

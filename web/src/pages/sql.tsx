@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { appAddress, available, useDocument } from "../data/documents";
 import { bytes, count, duration, plural, share, time, words } from "../format";
 import { PlanGraph } from "../plan/graph";
-import { MOST_NODES } from "../plan/layout";
+import { MOST_NODES, stagesOf } from "../plan/layout";
 import type { Plan, PlanNode, SqlExecution, SqlList, SqlPlan } from "../plan/types";
 import { link, useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section, Status } from "../ui/parts";
@@ -32,10 +32,16 @@ function listColumns({ app, attempt }: Place): Column<SqlExecution>[] {
             value: (row) => row.description,
             cell: (row) => <CallSite text={row.description ?? row.call_site} />,
         },
-        { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
-        { name: "Started (UTC)", value: (row) => row.start_ms, cell: (row) => time(row.start_ms) },
+        { name: "State", minor: true, value: (row) => row.status, cell: (row) => <Status status={row.status} /> },
         {
-            name: "Took",
+            name: "Started (UTC)",
+            class: "nowrap",
+            minor: true,
+            value: (row) => row.start_ms,
+            cell: (row) => time(row.start_ms),
+        },
+        {
+            name: "Duration",
             number: true,
             value: (row) => row.duration_ms,
             cell: (row) => duration(row.duration_ms),
@@ -65,7 +71,7 @@ function List({ place }: { place: Place }) {
                         initial={{ column: 4, descending: true }}
                     />
                 ) : (
-                    <Empty title="No SQL">This application ran no SQL and no DataFrame query.</Empty>
+                    <Empty title="No SQL">This application ran no SQL or DataFrame query.</Empty>
                 )
             }
         </Loaded>
@@ -99,9 +105,9 @@ function nodeColumns(total: number): Column<PlanNode>[] {
             value: (row) => row.bytes,
             cell: (row) => (row.bytes === null ? "" : bytes(row.bytes)),
         },
-        { name: "Stages", cell: (row) => row.stages.join(", ") },
+        { name: "Stages", class: "nowrap", cell: (row) => stagesOf(row).join(", ") },
         {
-            name: "What it does",
+            name: "Details",
             class: "clip",
             cell: (row) => <span title={row.detail ?? ""}>{row.detail ?? ""}</span>,
         },
@@ -115,15 +121,15 @@ function Operator({ node, place }: { node: PlanNode; place: Place }) {
             title={node.name}
             note={
                 node.own_ms === null
-                    ? "no time of its own is known"
-                    : `${duration(node.own_ms)} of its own, all tasks added up`
+                    ? "its own time is not known"
+                    : `${duration(node.own_ms)} of its own, sum over all tasks`
             }
         >
             {node.detail && <pre class="wrap plan-detail">{node.detail}</pre>}
             {node.stages.length > 0 && (
                 <p>
                     Runs in{" "}
-                    {node.stages.map((stage, i) => (
+                    {stagesOf(node).map((stage, i) => (
                         <span key={stage}>
                             {i > 0 && ", "}
                             <a href={link(["app", place.app, place.attempt, "stage", stage, 0])}>stage {stage}</a>
@@ -141,7 +147,7 @@ function Operator({ node, place }: { node: PlanNode; place: Place }) {
                     ]}
                 />
             ) : (
-                <p class="note">It has no metrics.</p>
+                <p class="note">The operator has no metrics.</p>
             )}
         </Section>
     );
@@ -176,22 +182,22 @@ function PlanView({ document: it, place, query }: { document: SqlPlan; place: Pl
             <p class="lead">{it.description ?? it.call_site ?? `SQL execution ${it.id}`}</p>
             <Figures>
                 <Figure name="State" value={it.status} />
-                <Figure name="Took" value={duration(it.duration_ms)} />
+                <Figure name="Duration" value={duration(it.duration_ms)} />
                 <Figure name="Jobs" value={count(it.jobs.length)} hint={plural(it.stages.length, "stage")} />
                 <Figure name="Tasks" value={count(it.tasks)} hint={duration(it.task_ms)} />
-                <Figure name="Not in operators" value={duration(it.other_ms)} hint="of task time" />
+                <Figure name="Outside operators" value={duration(it.other_ms)} hint="of task time" />
             </Figures>
             {it.failure && <pre class="wrap warning">{it.failure}</pre>}
             {plan ? (
                 <>
                     <Section
                         title="Plan"
-                        note="the darker, the more time of its own; lines are as thick as the rows that pass"
+                        note="darker: more own time; thicker lines: more rows"
                         actions={<Versions plans={it.plans} current={version} onPick={setVersion} />}
                     >
                         {work.length > MOST_NODES ? (
                             <Empty title="Too large to draw">
-                                {plural(work.length, "operator")}: the table below has them all.
+                                The plan has {plural(work.length, "operator")}. The table below lists them.
                             </Empty>
                         ) : (
                             <PlanGraph

@@ -35,13 +35,13 @@ const CAUSES: Record<string, string> = {
     host: "slow host",
     locality: "far from its data",
     scheduler_delay: "waited to be scheduled",
-    deserialize: "unpacking",
+    deserialize: "task deserialization",
     shuffle_write: "writing shuffle files",
-    result: "packing and sending its result",
+    result: "serialized and sent its result",
     spill: "spilled to disk",
     computing: "more work for the same data",
-    retry: "ran before and failed",
-    cpu_starved: "too little processor time",
+    retry: "retry after a failure",
+    cpu_starved: "too little CPU time",
     waiting: "waited for something outside Spark",
     unknown: "unknown",
 };
@@ -138,24 +138,24 @@ function Scatter({ stage }: { stage: StageDocument }) {
     return (
         <Section
             title="Tasks"
-            note="each one a point"
+            note="one point per task"
             actions={
                 <span class="choices">
                     <Choice
-                        label="Across"
+                        label="X axis"
                         value={x}
                         values={["launch_ms", ...metrics.filter((name) => name !== y)]}
                         onChange={setX}
                     />
-                    <Choice label="Up" value={y} values={metrics} onChange={setY} />
+                    <Choice label="Y axis" value={y} values={metrics} onChange={setY} />
                     <button type="button" aria-pressed={log} onClick={() => setLog(!log)}>
-                        Log
+                        Log scale
                     </button>
                 </span>
             }
         >
             <Plot
-                label={`${metricName(y)} of ${plural(stage.tasks, "task")} by ${x === "launch_ms" ? "start" : metricName(x)}; the tables below hold quantiles and the slowest tasks`}
+                label={`${metricName(y)} of ${plural(stage.tasks, "task")} by ${x === "launch_ms" ? "start" : metricName(x)}; the tables below show quantiles and the slowest tasks`}
                 height={300}
                 data={data}
                 options={options}
@@ -222,11 +222,11 @@ function Distribution({ stage }: { stage: StageDocument }) {
     return (
         <Section
             title="Distribution"
-            actions={<Choice label="Of" value={metric} values={metrics} onChange={setMetric} />}
+            actions={<Choice label="Metric" value={metric} values={metrics} onChange={setMetric} />}
         >
-            <Plot label={`How many tasks had which ${metricName(metric)}`} height={240} data={data} options={options} />
+            <Plot label={`Number of tasks by ${metricName(metric)}`} height={240} data={data} options={options} />
             <details>
-                <summary>As a table</summary>
+                <summary>Show as a table</summary>
                 <Table
                     caption={`Tasks by ${metricName(metric)}`}
                     rows={made.counts.map((value, i) => ({ range: range(i), value }))}
@@ -241,7 +241,7 @@ function Distribution({ stage }: { stage: StageDocument }) {
 }
 
 const HEATS: Record<HeatKind, { name: string; text: (value: number) => string }> = {
-    duration: { name: "length of the tasks", text: (value) => duration(value) },
+    duration: { name: "task duration", text: (value) => duration(value) },
     running: { name: "running tasks", text: (value) => `${fixed(value, 1)} tasks` },
     gc: { name: "garbage collection", text: (value) => share(value) },
 };
@@ -256,7 +256,7 @@ function ExecutorHeat({ stage }: { stage: StageDocument }) {
             title="Executors over time"
             actions={
                 <label>
-                    Colour by{" "}
+                    Color by{" "}
                     <select value={kind} onChange={(event) => setKind(event.currentTarget.value as HeatKind)}>
                         {Object.entries(HEATS).map(([value, { name }]) => (
                             <option key={value} value={value}>
@@ -268,7 +268,7 @@ function ExecutorHeat({ stage }: { stage: StageDocument }) {
             }
         >
             <Heatmap
-                label={`${HEATS[kind].name} of each executor over time; the table below sums it up`}
+                label={`${HEATS[kind].name} of each executor over time; the table below has the sums`}
                 rows={names}
                 columns={made.columns}
                 values={made.values}
@@ -278,7 +278,7 @@ function ExecutorHeat({ stage }: { stage: StageDocument }) {
                 text={HEATS[kind].text}
             />
             <details open={rows.length <= 8}>
-                <summary>As a table</summary>
+                <summary>Show as a table</summary>
                 <Table
                     caption="Executors of this stage"
                     rows={rows}
@@ -303,7 +303,7 @@ function ExecutorHeat({ stage }: { stage: StageDocument }) {
                             value: (row) => row.median,
                             cell: (row) => duration(row.median),
                         },
-                        { name: "Slowest", number: true, value: (row) => row.max, cell: (row) => duration(row.max) },
+                        { name: "Max task", number: true, value: (row) => row.max, cell: (row) => duration(row.max) },
                         { name: "GC", number: true, value: (row) => row.gcShare, cell: (row) => share(row.gcShare) },
                         {
                             name: "Failed",
@@ -319,12 +319,12 @@ function ExecutorHeat({ stage }: { stage: StageDocument }) {
 }
 
 const QUANTILES = ["min", "p25", "median", "p75", "p95", "max"] as const;
-const HEADS = { min: "Least", p25: "25 %", median: "Median", p75: "75 %", p95: "95 %", max: "Most" };
+const HEADS = { min: "Min", p25: "p25", median: "Median", p75: "p75", p95: "p95", max: "Max" };
 
 function Quantiles({ stage }: { stage: StageDocument }) {
     const rows = metricsOf(stage).map((name) => ({ name, values: stage.quantiles[name]! }));
     return (
-        <Section title="Quantiles" note="over the tasks that succeeded; what is zero everywhere is left out">
+        <Section title="Quantiles" note="of the tasks that succeeded; metrics that are always zero are left out">
             {rows.length ? (
                 <Table
                     caption="Quantiles of the tasks' metrics"
@@ -353,7 +353,7 @@ function Outliers({ stage }: { stage: StageDocument }) {
         .map(([cause, number]) => `${plural(number, "task")}: ${CAUSES[cause] ?? words(cause)}`)
         .join(" · ");
     return (
-        <Section title="Why slow tasks were slow" note={summary || undefined}>
+        <Section title="Causes of slow tasks" note={summary || undefined}>
             {stage.outliers.length ? (
                 <Table
                     caption="Slow tasks and their causes"
@@ -363,13 +363,13 @@ function Outliers({ stage }: { stage: StageDocument }) {
                     columns={[
                         { name: "Task", number: true, value: (row) => row.index, cell: (row) => row.index },
                         {
-                            name: "Took",
+                            name: "Duration",
                             number: true,
                             value: (row) => row.duration_ms,
                             cell: (row) => duration(row.duration_ms),
                         },
                         {
-                            name: "Beside the median",
+                            name: "Times the median",
                             number: true,
                             value: (row) => row.times_median,
                             cell: (row) => times(row.times_median),
@@ -379,7 +379,7 @@ function Outliers({ stage }: { stage: StageDocument }) {
                             value: (row) => row.cause,
                             cell: (row) => <b class="cause-name">{CAUSES[row.cause] ?? words(row.cause)}</b>,
                         },
-                        { name: "Why", class: "meaning", cell: (row) => row.text },
+                        { name: "Details", class: "meaning", cell: (row) => row.text },
                     ]}
                 />
             ) : (
@@ -457,13 +457,13 @@ function Head({ stage, report, place }: { stage: StageDocument; report: Report |
                         </span>
                     )}
                     <a href={link(["app", place.app, place.attempt, "timeline"], { stage: stage.id })}>
-                        on the timeline
+                        show on the timeline
                     </a>
                 </p>
             </div>
             {row?.failure && <pre class="failure wrap">{row.failure}</pre>}
             <Figures>
-                <Figure name="Took" value={duration(took)} />
+                <Figure name="Duration" value={duration(took)} />
                 <Figure
                     name="Tasks"
                     value={count(stage.tasks)}
@@ -472,14 +472,14 @@ function Head({ stage, report, place }: { stage: StageDocument; report: Report |
                 <Figure name="Task time" value={duration(row?.task_ms ?? sum("duration_ms"))} />
                 <Figure name="Median task" value={duration(slots?.median)} />
                 <Figure
-                    name="Slowest task"
+                    name="Max task"
                     value={duration(slots?.max)}
                     hint={slots?.median && slots.max ? `${times(slots.max / slots.median)} the median` : undefined}
                 />
                 <Figure name="Input" value={bytes(row?.input_bytes ?? sum("input_bytes"))} />
-                <Figure name="Shuffle in" value={bytes(row?.shuffle_read_bytes ?? sum("shuffle_read_bytes"))} />
-                <Figure name="Shuffle out" value={bytes(row?.shuffle_write_bytes ?? sum("shuffle_write_bytes"))} />
-                <Figure name="Spilled to disk" value={bytes(row?.disk_spill_bytes ?? sum("disk_spill_bytes"))} />
+                <Figure name="Shuffle read" value={bytes(row?.shuffle_read_bytes ?? sum("shuffle_read_bytes"))} />
+                <Figure name="Shuffle write" value={bytes(row?.shuffle_write_bytes ?? sum("shuffle_write_bytes"))} />
+                <Figure name="Spill (disk)" value={bytes(row?.disk_spill_bytes ?? sum("disk_spill_bytes"))} />
                 <Figure
                     name="Executors"
                     value={count(stage.executors.length)}
@@ -498,7 +498,7 @@ function View({ stage, report, place }: { stage: StageDocument; report: Report |
             {report && <StageFindings report={report} stage={stage} place={place} />}
             {drawn < stage.tasks && drawn > 0 && (
                 <p class="warning">
-                    Of {plural(stage.tasks, "task")} the longest {count(drawn)} are here.
+                    This page shows the longest {count(drawn)} of {plural(stage.tasks, "task")}.
                 </p>
             )}
             {drawn > 0 ? (
@@ -512,7 +512,7 @@ function View({ stage, report, place }: { stage: StageDocument; report: Report |
                     <Quantiles stage={stage} />
                 </>
             ) : (
-                <Empty title="No task of this stage ended">The log ends before, or the stage was cancelled.</Empty>
+                <Empty title="No task of this stage ended">The log ends earlier, or the stage was cancelled.</Empty>
             )}
         </>
     );
@@ -522,14 +522,14 @@ function View({ stage, report, place }: { stage: StageDocument; report: Report |
 function StageList({ report, place }: { report: Report; place: Place }) {
     const base = appAddress(place.app, place.attempt);
     const embedded = embeddedBelow(`${base}/stages/`).length;
-    const columns = useMemo(() => stageColumns(place), [place.app, place.attempt]);
+    const columns = useMemo(() => stageColumns(place, report.stages), [place.app, place.attempt, report.stages]);
     return (
         <Section
             title="Stages"
             note={
                 fromDisk && embedded < report.stages.length
-                    ? `${count(embedded)} of ${count(report.stages.length)} came with this report: those with findings and the longest`
-                    : plural(report.stages.length, "attempt")
+                    ? `this report has the details of ${count(embedded)} of ${count(report.stages.length)}: those with findings and the longest`
+                    : plural(report.stages.length, "stage attempt")
             }
         >
             {report.stages.length ? (

@@ -40,8 +40,8 @@ function numbers(
     name: string,
     value: (row: StageRow) => number | null,
     text: (value: number | null) => string,
-    more: Partial<Column<StageRow>> = {},
-): Column<StageRow> {
+    more: Partial<StageColumn> = {},
+): StageColumn {
     return { name, number: true, value, cell: (row) => text(value(row)), ...more };
 }
 
@@ -51,8 +51,14 @@ const someCount = (value: number | null) => (value ? count(value) : "");
 /** Left out where the page is narrow. */
 const minor = { minor: true };
 
-export function stageColumns(place: Place): Column<StageRow>[] {
-    return [
+interface StageColumn extends Column<StageRow> {
+    /** Left out where no stage has it. */
+    optional?: boolean;
+}
+
+/** `rows`: columns that none of them has a value for are left out, where that can be. */
+export function stageColumns(place: Place, rows: StageRow[]): Column<StageRow>[] {
+    const all: StageColumn[] = [
         { name: "Stage", value: (row) => row.id, cell: (row) => <StageName row={row} place={place} /> },
         {
             name: "Call site",
@@ -63,13 +69,18 @@ export function stageColumns(place: Place): Column<StageRow>[] {
         { name: "State", value: (row) => row.status, cell: (row) => <Status status={row.status} />, ...minor },
         numbers("Duration", wallOf, duration, { title: "From the submission of the stage to its end" }),
         numbers("Tasks", (row) => row.tasks, count),
-        numbers("Failed", (row) => row.failed_tasks, someCount, { title: "Failed tasks" }),
+        numbers("Failed", (row) => row.failed_tasks, someCount, { title: "Failed tasks", optional: true }),
         numbers("Task time", (row) => row.task_ms, duration, { title: "Sum of the durations of its tasks" }),
         numbers("Median task", (row) => row.duration_ms.median, duration, minor),
         numbers("Max task", (row) => row.duration_ms.max, duration, minor),
         numbers("Skew (max / median)", skewOf, times, {
             title: "Duration of the slowest task divided by the median duration of the tasks",
         }),
+        numbers("Shuffle read", (row) => row.shuffle_read_bytes, some, minor),
+        numbers("Shuffle write", (row) => row.shuffle_write_bytes, some, minor),
+        numbers("Spill (disk)", (row) => row.disk_spill_bytes, some, { title: "Bytes that its tasks spilled to disk" }),
+        numbers("Input", (row) => row.input_bytes, some, { ...minor, optional: true }),
+        numbers("Output", (row) => row.output_bytes, some, { ...minor, optional: true }),
         numbers(
             "Job",
             (row) => row.job,
@@ -80,15 +91,13 @@ export function stageColumns(place: Place): Column<StageRow>[] {
             name: "SQL",
             number: true,
             title: "SQL execution",
+            optional: rows.every((row) => row.sql === null),
             value: (row) => row.sql,
             cell: (row) => <QueryName row={row} place={place} />,
             ...minor,
         },
-        numbers("Input", (row) => row.input_bytes, some, minor),
-        numbers("Shuffle read", (row) => row.shuffle_read_bytes, some, minor),
-        numbers("Shuffle write", (row) => row.shuffle_write_bytes, some, minor),
-        numbers("Spill (disk)", (row) => row.disk_spill_bytes, some, { title: "Bytes that its tasks spilled to disk" }),
     ];
+    return all.filter(({ optional, value }) => !optional || rows.some((row) => value?.(row)));
 }
 
 /** The most task time first. */

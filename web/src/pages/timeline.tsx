@@ -50,6 +50,7 @@ function stageColumns(model: TimelineModel, place: Place, show: (bar: StageBar) 
     return [
         {
             name: "Stage",
+            class: "nowrap",
             value: (bar) => stage(bar).id,
             cell: (bar) => {
                 const { id, attempt } = stage(bar);
@@ -66,14 +67,31 @@ function stageColumns(model: TimelineModel, place: Place, show: (bar: StageBar) 
             value: (bar) => stage(bar).name,
             cell: (bar) => <CallSite text={stage(bar).name} />,
         },
-        { name: "State", value: (bar) => stage(bar).status, cell: (bar) => <Status status={stage(bar).status} /> },
-        { name: "Job", number: true, value: (bar) => stage(bar).job, cell: (bar) => stage(bar).job ?? "-" },
-        { name: "From", number: true, value: (bar) => bar.from, cell: (bar) => offset(bar.from, 100) },
-        { name: "Took", number: true, value: (bar) => bar.to - bar.from, cell: (bar) => duration(bar.to - bar.from) },
+        {
+            name: "State",
+            minor: true,
+            value: (bar) => stage(bar).status,
+            cell: (bar) => <Status status={stage(bar).status} />,
+        },
+        {
+            name: "Job",
+            number: true,
+            minor: true,
+            value: (bar) => stage(bar).job,
+            cell: (bar) => stage(bar).job ?? "-",
+        },
+        { name: "Start", number: true, value: (bar) => bar.from, cell: (bar) => offset(bar.from, 100) },
+        {
+            name: "Duration",
+            number: true,
+            value: (bar) => bar.to - bar.from,
+            cell: (bar) => duration(bar.to - bar.from),
+        },
         { name: "Tasks", number: true, value: (bar) => stage(bar).tasks, cell: (bar) => count(stage(bar).tasks) },
         {
             name: "Median task",
             number: true,
+            minor: true,
             value: (bar) => model.median[bar.index],
             cell: (bar) => duration(model.median[bar.index]),
         },
@@ -99,9 +117,9 @@ function Executors({ document }: { document: TimelineDocument }) {
                 { name: "Executor", value: (row) => Number(row.id) || row.id, cell: (row) => row.id },
                 { name: "Host", value: (row) => row.host, cell: (row) => row.host ?? "-" },
                 { name: "Cores", number: true, value: (row) => row.cores, cell: (row) => count(row.cores) },
-                { name: "Came", number: true, value: (row) => row.added_ms, cell: (row) => since(row.added_ms) },
-                { name: "Left", number: true, value: (row) => row.removed_ms, cell: (row) => since(row.removed_ms) },
-                { name: "Why", value: (row) => row.remove_reason, cell: (row) => row.remove_reason ?? "" },
+                { name: "Added", number: true, value: (row) => row.added_ms, cell: (row) => since(row.added_ms) },
+                { name: "Removed", number: true, value: (row) => row.removed_ms, cell: (row) => since(row.removed_ms) },
+                { name: "Reason", value: (row) => row.remove_reason, cell: (row) => row.remove_reason ?? "" },
             ]}
         />
     );
@@ -125,20 +143,20 @@ function Controls({
     return (
         <>
             <label>
-                Colour by{" "}
+                Color by{" "}
                 <select value={colouring} onChange={(event) => setColouring(event.currentTarget.value as Colouring)}>
                     <option value="stage">stage</option>
                     <option value="outcome">outcome</option>
-                    <option value="length">length beside the median</option>
+                    <option value="length">duration relative to the median</option>
                 </select>
             </label>{" "}
             <button type="button" aria-pressed={dense} onClick={() => setDense(!dense)}>
                 Dense
             </button>{" "}
-            <button type="button" aria-label="Closer" onClick={() => onZoom(0.5)}>
+            <button type="button" aria-label="Zoom in" onClick={() => onZoom(0.5)}>
                 +
             </button>{" "}
-            <button type="button" aria-label="Farther" onClick={() => onZoom(2)}>
+            <button type="button" aria-label="Zoom out" onClick={() => onZoom(2)}>
                 −
             </button>{" "}
             <button type="button" onClick={onAll}>
@@ -152,20 +170,20 @@ const LEGEND: Record<Colouring, [string, string][]> = {
     stage: [
         ["bad", "failed"],
         ["warn", "killed"],
-        ["raised", "only the driver worked"],
+        ["raised", "only the driver was busy"],
     ],
     outcome: [
         ["part-compute", "succeeded"],
         ["bad", "failed"],
         ["warn", "killed"],
-        ["raised", "only the driver worked"],
+        ["raised", "only the driver was busy"],
     ],
     length: [
-        ["part-compute", "below 1.5 x the stage's median"],
-        ["chart-6", "to 2 x"],
-        ["chart-2", "to 5 x"],
-        ["bad", "above, or failed"],
-        ["raised", "only the driver worked"],
+        ["part-compute", "below 1.5 x the median of the stage"],
+        ["chart-6", "1.5 x to 2 x"],
+        ["chart-2", "2 x to 5 x"],
+        ["bad", "5 x or more, or failed"],
+        ["raised", "only the driver was busy"],
     ],
 };
 
@@ -279,19 +297,17 @@ function View({
                                 <span class="finding-mark" aria-hidden="true">
                                     !
                                 </span>
-                                a finding is about it (gaps: hatched)
+                                has a finding (driver gaps: hatched)
                             </span>
                         )}
                     </span>
-                    <span class="note">
-                        Drag to move, Ctrl and wheel to zoom, double-click a bar to fill the view with it.
-                    </span>
+                    <span class="note">Drag to move. Ctrl + wheel zooms. Double-click a bar to zoom to it.</span>
                 </p>
                 <Picked model={model} hit={picked} place={place} stage={stageId} />
             </Section>
             <Section
                 title={!chosen ? "Stages in view" : stageId ? `Stage ${stageId}` : `Stages of: ${wanted?.title}`}
-                note={plural(visible.length, "attempt")}
+                note={plural(visible.length, "stage attempt")}
                 actions={
                     chosen && (
                         <button type="button" onClick={() => pick(null)}>
@@ -308,10 +324,10 @@ function View({
                         limit={20}
                     />
                 ) : (
-                    <Empty title="No stage ran then" />
+                    <Empty title="No stage ran in this time range" />
                 )}
             </Section>
-            <Section title="Executors coming and going">
+            <Section title="Executors added and removed">
                 <Executors document={document} />
             </Section>
         </>

@@ -20,10 +20,10 @@ interface Job {
 }
 
 const PHASES: Record<Job["phase"], string> = {
-    waiting: "Waits for those before it",
-    packing: "Packing its files",
+    waiting: "Waiting for the uploads before it",
+    packing: "Packing the files",
     sending: "Sending",
-    reading: "The server reads it",
+    reading: "The server reads the log",
 };
 
 function Outcome({ result }: { result: Sent }) {
@@ -33,7 +33,7 @@ function Outcome({ result }: { result: Sent }) {
                 <p key={`${one.id}/${one.attempt}`}>
                     <a href={link(["app", one.id, one.attempt ?? "-", "overview"])}>{one.name ?? one.id}</a>{" "}
                     <span class="note">
-                        <code>{one.id}</code> is there.
+                        <code>{one.id}</code> is ready.
                     </span>
                 </p>
             ))}
@@ -175,7 +175,7 @@ function useUploads(server: Server): { jobs: Job[]; add: (files: Named[]) => voi
                 cancel: new AbortController(),
             });
         }
-        if (files.length && !jobs.current.length) announce("There is no log in it");
+        if (files.length && !jobs.current.length) announce("No log found");
         draw((n) => n + 1);
         void work();
     };
@@ -203,8 +203,8 @@ function Uploads({ server }: { server: Server }) {
             >
                 <Drop onFiles={add} />
                 <p class="note">
-                    The files of a rolling log (a folder eventlog_v2_...) go as one. Logs stay on the server that this
-                    page came from.
+                    The files of a rolling log (a folder eventlog_v2_...) are uploaded together. Logs stay on the server
+                    of this page.
                 </p>
             </Section>
             {jobs.length > 0 && (
@@ -241,12 +241,14 @@ export function Upload(_: RootPageProps) {
         <div class="page">
             <h1>Upload</h1>
             {server === null ? (
-                <Loading what="what the server takes" />
+                <Loading what="limits of the server" />
             ) : takesUploads(server) ? (
                 <Uploads server={server} />
             ) : (
                 <Empty title="No uploads here">
-                    {server.uploads ? "Your token lets you read, not upload." : "This server takes none."}
+                    {server.uploads
+                        ? "Your token allows reading, but not uploading."
+                        : "This server does not accept uploads."}
                 </Empty>
             )}
         </div>

@@ -107,46 +107,48 @@ function Outcome({ data }: { data: WhatIf }) {
     return (
         <div aria-live="polite">
             <Figures>
-                <Figure name="Time" value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)} />
+                <Figure name="Predicted range" value={durationRange(scenario.wall_ms.low, scenario.wall_ms.high)} />
                 <Figure
                     name="Expected"
                     value={duration(scenario.wall_ms.expected)}
                     hint={change((scenario.wall_ms.expected - base.replayed_ms) / base.replayed_ms)}
                 />
                 <Figure
-                    name="Took"
+                    name="Measured"
                     value={duration(base.measured_ms)}
-                    hint={`replay ${share(base.replay_error_share)} off`}
+                    hint={`replay error ${share(base.replay_error_share)}`}
                 />
                 <Figure name="Cost" value={costText(scenario, base)} />
-                <Figure name="Slots used" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />
-                <Figure name="At least" value={duration(scenario.critical_path_ms)} hint="however many slots" />
+                <Figure name="Slot usage" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />
+                <Figure name="Critical path" value={duration(scenario.critical_path_ms)} hint="with unlimited slots" />
             </Figures>
             {findings && findings.vanish.length + findings.appear.length > 0 && (
                 <ul class="plain">
                     {findings.vanish.map((one) => (
                         <li key={one.id} class="gone">
-                            goes: {one.title ?? one.rule}
+                            removed: {one.title ?? one.rule}
                         </li>
                     ))}
                     {findings.appear.map((one) => (
                         <li key={one.id} class="warn">
-                            comes: {one.title ?? one.rule}
+                            new: {one.title ?? one.rule}
                         </li>
                     ))}
                 </ul>
             )}
-            <details>
-                <summary>How it was told ({plural(scenario.models.length, "model")})</summary>
-                <ul>
-                    {scenario.models.map((model) => (
-                        <li key={model.name}>
-                            <strong>{model.name}</strong>: {model.effect}; may be wrong by{" "}
-                            {duration(Math.max(model.doubt_ms.below, model.doubt_ms.above))}
-                        </li>
-                    ))}
-                </ul>
-            </details>
+            {scenario.models.length > 0 && (
+                <details>
+                    <summary>How this was predicted ({plural(scenario.models.length, "model")})</summary>
+                    <ul>
+                        {scenario.models.map((model) => (
+                            <li key={model.name}>
+                                <strong>{model.name}</strong>: {model.effect}; error up to{" "}
+                                {duration(Math.max(model.doubt_ms.below, model.doubt_ms.above))}
+                            </li>
+                        ))}
+                    </ul>
+                </details>
+            )}
         </div>
     );
 }
@@ -292,7 +294,7 @@ function Pareto({ data, choice }: { data: WhatIf; choice: Choice }) {
     );
     return (
         <Plot
-            label="Predicted time against cost; the table has the numbers"
+            label="Predicted time and cost; the table has the numbers"
             height={260}
             data={series}
             options={options}
@@ -327,7 +329,7 @@ function SweepTable({ data, choice }: { data: WhatIf; choice: Choice }) {
                     value: (row) => row.wall_ms.expected,
                     cell: (row) => duration(row.wall_ms.expected),
                 },
-                { name: "Between", number: true, cell: (row) => durationRange(row.wall_ms.low, row.wall_ms.high) },
+                { name: "Range", number: true, cell: (row) => durationRange(row.wall_ms.low, row.wall_ms.high) },
                 {
                     name: "Cost",
                     number: true,
@@ -335,7 +337,7 @@ function SweepTable({ data, choice }: { data: WhatIf; choice: Choice }) {
                     cell: (row) => costText(row, data.base),
                 },
                 {
-                    name: "Slots used",
+                    name: "Slot usage",
                     number: true,
                     value: (row) => row.utilization,
                     cell: (row) => share(row.utilization),
@@ -351,18 +353,18 @@ function Sweeps({ data, choice }: { data: WhatIf; choice: Choice }) {
             <div class="columns">
                 <Section
                     title="Time by executors"
-                    note={`of ${plural(data.base.cores_per_executor, "core")}; nine of ten runs should lie in the band; the dashed line marks the current number`}
+                    note={`with ${plural(data.base.cores_per_executor, "core")} each; 90 % of runs should be in the band; the dashed line marks the scenario`}
                 >
                     <Sweep data={data} choice={choice} />
                 </Section>
                 <Section
-                    title="Time against cost"
-                    note="the line joins what no other beats in both; the ring marks the current choice"
+                    title="Time and cost"
+                    note="no other configuration beats those on the line in both; the ring marks the scenario"
                 >
                     <Pareto data={data} choice={choice} />
                 </Section>
             </div>
-            <Section title="All of them" note={plural(data.scenarios.length, "configuration")}>
+            <Section title="All configurations" note={plural(data.scenarios.length, "configuration")}>
                 <SweepTable data={data} choice={choice} />
             </Section>
         </>
@@ -384,7 +386,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 onChange={change("executors")}
             />
             <Slider
-                name="Cores of each"
+                name="Cores per executor"
                 value={asked.cores}
                 fallback={base.cores_per_executor}
                 most={Math.max(8, base.cores_per_executor * 2)}
@@ -392,7 +394,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 onChange={change("cores")}
             />
             <Slider
-                name="Heap of each"
+                name="Heap per executor"
                 value={asked.memory}
                 fallback={memory}
                 least={512}
@@ -402,7 +404,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 onChange={change("memory")}
             />
             <Slider
-                name="Times the data"
+                name="Data size"
                 value={asked.data}
                 fallback={1}
                 least={0.25}
@@ -417,14 +419,14 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                     type="number"
                     min={1}
                     max={100000}
-                    placeholder="as it was"
+                    placeholder="unchanged"
                     value={asked.partitions}
                     onChange={(event) => change("partitions")(event.currentTarget.value)}
                 />
             </label>
             <label class="slider wide">
                 <span>
-                    Other settings <small>one KEY=VALUE a line</small>
+                    Other settings <small>one KEY=VALUE per line</small>
                 </span>
                 <textarea
                     rows={3}
@@ -435,7 +437,7 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 </textarea>
             </label>
             <button type="button" onClick={() => replaceQuery(Object.fromEntries(FIELDS.map((name) => [name, ""])))}>
-                As it was
+                Reset
             </button>
         </div>
     );
@@ -446,7 +448,7 @@ function Live({ base, address, query }: { base: WhatIf; address: string; query: 
     const request = useSettled(requestOf(asked));
     const state = useDocument<WhatIf>(request === null ? null : `${address}/${request}`);
     return (
-        <Section title="Change it" note="each change is simulated from this run's own tasks">
+        <Section title="Scenario" note="simulated from the tasks of this run">
             <Controls base={base.base} asked={asked} />
             {request === null ? (
                 <Outcome data={base} />
@@ -550,7 +552,7 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
     const scenario = data.scenarios.find((one) => isChosen(one, chosen));
     return (
         <>
-            <Section title="Change it" note="of what was predicted when this report was written">
+            <Section title="Scenario" note="from the predictions in this report">
                 <div class="sliders">
                     <Stops
                         name="Executors"
@@ -560,7 +562,7 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
                         onChange={(value) => replaceQuery({ executors: value === base.executors ? null : value })}
                     />
                     <Stops
-                        name="Cores of each"
+                        name="Cores per executor"
                         values={cores}
                         value={chosen.cores}
                         was={base.cores_per_executor}
@@ -569,9 +571,9 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
                 </div>
                 <Outcome data={{ base, scenarios: scenario ? [scenario] : [] }} />
                 <p class="note">
-                    A report from disk has no simulator: the sliders stop at{" "}
-                    {plural(data.scenarios.length, "prediction")} that came with it. Other numbers, memory, settings and
-                    amounts of data can be tried with pyrometer serve, or pyrometer whatif.
+                    A saved report has no simulator: the sliders stop at {plural(data.scenarios.length, "prediction")}{" "}
+                    in the report. To try other numbers, memory, settings and data sizes, run pyrometer serve or
+                    pyrometer whatif.
                 </p>
             </Section>
             <Sweeps data={data} choice={chosen} />
@@ -583,7 +585,7 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
 function FromDisk({ address, query }: { address: string; query: URLSearchParams }) {
     const there = available(`${address}/whatif`);
     const state = useDocument<WhatIf>(there ? `${address}/whatif` : null);
-    if (!there) return <Empty title="Not in this report">Open the log with: pyrometer serve FOLDER</Empty>;
+    if (!there) return <Empty title="Not in this report">To see it, open the log with: pyrometer serve FOLDER</Empty>;
     return (
         <Loaded state={state} what="prediction">
             {(data) => <Saved data={data} query={query} />}

@@ -1,7 +1,7 @@
 /** A plan as a picture: boxes coloured by their own time, wires as thick as the rows that go over them. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { duration, plural } from "../format";
-import { BOX, type Placed, placePlan } from "./layout";
+import { BOX, type Placed, placePlan, stagesOf } from "./layout";
 import type { Plan, PlanNode } from "./types";
 
 interface View {
@@ -30,6 +30,7 @@ function Box({
     onChoose: () => void;
 }) {
     const { node, x, y } = placed;
+    const stages = stagesOf(node);
     const facts = [
         node.own_ms !== null ? duration(node.own_ms) : null,
         node.rows !== null ? plural(node.rows, "row") : null,
@@ -57,9 +58,7 @@ function Box({
                 {clip(facts.join(" · "), 34)}
             </text>
             <text x="10" y="52" class="plan-stages">
-                {node.stages.length
-                    ? clip(`stage${node.stages.length > 1 ? "s" : ""} ${node.stages.join(", ")}`, 34)
-                    : ""}
+                {stages.length ? clip(`stage${stages.length > 1 ? "s" : ""} ${stages.join(", ")}`, 34) : ""}
             </text>
         </g>
     );
@@ -140,15 +139,15 @@ export function PlanGraph({
         <div class="plan">
             <p class="plan-tools">
                 <button type="button" onClick={() => zoom(1.25, (place.current?.clientWidth ?? 0) / 2, HEIGHT / 2)}>
-                    Larger
+                    Zoom in
                 </button>
                 <button type="button" onClick={() => zoom(0.8, (place.current?.clientWidth ?? 0) / 2, HEIGHT / 2)}>
-                    Smaller
+                    Zoom out
                 </button>
                 <button type="button" onClick={fit}>
                     Fit
                 </button>
-                <span class="note">Drag to move, Ctrl and wheel to zoom; arrows, + and - work too.</span>
+                <span class="note">Drag to move. Ctrl + wheel zooms. Arrow keys, + and - also work.</span>
             </p>
             {/* biome-ignore lint/a11y/noStaticElementInteractions: a picture that moves; its boxes are the controls */}
             <div

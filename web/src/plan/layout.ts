@@ -43,6 +43,11 @@ export function withoutFrames(plan: Plan): { nodes: PlanNode[]; edges: [number, 
     return { nodes: plan.nodes.filter((node) => !node.frame), edges };
 }
 
+/** Ids of its stages, each once: a stage that ran again is there for each attempt. */
+export function stagesOf(node: PlanNode): number[] {
+    return [...new Set(node.stages)].sort((a, b) => a - b);
+}
+
 export function placePlan(plan: Plan): PlanLayout {
     const { nodes, edges } = withoutFrames(plan);
     const graph = new graphlib.Graph({ multigraph: true });

@@ -234,7 +234,7 @@ export function TimelineCanvas(props: Props) {
         action();
     };
 
-    const label = `Timeline of ${plural(model.document.tasks.count, "task")} on ${plural(model.document.executors.length, "executor")}, from ${offset(view.from, 100)} to ${offset(view.to, 100)}. Arrow keys move, plus and minus zoom, 0 shows all. The tables below hold the same.`;
+    const label = `Timeline of ${plural(model.document.tasks.count, "task")} on ${plural(model.document.executors.length, "executor")}, from ${offset(view.from, 100)} to ${offset(view.to, 100)}. Arrow keys move, plus and minus zoom, 0 shows all. The tables below show the same data.`;
     return (
         <div class="timeline-frame">
             <div

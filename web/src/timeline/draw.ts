@@ -314,13 +314,16 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
             const about = model.marks.executors.get(track.index);
             if (about) markBox(context, colours, about, 0, y, scene.labels - 2, track.height);
             context.fillStyle = colours.text;
-            clippedText(
-                context,
-                executor.id === "driver" ? "driver" : `Executor ${executor.id}`,
-                about ? 16 : 10,
-                y + track.height / 2,
-                scene.labels - 26,
+            const left = about ? FLAG + 5 : 10;
+            const named = executor.id !== "driver";
+            const text = barText(
+                named ? `Executor ${executor.id}` : "driver",
+                named ? executor.id : "",
+                "",
+                scene.labels - left - 4,
+                (part) => context.measureText(part).width,
             );
+            context.fillText(text, left, y + track.height / 2);
             if (layout.rowHeight * (model.rowsOf[track.index + 1]! - model.rowsOf[track.index]!) > 11) {
                 context.fillStyle = colours.soft;
                 clippedText(context, executor.host ?? "", 10, y + track.height + 7, scene.labels - 20);

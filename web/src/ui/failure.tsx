@@ -18,8 +18,8 @@ export class Failure extends Component<{ children: ComponentChildren }, { error:
         if (!error) return this.props.children;
         return (
             <Problem
-                title="This page could not be drawn"
-                message={`${error.message}. The document that it shows may come from another version; the report as text has the same facts.`}
+                title="This page cannot be shown"
+                message={`${error.message}. Its data may come from another version of Pyrometer. pyrometer diagnose LOG shows the same as text.`}
                 retry={() => this.setState({ error: null })}
             />
         );

@@ -17,13 +17,13 @@ function Keys({ keys, what }: { keys: string; what: string }) {
 
 export function Help({ onClose, inApp }: { onClose: () => void; inApp: boolean }) {
     return (
-        <Dialog title="Keys" onClose={onClose}>
+        <Dialog title="Keyboard shortcuts" onClose={onClose}>
             <table class="keys">
-                <caption class="off-screen">Keys and what they do</caption>
+                <caption class="off-screen">Keys and their actions</caption>
                 <tbody>
                     <Keys keys="?" what="This help" />
                     <Keys keys="/" what="Search" />
-                    <Keys keys="t" what="Light or dark" />
+                    <Keys keys="t" what="Light or dark theme" />
                     {rootPages.map((page) => (
                         <Keys key={page.path} keys={`g ${page.key}`} what={page.title} />
                     ))}
@@ -31,7 +31,7 @@ export function Help({ onClose, inApp }: { onClose: () => void; inApp: boolean }
                     {inApp && (
                         <>
                             <Keys keys="← → ↑ ↓" what="Timeline: move" />
-                            <Keys keys="+ -" what="Timeline: closer, farther" />
+                            <Keys keys="+ -" what="Timeline: zoom in, zoom out" />
                             <Keys keys="0" what="Timeline: the whole run" />
                         </>
                     )}

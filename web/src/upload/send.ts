@@ -18,10 +18,10 @@ const failed = (error: string): Sent => ({ applications: [], unreadable: [], err
 export function refusal(unit: Unit, most: number | null): string | null {
     const size = bytesOf(unit);
     if (most !== null && size > most)
-        return `It has ${bytes(size)}, and this server takes at most ${bytes(most)} at once. Compress it (zstd), or let pyrometer serve read it where it is.`;
+        return `The log has ${bytes(size)}; this server accepts at most ${bytes(most)} per upload. Compress it (zstd), or let pyrometer serve read its folder.`;
     if (!unit.joined) return null;
     if (unit.files.length > MOST_MEMBERS)
-        return `It has ${count(unit.files.length)} files, and an upload may have ${count(MOST_MEMBERS)}. Let pyrometer serve read it where it is.`;
+        return `The log has ${count(unit.files.length)} files; an upload may have at most ${count(MOST_MEMBERS)}. Let pyrometer serve read its folder.`;
     if (size > MOST_ZIP_BYTES - 1024 * 1024)
         return `Its files have ${bytes(size)} together, and a page can pack at most 4 GiB. Let pyrometer serve read it where it is.`;
     return null;
