@@ -9,28 +9,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from embed_pages import literal
+import embedding
 
 
 def main() -> int:
     folder, output, depfile = (Path(arg) for arg in sys.argv[1:4])
     sheets = sorted(folder.glob("*.yaml"))
-    rows = []
-    for sheet in sheets:
-        lines = [line for line in sheet.read_text(encoding="utf-8").splitlines()]
-        text = "\n     ".join(literal(line) for line in lines)
-        rows.append(f'    {{"prices/{sheet.name}",\n     {text}}},\n')
-    if not rows:
-        rows.append('    {"", ""},\n')
-    output.write_text(
-        "/* Made by tools/embed_prices.py. */\n"
-        '#include "cost/prices.h"\n\n'
-        f"const struct pyro_price_sheet pyro_price_sheets[] = {{\n{''.join(rows)}}};\n"
-        f"const size_t pyro_price_sheet_count = {len(sheets)};\n",
-        encoding="ascii",
-    )
-    names = " ".join(str(path).replace(" ", "\\ ") for path in [*([folder] if folder.is_dir() else []), *sheets])
-    depfile.write_text(f"{output}: {names}\n", encoding="utf-8")
+    rows = [embedding.text_row(f"prices/{sheet.name}", sheet) for sheet in sheets]
+    embedding.write_table(output, "cost/prices.h", "pyro_price_sheet", rows)
+    embedding.write_depfile(depfile, output, folder, sheets)
     return 0
 
 

@@ -11,19 +11,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from embed_pages import literal
+import embedding
 
 
 def main() -> int:
     source, output, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    lines = source.read_text(encoding="utf-8").splitlines()
-    text = "\n    ".join(literal(line) for line in lines) or '""'
     output.write_text(
-        "/* Made by tools/embed_text.py. */\n"
+        "/* Made while building. */\n"
         "#include <stddef.h>\n\n"
         f"extern const char {name}[];\n"
         f"extern const size_t {name}_len;\n"
-        f"const char {name}[] =\n    {text};\n"
+        f"const char {name}[] =\n    {embedding.text_literal(source, 4)};\n"
         f"const size_t {name}_len = sizeof({name}) - 1;\n",
         encoding="ascii",
     )

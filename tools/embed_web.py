@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import embedding
+
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 PER_LINE = 32
 
@@ -45,15 +47,11 @@ def main() -> int:
                 data = path.read_bytes()
                 etag = hashlib.sha256(data).hexdigest()[:16]
                 assets.append((served_name(path, names), TYPES[path.suffix], etag, data))
-    parts = ["/* Made by tools/embed_web.py. */\n", '#include "report/shared/web_assets.h"\n']
-    rows = []
+    arrays, rows = [], []
     for i, (name, kind, etag, data) in enumerate(assets):
-        parts.append(f"static const unsigned char asset_{i}[] = {{\n{array(data)}\n}};\n")
+        arrays.append(f"static const unsigned char asset_{i}[] = {{\n{array(data)}\n}};\n\n")
         rows.append(f'    {{"{name}", "{kind}", "\\"{etag}\\"", asset_{i}, sizeof(asset_{i})}},\n')
-    rows = rows or ["    {0},\n"]
-    parts.append(f"const struct pyro_web_asset pyro_web_assets[] = {{\n{''.join(rows)}}};\n")
-    parts.append(f"const size_t pyro_web_asset_count = {len(assets)};\n")
-    output.write_text("\n".join(parts), encoding="ascii")
+    embedding.write_table(output, "report/shared/web_assets.h", "pyro_web_asset", rows, before="".join(arrays))
     return 0
 
 
