@@ -137,23 +137,38 @@ enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct
 }
 
 /* Names of runs, whenever they were kept, as this version shows them: they are compared with those of logs. */
-struct past_runs {
+struct shown_runs {
     pyro_store *store;
-    int (*take)(void *context, const struct pyro_past_run *run);
+    int (*take_past)(void *context, const struct pyro_past_run *run);
+    int (*take_stored)(void *context, const struct pyro_stored_run *run);
     void *context;
-    struct pyro_arena arena;
+    struct pyro_arena arena; /* texts of one run */
     bool failed;
 };
 
+static void show_text(struct shown_runs *runs, struct pyro_slice *text)
+{
+    if (!text->ptr)
+        return;
+    *text = pyro_store_clean_text(&runs->store->secrets, *text, &runs->arena);
+    runs->failed |= !text->ptr;
+}
+
+static enum pyro_status end_runs(struct shown_runs *runs, enum pyro_status status, struct pyro_error *error)
+{
+    pyro_arena_done(&runs->arena);
+    return status == PYRO_OK && runs->failed ? no_memory(error) : status;
+}
+
 static int take_past_run(void *context, const struct pyro_past_run *run)
 {
-    struct past_runs *runs = context;
+    struct shown_runs *runs = context;
     struct pyro_past_run shown = *run;
+    struct pyro_slice application = pyro_slice_from(run->application);
     pyro_arena_reset(&runs->arena);
-    shown.application =
-        pyro_store_clean_text(&runs->store->secrets, pyro_slice_from(run->application), &runs->arena).ptr;
-    runs->failed |= !shown.application;
-    return runs->failed ? 1 : runs->take(runs->context, &shown);
+    show_text(runs, &application);
+    shown.application = application.ptr;
+    return runs->failed ? 1 : runs->take_past(runs->context, &shown);
 }
 
 enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *context, const struct pyro_past_run *run),
@@ -162,11 +177,9 @@ enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *contex
     pyro_error_clear(error);
     if (!store || !take)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the function is missing");
-    struct past_runs runs = {store, take, context, {0}, false};
+    struct shown_runs runs = {.store = store, .take_past = take, .context = context};
     pyro_arena_init(&runs.arena, store->allocator);
-    enum pyro_status status = store->backend->each_run(store->state, take_past_run, &runs, error);
-    pyro_arena_done(&runs.arena);
-    return status == PYRO_OK && runs.failed ? no_memory(error) : status;
+    return end_runs(&runs, store->backend->each_run(store->state, take_past_run, &runs, error), error);
 }
 
 /* ---- For the server -----------------------------------------------------------------------------------------------
@@ -187,39 +200,25 @@ enum pyro_status pyro_store_open_to_read(const char *url, pyro_store **ret, stru
     return open_url(url, false, NULL, PYRO_REDACT_WIDE, ret, error);
 }
 
-struct stored_runs {
-    pyro_store *store;
-    int (*take)(void *context, const struct pyro_stored_run *run);
-    void *context;
-    struct pyro_arena arena;
-    bool failed;
-};
-
 static int take_stored_run(void *context, const struct pyro_stored_run *run)
 {
-    struct stored_runs *runs = context;
+    struct shown_runs *runs = context;
     struct pyro_stored_run shown = *run;
     /* Not the ids, by which it is asked for. */
     struct pyro_slice *const texts[] = {&shown.name, &shown.user, &shown.spark_version, &shown.status};
     pyro_arena_reset(&runs->arena);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        bool known = texts[i]->ptr != NULL;
-        if (known)
-            *texts[i] = pyro_store_clean_text(&runs->store->secrets, *texts[i], &runs->arena);
-        runs->failed |= known && !texts[i]->ptr;
-    }
-    return runs->failed ? 1 : runs->take(runs->context, &shown);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        show_text(runs, texts[i]);
+    return runs->failed ? 1 : runs->take_stored(runs->context, &shown);
 }
 
 enum pyro_status pyro_store_each_stored(pyro_store *store,
                                         int (*take)(void *context, const struct pyro_stored_run *run), void *context,
                                         struct pyro_error *error)
 {
-    struct stored_runs runs = {store, take, context, {0}, false};
+    struct shown_runs runs = {.store = store, .take_stored = take, .context = context};
     pyro_arena_init(&runs.arena, store->allocator);
-    enum pyro_status status = store->backend->each_stored(store->state, take_stored_run, &runs, error);
-    pyro_arena_done(&runs.arena);
-    return status == PYRO_OK && runs.failed ? no_memory(error) : status;
+    return end_runs(&runs, store->backend->each_stored(store->state, take_stored_run, &runs, error), error);
 }
 
 enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, struct pyro_slice attempt,

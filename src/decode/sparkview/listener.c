@@ -172,29 +172,30 @@ void pyro_listener_add(struct pyro_listener *listener, struct pyro_id_set *set, 
     *count = (int64_t)set->count;
 }
 
-struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw)
+/* Decoded into the scratch buffer; null where the text is null, or without memory. */
+static struct pyro_slice decode(struct pyro_listener *listener, struct pyro_slice raw)
 {
     if (!raw.ptr)
         return raw;
     pyro_strbuf_clear(&listener->scratch);
     pyro_text_decode(&listener->scratch, raw, NULL);
-    struct pyro_slice kept = PYRO_SLICE_NULL;
-    if (!listener->scratch.failed)
-        kept = pyro_intern_slice(listener->history->strings, pyro_strbuf_slice(&listener->scratch));
-    listener->history->failed |= !kept.ptr;
+    listener->history->failed |= listener->scratch.failed;
+    return listener->scratch.failed ? PYRO_SLICE_NULL : pyro_strbuf_slice(&listener->scratch);
+}
+
+struct pyro_slice pyro_listener_keep(struct pyro_listener *listener, struct pyro_slice raw)
+{
+    struct pyro_slice text = decode(listener, raw);
+    struct pyro_slice kept = text.ptr ? pyro_intern_slice(listener->history->strings, text) : text;
+    listener->history->failed |= text.ptr && !kept.ptr;
     return kept;
 }
 
 struct pyro_slice pyro_listener_plan(struct pyro_listener *listener, struct pyro_slice raw)
 {
-    if (!raw.ptr)
-        return raw;
-    pyro_strbuf_clear(&listener->scratch);
-    pyro_text_decode(&listener->scratch, raw, NULL);
-    struct pyro_slice kept = PYRO_SLICE_NULL;
-    if (!listener->scratch.failed)
-        kept = pyro_intake_prefix(&listener->intake, pyro_strbuf_slice(&listener->scratch), 0, true);
-    listener->history->failed |= !kept.ptr;
+    struct pyro_slice text = decode(listener, raw);
+    struct pyro_slice kept = text.ptr ? pyro_intake_prefix(&listener->intake, text, 0, true) : text;
+    listener->history->failed |= text.ptr && !kept.ptr;
     return kept;
 }
 
@@ -206,15 +207,12 @@ struct pyro_slice pyro_listener_text(struct pyro_listener *listener, const struc
 static struct pyro_slice keep_value(struct pyro_listener *listener, struct pyro_slice key, struct pyro_slice raw,
                                     enum pyro_pairs kind)
 {
-    if (kind == PYRO_PAIRS_PLAIN || !raw.ptr)
+    if (kind == PYRO_PAIRS_PLAIN)
         return pyro_listener_keep(listener, raw);
-    pyro_strbuf_clear(&listener->scratch);
-    pyro_text_decode(&listener->scratch, raw, NULL);
-    struct pyro_slice kept = PYRO_SLICE_NULL;
-    if (!listener->scratch.failed)
-        kept = pyro_intake_value(&listener->intake, key, pyro_strbuf_slice(&listener->scratch),
-                                 kind == PYRO_PAIRS_SETTINGS);
-    listener->history->failed |= !kept.ptr;
+    struct pyro_slice text = decode(listener, raw);
+    struct pyro_slice kept =
+        text.ptr ? pyro_intake_value(&listener->intake, key, text, kind == PYRO_PAIRS_SETTINGS) : text;
+    listener->history->failed |= text.ptr && !kept.ptr;
     return kept;
 }
 
