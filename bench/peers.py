@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -24,6 +24,9 @@ from measuring import Cost
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+sys.path.insert(0, str(ROOT / "tests" / "record"))
+import spark_runs  # noqa: E402
+
 PYSPARK = "3.5.6"
 HISTORY_TIMEOUT_S = 300
 SAMPLE_US = 500
@@ -258,20 +261,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def history_environment(home: Path, folder: Path, port: int) -> dict[str, str]:
-    kept = {k: os.environ[k] for k in ("HOME", "JAVA_HOME", "PATH") if k in os.environ}
-    options = {
-        "spark.history.fs.logDirectory": folder.as_uri(),
-        "spark.history.ui.port": str(port),
-        "spark.history.fs.update.interval": "1s",
-    }
-    return {
-        **kept,
-        "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "4g",
-        "SPARK_HISTORY_OPTS": " ".join(f"-D{key}={value}" for key, value in options.items()),
-    }
+def history_server(
+    home: Path, folder: Path, port: int, settings: Optional[Mapping[str, object]] = None
+) -> tuple[list[str], dict[str, str]]:
+    """Its command and environment."""
+    settings = {"spark.history.fs.update.interval": "1s", **(settings or {})}
+    return spark_runs.history_server(home, folder, port, settings, memory="4g")
 
 
 def ask(url: str) -> Optional[list[object]]:
@@ -297,12 +292,10 @@ def wait_for_stages(url: str, process: subprocess.Popen[bytes], begin: float) ->
 def run_history(bench: Bench, home: Path, folder: Path, log: Log) -> Cost:
     port = free_port()
     url = f"http://127.0.0.1:{port}/api/v1/applications/{log.application}/stages"
-    command = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
+    command, environment = history_server(home, folder, port)
     begin = time.monotonic()
     with (bench.cache / "history-server.log").open("wb") as output:
-        process = subprocess.Popen(
-            command, env=history_environment(home, folder, port), stdout=output, stderr=output, cwd=bench.cache
-        )
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=bench.cache)
         try:
             wall = wait_for_stages(url, process, begin)
         finally:

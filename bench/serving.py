@@ -102,9 +102,7 @@ def pyrometer(bench: Bench, folder: Path, *options: str) -> Iterator[tuple[str, 
 @contextmanager
 def history_server(bench: Bench, home: Path, folder: Path) -> Iterator[tuple[str, int]]:
     port = peers.free_port()
-    command = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
-    environment = peers.history_environment(home, folder, port)
-    environment["SPARK_HISTORY_OPTS"] += "".join(f" -D{key}={value}" for key, value in RETAINED.items())
+    command, environment = peers.history_server(home, folder, port, RETAINED)
     with (bench.cache / "history-server.log").open("wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=bench.cache)
         try:

@@ -123,13 +123,13 @@ def record_compaction(rec: Recorder, log: Path, compress: str, folder: str) -> N
     shutil.rmtree(copies, ignore_errors=True)
     copies.mkdir()
     copy_log(log, copies / log.name)
-    options = {
-        "spark__history__fs__eventLog__rolling__maxFilesToRetain": "1",
-        "spark__history__fs__eventLog__rolling__compaction__score__threshold": "0.0",
-        "spark__eventLog__compress": compress,
-        "spark__eventLog__compression__codec": "zstd",
+    settings = {
+        "spark.history.fs.eventLog.rolling.maxFilesToRetain": "1",
+        "spark.history.fs.eventLog.rolling.compaction.score.threshold": "0.0",
+        "spark.eventLog.compress": compress,
+        "spark.eventLog.compression.codec": "zstd",
     }
-    with sr.HistoryServer(rec.venv, rec.workdir, copies, HISTORY_PORT, **options):
+    with sr.HistoryServer(rec.venv, rec.workdir, copies, HISTORY_PORT, settings):
         sr.wait_for(lambda: bool(list(copies.glob("*/*.compact"))), 120, "compaction")
         time.sleep(5)
     rec.keep(copies / log.name, folder)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -57,15 +57,22 @@ def spark_home(venv: Path) -> Path:
     return next(iter(venv.glob("lib/python3*/site-packages/pyspark")))
 
 
-def spark_env(venv: Path) -> dict[str, str]:
+def bare_env(home: Path) -> dict[str, str]:
     """Return a bare environment that keeps Spark on the loopback interface."""
     kept = {k: os.environ[k] for k in ("HOME", "JAVA_HOME", "PATH") if k in os.environ}
     return {
         **kept,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        "SPARK_HOME": str(spark_home(venv)),
+        "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def spark_env(venv: Path) -> dict[str, str]:
+    """Return the environment of an application."""
+    return {
+        **bare_env(spark_home(venv)),
         "SPARK_USER": "pyrometer",
         "PYSPARK_PYTHON": str(venv / "bin" / "python"),
         "PYSPARK_DRIVER_PYTHON": str(venv / "bin" / "python"),
@@ -185,22 +192,32 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def history_server(
+    home: Path, logs: Path, port: int, settings: Mapping[str, object], memory: str = "2g"
+) -> tuple[list[str], dict[str, str]]:
+    """Return command and environment of a History Server on a folder of logs; it chooses a port where that is 0."""
+    given = {
+        "spark.history.fs.logDirectory": logs.resolve().as_uri(),
+        "spark.history.ui.port": port,
+        **settings,
+    }
+    environment = {
+        **bare_env(home),
+        "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
+        "SPARK_PUBLIC_DNS": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": memory,
+        "SPARK_HISTORY_OPTS": " ".join(f"-D{key}={value}" for key, value in given.items()),
+    }
+    return [str(home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"], environment
+
+
 class HistoryServer:
     """A real History Server on a folder of logs, stopped on leaving the block."""
 
-    def __init__(self, venv: Path, workdir: Path, logs: Path, port: int, **options: str):
-        flags = [
-            f"-Dspark.history.fs.logDirectory=file:{logs}",
-            f"-Dspark.history.ui.port={port}",
-            "-Dspark.history.fs.update.interval=2s",
-            *(f"-D{key.replace('__', '.')}={value}" for key, value in options.items()),
-        ]
+    def __init__(self, venv: Path, workdir: Path, logs: Path, port: int, settings: Mapping[str, str] | None = None):
         self.url = f"http://127.0.0.1:{port}/api/v1"
-        env = {**spark_env(venv), "SPARK_HISTORY_OPTS": " ".join(flags)}
-        command = [
-            str(spark_home(venv) / "bin" / "spark-class"),
-            "org.apache.spark.deploy.history.HistoryServer",
-        ]
+        every = {"spark.history.fs.update.interval": "2s", **(settings or {})}
+        command, env = history_server(spark_home(venv), logs, port, every)
         with open(workdir / "history-server.out", "wb") as output:
             self.process = subprocess.Popen(
                 command, cwd=workdir, env=env, stdout=output, stderr=output

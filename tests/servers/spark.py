@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import re
 import shutil
 import subprocess
@@ -31,7 +30,6 @@ VERSIONS = (SPARK_3, SPARK_4)
 STARTED = re.compile(r"Bound HistoryServer to 127\.0\.0\.1, and started at http://127\.0\.0\.1:([0-9]+)")
 READY = re.compile(r"^ready (http://127\.0\.0\.1:[0-9]+)$", re.M)
 SETTINGS = {
-    "spark.history.ui.port": "0",
     "spark.history.fs.update.interval": "3600s",
     "spark.history.retainedApplications": "2",
     "spark.ui.showConsoleProgress": "false",
@@ -69,17 +67,7 @@ class HistoryServer(ServerProcess):
 
     def __init__(self, spark_home: Path, folder: Path, settings: Optional[Dict[str, str]] = None) -> None:
         self.work = tempfile.TemporaryDirectory(prefix="pyrometer-history-")
-        given = {**SETTINGS, "spark.history.fs.logDirectory": folder.resolve().as_uri(), **(settings or {})}
-        environment = {
-            **os.environ,
-            "SPARK_HOME": str(spark_home),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
-            "SPARK_PUBLIC_DNS": "127.0.0.1",
-            "SPARK_DAEMON_MEMORY": "2g",
-            "SPARK_HISTORY_OPTS": " ".join(f"-D{key}={value}" for key, value in given.items()),
-        }
-        command = [str(spark_home / "bin" / "spark-class"), "org.apache.spark.deploy.history.HistoryServer"]
+        command, environment = spark_runs.history_server(spark_home, folder, 0, {**SETTINGS, **(settings or {})})
         super().__init__(command, Path(self.work.name) / "output", cwd=self.work.name, env=environment)
         started = self.wait_for(lambda: STARTED.search(self.printed()), "the History Server did not start")
         self.port = int(started.group(1))
