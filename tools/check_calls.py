@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Some calls have one home: everything else uses what that home offers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import project
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A call that only some files may hold."""
+
+    pattern: re.Pattern[str]
+    homes: tuple[str, ...]
+    instead: str
+
+
+RULES = (
+    # A thread of its own would take the caller's signals.
+    Rule(re.compile(r"\b(?:pthread_create|thrd_create)\b"), ("src/base/thread.c",), "pyro_thread_start() of src/base/thread.h"),
+    # A literal count does not follow the table of keys.
+    Rule(re.compile(r"\bpyro_json_next(?:_known|_any)?\([^;]*,\s*[1-9][0-9]*\)"), (), "PYRO_JSON_KEYS() and PYRO_JSON_NEXT() of src/base/json.h"),
+)
+
+
+def code_of(text: str) -> str:
+    """Without comments and strings, line by line as before."""
+    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment.group().count("\n"), text, flags=re.S)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+
+
+def problems_in(name: str, text: str) -> list[str]:
+    """The lines of a file that hold a call whose home is elsewhere."""
+    code = code_of(text)
+    return [
+        f"{name}:{code.count(chr(10), 0, found.start()) + 1}: {found.group().split('(')[0]}: use {rule.instead}"
+        for rule in RULES
+        if name not in rule.homes
+        for found in rule.pattern.finditer(code)
+    ]
+
+
+def main() -> None:
+    # The check refuses what it is for.
+    assert problems_in("x.c", "a;\npthread_create(&t, 0, f, 0);") == ["x.c:2: pthread_create: use pyro_thread_start() of src/base/thread.h"]
+    assert problems_in("x.c", "k = pyro_json_next(&json, &object, keys, 3);")
+    assert not problems_in("x.c", "/* pthread_create() */ pyro_json_next(json, object, keys, count);")
+    paths = list(project.files(".c", ".h", under="src"))
+    problems = [problem for path in paths for problem in problems_in(project.relative(path), path.read_text(encoding="utf-8"))]
+    project.finish(problems, f"{len(paths)} files")
+
+
+if __name__ == "__main__":
+    main()
