@@ -9,8 +9,11 @@ Environment:
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -140,6 +143,15 @@ def binary_path() -> Path:
 
 
 @lru_cache(maxsize=64)
+def unpacked(page: str) -> str:
+    """An HTML report, its compressed documents as the JSON that they are."""
+
+    def plain(match: Any) -> str:
+        return gzip.decompress(base64.b64decode(match.group(1))).decode()
+
+    return re.sub(r'\{"gzip": "([A-Za-z0-9+/=]+)"\}', plain, page)
+
+
 def run_on_log(log: Path, verb: str = "diagnose", form: str = "json", threads: int = 0) -> Run:
     """The command on a log that no test changes, run once for all tests of a group (see pytest_collection_modifyitems)."""
     words = ["--threads", str(threads)] if threads else []

@@ -89,7 +89,7 @@ def test_reports(planted: Path, form: str) -> None:
     if run.exit == 2 and b"npm" in run.err:
         pytest.skip("this build has no web page")
     assert run.exit == 0
-    check(run.out.decode())
+    check(conftest.unpacked(run.out.decode()))
 
 
 def test_tables(planted: Path) -> None:

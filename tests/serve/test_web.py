@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import pytest
 
@@ -70,6 +70,11 @@ class Elements(html.parser.HTMLParser):
             self.open.pop()
 
 
+def data_of(page: Elements) -> Any:
+    text = dict((e.get("id", ""), text) for e, text in page.inside)["pyrometer-data"]
+    return json.loads(conftest.unpacked(text))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One log, so that the first scan is short."""
@@ -119,11 +124,25 @@ def test_the_report_is_one_file_that_may_load_nothing(tmp_path: Path) -> None:
         if element.get("type") != "application/json":
             digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
             assert f"'sha256-{digest}'" in elements.policy, f"the policy forbids the page's own {element['tag']}"
-    documents = json.loads(dict((e.get("id", ""), text) for e, text in elements.inside)["pyrometer-data"])["documents"]
+    documents = data_of(elements)["documents"]
     report = subprocess.run([binary, "diagnose", str(log), "--format", "json"], check=True, capture_output=True)
     assert documents["report"] == json.loads(report.stdout)
     again = subprocess.run([binary, "diagnose", str(log), "--format", "html", "--threads", "1"], check=True, capture_output=True)
     assert again.stdout == out.read_bytes()
+
+
+@needs_web
+def test_long_documents_are_compressed(tmp_path: Path) -> None:
+    """The page of a large log stays small enough to be sent around, and nothing that the pages show is left out."""
+    log = LOGS / "healthy_wide.zst"
+    page = subprocess.run([str(conftest.binary_path()), "diagnose", str(log), "--format", "html"], check=True, capture_output=True)
+    elements = Elements(page.stdout.decode())
+    text = dict((e.get("id", ""), text) for e, text in elements.inside)["pyrometer-data"]
+    packed = {name for name, one in json.loads(text)["documents"].items() if list(one) == ["gzip"]}
+    plain = data_of(elements)["documents"]
+    assert {"report", "sql/0"} <= packed
+    assert all(len(json.dumps(one, separators=(",", ":"))) < 1 << 15 for name, one in plain.items() if name not in packed)
+    assert len(text) < len(json.dumps(plain)) / 2
 
 
 @needs_web
@@ -136,7 +155,7 @@ def test_markup_in_a_log_stays_text(tmp_path: Path) -> None:
     page = subprocess.run([binary, "diagnose", str(log), "--format", "html"], check=True, capture_output=True).stdout.decode()
     assert "<script>alert" not in page and page.count("</script>") == 2 and "<!--" not in page
     elements = Elements(page)
-    data = json.loads(dict((e.get("id", ""), text) for e, text in elements.inside)["pyrometer-data"])
+    data = data_of(elements)
     assert data["documents"]["report"]["application"]["name"] == name
 
 
@@ -150,7 +169,7 @@ def test_several_logs_are_one_page(tmp_path: Path) -> None:
     )
     assert run.returncode == 0
     elements = Elements(run.stdout.decode())
-    data = json.loads(dict((e.get("id", ""), text) for e, text in elements.inside)["pyrometer-data"])
+    data = data_of(elements)
     assert [one["documents"]["report"]["application"]["name"] for one in data["reports"]] == ["data_skew", "healthy_etl"]
     assert [one["path"] for one in data["unreadable"]] == [str(broken)]
 

@@ -134,7 +134,7 @@ def write_report(log: Path, out: Path) -> Dict[str, Any]:
 def documents_of(page: Path) -> Dict[str, Any]:
     match = DATA.search(page.read_text(encoding="utf-8"))
     assert match is not None
-    return json.loads(match.group(2))["documents"]
+    return json.loads(conftest.unpacked(match.group(2)))["documents"]
 
 
 def with_documents(page: Path, documents: Dict[str, Any], out: Path) -> None:

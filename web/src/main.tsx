@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { App } from "./app";
+import { ready } from "./data/documents";
 import "uplot/dist/uPlot.min.css";
 import "./styles/colours.css";
 import "./styles/base.css";
@@ -13,4 +14,4 @@ import { startTheme } from "./ui/theme";
 
 startTheme();
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+if (root) void ready.then(() => render(<App />, root));

@@ -1,6 +1,7 @@
 /* The HTML report: the web UI in one file, with its data inside. It works from disk, without a network: the page's own
  * policy forbids it every request (docs/web.md). */
 #include "report/diagnosis/html_documents.h"
+#include "report/diagnosis/html_pack.h"
 #include "report/renderers.h"
 #include "report/shared/web_assets.h"
 
@@ -32,13 +33,16 @@ static void end_page(struct pyro_output *output)
 static void write_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,
                             const struct pyro_report_options *options, bool many)
 {
-    const struct pyro_writer writer = {pyro_html_write_escaped, page};
+    struct pyro_html_pack pack;
     struct pyro_output inner;
+    const struct pyro_writer writer = {pyro_html_pack_write, &pack};
+    pyro_strbuf_add_text(&page->buffer, "{\"documents\": {\n");
+    pyro_html_pack_begin(&pack, page, "", "report");
     pyro_output_init(&inner, &writer, diagnosis->arena.allocator);
-    pyro_strbuf_add_text(&inner.buffer, "{\"documents\": {\n\"report\": ");
     pyro_renderer_json.report(&inner, diagnosis, options, 0, true);
     struct pyro_error error;
     enum pyro_status status = pyro_output_done(&inner, &error);
+    pyro_html_pack_end(&pack);
     if (page->status == PYRO_OK)
         page->status = status;
     pyro_html_documents(page, diagnosis, options, many);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "report/diagnosis/html_pack.h"
 
 enum { STAGE_TASKS = 20000, ALL_STAGE_TASKS = 200000 };
 
@@ -16,58 +17,26 @@ struct limits {
 
 static const struct limits alone = {200000, 50, true, true}, among_others = {20000, 0, false, false};
 
-/* JSON inside a script element: '<' occurs in its strings only, and written as an escape it can neither end the element
- * nor begin a comment. */
-static void add_escaped(struct pyro_output *page, const char *from, size_t len)
-{
-    const char *end = from + len;
-    while (from < end) {
-        const char *mark = memchr(from, '<', (size_t)(end - from));
-        pyro_strbuf_add(&page->buffer, from, (size_t)((mark ? mark : end) - from));
-        if (!mark)
-            break;
-        pyro_strbuf_add_text(&page->buffer, "\\u003c");
-        from = mark + 1;
-    }
-    pyro_output_flush(page, false);
-}
-
-int pyro_html_write_escaped(void *context, const void *data, size_t len)
-{
-    add_escaped(context, data, len);
-    return 0;
-}
-
 struct documents {
     struct pyro_output *page;
     const struct pyro_diagnosis *diagnosis;
     const struct limits *limits;
-    const char *name; /* of the one being written */
-    bool begun;       /* it has its key already: a document that does not exist writes nothing at all */
     size_t stage_tasks;
+    struct pyro_html_pack pack; /* the one being written */
 };
-
-static int write_document(void *context, const void *data, size_t len)
-{
-    struct documents *documents = context;
-    if (!documents->begun)
-        pyro_strbuf_printf(&documents->page->buffer, ",\n\"%s\": ", documents->name);
-    documents->begun = true;
-    add_escaped(documents->page, data, len);
-    return 0;
-}
 
 static struct pyro_writer begin_document(struct documents *documents, const char *name)
 {
-    documents->name = name;
-    documents->begun = false;
-    return (struct pyro_writer){write_document, documents};
+    pyro_html_pack_begin(&documents->pack, documents->page, ",\n", name);
+    return (struct pyro_writer){pyro_html_pack_write, &documents->pack};
 }
 
 /* PYRO_ERROR_ARGUMENT: there is no such document, and the page does without. */
 static void end_document(struct documents *documents, enum pyro_status status)
 {
-    if (status != PYRO_OK && (status != PYRO_ERROR_ARGUMENT || documents->begun) && documents->page->status == PYRO_OK)
+    pyro_html_pack_end(&documents->pack);
+    if (status != PYRO_OK && (status != PYRO_ERROR_ARGUMENT || documents->pack.begun) &&
+        documents->page->status == PYRO_OK)
         documents->page->status = status;
 }
 

@@ -3,9 +3,6 @@
 
 #include "report/report.h"
 
-/* A pyro_writer's function; `context` is the output of the page, inside the element that holds its data. */
-int pyro_html_write_escaped(void *context, const void *data, size_t len);
-
 /* Adds `,"NAME": DOCUMENT` for each document of src/report/views/ that the page brings along, and for those that the
  * options' function works out; `many`: it has more applications. */
 void pyro_html_documents(struct pyro_output *page, const struct pyro_diagnosis *diagnosis,

@@ -45,22 +45,46 @@ export function uniqueIds(runs: Identity[]): string[] {
     });
 }
 
-/** Documents of the page itself by address, or null: there is a server. */
-function readEmbedded(): { documents: Map<string, unknown>; unreadable: { path: string; error: string }[] } | null {
-    const element = typeof document === "undefined" ? null : document.getElementById("pyrometer-data");
-    if (!element?.textContent) return null;
-    const data = JSON.parse(element.textContent) as Embedded;
+/** What the page brings along: documents by address, long ones as text in base64 until somebody looks at them. */
+interface Brought {
+    documents: Map<string, unknown>;
+    unreadable: { path: string; error: string }[];
+}
+
+interface Packed {
+    gzip: string;
+}
+
+function isPacked(value: unknown): value is Packed {
+    return typeof (value as Partial<Packed> | null)?.gzip === "string";
+}
+
+async function unpack(packed: Packed): Promise<unknown> {
+    const bytes = Uint8Array.from(atob(packed.gzip), (byte) => byte.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+const element = typeof document === "undefined" ? null : document.getElementById("pyrometer-data");
+
+export const fromDisk = Boolean(element?.textContent);
+
+async function readEmbedded(text: string): Promise<Brought> {
+    const data = JSON.parse(text) as Embedded;
     const documents = new Map<string, unknown>();
     const list: Listed[] = [];
     const all = data.reports ?? [{ documents: data.documents ?? {} }];
-    const reports = all.map((one) => one.documents.report as EmbeddedApplication | undefined);
+    const reports: (EmbeddedApplication | undefined)[] = [];
+    for (const { documents: own } of all)
+        reports.push((isPacked(own.report) ? await unpack(own.report) : own.report) as EmbeddedApplication | undefined);
     const none: Identity = { id: null, attempt: null, start_ms: null };
     const ids = uniqueIds(reports.map((report) => report?.application ?? none));
     all.forEach((one, i) => {
         const report = reports[i];
         const base = appAddress(ids[i]!, report?.application.attempt ?? null);
         for (const [path, value] of Object.entries(one.documents)) documents.set(`${base}/${path}`, value);
-        if (report) list.push({ id: ids[i]!, report });
+        if (!report) return;
+        documents.set(`${base}/report`, report);
+        list.push({ id: ids[i]!, report });
     });
     documents.set("applications", applicationsOf(list));
     return { documents, unreadable: data.unreadable ?? [] };
@@ -106,10 +130,33 @@ export function appAddress(app: string, attempt: string | null): string {
     return `applications/${encodeURIComponent(app)}/${encodeURIComponent(attempt ?? "-")}`;
 }
 
-const embedded = readEmbedded();
+/** Null: there is a server, or `ready` is not. */
+let embedded: Brought | null = null;
 
-export const fromDisk = embedded !== null;
-export const unreadable = embedded?.unreadable ?? [];
+/** Nothing is shown before. */
+export const ready: Promise<void> = fromDisk
+    ? readEmbedded(element?.textContent ?? "").then((brought) => {
+          embedded = brought;
+      })
+    : Promise.resolve();
+
+export function unreadable(): Brought["unreadable"] {
+    return embedded?.unreadable ?? [];
+}
+
+async function loadEmbedded(documents: Map<string, unknown>, address: string): Promise<unknown> {
+    let value = documents.get(address);
+    if (value === undefined)
+        throw new DocumentError(
+            "not_embedded",
+            "This report does not contain it. To see it, open the log with: pyrometer serve FOLDER",
+        );
+    if (isPacked(value)) {
+        value = await unpack(value);
+        documents.set(address, value);
+    }
+    return value;
+}
 
 /** Whether a document can be had at all: always true of a server. */
 export function available(address: string): boolean {
@@ -154,17 +201,7 @@ const cache = new Map<string, Promise<unknown>>();
 const CACHE_ENTRIES = 64;
 
 export function load<T>(address: string): Promise<T> {
-    if (embedded) {
-        const value = embedded.documents.get(address);
-        return value !== undefined
-            ? Promise.resolve(value as T)
-            : Promise.reject(
-                  new DocumentError(
-                      "not_embedded",
-                      "This report does not contain it. To see it, open the log with: pyrometer serve FOLDER",
-                  ),
-              );
-    }
+    if (embedded) return loadEmbedded(embedded.documents, address) as Promise<T>;
     let answer = cache.get(address);
     if (answer) {
         cache.delete(address); // to the end: asked for last

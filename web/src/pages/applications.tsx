@@ -281,7 +281,7 @@ export function Applications({ query }: RootPageProps) {
     );
     // A report about one application has no list worth looking at.
     useEffect(() => {
-        if (fromDisk && !unreadable.length && state.status === "ready") {
+        if (fromDisk && !unreadable().length && state.status === "ready") {
             const rows = rowsOf(state.data);
             if (rows.length === 1) go(address(rows[0]!));
         }
@@ -292,7 +292,7 @@ export function Applications({ query }: RootPageProps) {
             <Loaded state={state} what="list of applications">
                 {(list) => <ListView list={list} question={question} />}
             </Loaded>
-            <Unreadable files={fromDisk || state.status !== "ready" ? unreadable : state.data.unreadable} />
+            <Unreadable files={fromDisk || state.status !== "ready" ? unreadable() : state.data.unreadable} />
         </div>
     );
 }
