@@ -52,15 +52,23 @@ static void renew(void *renewal, struct pyro_slice *text)
     *text = pyro_renewed(renewal, *text);
 }
 
+static void forget(struct pyro_map *map)
+{
+    const struct pyro_allocator *allocator = map->allocator;
+    pyro_map_done(map);
+    pyro_map_init(map, allocator);
+}
+
 bool pyro_build_look_again(struct pyro_builder *builder)
 {
     struct pyro_app *app = builder->app;
     struct pyro_renewal *renewal = NULL;
+    forget(&builder->frames);
+    forget(&builder->metadatas);
     builder->failed |= !pyro_intake_look_again(&builder->intake, &renewal);
     if (renewal) {
         pyro_app_each_text(app, renew, renewal);
         renew(renewal, &builder->part_path);
-        renew(renewal, &builder->last_frame);
         pyro_renewal_done(renewal);
     }
     for (size_t i = 0; i < app->properties.count; i++) {
@@ -297,7 +305,8 @@ static bool is_user_frame(struct pyro_slice frame)
     return frame.len > 0;
 }
 
-static struct pyro_slice find_user_frame(struct pyro_builder *builder, struct pyro_slice details)
+/* Number of its text; UINT32_MAX: there is none, or no memory. */
+static uint32_t find_user_frame(struct pyro_builder *builder, struct pyro_slice details)
 {
     pyro_strbuf_clear(&builder->scratch);
     pyro_text_decode(&builder->scratch, details, NULL);
@@ -309,24 +318,27 @@ static struct pyro_slice find_user_frame(struct pyro_builder *builder, struct py
         const char *newline = memchr(rest.ptr, '\n', rest.len);
         struct pyro_slice frame = {rest.ptr, newline ? (size_t)(newline - rest.ptr) : rest.len};
         if (is_user_frame(frame))
-            return pyro_intern_slice(builder->app->strings, frame);
+            return pyro_intern(builder->app->strings, frame);
         size_t used = frame.len + (newline ? 1 : 0);
         rest = (struct pyro_slice){rest.ptr + used, rest.len - used};
     }
-    return PYRO_SLICE_NULL;
+    return UINT32_MAX;
 }
 
 struct pyro_slice pyro_build_call_site(struct pyro_builder *builder, struct pyro_slice details,
                                        struct pyro_slice fallback)
 {
+    enum { NONE = 1, FIRST };
     if (!details.ptr)
         return fallback;
-    /* Most stages of an application are submitted from the same few places. */
-    if (!builder->last_details.len || !pyro_slice_eq(pyro_strbuf_slice(&builder->last_details), details)) {
-        builder->last_frame = find_user_frame(builder, details);
-        pyro_strbuf_clear(&builder->last_details);
-        pyro_strbuf_add_slice(&builder->last_details, details);
-        builder->failed |= builder->last_details.failed;
+    uint64_t *known = pyro_map_put(&builder->frames, pyro_hash_slice(details), NULL);
+    if (!known) {
+        builder->failed = true;
+        return fallback;
     }
-    return builder->last_frame.ptr ? builder->last_frame : fallback;
+    if (*known == 0) {
+        uint32_t frame = find_user_frame(builder, details);
+        *known = frame == UINT32_MAX ? NONE : (uint64_t)frame + FIRST;
+    }
+    return *known == NONE ? fallback : pyro_string_pool_text(builder->app->strings, (uint32_t)(*known - FIRST));
 }

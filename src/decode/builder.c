@@ -12,7 +12,7 @@
 
 enum { UNKNOWN_NAMES_KEPT = 1000, EXCERPT_BYTES = 120 };
 
-enum { BUILDER_MAPS = 13 };
+enum { BUILDER_MAPS = 15 };
 
 static struct pyro_map *map_of(struct pyro_builder *builder, int i)
 {
@@ -20,7 +20,7 @@ static struct pyro_map *map_of(struct pyro_builder *builder, int i)
         &builder->jobs,        &builder->stages,         &builder->sql,        &builder->rdds,
         &builder->executors,   &builder->properties,     &builder->operations, &builder->cached_memory,
         &builder->cached_disk, &builder->unknown_events, &builder->peak_rows,  &builder->metric_kind_rows,
-        &builder->operators};
+        &builder->operators,   &builder->frames,         &builder->metadatas};
     return maps[i];
 }
 
@@ -42,7 +42,6 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
     for (int i = 0; i < PYRO_IDENTITIES; i++)
         pyro_id_set_init(&builder->seen[i], allocator);
     pyro_strbuf_init(&builder->scratch, allocator);
-    pyro_strbuf_init(&builder->last_details, allocator);
     builder->app = pyro_app_new(allocator);
     if (builder->app) {
         builder->app->redaction = redaction;
@@ -79,7 +78,6 @@ void pyro_builder_done(struct pyro_builder *builder)
     pyro_vec_done(&builder->cached, builder->allocator);
     pyro_vec_done(&builder->event_counts, builder->allocator);
     pyro_strbuf_done(&builder->scratch);
-    pyro_strbuf_done(&builder->last_details);
     pyro_intake_done(&builder->intake);
     pyro_app_release(builder->app);
     builder->app = NULL;

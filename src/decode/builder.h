@@ -112,8 +112,9 @@ struct pyro_builder {
     struct pyro_slice part_path;      /* where rejected records are said to be */
     uint64_t part_lines, part_offset; /* read of that part before the current batch */
     struct pyro_strbuf scratch;
-    struct pyro_strbuf last_details; /* the call stack that was read last, as logged, and the user's line in it */
-    struct pyro_slice last_frame;
+    /* Texts that come again and again, by the hash of what is logged: only once are they decoded and looked through. */
+    struct pyro_map frames;    /* a call stack -> number of the user's line in it + 2; 1: there is none */
+    struct pyro_map metadatas; /* an operator's metadata -> number of its text + 1 */
     struct pyro_intake intake; /* through which all texts come into app->strings */
 };
 

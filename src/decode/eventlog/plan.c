@@ -1,5 +1,6 @@
 #include "decode/eventlog/plan.h"
 
+#include "base/hash.h"
 #include "base/intern.h"
 #include "base/text.h"
 #include "decode/eventlog/fingerprint.h"
@@ -141,7 +142,7 @@ static uint32_t keep_detail(struct pyro_builder *builder, struct pyro_slice raw)
 }
 
 /* "KEY: VALUE" of each text member, one a line. */
-static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
+static uint32_t read_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
 {
     struct pyro_json json;
     struct pyro_json_object object;
@@ -184,6 +185,24 @@ static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *buil
         return UINT32_MAX;
     uint32_t kept = pyro_intake_plan(&builder->intake, pyro_strbuf_slice(&builder->scratch));
     builder->failed |= kept == UINT32_MAX;
+    return kept;
+}
+
+/* Plans of one application read the same tables again and again. What had to be repaired is counted each time. */
+static uint32_t keep_metadata(struct pyro_json *outer, struct pyro_builder *builder, struct pyro_slice raw)
+{
+    uint64_t hash = pyro_hash_slice(raw);
+    const uint64_t *known = pyro_map_get(&builder->metadatas, hash);
+    if (known)
+        return (uint32_t)(*known - 1);
+    uint64_t replaced = builder->app->integrity.replaced_characters;
+    uint32_t kept = read_metadata(outer, builder, raw);
+    if (kept == UINT32_MAX || builder->app->integrity.replaced_characters != replaced)
+        return kept;
+    uint64_t *place = pyro_map_put(&builder->metadatas, hash, NULL);
+    builder->failed |= !place;
+    if (place)
+        *place = (uint64_t)kept + 1;
     return kept;
 }
 
