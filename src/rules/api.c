@@ -1,9 +1,16 @@
 /* The diagnosis and rule functions of pyrometer.h. */
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/stop.h"
 #include "cost/advise.h"
 #include "rules/pages.h"
 #include "rules/rule.h"
+
+static unsigned threads_of(const struct pyro_options *options)
+{
+    struct pyro_options resolved;
+    return pyro_options_resolve(options, &resolved, NULL) == PYRO_OK ? resolved.threads : 1;
+}
 
 enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
                                struct pyro_error *error)
@@ -19,7 +26,7 @@ enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options
         prices = options->prices;
     struct pyro_diagnosis *diagnosis = NULL;
     const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
-    PYRO_TRY(pyro_rules_evaluate(app, config, allocator, &stop, &diagnosis, error));
+    PYRO_TRY(pyro_rules_evaluate(app, config, threads_of(options), allocator, &stop, &diagnosis, error));
     const struct pyro_advise_options nothing = {.stop = &stop};
     enum pyro_status status = prices ? pyro_cost_new(app, allocator, &diagnosis->cost, error) : PYRO_OK;
     if (status == PYRO_OK && prices)
@@ -55,6 +62,8 @@ void pyro_diagnosis_free(pyro_diagnosis *diagnosis)
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     pyro_app_release((struct pyro_app *)diagnosis->app);
     pyro_cost_free(diagnosis->cost);
+    for (size_t i = 0; i < diagnosis->arena_count; i++)
+        pyro_arena_done(&diagnosis->arenas[i]);
     pyro_arena_done(&diagnosis->arena);
     pyro_release(allocator, diagnosis);
 }

@@ -8,10 +8,8 @@
 #include "base/memory.h"
 #include "base/stop.h"
 #include "rules/config.h"
+#include "rules/judge.h"
 #include "rules/profiles/profile.h"
-#include "rules/shared/affected.h"
-#include "rules/shared/plans.h"
-#include "rules/shared/remedy.h"
 
 /* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
 static const double share_borders[] = {0.25, 0.10, 0.03};
@@ -77,31 +75,6 @@ static void make_valid(struct pyro_finding *finding)
         saves->wall_high_ms = saves->wall_expected_ms;
 }
 
-/* False: no memory, or stopped. */
-static bool run_rules(struct pyro_rule_context *context, const struct pyro_config *config, const struct pyro_stop *stop,
-                      struct pyro_diagnosis *diagnosis)
-{
-    diagnosis->outcomes = pyro_arena_array(context->arena, pyro_rule_count, sizeof(*diagnosis->outcomes));
-    if (!diagnosis->outcomes)
-        return false;
-    for (size_t i = 0; i < pyro_rule_count; i++) {
-        size_t before = context->findings.count;
-        double limits[PYRO_THRESHOLDS_MAX];
-        pyro_config_limits(config, i, limits);
-        context->rule = pyro_rules[i];
-        context->limits = limits;
-        enum pyro_verdict verdict = pyro_rules[i]->evaluate(context);
-        if (context->findings.count > before)
-            verdict = PYRO_VERDICT_FINDING;
-        else if (verdict == PYRO_VERDICT_FINDING)
-            verdict = PYRO_VERDICT_QUIET;
-        diagnosis->outcomes[i] = (struct pyro_rule_outcome){pyro_rules[i], verdict};
-        if (context->failed || pyro_stop_is_asked(stop))
-            return false;
-    }
-    return true;
-}
-
 /* Says which thresholds are not at their defaults. */
 static bool note_limits(const struct pyro_config *config, struct pyro_diagnosis *diagnosis)
 {
@@ -149,42 +122,37 @@ static bool suppress(const struct pyro_config *config, struct pyro_diagnosis *di
     return true;
 }
 
-static bool finish(struct pyro_rule_context *context, const struct pyro_config *config, const struct pyro_stop *stop,
-                   struct pyro_diagnosis *diagnosis)
+/* False: no memory, or stopped. */
+static bool finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_list *found,
+                   const struct pyro_config *config, const struct pyro_stop *stop)
 {
+    struct pyro_arena *arena = &diagnosis->arena;
+    size_t count = found->count;
+    struct pyro_finding *findings = pyro_arena_array(arena, count + 1, sizeof(*findings));
     diagnosis->profile = config ? config->profile : NULL;
-    size_t count = context->findings.count;
-    struct pyro_finding *findings = pyro_arena_array(context->arena, count + 1, sizeof(*findings));
-    if (!findings || pyro_replay_new(context->app, &context->replay, NULL) != PYRO_OK)
+    if (!findings)
         return false;
-    pyro_replay_stop_by(context->replay, stop);
-    diagnosis->replay = pyro_replay_check(context->replay);
     if (count > 0)
-        memcpy(findings, context->findings.items, count * sizeof(*findings));
+        memcpy(findings, found->items, count * sizeof(*findings));
     for (size_t i = 0; i < count; i++) {
         if (pyro_stop_is_asked(stop))
             return false;
-        pyro_affected_settle(context, &findings[i]);
-        pyro_remedy_price(context, &findings[i]);
         make_valid(&findings[i]);
-        findings[i].severity = pyro_finding_severity(context->app, &findings[i]);
+        findings[i].severity = pyro_finding_severity(diagnosis->app, &findings[i]);
         if (!findings[i].id.ptr)
-            findings[i].id = pyro_finding_stable_id(context->arena, &findings[i]);
+            findings[i].id = pyro_finding_stable_id(arena, &findings[i]);
         if (!findings[i].id.ptr)
             return false;
     }
     if (count > 1)
         qsort(findings, count, sizeof(*findings), pyro_finding_compare);
     diagnosis->findings = findings;
-    diagnosis->plans = pyro_rule_plans(context);
-    if (context->failed)
-        return false;
     diagnosis->finding_count = count;
-    return pyro_findings_make_unique(context->arena, findings, count) && suppress(config, diagnosis) &&
+    return pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
            note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_settings_resolve(diagnosis);
 }
 
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config, unsigned threads,
                                      const struct pyro_allocator *allocator, const struct pyro_stop *stop,
                                      struct pyro_diagnosis **ret, struct pyro_error *error)
 {
@@ -197,11 +165,10 @@ enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_con
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a diagnosis");
     *diagnosis = (struct pyro_diagnosis){.app = pyro_app_retain(app)};
     pyro_arena_init(&diagnosis->arena, allocator);
-    struct pyro_rule_context context = {.app = app, .arena = &diagnosis->arena};
-    bool ok = run_rules(&context, config, stop, diagnosis) && finish(&context, config, stop, diagnosis);
-    pyro_vec_done(&context.findings, allocator);
-    pyro_replay_free(context.replay);
-    if (!ok || context.failed) {
+    struct pyro_finding_list found = {0};
+    bool ok = pyro_rules_judge(diagnosis, config, threads, stop, &found) && finish(diagnosis, &found, config, stop);
+    pyro_vec_done(&found, allocator);
+    if (!ok) {
         pyro_diagnosis_free(diagnosis);
         if (pyro_stop_is_asked(stop))
             return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");

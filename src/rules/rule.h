@@ -84,19 +84,29 @@ struct pyro_threshold {
 
 struct pyro_plans;
 
-/* What a rule writes to. */
+struct pyro_finding_list {
+    struct pyro_finding *items;
+    size_t count, capacity;
+};
+
+/* What a rule reads and writes to. Rules run on several threads: each has a context of its own, and what they share is
+ * made before. */
 struct pyro_rule_context {
     const struct pyro_app *app;
     const struct pyro_rule *rule; /* the one that runs */
     const double *limits;         /* of its thresholds: see pyro_limit() */
     struct pyro_arena *arena;     /* findings and their texts */
-    PYRO_VEC(struct pyro_finding) findings;
+    struct pyro_arena *scratch;   /* what the rule needs no longer than it runs */
+    struct pyro_finding_list findings;
+    struct pyro_finding_list earlier;     /* of the rules that this one comes after */
     bool failed;                          /* out of memory */
-    struct pyro_activity *activity;       /* made when first asked for: see pyro_alone_ms() */
+    const struct pyro_activity *activity; /* see pyro_alone_ms() */
     struct pyro_replay *replay;           /* of this application, once all rules have spoken */
-    const struct pyro_plans *plans;       /* made when first asked for: see pyro_rule_plans() */
-    const struct pyro_stage_parts *parts; /* made when first asked for: see pyro_stage_parts() */
+    const struct pyro_plans *plans;       /* see pyro_rule_plans() */
+    const struct pyro_stage_parts *parts; /* see pyro_stage_parts() */
 };
+
+enum { PYRO_RULE_AFTER_MOST = 4 };
 
 struct pyro_rule {
     const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
@@ -106,6 +116,7 @@ struct pyro_rule {
     const char *summary;                     /* one sentence: what it means */
     const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */
     size_t threshold_count;
+    const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalogue whose findings it looks at */
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };
 
@@ -168,6 +179,8 @@ struct pyro_configured {
 struct pyro_diagnosis {
     const struct pyro_app *app; /* a reference is held */
     struct pyro_arena arena;
+    struct pyro_arena *arenas; /* what rules wrote on other threads than the calling one */
+    size_t arena_count;
     struct pyro_finding *findings; /* sorted: severity's inputs decide, most saved first, then rule, then id */
     size_t finding_count;
     struct pyro_suppressed *suppressed; /* findings that the user does not want, in the same order */
@@ -193,9 +206,9 @@ struct pyro_diagnosis {
  * diagnosis' own. Null: there is no such note. */
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
 
-/* `config` and `stop` may be NULL. */
+/* `config` and `stop` may be NULL. On at most `threads` threads; `stop` is asked by the calling one only. */
 struct pyro_stop;
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config,
+enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config, unsigned threads,
                                      const struct pyro_allocator *allocator, const struct pyro_stop *stop,
                                      struct pyro_diagnosis **ret, struct pyro_error *error);
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);

@@ -345,7 +345,8 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
 
 bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis)
 {
-    struct pyro_rule_context context = {.app = diagnosis->app, .arena = &diagnosis->arena};
+    struct pyro_rule_context context = {
+        .app = diagnosis->app, .arena = &diagnosis->arena, .scratch = &diagnosis->arena};
     struct run run = measure(&context);
     size_t most = pyro_property_row_count + diagnosis->change_count;
     diagnosis->configuration_count = 0;

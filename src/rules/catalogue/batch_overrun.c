@@ -122,12 +122,6 @@ enum { ADD_BATCH, LATEST_OFFSET, PLANNING, WAL_COMMIT, COMMIT_OFFSETS, GET_BATCH
 static double share_without_stage(struct pyro_rule_context *context, const struct pyro_stream_run *run, size_t from)
 {
     double none = 0, all = 0;
-    if (!context->activity)
-        context->activity = pyro_activity_new(context->app, context->arena);
-    if (!context->activity) {
-        context->failed = true;
-        return 0;
-    }
     for (size_t i = from; i < run->count; i++) {
         double begin = start_of(run, i), length = pyro_real(run->batches[i]->duration_ms);
         none += pyro_activity_none(context->activity, begin, begin + length);

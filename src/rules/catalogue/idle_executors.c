@@ -149,8 +149,8 @@ static struct verdict suggest(struct pyro_rule_context *context, const struct us
 static double promised_elsewhere(const struct pyro_rule_context *context)
 {
     double promised = 0;
-    for (size_t i = 0; i < context->findings.count; i++) {
-        const struct pyro_finding *finding = &context->findings.items[i];
+    for (size_t i = 0; i < context->earlier.count; i++) {
+        const struct pyro_finding *finding = &context->earlier.items[i];
         bool cut = strcmp(finding->rule->id, "too-few-partitions") == 0 && finding->confidence > 0.7;
         if (cut || strcmp(finding->rule->id, "data-skew") == 0 || strcmp(finding->rule->id, "straggler") == 0 ||
             strcmp(finding->rule->id, "locality-wait") == 0)
@@ -334,5 +334,6 @@ const struct pyro_rule pyro_rule_idle_executors = {
     .title = "Idle executors",
     .summary = "Slots are idle while stages run: fewer executors do the same work in the same time.",
     PYRO_THRESHOLDS(thresholds),
+    .after = {"data-skew", "straggler", "too-few-partitions", "locality-wait"},
     .evaluate = evaluate,
 };

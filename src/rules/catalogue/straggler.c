@@ -56,8 +56,8 @@ static bool is_known_slow(const struct pyro_rule_context *context, const struct 
     const struct pyro_app *app = context->app;
     struct pyro_slice host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, task->row));
     struct pyro_slice executor = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, task->row));
-    for (size_t i = 0; i < context->findings.count; i++) {
-        const struct pyro_finding *finding = &context->findings.items[i];
+    for (size_t i = 0; i < context->earlier.count; i++) {
+        const struct pyro_finding *finding = &context->earlier.items[i];
         if (strcmp(finding->rule->id, "slow-host") == 0 &&
             ((finding->host.len > 0 && pyro_slice_eq(finding->host, host)) ||
              (finding->executor.len > 0 && pyro_slice_eq(finding->executor, executor))))
@@ -255,5 +255,6 @@ const struct pyro_rule pyro_rule_straggler = {
     .title = "Straggler tasks",
     .summary = "A few tasks are much slower than their peers although they have no more data.",
     PYRO_THRESHOLDS(thresholds),
+    .after = {"slow-host"},
     .evaluate = evaluate,
 };

@@ -89,7 +89,8 @@ struct pyro_peer_tasks *pyro_profile_stage_tasks(struct pyro_rule_context *conte
 
 bool pyro_profile_run(struct pyro_diagnosis *diagnosis)
 {
-    struct pyro_rule_context context = {.app = diagnosis->app, .arena = &diagnosis->arena, .plans = diagnosis->plans};
+    struct pyro_rule_context context = {
+        .app = diagnosis->app, .arena = &diagnosis->arena, .scratch = &diagnosis->arena, .plans = diagnosis->plans};
     if (!diagnosis->profile)
         return true;
     diagnosis->peer_verdicts =

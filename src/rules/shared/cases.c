@@ -174,12 +174,6 @@ double pyro_alone_ms(struct pyro_rule_context *context, size_t stage_row, double
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[stage_row];
-    if (!context->activity)
-        context->activity = pyro_activity_new(app, context->arena);
-    if (!context->activity) {
-        context->failed = true;
-        return 0;
-    }
     /* While it runs itself it is the one; before and behind, nothing may run. */
     return pyro_activity_one(context->activity, fmax(from, pyro_stage_from(stage)),
                              fmin(to, pyro_stage_to(app, stage))) +

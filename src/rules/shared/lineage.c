@@ -93,9 +93,10 @@ bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *r
 {
     const struct pyro_app *app = context->app;
     struct walk walk = {.app = app};
-    walk.rows = pyro_arena_array(context->arena, app->rdds.count + 1, sizeof(*walk.rows));
-    walk.built_by = pyro_arena_array(context->arena, app->rdds.count + 1, sizeof(*walk.built_by));
-    *ret = (struct pyro_lineage){.first = pyro_arena_array(context->arena, app->stages.count + 1, sizeof(*ret->first))};
+    walk.rows = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.rows));
+    walk.built_by = pyro_arena_array(context->scratch, app->rdds.count + 1, sizeof(*walk.built_by));
+    *ret =
+        (struct pyro_lineage){.first = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*ret->first))};
     bool ok = walk.rows && walk.built_by && ret->first;
     for (size_t i = 0; ok && i < app->rdds.count; i++) {
         walk.rows[i] = (struct id_row){app->rdds.items[i].id, i};
@@ -111,7 +112,7 @@ bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *r
     }
     if (ok) {
         ret->first[app->stages.count] = ret->count = walk.uses.count;
-        ret->uses = pyro_arena_array(context->arena, ret->count + 1, sizeof(*ret->uses));
+        ret->uses = pyro_arena_array(context->scratch, ret->count + 1, sizeof(*ret->uses));
         ok = ret->uses != NULL;
     }
     if (ok && ret->count > 0)

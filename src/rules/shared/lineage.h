@@ -21,7 +21,7 @@ struct pyro_lineage {
     size_t *first; /* of each stage row; stages.count + 1 entries */
 };
 
-/* In the arena; false when there is no memory. */
+/* In the scratch arena; false when there is no memory. */
 bool pyro_lineage_load(struct pyro_rule_context *context, struct pyro_lineage *ret);
 
 /* It says no more than where data comes from: a file, a collection, a range. */

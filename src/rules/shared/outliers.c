@@ -170,7 +170,7 @@ static bool collect(struct pyro_rule_context *context, const struct pyro_diagnos
 bool pyro_stage_outliers(const struct pyro_diagnosis *diagnosis, size_t stage_row, struct pyro_arena *arena,
                          struct pyro_outlier **ret, size_t *ret_count)
 {
-    struct pyro_rule_context context = {.app = diagnosis->app, .arena = arena};
+    struct pyro_rule_context context = {.app = diagnosis->app, .arena = arena, .scratch = arena};
     struct pyro_stage_tasks tasks;
     struct pyro_cold cold = {0};
     *ret = NULL;

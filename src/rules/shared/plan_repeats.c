@@ -190,8 +190,8 @@ static int by_execution(const void *left, const void *right)
 static bool learn_stages(struct search *search)
 {
     const struct pyro_app *app = search->app;
-    search->stages = pyro_arena_array(search->context->arena, app->stages.count + 1, sizeof(*search->stages));
-    search->partly = pyro_arena_array(search->context->arena, app->stages.count + 1, sizeof(*search->partly));
+    search->stages = pyro_arena_array(search->context->scratch, app->stages.count + 1, sizeof(*search->stages));
+    search->partly = pyro_arena_array(search->context->scratch, app->stages.count + 1, sizeof(*search->partly));
     search->plans = pyro_rule_plans(search->context);
     if (search->partly)
         memset(search->partly, 0, app->stages.count * sizeof(*search->partly));
@@ -340,7 +340,7 @@ static bool judge(struct search *search, size_t from, size_t to, struct pyro_pla
             rooms++;
         ret->times += i == from || places[i].root != places[i - 1].root;
     }
-    ret->parts = pyro_arena_array(search->context->arena, rooms + 1, sizeof(*ret->parts));
+    ret->parts = pyro_arena_array(search->context->scratch, rooms + 1, sizeof(*ret->parts));
     if (!ret->parts) {
         search->context->failed = true;
         return false;
@@ -399,12 +399,12 @@ bool pyro_plan_repeats_load(struct pyro_rule_context *context, double shared, do
     *ret = (struct pyro_plan_repeats){0};
     pyro_map_init(&search.exact_prints, allocator);
     pyro_map_init(&search.columnless_prints, allocator);
-    search.facts = pyro_arena_array(context->arena, context->app->sql_nodes.count + 1, sizeof(*search.facts));
+    search.facts = pyro_arena_array(context->scratch, context->app->sql_nodes.count + 1, sizeof(*search.facts));
     bool ok = search.facts != NULL;
     if (ok)
         memset(search.facts, 0, context->app->sql_nodes.count * sizeof(*search.facts));
     ok = ok && each_execution(&search, 0) && each_execution(&search, 1) && learn_stages(&search);
-    ret->items = ok ? pyro_arena_array(context->arena, search.places.count + 1, sizeof(*ret->items)) : NULL;
+    ret->items = ok ? pyro_arena_array(context->scratch, search.places.count + 1, sizeof(*ret->items)) : NULL;
     ok = ret->items != NULL;
     if (ok && search.places.count > 1)
         qsort(search.places.items, search.places.count, sizeof(*search.places.items), by_print);

@@ -27,7 +27,7 @@ struct pyro_plan_repeats {
 };
 
 /* `shared`: share of the shortest stage's work that counts as belonging to the part, where a stage does more than it;
- * `shared_scan`: the same where the part only reads, filters and projects. In the arena; false when there is no
+ * `shared_scan`: the same where the part only reads, filters and projects. In the scratch arena; false when there is no
  * memory. */
 bool pyro_plan_repeats_load(struct pyro_rule_context *context, double shared, double shared_scan,
                             struct pyro_plan_repeats *ret);

@@ -5,7 +5,7 @@
 #include "analyze/plan.h"
 #include "rules/rule.h"
 
-/* Made once a diagnosis; NULL when there is no memory (context->failed is set). */
+/* Made once a diagnosis, before its rules run. */
 const struct pyro_plans *pyro_rule_plans(struct pyro_rule_context *context);
 
 #endif

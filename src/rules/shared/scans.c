@@ -128,10 +128,10 @@ bool pyro_scans_load(struct pyro_rule_context *context, struct pyro_scans *ret)
     const struct pyro_plans *plans = pyro_rule_plans(context);
     size_t count = app->stages.count + 1;
     *ret = (struct pyro_scans){
-        .scan_ms = pyro_arena_array(context->arena, count, sizeof(double)),
-        .bytes = pyro_arena_array(context->arena, count, sizeof(double)),
-        .timed = pyro_arena_array(context->arena, count, sizeof(bool)),
-        .python = pyro_arena_array(context->arena, count, sizeof(bool)),
+        .scan_ms = pyro_arena_array(context->scratch, count, sizeof(double)),
+        .bytes = pyro_arena_array(context->scratch, count, sizeof(double)),
+        .timed = pyro_arena_array(context->scratch, count, sizeof(bool)),
+        .python = pyro_arena_array(context->scratch, count, sizeof(bool)),
     };
     ret->processor_share = processor_share(app);
     bool ok = plans && ret->scan_ms && ret->bytes && ret->timed && ret->python;

@@ -108,7 +108,7 @@ bool pyro_writes_load(struct pyro_rule_context *context, struct pyro_writes *ret
 {
     const struct pyro_app *app = context->app;
     *ret = (struct pyro_writes){0};
-    struct output *outputs = pyro_arena_array(context->arena, app->stages.count + 1, sizeof(*outputs));
+    struct output *outputs = pyro_arena_array(context->scratch, app->stages.count + 1, sizeof(*outputs));
     size_t count = 0;
     for (size_t i = 0; outputs && i < app->stages.count; i++)
         if (app->stages.items[i].sql != PYRO_NONE && pyro_real(app->stages.items[i].output_bytes) > 0)

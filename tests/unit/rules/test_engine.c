@@ -174,6 +174,13 @@ static void test_rules_describe_themselves(void **state)
         assert_non_null(info.summary);
         assert_ptr_equal(pyro_rule_find(info.id), pyro_rules[i]);
     }
+    for (size_t i = 0; i < pyro_rule_count; i++)
+        for (size_t k = 0; k < PYRO_RULE_AFTER_MOST && pyro_rules[i]->after[k]; k++) {
+            size_t before = 0;
+            while (before < i && strcmp(pyro_rules[before]->id, pyro_rules[i]->after[k]) != 0)
+                before++;
+            assert_true(before < i);
+        }
     assert_null(pyro_rules_get(pyro_rules_count()).id);
     assert_null(pyro_rule_find("none"));
 }
@@ -211,7 +218,7 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
         struct pyro_allocator allocator = {limited, limited_again, give_back, &left};
         struct pyro_diagnosis *diagnosis = NULL;
         struct pyro_error error;
-        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, &allocator, NULL, &diagnosis, &error);
+        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, 1, &allocator, NULL, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
         done = status == PYRO_OK;
         if (done)
@@ -242,14 +249,48 @@ static void test_judging_can_be_stopped(void **state)
     struct patience patience = {.most = INT32_MAX};
     const struct pyro_stop stop = {lose, &patience};
     struct pyro_diagnosis *diagnosis = NULL;
-    assert_int_equal(pyro_rules_evaluate(scene.app, NULL, NULL, &stop, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_rules_evaluate(scene.app, NULL, 1, NULL, &stop, &diagnosis, NULL), PYRO_OK);
     pyro_diagnosis_free(diagnosis);
     int all = patience.calls;
     assert_true(all >= (int)pyro_rule_count);
     for (int most = 1; most <= all; most++) {
         patience = (struct patience){.most = most};
-        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, NULL, &stop, &diagnosis, NULL), PYRO_ERROR_CANCELLED);
+        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, 1, NULL, &stop, &diagnosis, NULL), PYRO_ERROR_CANCELLED);
         assert_true(patience.calls <= most + 1);
+    }
+    scene_free(&scene);
+}
+
+static void assert_same_findings(const struct pyro_diagnosis *left, const struct pyro_diagnosis *right)
+{
+    assert_int_equal(left->finding_count, right->finding_count);
+    for (size_t i = 0; i < left->finding_count; i++) {
+        const struct pyro_finding *a = &left->findings[i], *b = &right->findings[i];
+        assert_string_equal(a->id.ptr, b->id.ptr);
+        assert_string_equal(a->cause.ptr, b->cause.ptr);
+        assert_int_equal(a->saves.wall_expected_ms, b->saves.wall_expected_ms);
+        assert_int_equal(a->saves.core_ms, b->saves.core_ms);
+    }
+}
+
+/* Enough rows for threads, and findings that other rules look at. */
+static void test_threads_say_the_same(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    const int64_t skewed[] = {2000, 2000, 2000, 2000, 30000, 2000}, small[] = {20};
+    for (int i = 0; i < 4; i++)
+        scene_stage(&scene, 12, skewed, 6, NULL, NULL);
+    scene_stage(&scene, 3000, small, 1, NULL, NULL);
+    scene_end(&scene);
+    assert_true(scene.diagnosis->finding_count > 1);
+    assert_int_equal(scene.diagnosis->arena_count, 0);
+    for (unsigned threads = 2; threads <= 5; threads++) {
+        struct pyro_diagnosis *diagnosis = NULL;
+        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, threads, NULL, NULL, &diagnosis, NULL), PYRO_OK);
+        assert_int_equal(diagnosis->arena_count, threads - 1);
+        assert_same_findings(scene.diagnosis, diagnosis);
+        pyro_diagnosis_free(diagnosis);
     }
     scene_free(&scene);
 }
@@ -268,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_rules_describe_themselves),
         cmocka_unit_test(test_no_memory_is_an_error_and_leaks_nothing),
         cmocka_unit_test(test_judging_can_be_stopped),
+        cmocka_unit_test(test_threads_say_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static struct pyro_diagnosis *diagnose(void)
         fixture_run(app, 1, "1", 3000 + i / 4 * 2000, 5000 + i / 4 * 2000);
     fixture_run(app, 1, "1", 21000, 60000);
     fixture_analyze(app);
-    assert_int_equal(pyro_rules_evaluate(app, NULL, NULL, NULL, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_rules_evaluate(app, NULL, 1, NULL, NULL, &diagnosis, NULL), PYRO_OK);
     pyro_app_release(app);
     assert_true(diagnosis->finding_count > 0);
     return diagnosis;

@@ -1,0 +1,213 @@
+#include "rules/judge.h"
+
+#include "base/crew.h"
+#include "base/memory.h"
+#include "rules/config.h"
+#include "rules/shared/activity.h"
+#include "rules/shared/affected.h"
+#include "rules/shared/part_cases.h"
+#include "rules/shared/plans.h"
+#include "rules/shared/remedy.h"
+
+/* Below so many rows starting threads takes longer than judging. */
+enum { FEW_ROWS = 2000, RULES_MOST = 256 };
+
+struct judging {
+    const struct pyro_config *config;
+    struct pyro_diagnosis *diagnosis;
+    struct pyro_rule_context shared; /* what all rules look at */
+    struct pyro_arena temporary;     /* of that what ends with the judging */
+    unsigned threads;
+    struct pyro_arena scratch[PYRO_CREW_MOST];
+    struct pyro_finding_list found[RULES_MOST]; /* by row of the catalogue */
+    size_t wave[RULES_MOST + 1];                /* rows that run now */
+    struct pyro_replay *replays[PYRO_CREW_MOST];
+    struct pyro_finding_list *findings; /* all */
+};
+
+/* ---- Rules ---- */
+
+enum { PREPARE_REPLAY = RULES_MOST }; /* instead of a row */
+
+static size_t row_of(const char *id)
+{
+    size_t row = 0;
+    while (row < pyro_rule_count && strcmp(pyro_rules[row]->id, id) != 0)
+        row++;
+    return row;
+}
+
+/* Rules that look at findings of others run in a later wave than those. */
+static unsigned wave_of(const struct pyro_rule *rule)
+{
+    unsigned wave = 0;
+    for (size_t i = 0; i < PYRO_RULE_AFTER_MOST && rule->after[i]; i++) {
+        unsigned before = wave_of(pyro_rules[row_of(rule->after[i])]);
+        wave = before >= wave ? before + 1 : wave;
+    }
+    return wave;
+}
+
+static bool gather_earlier(const struct judging *judging, struct pyro_rule_context *context)
+{
+    const struct pyro_rule *rule = context->rule;
+    for (size_t i = 0; i < PYRO_RULE_AFTER_MOST && rule->after[i]; i++) {
+        const struct pyro_finding_list *found = &judging->found[row_of(rule->after[i])];
+        if (!pyro_vec_reserve(&context->earlier, found->count, context->arena->allocator))
+            return false;
+        if (found->count > 0)
+            memcpy(context->earlier.items + context->earlier.count, found->items, found->count * sizeof(*found->items));
+        context->earlier.count += found->count;
+    }
+    return true;
+}
+
+static bool judge_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop)
+{
+    struct judging *judging = own;
+    size_t row = judging->wave[index];
+    double limits[PYRO_THRESHOLDS_MAX];
+    (void)stop;
+    if (row == PREPARE_REPLAY)
+        return pyro_replay_new(judging->shared.app, &judging->replays[0], NULL) == PYRO_OK;
+    struct pyro_rule_context context = judging->shared;
+    context.rule = pyro_rules[row];
+    context.limits = limits;
+    context.arena = worker == 0 ? &judging->diagnosis->arena : &judging->diagnosis->arenas[worker - 1];
+    context.scratch = &judging->scratch[worker];
+    pyro_config_limits(judging->config, row, limits);
+    context.failed = !gather_earlier(judging, &context);
+    enum pyro_verdict verdict = context.failed ? PYRO_VERDICT_QUIET : pyro_rules[row]->evaluate(&context);
+    for (size_t i = 0; i < context.findings.count; i++)
+        pyro_affected_settle(&context, &context.findings.items[i]);
+    if (context.findings.count > 0)
+        verdict = PYRO_VERDICT_FINDING;
+    else if (verdict == PYRO_VERDICT_FINDING)
+        verdict = PYRO_VERDICT_QUIET;
+    judging->diagnosis->outcomes[row] = (struct pyro_rule_outcome){pyro_rules[row], verdict};
+    judging->found[row] = context.findings;
+    pyro_vec_done(&context.earlier, context.arena->allocator);
+    pyro_arena_done(context.scratch);
+    return !context.failed;
+}
+
+static bool run_rules(struct judging *judging, const struct pyro_stop *stop)
+{
+    struct pyro_crew_work work = {.work = judge_one, .context = judging, .stop = stop};
+    size_t done = 0;
+    for (unsigned wave = 0; done < pyro_rule_count; wave++) {
+        work.count = 0;
+        if (wave == 0) /* first, since it takes longest */
+            judging->wave[work.count++] = PREPARE_REPLAY;
+        for (size_t i = 0; i < pyro_rule_count; i++)
+            if (wave_of(pyro_rules[i]) == wave)
+                judging->wave[work.count++] = i;
+        done += work.count - (wave == 0);
+        if (!pyro_crew_run(judging->threads, &work))
+            return false;
+    }
+    return true;
+}
+
+static bool merge(struct judging *judging)
+{
+    struct pyro_finding_list *all = judging->findings;
+    for (size_t i = 0; i < pyro_rule_count; i++) {
+        const struct pyro_finding_list *found = &judging->found[i];
+        if (!pyro_vec_reserve(all, found->count, judging->diagnosis->arena.allocator))
+            return false;
+        if (found->count > 0)
+            memcpy(all->items + all->count, found->items, found->count * sizeof(*found->items));
+        all->count += found->count;
+    }
+    return true;
+}
+
+/* ---- What fixing saves ---- */
+
+static bool price_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop)
+{
+    struct judging *judging = own;
+    struct pyro_finding *finding = &judging->findings->items[index];
+    struct pyro_rule_context context = judging->shared;
+    context.replay = judging->replays[worker];
+    pyro_replay_stop_by(context.replay, stop);
+    pyro_remedy_price(&context, finding);
+    pyro_replay_stop_by(context.replay, NULL);
+    return !context.failed;
+}
+
+/* Replays are forked while none of them runs. */
+static bool price(struct judging *judging, const struct pyro_stop *stop)
+{
+    const struct pyro_finding_list *findings = judging->findings;
+    struct pyro_crew_work work = {findings->count, price_one, judging, stop};
+    size_t remedies = 0;
+    for (size_t i = 0; i < findings->count; i++)
+        remedies += findings->items[i].edit_count > 0;
+    unsigned threads = remedies < judging->threads ? (unsigned)remedies : judging->threads;
+    for (unsigned i = 1; i < threads; i++)
+        if (pyro_replay_fork(judging->replays[0], &judging->replays[i], NULL) != PYRO_OK)
+            return false;
+    judging->diagnosis->replay = pyro_replay_check(judging->replays[0]);
+    return pyro_crew_run(threads, &work);
+}
+
+/* ---- All of it ---- */
+
+/* Made before the rules run, since these share them. */
+static bool prepare(struct judging *judging)
+{
+    struct pyro_diagnosis *diagnosis = judging->diagnosis;
+    struct pyro_rule_context *shared = &judging->shared;
+    diagnosis->outcomes = pyro_arena_array(&diagnosis->arena, pyro_rule_count, sizeof(*diagnosis->outcomes));
+    diagnosis->arenas = pyro_arena_array(&diagnosis->arena, judging->threads, sizeof(*diagnosis->arenas));
+    if (!diagnosis->outcomes || !diagnosis->arenas)
+        return false;
+    diagnosis->arena_count = judging->threads - 1;
+    for (size_t i = 0; i < diagnosis->arena_count; i++)
+        pyro_arena_init(&diagnosis->arenas[i], diagnosis->arena.allocator);
+    shared->plans = diagnosis->plans = pyro_plans_new(shared->app, &diagnosis->arena);
+    shared->activity = pyro_activity_new(shared->app, shared->arena);
+    return shared->plans && shared->activity && pyro_stage_parts(shared);
+}
+
+static void done(struct judging *judging)
+{
+    const struct pyro_allocator *allocator = judging->diagnosis->arena.allocator;
+    pyro_arena_done(&judging->temporary);
+    for (unsigned i = 1; i < judging->threads; i++)
+        pyro_replay_free(judging->replays[i]);
+    pyro_replay_free(judging->replays[0]); /* the others are forks of it */
+    for (size_t i = 0; i < pyro_rule_count; i++)
+        pyro_vec_done(&judging->found[i], allocator);
+    pyro_release(allocator, judging);
+}
+
+static unsigned useful_threads(const struct pyro_app *app, unsigned threads)
+{
+    if (threads < 1 || app->tasks.count + app->sql_nodes.count < FEW_ROWS)
+        return 1;
+    return threads < PYRO_CREW_MOST ? threads : PYRO_CREW_MOST;
+}
+
+bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
+                      const struct pyro_stop *stop, struct pyro_finding_list *ret)
+{
+    const struct pyro_allocator *allocator = diagnosis->arena.allocator;
+    struct judging *judging = pyro_allocate(allocator, sizeof(*judging));
+    if (!judging || pyro_rule_count > RULES_MOST) {
+        pyro_release(allocator, judging);
+        return false;
+    }
+    *judging = (struct judging){
+        .config = config, .diagnosis = diagnosis, .threads = useful_threads(diagnosis->app, threads), .findings = ret};
+    pyro_arena_init(&judging->temporary, allocator);
+    for (unsigned i = 0; i < judging->threads; i++)
+        pyro_arena_init(&judging->scratch[i], allocator);
+    judging->shared =
+        (struct pyro_rule_context){.app = diagnosis->app, .arena = &judging->temporary, .scratch = &judging->temporary};
+    bool ok = prepare(judging) && run_rules(judging, stop) && merge(judging) && price(judging, stop);
+    done(judging);
+    return ok;
+}
