@@ -51,7 +51,12 @@ function All() {
                                 value: (row) => row.id,
                                 cell: (row) => <a href={link(["rules", row.id])}>{row.id}</a>,
                             },
-                            { name: "Category", minor: true, value: (row) => row.category, cell: (row) => row.category },
+                            {
+                                name: "Category",
+                                minor: true,
+                                value: (row) => row.category,
+                                cell: (row) => row.category,
+                            },
                             { name: "What it looks for", cell: (row) => row.summary },
                         ]}
                     />
