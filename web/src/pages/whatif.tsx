@@ -10,6 +10,7 @@ import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
+import { type Asked, FIELDS, readAsked, requestOf } from "../whatif/asked";
 import { nearest, onFront, sweepValues, valuesOf } from "../whatif/pareto";
 import type { Scenario, WhatIf } from "../whatif/types";
 import type { AppPageProps } from "./pages";
@@ -20,34 +21,6 @@ const FROM_ZERO: uPlot.Scales = {
     x: { time: false },
     y: { range: (_, __, most) => [0, most * 1.06] },
 };
-
-interface Asked {
-    executors: string;
-    cores: string;
-    memory: string;
-    partitions: string;
-    data: string;
-    more: string;
-}
-
-const FIELDS: (keyof Asked)[] = ["executors", "cores", "memory", "partitions", "data", "more"];
-
-function readAsked(query: URLSearchParams): Asked {
-    return Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ""])) as unknown as Asked;
-}
-
-/** The request for one scenario; null: nothing is changed. */
-function requestOf(asked: Asked): string | null {
-    const parameters = new URLSearchParams();
-    if (asked.executors) parameters.set("executors", asked.executors);
-    if (asked.cores) parameters.set("cores", asked.cores);
-    if (asked.memory) parameters.set("memory", `${asked.memory}m`);
-    if (asked.data) parameters.set("scale-input", asked.data);
-    if (asked.partitions) parameters.append("set", `spark.sql.shuffle.partitions=${asked.partitions}`);
-    for (const line of asked.more.split("\n")) if (line.trim()) parameters.append("set", line.trim());
-    const text = parameters.toString();
-    return text ? `whatif?${text}` : null;
-}
 
 /** An <output> would be what a label around it names: it says by `for` that it is the slider. */
 function Slider({
