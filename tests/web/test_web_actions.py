@@ -212,7 +212,7 @@ def test_refusals_are_told_in_plain_words(browser: Any, tmp_path: Path) -> None:
             assert "The log has 2 MiB; this server accepts at most 1 MiB per upload" in rows[0]
             assert "No event log could be read from the upload" in rows[1]
             assert "is ready" in rows[2]
-            assert "The server has no room for it" in rows[3]
+            assert "The server has no room for the log" in rows[3]
         finally:
             watched.close()
 

@@ -1,4 +1,4 @@
-/** Cells coloured by a value: rows with names, columns over time. The page shows a table beside it. */
+/** Cells coloured by a value: rows with names, columns over time. The page shows the same data as a table. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { offset } from "../format";
 import { colour, useTheme } from "../ui/theme";

@@ -1,4 +1,4 @@
-/** A run's length beside those of its past runs. */
+/** The durations of past runs, the latest one marked. */
 import { duration, plural } from "../format";
 
 export function Sparkline({ values, width = 96, height = 20 }: { values: number[]; width?: number; height?: number }) {

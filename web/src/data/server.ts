@@ -1,4 +1,4 @@
-/** What the server takes from whoever looks at the page: pyrometer.version/1. */
+/** What the server accepts from the user of the page: pyrometer.version/1. */
 import { fromDisk, useDocument } from "./documents";
 
 export interface Server {

@@ -1,4 +1,4 @@
-/** Two runs side by side: what the difference is put down to. */
+/** Two runs side by side, and the causes of their difference. */
 import { useMemo, useState } from "preact/hooks";
 import { type Choice, choicesOf, idOf, withChosen } from "../compare/choices";
 import { useDocument, useLasting } from "../data/documents";

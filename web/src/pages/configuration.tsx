@@ -1,4 +1,4 @@
-/** What is recommended beside what was set, to be copied, and all properties of the run. */
+/** Recommended settings next to the current ones, to copy, and all properties of the run. */
 import { useMemo, useState } from "preact/hooks";
 import { appAddress, available, useDocument } from "../data/documents";
 import { plural } from "../format";

@@ -52,7 +52,7 @@ export function findingsAt({ marks, stage, findings }: TimelineModel, hit: Hit |
     return marks.stages.get(hit.kind === "task" ? stage[hit.task]! : hit.bar.index) ?? [];
 }
 
-/** What is said about it beside the pointer. */
+/** The lines of the tip next to the pointer. */
 export function describe(model: TimelineModel, hit: Hit): string[] {
     const { document } = model;
     if (hit.kind === "task") {

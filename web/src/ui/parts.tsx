@@ -6,7 +6,7 @@ import type { Severity } from "../data/types";
 import { words } from "../format";
 import { announce } from "./announce";
 
-/** What is there of a document: itself, that it is on its way, or what went wrong and what to do. */
+/** A document once it is loaded; before that a note, after a failure the reason and what to do. */
 export function Loaded<T>({
     state,
     what,

@@ -53,7 +53,7 @@ export function Table<Row>({
     limit?: number;
     rowClass?: (row: Row) => string;
     visibleCaption?: boolean;
-    /** Rows come sorted, a page at a time, and somebody else sorts them anew. */
+    /** Rows come sorted, a page at a time; the caller sorts them. */
     order?: { sorting: Sorting | null; onSort: (sorting: Sorting) => void };
 }) {
     const [chosen, choose] = useState<Sorting | null>(initial);

@@ -23,20 +23,20 @@ export function refusal(unit: Unit, most: number | null): string | null {
     if (unit.files.length > MOST_MEMBERS)
         return `The log has ${count(unit.files.length)} files; an upload may have at most ${count(MOST_MEMBERS)}. Let pyrometer serve read its folder.`;
     if (size > MOST_ZIP_BYTES - 1024 * 1024)
-        return `Its files have ${bytes(size)} together, and a page can pack at most 4 GiB. Let pyrometer serve read it where it is.`;
+        return `The files have ${bytes(size)} together; a page can pack at most 4 GiB. Let pyrometer serve read their folder.`;
     return null;
 }
 
-/** What a refusal means for whoever uploads; the server's own words where they say more. */
+/** What a refusal means to the user; the words of the server where they say more. */
 export function explain(status: number, message: string | undefined, size: number): string {
     const words = message ? message.charAt(0).toUpperCase() + message.slice(1) : "";
     switch (status) {
         case 401:
-            return "You are not logged in any more: load the page again and log in.";
+            return "You are no longer logged in. Reload the page and log in.";
         case 413:
-            return `It is larger than this server takes at once: it has ${bytes(size)}. Compress it (zstd), or let pyrometer serve read it where it is.`;
+            return `The log has ${bytes(size)}, more than this server accepts per upload. Compress it (zstd), or let pyrometer serve read its folder.`;
         case 507:
-            return `The server has no room for it (${bytes(size)}): ${message ?? "its disk is full"}. Remove uploads that nobody needs, or ask whoever runs the server.`;
+            return `The server has no room for the log (${bytes(size)}): ${message ?? "its disk is full"}. Remove uploads that are not needed, or ask the administrator of the server.`;
         default:
             return words || `The server answered ${status}.`;
     }
@@ -51,7 +51,7 @@ function answerOf(request: XMLHttpRequest, size: number): Sent {
     try {
         value = JSON.parse(request.responseText || "{}");
     } catch {
-        // told below by its status
+        // its status says it
     }
     const good = request.status >= 200 && request.status < 300;
     return {
