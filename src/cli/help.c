@@ -1,6 +1,7 @@
 /* Help texts, all made from the verb and option tables. */
 #include "help.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,47 @@ static void put_verb_row(struct cli_output *output, const struct cli_verb *verb)
     cli_putf(output, "    %-24s %s\n", synopsis, verb->summary);
 }
 
+/* The contract of the command; docs/cli and README.md say the same. */
+static const struct cli_exit_meaning exits[] = {
+    {CLI_EXIT_OK, NULL, NULL, "done"},
+    {CLI_EXIT_GATE, "gate", NULL, "the gate found something that it must fail on"},
+    {CLI_EXIT_USAGE, NULL, NULL, "the command line is wrong"},
+    {CLI_EXIT_INPUT, NULL, "rules doctor help version completions man",
+     "an input cannot be read; one line on standard error says which, why and what to do"},
+    {CLI_EXIT_OUTPUT, NULL, NULL, "the output cannot be written, or an internal error occurred"},
+    {CLI_EXIT_SIGNALLED + SIGINT, NULL, "serve", "stopped by Ctrl-C"},
+    {0},
+};
+
+static bool names(const char *verbs, const char *verb)
+{
+    size_t len = strlen(verb);
+    for (const char *at = strstr(verbs, verb); at != NULL; at = strstr(at + 1, verb))
+        if ((at == verbs || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+            return true;
+    return false;
+}
+
+const struct cli_exit_meaning *cli_next_exit(const struct cli_exit_meaning *previous, const struct cli_verb *verb)
+{
+    const struct cli_exit_meaning *exit = previous == NULL ? exits : previous + 1;
+    for (; exit->meaning != NULL; exit++)
+        if (verb == NULL || ((exit->only == NULL || names(exit->only, verb->name)) &&
+                             (exit->never == NULL || !names(exit->never, verb->name))))
+            return exit;
+    return NULL;
+}
+
+static void put_exits(struct cli_output *output, const struct cli_verb *verb)
+{
+    cli_puts(output, "\nExit status:\n");
+    for (const struct cli_exit_meaning *exit = cli_next_exit(NULL, verb); exit != NULL;
+         exit = cli_next_exit(exit, verb)) {
+        cli_putf(output, "    %-3d  ", exit->status);
+        cli_put_wrapped(output, exit->meaning, 9, 9, 100);
+    }
+}
+
 void cli_help_all(struct cli_output *output, const void *context)
 {
     (void)context;
@@ -35,10 +77,8 @@ void cli_help_all(struct cli_output *output, const void *context)
         }
         put_verb_row(output, &cli_verbs[i]);
     }
-    cli_puts(output,
-             "\nExit status:\n    0  done\n    2  the command line is wrong\n    3  an input cannot be read; one line "
-             "on standard error says which, why and what to do\n    4  the output cannot be written, or an internal "
-             "error occurred\n\n'pyrometer help VERB' or 'pyrometer VERB --help' explains one verb, with examples.\n");
+    put_exits(output, NULL);
+    cli_puts(output, "\n'pyrometer help VERB' or 'pyrometer VERB --help' explains one verb, with examples.\n");
 }
 
 void cli_option_label(const struct cli_option *option, char *text, size_t size)
@@ -73,6 +113,7 @@ void cli_help_verb(struct cli_output *output, const void *context)
     cli_puts(output, "\nOptions:\n");
     for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
         put_option(output, option);
+    put_exits(output, verb);
     if (verb->body->examples == NULL)
         return;
     cli_puts(output, "\nExamples:\n");

@@ -12,4 +12,14 @@ void cli_help_verb(struct cli_output *output, const void *context);
 /* "-o, --output FILE" */
 void cli_option_label(const struct cli_option *option, char *text, size_t size);
 
+/* What an exit status means. `only` and `never` are names of verbs, separated by spaces, or NULL. */
+struct cli_exit_meaning {
+    int status;
+    const char *only, *never;
+    const char *meaning;
+};
+
+/* The statuses of a verb (NULL: of the command) one by one, from NULL on; NULL: that was the last. */
+const struct cli_exit_meaning *cli_next_exit(const struct cli_exit_meaning *previous, const struct cli_verb *verb);
+
 #endif

@@ -40,11 +40,15 @@ static void put_title(struct cli_output *output, const char *name)
     cli_putf(output, " 1 \"\" \"pyrometer %s\" \"User Commands\"\n.SH NAME\n", pyro_version());
 }
 
-static void put_exit_status(struct cli_output *output)
+static void put_exit_status(struct cli_output *output, const struct cli_verb *verb)
 {
-    cli_puts(output, ".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n2\nThe command line is wrong.\n.TP\n3\nAn input cannot be "
-                     "read; one line on standard error says which, why and what to do.\n.TP\n4\nThe output cannot be "
-                     "written, or an internal error occurred.\n.TP\n130\nStopped by Ctrl\\-C.\n");
+    cli_puts(output, ".SH EXIT STATUS\n");
+    for (const struct cli_exit_meaning *exit = cli_next_exit(NULL, verb); exit != NULL;
+         exit = cli_next_exit(exit, verb)) {
+        cli_putf(output, ".TP\n%d\n", exit->status);
+        put_roff(output, exit->meaning);
+        cli_puts(output, "\n");
+    }
 }
 
 static void put_options(struct cli_output *output, const struct cli_verb *verb)
@@ -99,7 +103,7 @@ static void print_verb(struct cli_output *output, const void *context)
         put_roff(output, example->what);
         cli_puts(output, "\n");
     }
-    put_exit_status(output);
+    put_exit_status(output, verb);
     cli_puts(output, ".SH SEE ALSO\n.BR pyrometer (1)\n");
 }
 
@@ -118,8 +122,9 @@ static void print_command(struct cli_output *output, const void *context)
         put_roff(output, cli_verbs[i].summary);
         cli_puts(output, "\n");
     }
-    put_exit_status(output);
-    cli_puts(output, ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set to any value, reports have no color.\n.SH SEE ALSO\n");
+    put_exit_status(output, NULL);
+    cli_puts(output, ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set to any value, reports have no color.\n"
+                     ".SH SEE ALSO\n");
     for (size_t i = 0; i < cli_verb_count; i++)
         cli_putf(output, ".BR pyrometer\\-%s (1)%s\n", cli_verbs[i].name, i + 1 < cli_verb_count ? "," : "");
 }

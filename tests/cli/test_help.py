@@ -48,6 +48,33 @@ def test_the_page_of_a_verb_names_its_options(pyrometer: Command, verb: str) -> 
         assert option in page or option == "--help"
 
 
+def statuses_of(text: str) -> list[int]:
+    """The exit statuses that a help lists."""
+    section = re.search(r"^Exit status:\n((?:    .*\n)+)", text, re.M)
+    assert section
+    return [int(number) for number in re.findall(r"^    (\d+)  ", section.group(1), re.M)]
+
+
+def test_help_lists_every_exit_status(pyrometer: Command) -> None:  # noqa: F811
+    assert statuses_of(pyrometer("help").stdout) == [0, 1, 2, 3, 4, 130]
+    assert re.findall(r"^\.TP\n(\d+)$", pyrometer("man").stdout, re.M) == ["0", "1", "2", "3", "4", "130"]
+    table = re.search(r"## Exit status\n\n(.*?)\n\n", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    assert table
+    assert re.findall(r"^\| (\d+) \|", table.group(1), re.M) == ["0", "1", "2", "3", "4", "130"]
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_help_manual_and_page_of_a_verb_agree_on_its_exit_statuses(pyrometer: Command, verb: str) -> None:  # noqa: F811
+    said = statuses_of(pyrometer(verb, "--help").stdout)
+    assert (1 in said) == (verb == "gate")
+    assert (3 in said) == (verb not in ("rules", "doctor", "help", "version", "completions", "man"))
+    assert (130 in said) == (verb != "serve")  # Ctrl-C is how a server is ended
+    manual = pyrometer("man", verb).stdout.split(".SH EXIT STATUS\n")[1].split(".SH ")[0]
+    assert [int(number) for number in re.findall(r"^\.TP\n(\d+)$", manual, re.M)] == said
+    page = (ROOT / "docs" / "cli" / f"{verb}.md").read_text(encoding="utf-8").split("## Exit status\n")[1].split("\n## ")[0]
+    assert [int(number) for number in re.findall(r"(?:^|\s)(\d+):\s", page)] == said
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
