@@ -147,6 +147,8 @@ bool cli_amount_value(const struct cli_call *call, const char *name, double most
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
 
+/* --cache, else where the user's caches are; NULL: nowhere. */
+const char *cli_cache_folder(const struct cli_call *call, char *buffer, size_t bytes);
 /* --redact */
 enum pyro_redaction cli_redaction(const struct cli_call *call);
 /* --store, or PYROMETER_STORE where it is set; NULL: neither. */

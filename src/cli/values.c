@@ -1,6 +1,7 @@
 /* Values of options: numbers, sizes, offsets from UTC, formats. */
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -176,4 +177,19 @@ enum pyro_redaction cli_redaction(const struct cli_call *call)
 {
     const char *how = cli_value_if_known(call, "redact");
     return how != NULL && strcmp(how, "spark") == 0 ? PYRO_REDACT_SPARK : PYRO_REDACT_WIDE;
+}
+
+const char *cli_cache_folder(const struct cli_call *call, char *buffer, size_t bytes)
+{
+    const char *given = cli_value(call, "cache"), *base = getenv("XDG_CACHE_HOME"), *middle = "";
+    if (given != NULL)
+        return given;
+    if (base == NULL || base[0] != '/') {
+        base = getenv("HOME");
+        middle = "/.cache";
+    }
+    if (base == NULL || base[0] != '/')
+        return NULL;
+    int len = snprintf(buffer, bytes, "%s%s/pyrometer", base, middle);
+    return len > 0 && (size_t)len < bytes ? buffer : NULL;
 }

@@ -1,4 +1,5 @@
 /* pyrometer doctor */
+#include "checks.h"
 #include "output.h"
 
 #include <string.h>
@@ -10,13 +11,22 @@ static long processors(void)
     return count > 0 ? count : 1;
 }
 
-static void print_json(struct cli_output *output)
+/* One row of the answer, of this build or of this machine. */
+static struct pyro_feature_info row_at(const struct cli_check *checks, size_t index)
+{
+    if (index < pyro_features_count())
+        return pyro_features_get(index);
+    const struct cli_check *check = &checks[index - pyro_features_count()];
+    return (struct pyro_feature_info){check->kind, check->name, check->detail, check->available};
+}
+
+static void print_json(struct cli_output *output, const struct cli_check *checks, size_t count)
 {
     cli_puts(output, "{\"schema\": \"pyrometer.doctor/1\", \"version\": ");
     cli_put_json(output, pyro_version());
     cli_putf(output, ", \"processors\": %ld, \"features\": [", processors());
-    for (size_t i = 0; i < pyro_features_count(); i++) {
-        struct pyro_feature_info feature = pyro_features_get(i);
+    for (size_t i = 0; i < pyro_features_count() + count; i++) {
+        struct pyro_feature_info feature = row_at(checks, i);
         cli_puts(output, i == 0 ? "\n  {\"kind\": " : ",\n  {\"kind\": ");
         cli_put_json(output, feature.kind);
         cli_puts(output, ", \"name\": ");
@@ -28,13 +38,13 @@ static void print_json(struct cli_output *output)
     cli_puts(output, "\n]}\n");
 }
 
-static void print_text(struct cli_output *output)
+static void print_text(struct cli_output *output, const struct cli_check *checks, size_t count)
 {
     cli_putf(output, "pyrometer %s, %ld processor%s\n", pyro_version(), processors(), processors() == 1 ? "" : "s");
     const char *kind = "";
     size_t missing = 0;
-    for (size_t i = 0; i < pyro_features_count(); i++) {
-        struct pyro_feature_info feature = pyro_features_get(i);
+    for (size_t i = 0; i < pyro_features_count() + count; i++) {
+        struct pyro_feature_info feature = row_at(checks, i);
         if (strcmp(kind, feature.kind) != 0) {
             kind = feature.kind;
             cli_putf(output, "\n%s:\n", kind);
@@ -56,15 +66,21 @@ static int run(const struct cli_call *call)
     int status = cli_output_open(&output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
+    struct cli_check checks[CLI_CHECKS_MAX];
+    size_t count = cli_checks(call, checks);
     if (strcmp(cli_value(call, "format"), "json") == 0)
-        print_json(&output);
+        print_json(&output, checks, count);
     else
-        print_text(&output);
+        print_text(&output, checks, count);
     return cli_output_close(&output, true);
 }
 
 static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
+    {"tokens", 0, "FILE", NULL, NULL, "Try this file of tokens, as 'serve --tokens' would."},
+    {"tls-cert", 0, "FILE", NULL, NULL, "Try this certificate (PEM) with the key of --tls-key."},
+    {"tls-key", 0, "FILE", NULL, NULL, "The certificate's key (PEM)."},
+    {"cache", 0, "DIR", NULL, NULL, "Look at this cache folder instead of the one that 'serve' takes by itself."},
     CLI_OPTION_HELP,
     {0},
 };
@@ -72,6 +88,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer doctor", "What works on this machine, what is missing, and how to get it."},
     {"pyrometer doctor --format json", "The same for a bug report or a script."},
+    {"pyrometer doctor --tokens TOKENS --tls-cert cert.pem --tls-key key.pem",
+     "Whether a server could be started with these files."},
     {0},
 };
 
@@ -79,7 +97,9 @@ const struct cli_verb_body cli_verb_doctor = {
     .run = run,
     .options = options,
     .description =
-        "Says what this build can read and write on this machine: codecs, layouts, reports, tables, optional parts, "
-        "and the vector instructions that the scanner uses. For each missing part it says how to get it.",
+        "Says what this build can read and write on this machine: codecs, layouts, reports, tables, optional "
+        "parts, and the vector instructions that the scanner uses. Also tries what 'serve' and 'mcp' need: it starts a "
+        "server on a free port of the loopback interface and stops it, and answers an agent's first messages. For "
+        "each missing part it says how to get it.",
     .examples = examples,
 };

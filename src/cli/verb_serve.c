@@ -49,22 +49,6 @@ static void warn(void *context, const char *message)
     cli_complain("%s; the server continues with the previous one", message);
 }
 
-/* --cache, else where the user's caches are; NULL: nowhere. */
-static const char *cache_folder(const struct cli_call *call, char *buffer, size_t bytes)
-{
-    const char *given = cli_value(call, "cache"), *base = getenv("XDG_CACHE_HOME"), *middle = "";
-    if (given != NULL)
-        return given;
-    if (base == NULL || base[0] != '/') {
-        base = getenv("HOME");
-        middle = "/.cache";
-    }
-    if (base == NULL || base[0] != '/')
-        return NULL;
-    int len = snprintf(buffer, bytes, "%s%s/pyrometer", base, middle);
-    return len > 0 && (size_t)len < bytes ? buffer : NULL;
-}
-
 /* --add-token: no server, but somebody more who may use one. */
 static int add_token(const struct cli_call *call, const char *name)
 {
@@ -258,7 +242,7 @@ static int run(const struct cli_call *call)
     limit_memory(options.memory_bytes);
     char cache[PATH_MAX];
     if (cli_value(call, "no-cache") == NULL)
-        options.cache = cache_folder(call, cache, sizeof(cache));
+        options.cache = cli_cache_folder(call, cache, sizeof(cache));
     options.upload_folder = cli_value(call, "uploads");
     options.unlimited = cli_value(call, "no-input-limits") != NULL;
     options.follow_links = cli_value(call, "follow-links") != NULL;

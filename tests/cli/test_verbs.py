@@ -168,3 +168,60 @@ def test_doctor(pyrometer: Command) -> None:
     assert document["processors"] >= 1
     assert {"codec", "layout"} <= {feature["kind"] for feature in document["features"]}
     assert all(feature["available"] in (True, False) for feature in document["features"])
+
+
+def doctor_rows(run: Any, kind: str) -> dict[str, dict[str, Any]]:
+    """What doctor says of `serve` or `mcp`, by name."""
+    document = json.loads(run.stdout)
+    validate(document, "doctor")
+    return {row["name"]: row for row in document["features"] if row["kind"] == kind}
+
+
+def test_doctor_tries_what_serve_needs(pyrometer: Command, tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {**pyrometer.environment, "TMPDIR": str(temporary), "HOME": str(tmp_path)}
+    run = pyrometer("doctor", "-f", "json", env=environment)
+    rows = doctor_rows(run, "serve")
+    assert {"uploads", "listen", "web UI", "cache", "changes at once", "connections"} <= set(rows)
+    assert not {"tokens", "TLS"} & set(rows)  # nothing was asked about them
+    assert rows["listen"]["available"] and rows["uploads"]["available"] and rows["cache"]["available"]
+    assert rows["cache"]["detail"] == f"{tmp_path}/.cache/pyrometer"
+    html = next(row for row in json.loads(run.stdout)["features"] if (row["kind"], row["name"]) == ("report", "html"))
+    assert rows["web UI"]["available"] == html["available"]
+    assert list(temporary.iterdir()) == []  # nothing is left behind
+    assert not (tmp_path / ".cache").exists()
+
+
+def test_doctor_says_what_serve_lacks(pyrometer: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words = ["doctor", "-f", "json", "--cache", str(tmp_path / "file" / "cache"), "--tokens", str(tmp_path / "none")]
+    rows = doctor_rows(pyrometer(*words, "--tls-cert", "no.pem", "--tls-key", "no.pem"), "serve")
+    assert [rows[name]["available"] for name in ("cache", "tokens", "TLS", "listen")] == [False, False, False, True]
+    assert "--no-cache" in rows["cache"]["detail"]
+    assert str(tmp_path / "none") in rows["tokens"]["detail"]
+    assert "no.pem" in rows["TLS"]["detail"]
+    missing = {**pyrometer.environment, "TMPDIR": str(tmp_path / "file")}
+    run = pyrometer("doctor", "-f", "json", env=missing)
+    rows = doctor_rows(run, "serve")
+    assert not rows["uploads"]["available"] and not rows["listen"]["available"]
+    assert "TMPDIR" in rows["uploads"]["detail"]
+    assert "missing; the lines above say how to get" in pyrometer("doctor", env=missing).stdout
+
+
+def test_doctor_tries_a_file_of_tokens(pyrometer: Command, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    made = pyrometer("serve", "--add-token", "vera", "--tokens", tokens)
+    assert made.returncode == 0, made.stderr
+    assert doctor_rows(pyrometer("doctor", "-f", "json", "--tokens", tokens), "serve")["tokens"]["available"]
+    tokens.write_text("nonsense\n")
+    assert not doctor_rows(pyrometer("doctor", "-f", "json", "--tokens", tokens), "serve")["tokens"]["available"]
+
+
+def test_doctor_starts_mcp(pyrometer: Command) -> None:
+    rows = doctor_rows(pyrometer("doctor", "-f", "json"), "mcp")
+    source = (ROOT / "src" / "serve" / "mcp" / "rpc.c").read_text(encoding="utf-8")
+    newest = source.split("revisions[] = {\"")[1].split('"')[0]
+    assert rows["protocol"]["available"] and newest in rows["protocol"]["detail"]
+    tools = (ROOT / "src" / "serve" / "mcp" / "tools.def").read_text(encoding="utf-8")
+    assert rows["tools"]["detail"] == str(sum(line.startswith("MCP_TOOL(") for line in tools.splitlines()))
