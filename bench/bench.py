@@ -40,6 +40,8 @@ GROWTH = 10.5
 WHATIF_S = 1.0
 
 BUSY = 0.5  # load above which times by the clock are not trusted
+WAIT_S = 600  # how long to wait for less
+LOOK_S = 5.0
 DOCS = ROOT / "docs" / "benchmarks.md"
 DOCS_MARKS = ("<!-- results: begin -->\n", "<!-- results: end -->\n")
 SERVING_MARKS = ("<!-- serving: begin -->\n", "<!-- serving: end -->\n")
@@ -314,14 +316,24 @@ def document(results: Results, aims: Sequence[Aim], load: float) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def update_docs(text: str, marks: tuple[str, str]) -> None:
+def update_docs(text: str, marks: tuple[str, str], path: Path = DOCS) -> None:
     """Put the results into docs/benchmarks.md, in place of those that are there."""
-    page = DOCS.read_text()
+    page = path.read_text()
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])
     if not (begin and end):
-        raise OSError(f"{DOCS} has no place for results")
-    DOCS.write_text(f"{before}{begin}{text}{end}{after}")
+        raise OSError(f"{path} has no place for results")
+    path.write_text(f"{before}{begin}{text}{end}{after}")
+
+
+def publish(texts: dict[tuple[str, str], str], loads: Sequence[float], path: Path = DOCS) -> bool:
+    """Put all results into the page, unless the machine was busy at the start of any of them."""
+    if max(loads, default=0.0) > BUSY:
+        say(f"{path.name} stays as it is: the load was {max(loads):.1f}, and may be {BUSY} at most. Repeat it.")
+        return False
+    for marks, text in texts.items():
+        update_docs(text, marks, path)
+    return True
 
 
 # ---- The command ----------------------------------------------------------------------------------------------------
@@ -343,6 +355,9 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--slow-runs", type=int, default=3, help="runs of the JVM peers (default 3)")
     parser.add_argument("--base", type=Path, default=amplify.BASE, help="the real log to multiply")
     parser.add_argument("--binary", type=Path, default=ROOT / "build" / "pyrometer", help="pyrometer to measure")
+    parser.add_argument(
+        "--wait", type=float, default=WAIT_S, metavar="SECONDS", help=f"for a load below {BUSY} (default {WAIT_S})"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the result there, as Markdown")
     parser.add_argument("--update-docs", action="store_true", help="put the result into docs/benchmarks.md")
     options = parser.parse_args(argv)
@@ -351,36 +366,47 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def check_quiet() -> float:
+def wait_for_quiet(most_load: float = BUSY, wait_s: float = WAIT_S) -> float:
+    """The load once it is low enough, or after the wait whatever it is then."""
+    until = time.monotonic() + wait_s
     load = os.getloadavg()[0]
-    if load > BUSY:
+    if load > most_load and wait_s > 0:
+        say(f"the machine is busy (load {load:.1f}): waiting up to {wait_s / 60:.0f} minutes for {most_load}")
+    while load > most_load and time.monotonic() < until:
+        time.sleep(min(LOOK_S, max(0.0, until - time.monotonic())))
+        load = os.getloadavg()[0]
+    if load > most_load:
         say(f"the machine is busy (load {load:.1f}): these numbers will not be good ones")
     return load
 
 
-def measure_programs(bench: Bench, options: argparse.Namespace, results: Results) -> str:
+def measure_programs(bench: Bench, options: argparse.Namespace, results: Results, loads: list[float]) -> str:
     rows = make_rows(row_makers(bench, options.quick), options.only, results)
     for path in {row.log.path for row in rows}:
         inputs.warm(path)
-    load = check_quiet()
+    load = wait_for_quiet(wait_s=options.wait)
+    loads.append(load)
     measure_rows(rows, options.runs, options.slow_runs, results)
     return document(results, all_aims(results, options.quick), load)
 
 
-def measure_serving(bench: Bench, options: argparse.Namespace) -> str:
+def measure_serving(bench: Bench, options: argparse.Namespace, loads: list[float]) -> str:
     log = bench.logs.plain("100 MB" if options.quick else "1 GB")
     inputs.warm(log.path)
-    load = check_quiet()
+    load = wait_for_quiet(wait_s=options.wait)
+    loads.append(load)
     return serving.document(serving.measure(bench, log, not options.quick), load, BUSY, table)
 
 
-def measure_all(bench: Bench, options: argparse.Namespace, results: Results) -> dict[tuple[str, str], str]:
-    """What was asked for, as Markdown, by its place in the docs."""
+def measure_all(
+    bench: Bench, options: argparse.Namespace, results: Results, loads: list[float]
+) -> dict[tuple[str, str], str]:
+    """What was asked for, as Markdown, by its place in the docs. `loads` gets that of the machine at each start."""
     texts: dict[tuple[str, str], str] = {}
     if options.only != ["serve"]:
-        texts[DOCS_MARKS] = measure_programs(bench, options, results)
+        texts[DOCS_MARKS] = measure_programs(bench, options, results, loads)
     if not options.only or "serve" in options.only:
-        texts[SERVING_MARKS] = measure_serving(bench, options)
+        texts[SERVING_MARKS] = measure_serving(bench, options, loads)
     return texts
 
 
@@ -389,10 +415,11 @@ def main(argv: Sequence[str]) -> int:
     cache = inputs.cache_folder(ROOT)
     cache.mkdir(parents=True, exist_ok=True)
     results = Results()
+    loads: list[float] = []
     try:
         logs = inputs.Inputs(cache, options.base.absolute(), say)
         bench = Bench(cache, logs, measuring.Meter(cache), options.binary.absolute(), say)
-        texts = measure_all(bench, options, results)
+        texts = measure_all(bench, options, results, loads)
     except (amplify.AmplifyError, measuring.RunFailed, OSError) as error:
         print(f"bench.py: {error}", file=sys.stderr)
         return 1
@@ -400,9 +427,8 @@ def main(argv: Sequence[str]) -> int:
     print(whole, end="")
     if options.output:
         options.output.write_text(whole)
-    if options.update_docs:
-        for marks, text in texts.items():
-            update_docs(text, marks)
+    if options.update_docs and not publish(texts, loads):
+        return 1
     return 0
 
 
