@@ -125,8 +125,6 @@ const struct pyro_plans *pyro_plans_new(const struct pyro_app *app, struct pyro_
 int64_t pyro_op_metric(const struct pyro_plan_tree *plan, uint32_t op, enum pyro_metric metric);
 /* The same as a double, 0 when unknown. */
 double pyro_op_amount(const struct pyro_plan_tree *plan, uint32_t op, enum pyro_metric metric);
-/* By its name as Spark writes it, for what has no id; its value as logged. */
-int64_t pyro_op_metric_named(const struct pyro_plan_tree *plan, uint32_t op, const char *name);
 
 /* Rows that come out of the operator: its own count, for an exchange records written, for operators that do not count
  * (Project, Sort, frames, readers ...) what goes into them. PYRO_NONE when unknown. */
@@ -156,11 +154,5 @@ uint32_t pyro_op_exchange(const struct pyro_plan_tree *plan, uint32_t op);
 struct pyro_slice pyro_op_metadata(const struct pyro_plan_tree *plan, uint32_t op, const char *key);
 /* Whether its text (name with arguments) has `part` in it. */
 bool pyro_op_says(const struct pyro_plan_tree *plan, uint32_t op, const char *part);
-
-/* How many joins of this class the execution was planned with before AQE changed it; 0 when the first plan is not in
- * the log. */
-unsigned pyro_plan_first_joins(const struct pyro_plan_tree *plan, enum pyro_operator_class class);
-/* The same for the newest plan. */
-unsigned pyro_plan_joins(const struct pyro_plan_tree *plan, enum pyro_operator_class class);
 
 #endif

@@ -38,17 +38,6 @@ static const struct pyro_sql_metric *metrics_of(const struct pyro_plan_tree *pla
     return all ? all + plan->ops[op].first_metric : NULL;
 }
 
-int64_t pyro_op_metric_named(const struct pyro_plan_tree *plan, uint32_t op, const char *name)
-{
-    if (op >= plan->count)
-        return PYRO_NONE;
-    const struct pyro_sql_metric *metrics = metrics_of(plan, op);
-    for (uint32_t i = 0; i < plan->ops[op].metric_count; i++)
-        if (pyro_slice_is(metrics[i].name, name))
-            return metrics[i].value;
-    return PYRO_NONE;
-}
-
 double pyro_op_longest_timing(const struct pyro_plan_tree *plan, uint32_t op)
 {
     const struct pyro_sql_metric *metrics = metrics_of(plan, op);
@@ -185,17 +174,4 @@ struct pyro_slice pyro_op_metadata(const struct pyro_plan_tree *plan, uint32_t o
 bool pyro_op_says(const struct pyro_plan_tree *plan, uint32_t op, const char *part)
 {
     return op < plan->count && plan->ops[op].node->detail.ptr && pyro_slice_find(plan->ops[op].node->detail, part);
-}
-
-unsigned pyro_plan_first_joins(const struct pyro_plan_tree *plan, enum pyro_operator_class class)
-{
-    return pyro_class_is_join(class) ? plan->sql->first_joins[class - PYRO_OPERATOR_SORT_MERGE_JOIN] : 0;
-}
-
-unsigned pyro_plan_joins(const struct pyro_plan_tree *plan, enum pyro_operator_class class)
-{
-    unsigned count = 0;
-    for (uint32_t i = 0; i < plan->count; i++)
-        count += plan->ops[i].class == class && !plan->ops[i].repeated;
-    return count;
 }

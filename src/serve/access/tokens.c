@@ -16,11 +16,6 @@ enum { HASH_PASSES = 3, HASH_MEMORY = 16 << 20, SECRET_BYTES = 32, FILE_BYTES = 
 
 static const char *const role_names[] = {"none", "view", "upload", "admin"};
 
-const char *pyro_role_name(enum serve_role role)
-{
-    return role_names[role];
-}
-
 static enum serve_role find_role(const char *name)
 {
     for (size_t i = SERVE_ROLE_VIEW; i <= SERVE_ROLE_ADMIN; i++)

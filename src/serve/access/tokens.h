@@ -55,6 +55,4 @@ enum token_answer pyro_tokens_recall(struct tokens *tokens, struct pyro_slice to
 /* Computes the hash, which takes as long for names that do not exist. */
 bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct token *ret);
 
-const char *pyro_role_name(enum serve_role role);
-
 #endif
