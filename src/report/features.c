@@ -1,6 +1,7 @@
 /* What this build can read and write: the public pyro_version() and pyro_features_*(). */
 #include <lz4.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -9,6 +10,7 @@
 #include "predict/predict.h"
 #include "report/shared/web_assets.h"
 #include "rules/rule.h"
+#include "source/codec.h"
 #include "source/http.h"
 
 const char *pyro_version(void)
@@ -59,6 +61,8 @@ size_t pyro_features_count(void)
 
 struct pyro_feature_info pyro_features_get(size_t index)
 {
+    if (index < FIXED && strcmp(fixed[index].name, "lzf") == 0 && !pyro_lzf_available())
+        return (struct pyro_feature_info){"codec", "lzf", "needs liblzf-dev where it is built", 0};
     if (index < FIXED)
         return fixed[index];
     index -= FIXED;

@@ -36,6 +36,9 @@ const struct pyro_codec *pyro_codec_recognise(const unsigned char *head, size_t 
 /* For `recognises`: whether a stream begins with `magic`, or is so short that it ends inside it. */
 bool pyro_magic_matches(const unsigned char *head, size_t len, const char *magic, size_t magic_len);
 
+/* Optional: Debian has no static library of it. */
+bool pyro_lzf_available(void);
+
 #define PYRO_CODEC(variable) extern const struct pyro_codec variable;
 #include "source/codecs.def"
 #undef PYRO_CODEC

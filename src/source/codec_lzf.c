@@ -4,7 +4,9 @@
  *     "ZV", 1, length (BE 16), plain length (BE 16), LZF block
  *
  * There is no end mark and no checksum; streams are joined by appending. */
+#ifdef HAVE_LZF
 #include <lzf.h>
+#endif
 #include <string.h>
 
 #include "source/blocks.h"
@@ -15,6 +17,8 @@ static bool recognises(const unsigned char *head, size_t len)
 {
     return pyro_magic_matches(head, len, "ZV", 2) && (len < 3 || head[2] <= TYPE_LZF);
 }
+
+#ifdef HAVE_LZF
 
 static const char *parse(const unsigned char *at, size_t len, struct pyro_block *ret)
 {
@@ -51,6 +55,29 @@ static enum pyro_status lzf_open(const struct pyro_allocator *allocator, struct 
                                  struct pyro_error *error)
 {
     return pyro_blocks_open(&FORMAT, allocator, input, ret_state, error);
+}
+
+#else
+
+static enum pyro_status lzf_open(const struct pyro_allocator *allocator, struct pyro_byte_input input, void **ret_state,
+                                 struct pyro_error *error)
+{
+    (void)allocator;
+    (void)input;
+    (void)ret_state;
+    return pyro_error_set(error, PYRO_ERROR_INPUT,
+                          "is compressed with lzf, which this build cannot read: it was made without liblzf");
+}
+
+#endif
+
+bool pyro_lzf_available(void)
+{
+#ifdef HAVE_LZF
+    return true;
+#else
+    return false;
+#endif
 }
 
 const struct pyro_codec pyro_codec_lzf = {

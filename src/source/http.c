@@ -34,8 +34,9 @@ const char *pyro_http_description(void)
 
 static enum pyro_status unavailable(struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_INPUT,
-                          "this build cannot read addresses: build it with libcurl, or save the log to a file");
+    return pyro_error_set(
+        error, PYRO_ERROR_INPUT,
+        "this build has no network parts, and so reads no addresses: build it with libcurl, or save the log to a file");
 }
 
 enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct pyro_http **ret,

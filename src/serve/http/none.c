@@ -9,9 +9,10 @@ enum pyro_status pyro_server_start(const char *const *folders, size_t folder_cou
     (void)folder_count;
     (void)options;
     (void)ret;
-    return pyro_error_set(
-        error, PYRO_ERROR_ARGUMENT,
-        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build again");
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "this build has no network parts, and so no server: install libmicrohttpd-dev, "
+                          "libgnutls28-dev and libsodium-dev and build "
+                          "again");
 }
 
 enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups, char *ret,
@@ -23,9 +24,10 @@ enum pyro_status pyro_token_add(const char *file, const char *name, const char *
     (void)groups;
     if (ret_bytes)
         *ret = '\0';
-    return pyro_error_set(
-        error, PYRO_ERROR_ARGUMENT,
-        "this build has no server: install libmicrohttpd-dev, libgnutls28-dev and libsodium-dev and build again");
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                          "this build has no network parts, and so no server: install libmicrohttpd-dev, "
+                          "libgnutls28-dev and libsodium-dev and build "
+                          "again");
 }
 
 void pyro_server_reload(pyro_server *server)
