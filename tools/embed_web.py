@@ -2,6 +2,7 @@
 """Turn the bundle of web/ into a C table (struct pyro_web_asset).
 
     embed_web.py OUTPUT.c                          an empty table: this build has no web UI
+    embed_web.py OUTPUT.c BUNDLE                   embeds the bundle that is in this folder
     embed_web.py OUTPUT.c NODE BUILD.mjs DEPFILE   runs NODE BUILD.mjs, then embeds what it made
 
 BUILD.mjs writes the depfile: every file that went into the bundle.
@@ -36,11 +37,13 @@ def main() -> int:
     output = Path(sys.argv[1])
     assets: list[tuple[str, str, str, bytes]] = []
     if len(sys.argv) > 2:
-        node, build, depfile = sys.argv[2:5]
-        folder = output.with_suffix(".web")
-        done = subprocess.run([node, build, str(folder), depfile, str(output)], capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
+        folder = Path(sys.argv[2])
+        if len(sys.argv) > 3:
+            node, build, depfile = sys.argv[2:5]
+            folder = output.with_suffix(".web")
+            done = subprocess.run([node, build, str(folder), depfile, str(output)], capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
         names = json.loads((folder / "names.json").read_text(encoding="utf-8"))
         for path in sorted(folder.iterdir()):
             if path.suffix in TYPES:

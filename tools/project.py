@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-SKIPPED_DIRS = {".git", ".cache", "__pycache__", ".pytest_cache", "node_modules", "dist", "subprojects"}
+SKIPPED_DIRS = {".git", ".cache", "__pycache__", ".pytest_cache", "node_modules", "build-dist", "dist", "subprojects"}
 SKIP_STATUS = 77  # what meson counts as skipped
 
 
