@@ -47,7 +47,7 @@ static int unknown_verb(const char *word)
         return cli_usage_error(NULL, "unknown option '%s'; options come after a verb", word);
     if (strcmp(word, "-") == 0 || access(word, F_OK) == 0)
         return cli_usage_error(NULL, "'%s' is not a verb; to diagnose it: pyrometer diagnose %s", word, word);
-    const char *names[16];
+    const char *names[64];
     size_t count = 0;
     for (; count < cli_verb_count && count < sizeof(names) / sizeof(names[0]); count++)
         names[count] = cli_verbs[count].name;

@@ -80,6 +80,7 @@ def test_help_manual_and_page_of_a_verb_agree_on_its_exit_statuses(pyrometer: Co
     [
         (["diagnoze", "x"], "did you mean 'diagnose'"),
         (["diag"], "did you mean 'diagnose'"),
+        (["mann"], "did you mean 'man'"),
         (["diagnose", "--fromat", "json", "x"], "did you mean '--format'"),
         (["diagnose", "--thread=2", "x"], "did you mean '--threads'"),
         (["rules", "data-skw"], "did you mean 'data-skew'"),
