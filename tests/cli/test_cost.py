@@ -233,7 +233,7 @@ def test_groups(pyrometer: Command, tmp_path: Path, log: Path) -> None:
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {service: ec2, unit: week, price: 1}", "is not a unit"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices:\n- {servce: ec2, price: 1}", "did you mean 'service'"),
         ("schema: pyrometer.prices/1\ncurrency: USD\nprices: {a: 1}", "is a list"),
-        ("schema: pyrometer.prices/1\ncurrency: USD\nrates: {EUR: 0}", "above 0"),
+        ("schema: pyrometer.prices/1\ncurrency: USD\nrates: {EUR: 0}", "greater than 0"),
         ("schema: pyrometer.prices/1\ninstances:\n- {name: a, cores: 1.5, memory_gib: 4}", "cores"),
     ],
 )
@@ -282,7 +282,7 @@ def test_a_databricks_cluster_is_recognised(pyrometer: Command, tmp_path: Path) 
     assert cost["place"]["platform"] == {
         "name": "databricks",
         "confidence": 1,
-        "reason": f"the property {tags}cloudProvider is there",
+        "reason": f"the property {tags}cloudProvider is set",
     }
     assert cost["place"]["instance"]["name"] == "r5.2xlarge"
     assert cost["place"]["workload"]["name"] == "jobs"
@@ -569,13 +569,13 @@ def test_what_is_held_steadily(pyrometer: Command, tmp_path: Path, log: Path, sh
     assert found["text"] == "2 x r5.2xlarge (reserved-1y)"
     assert found["saves_share"] == pytest.approx(0.4)
     assert "The 40 runs of 40 days" in found["safety"]
-    assert "16 cores or more for 100 % of the time (730 hours a month)" in found["safety"]
-    assert "Saves 294.34 USD a month" in found["safety"]  # 730 x 2 x (0.504 - 0.3024)
+    assert "at least 16 cores for 100 % of the time (730 hours per month)" in found["safety"]
+    assert "It saves 294.34 USD per month" in found["safety"]  # 730 x 2 x (0.504 - 0.3024)
     # 20 days of 39 are 51 %: less than what pays.
     found = advice(half + others)
     assert found["text"] is None
-    assert "pays from 60 % of the time on" in found["safety"]
-    assert "for 51 % of it (374 hours a month): none is advised" in found["safety"]
+    assert "pays off if it is used at least 60 % of the time" in found["safety"]
+    assert "for 51 % of the time (374 hours per month): none is recommended" in found["safety"]
     # Too little history: nothing is advised, whatever was held.
     for short in (steady[:9], [("bill", number, number + 1, 16) for number in range(27)], others):
         found = advice(short)
@@ -584,7 +584,7 @@ def test_what_is_held_steadily(pyrometer: Command, tmp_path: Path, log: Path, sh
     # No price: the level, and that its use is unknown.
     found = advice(steady + half, path)
     assert found["text"] is None
-    assert "held 16.0 cores or more for 70 % of the time (511 hours a month)" in found["safety"]
+    assert "used at least 16.0 cores for 70 % of the time (511 hours per month)" in found["safety"]
     assert "It is unknown whether reserved capacity pays off" in found["safety"]
     text = pyrometer("cost", "-w", "200", "--store", store_of(pyrometer, tmp_path, log, steady), *arguments).stdout
     assert "Reserved capacity: 2 x r5.2xlarge (reserved-1y)." in text

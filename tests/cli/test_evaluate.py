@@ -64,7 +64,7 @@ def test_counts(pyrometer: Command, corpus: Path) -> None:  # noqa: F811
 def test_splits_and_text(pyrometer: Command, corpus: Path) -> None:  # noqa: F811
     assert len(evaluate(pyrometer, corpus, "--split", "a")["runs"]) == 1
     text = pyrometer("evaluate", corpus).stdout
-    assert "disk-spill missed" in text and "1 of 2 healthy ones silent" in text
+    assert "disk-spill missed" in text and "no findings in 1 of 2 healthy runs" in text
     assert "| data-skew | 0 | 0 | 1 | 0.00 | - | 0 |" in pyrometer("evaluate", corpus, "-f", "markdown").stdout
 
 

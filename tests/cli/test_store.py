@@ -59,7 +59,7 @@ def test_feedback_folds_and_calibrates(pyrometer: Command, tmp_path: Path) -> No
     assert folded["folded"] and folded["feedback"]["note"] == "one slow service"
     assert folded["confidence"] < finding["confidence"]
     text = pyrometer("diagnose", LOG, "-s", store).stdout
-    assert "MARKED FALSE BEFORE" in text and "one slow service" in text and finding["cause"][:30] not in text
+    assert "MARKED AS FALSE POSITIVE" in text and "one slow service" in text and finding["cause"][:30] not in text
 
 
 def test_missed_problems_are_kept(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
@@ -86,7 +86,7 @@ def test_mistakes_are_explained(pyrometer: Command, tmp_path: Path) -> None:  # 
     with sqlite3.connect(database) as db:
         db.execute("CREATE TABLE mine (x)")
     refused = pyrometer("diagnose", LOG, "-s", f"sqlite:{database}")
-    assert refused.returncode == 3 and "no store" in refused.stderr
+    assert refused.returncode == 3 and "not a Pyrometer store" in refused.stderr
 
 
 def test_unreadable_inputs_are_recorded(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
