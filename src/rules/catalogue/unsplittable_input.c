@@ -146,7 +146,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("spark.read.csv(path).write.option(\"compression\", \"zstd\").parquet(copy)  # "
-                               "once; read the copy from then on");
+                               "once; later read the copy");
     advice = pyro_finding_advise(context, finding,
                                  pyro_say(context,
                                           "Until then call repartition() directly after reading, so that at least the "
