@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every row of a .def table has its documentation and a test that names it."""
+"""Every row of a .def table has its documentation and a test that names it; a rule's page has its sections in order."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 import project
 
 ROW = re.compile(r'^\s*[A-Z][A-Z0-9_]*\(\s*"?([A-Za-z0-9_.$-]+)"?')
+
+# Sections of a rule's page: what a reader in a hurry needs comes first.
+RULE_SECTIONS = ["What it means", "How to see it", "How to fix it", "When it is quiet", "References", "Formulas"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,21 @@ def is_named(text: str, name: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){word}(?![a-z0-9])", text, re.I) is not None
 
 
+def check_rule_page(name: str, text: str) -> list[str]:
+    """A page begins with its title and category and has the sections in this order, none of them empty."""
+    problems = []
+    sections = re.split(r"^## (.+)$", re.sub(r"^    .*$", "code", text, flags=re.M), flags=re.M)
+    if re.match(rf"# [^`\n]+ \(`{re.escape(name)}`\)\n\nCategory: [a-z]+\.\n", text) is None:
+        problems.append("does not begin with '# Title (`id`)' and its category")
+    if sections[1::2] != RULE_SECTIONS:
+        problems.append(f"has the sections {', '.join(sections[1::2])} instead of {', '.join(RULE_SECTIONS)}")
+    problems += [f"says nothing in '{head}'" for head, body in zip(sections[1::2], sections[2::2]) if not body.strip()]
+    see = dict(zip(sections[1::2], sections[2::2])).get("How to see it", "")
+    parts = ["**Pyrometer's report**", "**Spark UI**"]
+    problems += [f"'How to see it' has no {part}" for part in parts if part not in see]
+    return [f"docs/rules/{name}.md: {problem}" for problem in problems]
+
+
 def main() -> None:
     docs = read_all(list(project.files(".md", under="docs")))
     tests = read_all(list(project.files(".c", ".py", ".json", ".jsonl", ".toml", ".build", under="tests")))
@@ -75,10 +93,13 @@ def main() -> None:
             problems.append(f"{table.path}: no row found")
         for name, tested in found:
             count += 1
-            if table.page is not None and not (project.ROOT / table.page.format(name)).exists():
+            page = project.ROOT / table.page.format(name) if table.page is not None else None
+            if page is not None and not page.exists():
                 problems.append(f"{table.path}: {name} has no page {table.page.format(name)}")
-            elif table.page is None and not is_named(docs, name):
+            elif page is None and not is_named(docs, name):
                 problems.append(f"{table.path}: {name} is named nowhere in docs/")
+            if page is not None and page.exists() and page.parent.name == "rules":
+                problems += check_rule_page(name, page.read_text(encoding="utf-8"))
             if tested and not is_named(tests, name):
                 problems.append(f"{table.path}: {name} is named by no test")
     project.finish(problems, f"{count} rows have their documentation and a test")
