@@ -2,40 +2,46 @@
  * pyrometer.h - why an Apache Spark application was slow, from what it left behind.
  *
  *     const char *paths[] = {"spark-events/app-20260101120000-0001"};
- *     struct pyro_error error;
+ *     struct pyro_error error = {.size = sizeof(error)};
  *     pyro_inputs *inputs = NULL;
  *     pyro_app *app = NULL;
  *     pyro_diagnosis *diagnosis = NULL;
- *     if (pyro_inputs_open(paths, 1, NULL, &inputs, &error) == PYRO_OK && pyro_inputs_count(inputs) > 0 &&
- *         pyro_app_load(inputs, 0, NULL, &app, &error) == PYRO_OK &&
- *         pyro_diagnose(app, NULL, &diagnosis, &error) == PYRO_OK)
+ *     if (pyro_inputs_open(paths, 1, NULL, NULL, &inputs, &error) == PYRO_OK && pyro_inputs_count(inputs) > 0 &&
+ *         pyro_app_load(inputs, 0, NULL, NULL, &app, &error) == PYRO_OK &&
+ *         pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK)
  *         pyro_report_write(diagnosis, PYRO_FORMAT_TEXT, NULL, &writer, &error);
  *
  * Ownership. Objects come from a function that ends in _open, _load, _new, _snapshot or _retain, or from
- * pyro_diagnose(), and are given back by the _close, _free or _release of the same name. These accept NULL. Strings
- * that a function returns are NUL-terminated UTF-8, belong to the object they were asked of and live as long as it;
- * nothing is freed piece by piece.
+ * pyro_diagnose(). The _close, _free or _release of the same name frees them and accepts NULL. Strings that a function
+ * returns are NUL-terminated UTF-8. They belong to the object that they come from and live as long as it does.
  *
  * Threads. One thread uses a handle at a time; different handles are independent. A loaded application is immutable:
  * any number of threads may read it, and pyro_app_retain()/pyro_app_release() are atomic. Loading starts threads of its
- * own (see pyro_options.threads) and has joined them when it returns.
+ * own (see pyro_options.threads) and joins them before it returns.
  *
  * Errors. Every function that can fail returns enum pyro_status and describes the failure in *error, which belongs to
- * the caller and may be NULL. Out-parameters are set on success only. The library never prints, exits, changes signal
- * handlers or locale, and keeps no global state.
+ * the caller and may be NULL; its `size` must be set. Out-parameters are set on success only. The library never prints,
+ * exits, changes signal handlers or locale, and keeps no global state.
  *
  * Units. Durations are integer milliseconds, sizes are bytes, times are milliseconds since 1970-01-01 UTC, shares and
  * confidences are 0..1.
  *
- * Limits. One record (line) may have pyro_options.max_record_bytes bytes; a longer one is rejected, counted and skipped
- * without being held in memory. Records may nest 1,000 deep (Spark's own nest some 50 deep; a deeper record is
- * rejected). Integers must fit 64 bits signed. The first 1,000 rejected records are kept with place and reason; all are
- * counted. Memory: some 64 MB; 200 bytes a task; for reading and diagnosing, at most 600 bytes an executor (1,200 if it
- * was lost), 1,000 a stage, 600 a job, 800 a SQL execution and 500 a node of its plan; and the texts of plans and
- * properties, whatever the log's size.
+ * Limits. One record (line) may have pyro_load_options.max_record_bytes bytes; a longer one is rejected, counted and
+ * skipped without being held in memory. Records may nest 1,000 deep (Spark's own nest some 50 deep; a deeper record is
+ * rejected). Integers must fit into 64 bits, signed. The first 1,000 rejected records are kept with place and reason;
+ * all are counted. Memory: some 64 MB; 200 bytes a task; for reading and diagnosing, at most 600 bytes an executor
+ * (1,200 if it was lost), 1,000 a stage, 600 a job, 800 a SQL execution and 500 a node of its plan; and the texts of
+ * plans and properties, whatever the log's size.
  *
- * ABI. Handles are opaque. Structs that a caller fills in begin with their own size (`size = sizeof(struct x)`), so
- * that fields can be added at the end; a field left zero means its default.
+ * ABI. Handles are opaque. Every struct that a caller and the library exchange begins with its own size: set `size =
+ * sizeof(struct x)` and every field that you do not use to zero, which means its default. Fields are only ever added at
+ * the end. Of a larger struct than this library knows, fields that are zero are accepted and any other is
+ * PYRO_ERROR_ARGUMENT. What the library fills in, it fills up to the caller's `size`; fields that it does not know
+ * become zero. Functions that only fill in such a struct take no pyro_error: PYRO_ERROR_ARGUMENT says that there is no
+ * such index or that `size` is not set, and nothing else can fail.
+ *
+ * Options. Memory, threads and progress are struct pyro_options, for every call that needs them. What is special to
+ * a call is a struct of its own, given before it. NULL stands for all defaults.
  */
 #ifndef PYROMETER_H
 #define PYROMETER_H
@@ -53,6 +59,12 @@ extern "C" {
 #define PYRO_API
 #endif
 
+/* The version of this header; pyro_version() is that of the library. */
+#define PYRO_VERSION_MAJOR 0
+#define PYRO_VERSION_MINOR 1
+#define PYRO_VERSION_PATCH 0
+#define PYRO_VERSION       (PYRO_VERSION_MAJOR * 1000000 + PYRO_VERSION_MINOR * 1000 + PYRO_VERSION_PATCH)
+
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 enum pyro_status {
@@ -66,10 +78,11 @@ enum pyro_status {
 };
 
 struct pyro_error {
+    size_t size; /* sizeof(struct pyro_error); without it nothing is filled in */
     enum pyro_status code;
-    int lasting;        /* 1: the input's own bytes are why, and it fails again for as long as they are the same; 0:
-                         * what was wanting may be there the next time (memory, descriptors, a store that is locked) */
-    uint64_t offset;    /* byte offset in the decompressed input, UINT64_MAX where there is none */
+    int lasting;        /* 1: the input's own bytes are the reason: it fails again as long as they are the same; 0:
+                         * another try can succeed (no memory, no descriptors, a locked store) */
+    uint64_t offset;    /* byte offset in the decompressed input, UINT64_MAX: unknown */
     char path[512];     /* the input concerned (cut where longer), or "" */
     char message[1024]; /* one line: what happened, why, what to do */
 };
@@ -79,59 +92,56 @@ struct pyro_error {
 /* All memory of an object comes from here; NULL stands for malloc(), realloc() and free(). The functions are called
  * from several threads at once while an application is loaded, and must outlive every object made with them. */
 struct pyro_allocator {
+    size_t size; /* sizeof(struct pyro_allocator) */
     void *(*allocate)(void *context, size_t size);
     void *(*reallocate)(void *context, void *memory, size_t size);
     void (*release)(void *context, void *memory);
     void *context;
 };
 
+/* What the progress callback is given; the library sets `size`. */
 struct pyro_progress {
+    size_t size;          /* sizeof(struct pyro_progress) */
     const char *path;     /* the log being read */
     uint64_t bytes_done;  /* of the files as stored, compressed or not */
     uint64_t bytes_total; /* 0 when unknown (pipes) */
 };
 
-/* How applications of History Servers and live UIs are read. */
-enum pyro_remote_mode {
-    PYRO_REMOTE_AUTO = 0, /* from the event log where the server hands it out, else from its REST API */
-    PYRO_REMOTE_LOG = 1,  /* from the log or not at all */
-    PYRO_REMOTE_REST = 2  /* from the REST API */
-};
-
-/* For inputs that are addresses. Names and passwords are sent to the host that was named only, and never shown. */
-struct pyro_remote_options {
-    size_t size; /* sizeof(struct pyro_remote_options) */
-    enum pyro_remote_mode mode;
-    size_t limit;       /* applications of a server that is named as a whole, newest first; 0: all */
-    uint64_t max_bytes; /* of one log as it is sent; 0: 16 GiB. It stands in a temporary file (TMPDIR) meanwhile */
-    unsigned timeout_s; /* without an answer, or nearly; 0: 120 */
-    const char *user;   /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
-    const char *token;  /* a bearer token; NULL: none */
-};
-
-/* What is hidden of a log wherever it is shown: docs/redaction.md. */
-enum pyro_redaction {
-    PYRO_REDACT_WIDE, /* what Spark's own expression and the log's find, and whatever else looks like a secret */
-    PYRO_REDACT_SPARK /* what Spark's own expression and the log's find */
-};
-
+/* What any long call may need. Each function says which fields it uses. */
 struct pyro_options {
     size_t size; /* sizeof(struct pyro_options) */
     const struct pyro_allocator *allocator;
-    unsigned threads;          /* decoding threads; 0: one a core. Results are the same for every number */
-    uint64_t max_record_bytes; /* 0: 256 MiB */
+    unsigned threads; /* 0: one per core. Results are the same for every number */
     /* Called now and then, on the thread that called the library; a result other than 0 stops the call with
      * PYRO_ERROR_CANCELLED. */
     int (*progress)(void *context, const struct pyro_progress *progress);
     void *progress_context;
-    uint32_t wanted;                  /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
-    const struct pyro_config *config; /* thresholds and suppressions for pyro_diagnose(); NULL: none */
-    const struct pyro_prices *prices; /* for pyro_diagnose(): what the run and its findings cost; NULL: no costs */
-    const struct pyro_remote_options *remote; /* NULL: defaults */
-    /* Other than 0: compressed logs may decompress to any size (else 64 MiB, or 1,000 times their own), and zip
-     * archives may hold any number of files (else 10,000). */
-    int unlimited;
-    enum pyro_redaction redaction; /* of what is read */
+};
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+/* How applications of History Servers and live UIs are read. */
+enum pyro_remote_mode {
+    PYRO_REMOTE_AUTO = 0, /* from the event log if the server hands it out, else from its REST API */
+    PYRO_REMOTE_LOG = 1,  /* from the event log only */
+    PYRO_REMOTE_REST = 2  /* from the REST API only */
+};
+
+/* For inputs that are addresses. Names and passwords are sent only to the named host, and never shown. */
+struct pyro_remote_options {
+    size_t size; /* sizeof(struct pyro_remote_options) */
+    enum pyro_remote_mode mode;
+    size_t limit;       /* applications of a server, when its address is given, newest first; 0: all */
+    uint64_t max_bytes; /* of one log as it is sent; 0: 16 GiB. A temporary file (TMPDIR) holds it meanwhile */
+    unsigned timeout_s; /* without an answer, or with a very slow one; 0: 120 */
+    const char *user;   /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
+    const char *token;  /* a bearer token; NULL: none */
+};
+
+/* Which secrets of a log are hidden in every output: docs/redaction.md. */
+enum pyro_redaction {
+    PYRO_REDACT_WIDE, /* what Spark's expression and the log's own find, and all else that looks like a secret */
+    PYRO_REDACT_SPARK /* what Spark's expression and the log's own find */
 };
 
 enum pyro_wanted {
@@ -141,19 +151,29 @@ enum pyro_wanted {
     PYRO_WANT_PLAN_CHANGES = 1 << 2  /* plans that adaptive execution replaced, for pyro_view_write() */
 };
 
-/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+/* How logs are found and read. */
+struct pyro_load_options {
+    size_t size;               /* sizeof(struct pyro_load_options) */
+    uint64_t max_record_bytes; /* 0: 256 MiB */
+    uint32_t wanted;           /* bit set of enum pyro_wanted: what to read beyond what diagnosing needs */
+    const struct pyro_remote_options *remote; /* NULL: defaults. Must outlive the inputs */
+    /* 0: a compressed log may decompress to 64 MiB or 1,000 times its size, whichever is more, and a zip archive may
+     * hold 10,000 files. 1: no such limits. */
+    int unlimited;
+    enum pyro_redaction redaction; /* of what is read */
+};
 
 /* What was found at some paths: logs, each of one attempt of one application. */
 typedef struct pyro_inputs pyro_inputs;
 
 /* Looks at each path: a file, "-" (standard input), a folder of many logs, the folder of a rolling log
  * (eventlog_v2_*), a Databricks folder, or the zip archive that a History Server hands out; plain or compressed with
- * zstd, lz4, snappy, lzf or gzip, which is recognised by content; or an address (http, https) of an event log, of a
- * page of an application in a History Server or a live UI, or of such a server, which is asked what it has. Paths that
- * hold no log are listed as unreadable and are no error of this call. */
+ * zstd, lz4, snappy, lzf or gzip, which is recognized by content; or an address (http, https) of an event log, of a
+ * page of an application in a History Server or a live UI, or of such a server, whose applications are listed. Paths
+ * without a log are listed as unreadable and are not an error of this call. `options`: allocator and progress. */
 PYRO_API enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count,
-                                           const struct pyro_options *options, pyro_inputs **ret,
-                                           struct pyro_error *error);
+                                           const struct pyro_load_options *load, const struct pyro_options *options,
+                                           pyro_inputs **ret, struct pyro_error *error);
 PYRO_API void pyro_inputs_close(pyro_inputs *inputs);
 PYRO_API size_t pyro_inputs_count(const pyro_inputs *inputs);
 /* `index` < pyro_inputs_count(). */
@@ -167,166 +187,14 @@ PYRO_API const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, si
 /* One application as far as its log tells, with every number derived. Immutable and reference-counted. */
 typedef struct pyro_app pyro_app;
 
-/* Reads a whole log. A damaged or unfinished log is no error: what could be read is there, and its integrity says what
- * is missing. PYRO_ERROR_INPUT: it cannot be opened or read, or holds not one Spark event. */
-PYRO_API enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
-                                        pyro_app **ret, struct pyro_error *error);
-/* What names the application from run to run: its name, else its id, else the log's path. */
+/* Reads a whole log. A damaged or unfinished log is not an error: the application has what could be read, and its
+ * integrity says what is missing. PYRO_ERROR_INPUT: the log cannot be read, or has no Spark event. */
+PYRO_API enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                                        const struct pyro_options *options, pyro_app **ret, struct pyro_error *error);
+/* What identifies the application from run to run: its name, else its id, else the log's path. */
 PYRO_API const char *pyro_app_name(const pyro_app *app);
 PYRO_API pyro_app *pyro_app_retain(pyro_app *app);
 PYRO_API void pyro_app_release(pyro_app *app);
-
-/* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
-
-/* A decoder is fed the decompressed bytes of one event log in pieces of any size, as they appear. */
-typedef struct pyro_decoder pyro_decoder;
-
-/* `path` names the log in reports; it is not opened. */
-PYRO_API enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *options, pyro_decoder **ret,
-                                           struct pyro_error *error);
-/* Only memory can fail here: what is wrong with the bytes is recorded in the application's integrity. */
-PYRO_API enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, size_t len,
-                                            struct pyro_error *error);
-/* The application as of the complete records fed so far; feeding may go on. */
-PYRO_API enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
-/* The application once all bytes were fed; a last line without newline counts. Nothing may be fed afterwards. */
-PYRO_API enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
-PYRO_API void pyro_decoder_free(pyro_decoder *decoder);
-
-/* ---- Configuration ----------------------------------------------------------------------------------------------- */
-
-/* What a user changes of the rules: thresholds, and findings that are not wanted. */
-typedef struct pyro_config pyro_config;
-
-/* An empty one: every threshold has its default. `options`: allocator only. */
-PYRO_API enum pyro_status pyro_config_new(const struct pyro_options *options, pyro_config **ret,
-                                          struct pyro_error *error);
-PYRO_API void pyro_config_free(pyro_config *config);
-/* Adds what a YAML file says (docs/configuration.md); what it does not name stays. PYRO_ERROR_INPUT: it cannot be
- * read, or is not well-formed. PYRO_ERROR_ARGUMENT: something in it is wrong; the message says file, line and what,
- * with the nearest name where one is unknown. After a failure the configuration may hold a part of the file. */
-PYRO_API enum pyro_status pyro_config_read(pyro_config *config, const char *path, struct pyro_error *error);
-/* The same of a text of at most 1 MiB; `name` stands for the file in messages. */
-PYRO_API enum pyro_status pyro_config_parse(pyro_config *config, const char *name, const char *text, size_t len,
-                                            struct pyro_error *error);
-/* Sets one threshold: pyro_config_set(config, "data-skew", "ratio_min", "4", &error). Sizes, times and shares may have
- * units ("64m", "5s", "20%"). */
-PYRO_API enum pyro_status pyro_config_set(pyro_config *config, const char *rule, const char *threshold,
-                                          const char *value, struct pyro_error *error);
-/* Findings of a rule ("data-skew") or with an id ("data-skew:join at etl.py:88", where '*' stands for any text and '?'
- * for one byte) are listed as suppressed instead of told. `reason` may be NULL. */
-PYRO_API enum pyro_status pyro_config_suppress(pyro_config *config, const char *what, const char *reason,
-                                               struct pyro_error *error);
-/* Adds the verdicts that another tool would give on the same run ("drelephant", docs/profiles/) to the report; "none"
- * takes them out. They do not change findings. */
-PYRO_API enum pyro_status pyro_config_profile(pyro_config *config, const char *name, struct pyro_error *error);
-/* Name of a profile; NULL beyond the last one. */
-PYRO_API const char *pyro_profile_name(size_t index);
-
-/* ---- Server ------------------------------------------------------------------------------------------------------ */
-
-/* Answers the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own.
- * Wherever folders are given, there may be URLs of stores (sqlite:FILE), whose runs are listed too. */
-typedef struct pyro_server pyro_server;
-
-/* Beyond how many a server's /api/v1 forgets, as Spark's History Server does; 0: never. */
-struct pyro_retained_limits {
-    uint64_t tasks; /* of a stage */
-    uint64_t jobs, stages;
-    uint64_t executions; /* of SQL */
-    uint64_t dead_executors;
-};
-
-struct pyro_server_options {
-    size_t size;
-    const char *host; /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
-    unsigned port;    /* 0: a free one */
-    /* What open applications, queries and answers may take together; 0: 1 GiB. The process stays below that and 256
-     * MiB: what would exceed it is stopped and answered with 503. SQLite's share of it is for the program to set, since
-     * it holds for the whole process: sqlite3_hard_heap_limit64(). */
-    uint64_t memory_bytes;
-    const char *upload_folder; /* where uploads are kept, made when it is not there; NULL: in a folder of its own below
-                                * $TMPDIR, which goes with the server */
-    uint64_t max_upload_bytes; /* the largest upload that is taken; 0: 2 GiB */
-    /* What all uploads may take together, how many they may be, and what they leave free of the disk; 0: 20 GiB,
-     * 10,000, 512 MiB. */
-    uint64_t uploads_bytes, uploads_count, uploads_free_bytes;
-    unsigned update_ms; /* how often folders are looked at for logs that are new, have grown or are gone; 0: 10 s */
-    const char *cache;  /* the folder, made when missing, for what is kept between starts; NULL: nothing is */
-    unsigned max_connections; /* at once; 0: 4,096, as far as the limit of open files allows */
-    /* Who may ask. Without tokens everybody who reaches the port may do everything, and only loopback is listened on
-     * unless `insecure` is set; the same holds without TLS. */
-    const char *tokens;                    /* the file that pyro_token_add() writes; NULL: none are needed */
-    const char *tls_certificate, *tls_key; /* PEM files, both or neither */
-    int insecure;
-    int acls; /* every application is seen by its access lists only, as spark.history.ui.acls.enable has it; 0: those
-               * that were run with spark.acls.enable */
-    const char *const *hosts; /* names, beside addresses and localhost, by which a server without tokens is asked for */
-    const char *const *origins; /* as in https://name:port, whose pages may read and send */
-    size_t host_count, origin_count;
-    const struct pyro_config *config; /* for all diagnoses; NULL: none. Must outlive the server */
-    const struct pyro_prices *prices; /* the same; NULL: reports say nothing of costs */
-    const char *store;                /* URL of a store for feedback; NULL: none is taken */
-    struct pyro_retained_limits retained;
-    /* Told what goes wrong while the server runs and nobody asked for, such as a new certificate that cannot be read;
-     * from a thread of the server. NULL: nobody is. */
-    void (*warn)(void *context, const char *message);
-    void *warn_context;
-    unsigned queries;  /* statements of strangers that run at once; 0: 2 */
-    unsigned query_ms; /* for each; 0: 15 s */
-    /* What an upload may cost: decompressed bytes for each stored one, beyond 64 MiB (0: 1,000); bytes of a line (0: 64
-     * MiB); seconds of processor time whenever it is read (0: 120). And what all uploads of one user may, while they
-     * are looked at, within an hour (0: 600 seconds). */
-    unsigned upload_ratio;
-    uint64_t upload_line_bytes;
-    unsigned upload_cpu_s, user_cpu_s;
-    int unlimited;                 /* of the folders, as in pyro_options */
-    int follow_links;              /* also where symbolic links in the folders lead out of them */
-    enum pyro_redaction redaction; /* of all that is shown */
-    int64_t stale_ms; /* a log without its end that has not grown for this long is listed as truncated; 0: a day */
-};
-
-/* Listens when it returns; requests wait until the folders have been looked at. PYRO_ERROR_ARGUMENT: no such address,
- * or this build has no server. PYRO_ERROR_INPUT: a folder or store is missing. PYRO_ERROR_OUTPUT: the port is taken. */
-PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
-                                            const struct pyro_server_options *options, pyro_server **ret,
-                                            struct pyro_error *error);
-PYRO_API unsigned pyro_server_port(const pyro_server *server);
-/* Reads the files of tokens, certificate and key now, instead of when they are seen to have changed. Returns before
- * that is done. */
-PYRO_API void pyro_server_reload(pyro_server *server);
-/* Makes a token for a name, in place of the one that it had, and keeps its hash in the file, which is made where it is
- * not there. The role is view, upload or admin; the groups are written a,b or NULL. `ret` gets the token, which is kept
- * nowhere else; 160 bytes are enough. */
-PYRO_API enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups,
-                                         char *ret, size_t ret_bytes, struct pyro_error *error);
-/* Answers what was asked already, for a second at most, then stops all work. */
-PYRO_API void pyro_server_stop(pyro_server *server);
-
-struct pyro_writer;
-
-/* ---- Agents ------------------------------------------------------------------------------------------------------ */
-
-/* Answers the Model Context Protocol about the logs of folders and stores (docs/mcp.md): one JSON-RPC message at a
- * time. */
-typedef struct pyro_mcp pyro_mcp;
-
-struct pyro_mcp_options {
-    size_t size;
-    const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
-    uint64_t memory_bytes;            /* about what open applications may take; 0: 1 GiB */
-    unsigned query_ms;                /* for each statement of a client; 0: 15 s */
-    enum pyro_redaction redaction;    /* of all that is answered */
-};
-
-PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count,
-                                       const struct pyro_mcp_options *options, pyro_mcp **ret,
-                                       struct pyro_error *error);
-/* Writes the answer to one message, one JSON document without a newline in it; nothing where none is due. What is wrong
- * with a message is part of the answer and no error of this call. */
-PYRO_API enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
-                                          const struct pyro_writer *writer, struct pyro_error *error);
-PYRO_API void pyro_mcp_free(pyro_mcp *mcp);
 
 /* ---- Diagnosis --------------------------------------------------------------------------------------------------- */
 
@@ -339,137 +207,32 @@ enum pyro_severity {
     PYRO_SEVERITY_CRITICAL = 3
 };
 
+struct pyro_diagnose_options {
+    size_t size;                      /* sizeof(struct pyro_diagnose_options) */
+    const struct pyro_config *config; /* thresholds and suppressions; NULL: defaults */
+    const struct pyro_prices *prices; /* to show what the run and its findings cost; NULL: no costs */
+};
+
 /* Runs every rule. The diagnosis keeps a reference to the application, and copies what it needs of the configuration.
- * `options`: allocator, config, prices and progress, which is asked between rules and in long ones, without numbers. */
-PYRO_API enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
+ * `options`: allocator and progress, which is called between rules and within long ones, without numbers. */
+PYRO_API enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_diagnose_options *wanted,
+                                        const struct pyro_options *options, pyro_diagnosis **ret,
                                         struct pyro_error *error);
 PYRO_API void pyro_diagnosis_free(pyro_diagnosis *diagnosis);
-/* Without those that are suppressed. */
+/* Without suppressed findings. */
 PYRO_API size_t pyro_diagnosis_finding_count(const pyro_diagnosis *diagnosis);
 
 struct pyro_finding_info {
+    size_t size; /* sizeof(struct pyro_finding_info) */
     const char *id, *rule, *title;
     enum pyro_severity severity;
     double confidence;
     int64_t saves_ms; /* expected wall time */
-    int folded;       /* 1: marked false for this application (pyro_store_apply_feedback()) */
+    int folded;       /* 1: marked as wrong for this application (pyro_store_apply_feedback()) */
 };
-/* `index` < pyro_diagnosis_finding_count(); most saved first. */
-PYRO_API struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index);
-
-/* ---- Comparison -------------------------------------------------------------------------------------------------- */
-
-/* Two runs side by side: what differs, and what the difference in wall time is put down to (docs/compare.md). */
-typedef struct pyro_comparison pyro_comparison;
-
-/* Both diagnoses must outlive the comparison. Any two applications can be compared; pyro_comparison_info.matched_share
- * says how much of them is the same work. `options`: allocator only. */
-PYRO_API enum pyro_status pyro_compare(const pyro_diagnosis *before, const pyro_diagnosis *after,
-                                       const struct pyro_options *options, pyro_comparison **ret,
-                                       struct pyro_error *error);
-PYRO_API void pyro_comparison_free(pyro_comparison *comparison);
-
-struct pyro_comparison_info {
-    int64_t before_ms, after_ms; /* wall time */
-    double matched_share;        /* 0..1: of both runs' wall time in stages, in stages that both have; NaN: no stages */
-};
-PYRO_API struct pyro_comparison_info pyro_comparison_summary(const pyro_comparison *comparison);
-
-struct pyro_cause_info {
-    const char *name, *words;
-    int64_t ms; /* of the difference in wall time; all causes add up to it exactly */
-};
-PYRO_API size_t pyro_comparison_cause_count(const pyro_comparison *comparison);
-/* `index` < pyro_comparison_cause_count(). */
-PYRO_API struct pyro_cause_info pyro_comparison_cause(const pyro_comparison *comparison, size_t index);
-
-/* ---- Gate -------------------------------------------------------------------------------------------------------- */
-
-/* A run held to severities, a budget or a baseline (docs/cli/gate.md). */
-typedef struct pyro_gate pyro_gate;
-
-struct pyro_gate_options {
-    size_t size;
-    int fail_on;                    /* 1 + enum pyro_severity: findings of it or worse fail; 0: none do */
-    const char *budget;             /* a file of limits, YAML or JSON; NULL: none */
-    const pyro_diagnosis *baseline; /* an earlier run; NULL: none. Must outlive the gate, as the run itself */
-    double tolerance;               /* share that the run may exceed its baseline by; 0: 0.1; below 0: none */
-    int allow_incomplete;           /* 1: an unfinished, damaged or failed run does not fail for that */
-};
-
-/* PYRO_ERROR_ARGUMENT: the options ask for nothing, or the budget for what is no limit. PYRO_ERROR_INPUT: the budget
- * cannot be read. */
-PYRO_API enum pyro_status pyro_gate_run(const pyro_diagnosis *diagnosis, const struct pyro_gate_options *options,
-                                        pyro_gate **ret, struct pyro_error *error);
-PYRO_API void pyro_gate_free(pyro_gate *gate);
-/* 1: every check passed. */
-PYRO_API int pyro_gate_passed(const pyro_gate *gate);
-
-struct pyro_check_info {
-    const char *name, *message, *unit;
-    const char *finding; /* id of the finding that explains why it failed, or NULL */
-    double value, limit; /* NaN: unknown */
-    int passed;
-};
-PYRO_API size_t pyro_gate_check_count(const pyro_gate *gate);
-/* `index` < pyro_gate_check_count(). */
-PYRO_API struct pyro_check_info pyro_gate_check(const pyro_gate *gate, size_t index);
-
-/* ---- What if ----------------------------------------------------------------------------------------------------- */
-
-/* The next run predicted from this one: with other executors, settings or amounts of data (docs/whatif.md). */
-typedef struct pyro_whatif pyro_whatif;
-
-struct pyro_whatif_options {
-    size_t size;
-    /* "KEY=VALUE": a Spark setting, or the short name of one ("executors=8", "memory=4g"); see pyro_whatif_setting().
-     */
-    const char *const *set;
-    size_t set_count;
-    /* "KEY=VALUES": a list of values and ranges ("executors=1..64", "cores=2,4,8", "memory=2g..16g..2g"). Several
-     * combine to one scenario for each combination, the last varying fastest; 1,000 scenarios at most. */
-    const char *const *sweep;
-    size_t sweep_count;
-    /* Searches executors, cores and partitions for the least "time" or "cost" and answers those scenarios that no other
-     * beats in both; what `set` says stays. Cost is money where there are prices, else core hours. NULL: no search. */
-    const char *optimize;
-    int64_t deadline_ms; /* limits of the search; 0: none */
-    double max_cost;
-    const struct pyro_prices *prices; /* NULL: scenarios have no cost */
-    const char *instance, *region;    /* as in pyro_cost_options */
-    /* Models that are left out, by name ("partitions"): to see what each contributes. */
-    const char *const *without;
-    size_t without_count;
-    size_t most_scenarios; /* 0: 1,000, which is also the most */
-};
-
-/* Answers every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the answer.
- * PYRO_ERROR_ARGUMENT: a setting has no model, or a value is outside what it may be; the message says which.
- * `options`: allocator, threads (results are the same for every number) and progress. */
-PYRO_API enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
-                                          const struct pyro_options *options, pyro_whatif **ret,
-                                          struct pyro_error *error);
-PYRO_API void pyro_whatif_free(pyro_whatif *whatif);
-
-struct pyro_scenario_info {
-    int64_t executors, cores_per_executor, memory_bytes; /* -1: unknown */
-    int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
-    int64_t core_ms;    /* allocated */
-    double utilization; /* share of it with a task; NaN: unknown */
-    double cost;        /* NaN: unknown */
-};
-PYRO_API size_t pyro_whatif_scenario_count(const pyro_whatif *whatif);
-/* `index` < pyro_whatif_scenario_count(). */
-PYRO_API struct pyro_scenario_info pyro_whatif_scenario(const pyro_whatif *whatif, size_t index);
-
-/* A setting that a scenario may change. */
-struct pyro_whatif_setting_info {
-    const char *key, *name;  /* name: the short one, or NULL */
-    const char *model, *doc; /* what knows its effect; one line: what it is */
-};
-PYRO_API size_t pyro_whatif_setting_count(void);
-/* `index` < pyro_whatif_setting_count(). */
-PYRO_API struct pyro_whatif_setting_info pyro_whatif_setting(size_t index);
+/* `index` < pyro_diagnosis_finding_count(); largest saving first. */
+PYRO_API enum pyro_status pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index,
+                                                 struct pyro_finding_info *ret);
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
@@ -480,7 +243,7 @@ enum pyro_format {
     PYRO_FORMAT_CSV,
     PYRO_FORMAT_SARIF,
     PYRO_FORMAT_JUNIT,
-    PYRO_FORMAT_HTML /* only where pyro_features_get() says that it is built */
+    PYRO_FORMAT_HTML /* only if pyro_features_get() says that it is built */
 };
 
 /* Name of a format as the command line spells it ("text", "json", "markdown", "csv", ...); NULL beyond the last one. */
@@ -488,31 +251,38 @@ PYRO_API const char *pyro_format_name(unsigned format);
 
 /* Takes output as it is made; a result other than 0 stops the call with PYRO_ERROR_OUTPUT. */
 struct pyro_writer {
+    size_t size; /* sizeof(struct pyro_writer) */
     int (*write)(void *context, const void *data, size_t len);
     void *context;
 };
 
-/* Writes a document about an application that is worked out, not read off its log. PYRO_ERROR_ARGUMENT: there is none
- * of that name for it, and nothing was written. */
+/* Writes a document about an application that is computed, not read from its log. PYRO_ERROR_ARGUMENT: the
+ * application has no document of that name, and nothing was written. */
 typedef enum pyro_status pyro_document_function(void *context, const pyro_diagnosis *diagnosis, const char *name,
                                                 const struct pyro_writer *writer, struct pyro_error *error);
 
 struct pyro_report_options {
-    size_t size;
-    int color;            /* 1: ANSI colours (text) */
+    size_t size;          /* sizeof(struct pyro_report_options) */
+    int color;            /* 1: ANSI colors (text) */
     unsigned width;       /* columns of text output; 0: 80 */
     int64_t utc_offset_s; /* for times in text and markdown; 0: UTC */
     int details;          /* 1: text and markdown also list every stage and executor, not only the important ones */
     int ids;              /* 1: text shows the id of each finding (as details does) */
-    /* HTML: asked for the documents "whatif" and "cost", without which the page does not predict and has no bill; NULL:
-     * neither. pyro_page_document() writes both. */
+    /* HTML: writes the documents "whatif" and "cost", which the page needs for predictions and for costs; NULL: the
+     * page has neither. pyro_page_document() writes both. */
     pyro_document_function *document;
     void *document_context;
 };
 
-/* For pyro_report_options.document. "whatif": pyrometer.whatif/1 of a grid of executors, and of cores where the run is
- * small, without the scenarios' jobs; "cost": pyrometer.cost/1. `context`: a struct pyro_options (allocator, threads,
- * prices), or NULL. Without prices scenarios have no cost, and the bill that of the library's own sheets. */
+struct pyro_page_options {
+    size_t size;                        /* sizeof(struct pyro_page_options) */
+    const struct pyro_prices *prices;   /* NULL: none */
+    const struct pyro_options *options; /* allocator and threads; NULL: defaults */
+};
+
+/* For pyro_report_options.document. "whatif": pyrometer.whatif/1 of a grid of executors, and of cores if the run is
+ * small, without the scenarios' jobs; "cost": pyrometer.cost/1. `context`: a struct pyro_page_options, or NULL. Without
+ * prices scenarios have no cost, and "cost" uses the library's own price sheets. */
 PYRO_API enum pyro_status pyro_page_document(void *context, const pyro_diagnosis *diagnosis, const char *name,
                                              const struct pyro_writer *writer, struct pyro_error *error);
 
@@ -535,33 +305,18 @@ PYRO_API enum pyro_status pyro_reports_add_unreadable(pyro_reports *reports, con
 PYRO_API enum pyro_status pyro_reports_finish(pyro_reports *reports, struct pyro_error *error);
 PYRO_API void pyro_reports_free(pyro_reports *reports);
 
-/* Writes a comparison as text, JSON (pyrometer.comparison/1) or Markdown. */
-PYRO_API enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum pyro_format format,
-                                                const struct pyro_report_options *options,
-                                                const struct pyro_writer *writer, struct pyro_error *error);
-
-/* Writes what a gate found as text, JSON (pyrometer.gate/1), SARIF or JUnit. */
-PYRO_API enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
-                                          const struct pyro_report_options *options, const struct pyro_writer *writer,
-                                          struct pyro_error *error);
-
-/* Writes what was predicted as text, JSON (pyrometer.whatif/1) or CSV (one row a scenario). */
-PYRO_API enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format format,
-                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
-                                            struct pyro_error *error);
-
 /* Writes one finding and its rule, with the rule's page, as JSON (pyrometer.finding/1). PYRO_ERROR_ARGUMENT: the
  * diagnosis has no such finding. */
 PYRO_API enum pyro_status pyro_finding_write(const pyro_diagnosis *diagnosis, const char *id,
                                              const struct pyro_writer *writer, struct pyro_error *error);
 
 struct pyro_view_options {
-    size_t size;
-    size_t most_tasks; /* that one document lists; of more the shortest are left out. 0: 500,000 */
+    size_t size;       /* sizeof(struct pyro_view_options) */
+    size_t most_tasks; /* that one document lists; the shortest of more are left out. 0: 500,000 */
 };
-/* Writes one of the JSON documents about an application that pages show beside its report: "timeline", "stages/3/0"
+/* Writes one of the JSON documents about an application that pages show next to its report: "timeline", "stages/3/0"
  * (stage 3, attempt 0), ...; docs/api.md has them all. PYRO_ERROR_ARGUMENT: there is no such document, or the
- * application has no such stage or query. */
+ * application has no such stage or SQL execution. */
 PYRO_API enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *name,
                                           const struct pyro_view_options *options, const struct pyro_writer *writer,
                                           struct pyro_error *error);
@@ -571,11 +326,12 @@ PYRO_API const char *pyro_view_name(size_t index);
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 struct pyro_rule_info {
+    size_t size; /* sizeof(struct pyro_rule_info) */
     const char *id, *category, *title, *summary;
 };
 PYRO_API size_t pyro_rules_count(void);
 /* `index` < pyro_rules_count(). */
-PYRO_API struct pyro_rule_info pyro_rules_get(size_t index);
+PYRO_API enum pyro_status pyro_rules_get(size_t index, struct pyro_rule_info *ret);
 
 /* The rule's page of docs/rules/, Markdown. */
 PYRO_API const char *pyro_rules_page(size_t index);
@@ -585,110 +341,278 @@ PYRO_API enum pyro_status pyro_rules_write(const char *id, const struct pyro_wri
 
 /* A number that a rule judges by; pyro_config_set() changes it. */
 struct pyro_threshold_info {
+    size_t size;                   /* sizeof(struct pyro_threshold_info) */
     const char *name, *unit, *doc; /* "ratio_min", "ratio", one line: what it limits and where it comes from */
     double value;                  /* unless it is changed */
 };
 PYRO_API size_t pyro_rules_threshold_count(size_t rule);
 /* `rule` < pyro_rules_count(), `index` < pyro_rules_threshold_count(rule). */
-PYRO_API struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index);
+PYRO_API enum pyro_status pyro_rules_threshold(size_t rule, size_t index, struct pyro_threshold_info *ret);
+
+/* ---- Configuration ----------------------------------------------------------------------------------------------- */
+
+/* What a user changes: thresholds of rules, and findings to suppress. */
+typedef struct pyro_config pyro_config;
+
+/* An empty configuration: every threshold has its default. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_config_new(const struct pyro_options *options, pyro_config **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_config_free(pyro_config *config);
+/* Adds the settings of a YAML file (docs/configuration.md); what it does not name stays. PYRO_ERROR_INPUT: it cannot be
+ * read, or is not well-formed. PYRO_ERROR_ARGUMENT: something in it is wrong. The message has file, line and reason,
+ * with the nearest name if one is unknown. After a failure the configuration may have a part of the file. */
+PYRO_API enum pyro_status pyro_config_read(pyro_config *config, const char *path, struct pyro_error *error);
+/* The same for a text of at most 1 MiB; messages call it `name`. */
+PYRO_API enum pyro_status pyro_config_parse(pyro_config *config, const char *name, const char *text, size_t len,
+                                            struct pyro_error *error);
+/* Sets one threshold: pyro_config_set(config, "data-skew", "ratio_min", "4", &error). Sizes, times and shares may have
+ * units ("64m", "5s", "20%"). */
+PYRO_API enum pyro_status pyro_config_set(pyro_config *config, const char *rule, const char *threshold,
+                                          const char *value, struct pyro_error *error);
+/* Findings of a rule ("data-skew") or with an id ("data-skew:join at etl.py:88", where '*' stands for any text and '?'
+ * for one byte) are listed as suppressed instead of reported. `reason` may be NULL. */
+PYRO_API enum pyro_status pyro_config_suppress(pyro_config *config, const char *what, const char *reason,
+                                               struct pyro_error *error);
+/* Adds the verdicts that another tool would give on the same run ("drelephant", docs/profiles/) to the report; "none"
+ * removes them. They do not change findings. */
+PYRO_API enum pyro_status pyro_config_profile(pyro_config *config, const char *name, struct pyro_error *error);
+/* Name of a profile; NULL beyond the last one. */
+PYRO_API const char *pyro_profile_name(size_t index);
+
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
+
+/* Two runs side by side: what differs, and what the difference in wall time is attributed to (docs/compare.md). */
+typedef struct pyro_comparison pyro_comparison;
+
+/* Both diagnoses must outlive the comparison. Any two applications can be compared; pyro_comparison_info.matched_share
+ * says which share of them is the same work. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_compare(const pyro_diagnosis *before, const pyro_diagnosis *after,
+                                       const struct pyro_options *options, pyro_comparison **ret,
+                                       struct pyro_error *error);
+PYRO_API void pyro_comparison_free(pyro_comparison *comparison);
+
+struct pyro_comparison_info {
+    size_t size;                 /* sizeof(struct pyro_comparison_info) */
+    int64_t before_ms, after_ms; /* wall time */
+    double matched_share;        /* 0..1: share of both runs' wall time in stages that both runs have; NaN: no stages */
+};
+PYRO_API enum pyro_status pyro_comparison_summary(const pyro_comparison *comparison, struct pyro_comparison_info *ret);
+
+struct pyro_cause_info {
+    size_t size; /* sizeof(struct pyro_cause_info) */
+    const char *name, *words;
+    int64_t ms; /* of the difference in wall time; all causes add up to it exactly */
+};
+PYRO_API size_t pyro_comparison_cause_count(const pyro_comparison *comparison);
+/* `index` < pyro_comparison_cause_count(). */
+PYRO_API enum pyro_status pyro_comparison_cause(const pyro_comparison *comparison, size_t index,
+                                                struct pyro_cause_info *ret);
+
+/* Writes a comparison as text, JSON (pyrometer.comparison/1) or Markdown. */
+PYRO_API enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum pyro_format format,
+                                                const struct pyro_report_options *options,
+                                                const struct pyro_writer *writer, struct pyro_error *error);
+
+/* ---- Gate -------------------------------------------------------------------------------------------------------- */
+
+/* A run checked against severities, a budget or a baseline (docs/cli/gate.md). */
+typedef struct pyro_gate pyro_gate;
+
+struct pyro_gate_options {
+    size_t size;                    /* sizeof(struct pyro_gate_options) */
+    int fail_on;                    /* 1 + enum pyro_severity: such findings, and worse ones, fail; 0: none do */
+    const char *budget;             /* a file of limits, YAML or JSON; NULL: none */
+    const pyro_diagnosis *baseline; /* an earlier run; NULL: none. Must outlive the gate, and so must the run */
+    double tolerance;               /* by which share the run may exceed its baseline; 0: 0.1; below 0: none */
+    int allow_incomplete;           /* 1: an incomplete log or a failed run does not fail the gate */
+};
+
+/* PYRO_ERROR_ARGUMENT: the options ask for nothing, or the budget has an unknown limit. PYRO_ERROR_INPUT: the budget
+ * cannot be read. */
+PYRO_API enum pyro_status pyro_gate_run(const pyro_diagnosis *diagnosis, const struct pyro_gate_options *options,
+                                        pyro_gate **ret, struct pyro_error *error);
+PYRO_API void pyro_gate_free(pyro_gate *gate);
+/* 1: every check passed. */
+PYRO_API int pyro_gate_passed(const pyro_gate *gate);
+
+struct pyro_check_info {
+    size_t size; /* sizeof(struct pyro_check_info) */
+    const char *name, *message, *unit;
+    const char *finding; /* id of the finding that explains the failure, or NULL */
+    double value, limit; /* NaN: unknown */
+    int passed;
+};
+PYRO_API size_t pyro_gate_check_count(const pyro_gate *gate);
+/* `index` < pyro_gate_check_count(). */
+PYRO_API enum pyro_status pyro_gate_check(const pyro_gate *gate, size_t index, struct pyro_check_info *ret);
+
+/* Writes the result of a gate as text, JSON (pyrometer.gate/1), SARIF or JUnit. */
+PYRO_API enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
+                                          const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                          struct pyro_error *error);
+
+/* ---- What if ----------------------------------------------------------------------------------------------------- */
+
+/* The next run predicted from this one: with other executors, settings or amounts of data (docs/whatif.md). */
+typedef struct pyro_whatif pyro_whatif;
+
+struct pyro_whatif_options {
+    size_t size; /* sizeof(struct pyro_whatif_options) */
+    /* "KEY=VALUE": a Spark setting, or the short name of one ("executors=8", "memory=4g"); see pyro_whatif_setting().
+     */
+    const char *const *set;
+    size_t set_count;
+    /* "KEY=VALUES": a list of values and ranges ("executors=1..64", "cores=2,4,8", "memory=2g..16g..2g"). Several
+     * combine to one scenario for each combination, the last varying fastest; 1,000 scenarios at most. */
+    const char *const *sweep;
+    size_t sweep_count;
+    /* Searches executors, cores and partitions for the least "time" or "cost". Returns the scenarios that no other one
+     * beats in both. What `set` says stays. Cost is money if there are prices, else core hours. NULL: no search. */
+    const char *optimize;
+    int64_t deadline_ms; /* limits of the search; 0: none */
+    double max_cost;
+    const struct pyro_prices *prices; /* NULL: scenarios have no cost */
+    const char *instance, *region;    /* as in pyro_cost_options */
+    /* Models to leave out, by name ("partitions"): to see what each contributes. */
+    const char *const *without;
+    size_t without_count;
+    size_t most_scenarios; /* 0: 1,000, which is also the most */
+};
+
+/* Predicts every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the result.
+ * PYRO_ERROR_ARGUMENT: a setting has no model, or a value is out of range; the message says which.
+ * `options`: allocator, threads (results are the same for every number) and progress. */
+PYRO_API enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
+                                          const struct pyro_options *options, pyro_whatif **ret,
+                                          struct pyro_error *error);
+PYRO_API void pyro_whatif_free(pyro_whatif *whatif);
+
+struct pyro_scenario_info {
+    size_t size;                                         /* sizeof(struct pyro_scenario_info) */
+    int64_t executors, cores_per_executor, memory_bytes; /* -1: unknown */
+    int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
+    int64_t core_ms;    /* allocated */
+    double utilization; /* share of it with a task; NaN: unknown */
+    double cost;        /* NaN: unknown */
+};
+PYRO_API size_t pyro_whatif_scenario_count(const pyro_whatif *whatif);
+/* `index` < pyro_whatif_scenario_count(). */
+PYRO_API enum pyro_status pyro_whatif_scenario(const pyro_whatif *whatif, size_t index, struct pyro_scenario_info *ret);
+
+/* A setting that a scenario may change. */
+struct pyro_whatif_setting_info {
+    size_t size;             /* sizeof(struct pyro_whatif_setting_info) */
+    const char *key, *name;  /* name: the short one, or NULL */
+    const char *model, *doc; /* the model of its effect; one line: what it is */
+};
+PYRO_API size_t pyro_whatif_setting_count(void);
+/* `index` < pyro_whatif_setting_count(). */
+PYRO_API enum pyro_status pyro_whatif_setting(size_t index, struct pyro_whatif_setting_info *ret);
+
+/* Writes the predictions as text, JSON (pyrometer.whatif/1) or CSV (one row per scenario). */
+PYRO_API enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format format,
+                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
+                                            struct pyro_error *error);
 
 /* ---- Cost -------------------------------------------------------------------------------------------------------- */
 
-/* Price sheets: those that come with the library, and a user's own (docs/prices.md). Given to pyro_options.prices or
- * pyro_cost_options.prices, they must outlive what is made with them. */
+/* Price sheets: those of the library, and a user's own (docs/prices.md). They must outlive what is made with them. */
 typedef struct pyro_prices pyro_prices;
 
-/* The library's sheets. `options`: allocator only. */
+/* The price sheets of the library. `options`: allocator only. */
 PYRO_API enum pyro_status pyro_prices_new(const struct pyro_options *options, pyro_prices **ret,
                                           struct pyro_error *error);
 PYRO_API void pyro_prices_free(pyro_prices *prices);
-/* Adds the rows of a sheet, which win over those that are there. PYRO_ERROR_INPUT: it cannot be read, or is not
- * well-formed. PYRO_ERROR_ARGUMENT: something in it is wrong; the message says file, line and what. */
+/* Adds the rows of a sheet, which replace earlier ones. PYRO_ERROR_INPUT: it cannot be read, or is not well-formed.
+ * PYRO_ERROR_ARGUMENT: something in it is wrong; the message has file, line and reason. */
 PYRO_API enum pyro_status pyro_prices_read(pyro_prices *prices, const char *path, struct pyro_error *error);
 
-/* What applications were given, what became of it and what that costs (docs/cost.md): one document of many. */
+/* What applications allocated, how they used it and what that costs (docs/cost.md): one document for all of them. */
 typedef struct pyro_costs pyro_costs;
 
 struct pyro_cost_options {
-    size_t size;
+    size_t size;               /* sizeof(struct pyro_cost_options) */
     const pyro_prices *prices; /* NULL: amounts without money */
     const char *by;            /* "application", "user", "queue", "pool", "platform", "job", "stage", "sql", "group",
                                   "tag:KEY" or "property:KEY"; NULL: "application" */
     const char *currency;      /* "EUR"; NULL: the prices' own */
-    const char *instance; /* the type of the nodes, where the log does not say it or for another; NULL: the log's */
-    const char *region;   /* NULL: the log's */
-    int spot;             /* 1: at the price of spot instances */
-    int64_t deadline_ms;  /* longest that a recommended run may take; 0: a tenth longer than this one */
-    double interruptions; /* of each spot node, an hour, that the run is simulated with; 0: it is not */
+    const char *instance;      /* the type of the nodes, instead of the log's; NULL: the log's */
+    const char *region;        /* NULL: the log's */
+    int spot;                  /* 1: at the price of spot instances */
+    int64_t deadline_ms;       /* the longest time that a recommended run may take; 0: 10 % more than this one */
+    double interruptions;      /* of each spot node per hour, to simulate; 0: none */
 };
 
-/* `options`: allocator and progress, which must go on as long as the handle. PYRO_ERROR_ARGUMENT: there is no such
- * `by`. */
+/* `options`: allocator and progress, which the handle keeps. PYRO_ERROR_ARGUMENT: `by` is unknown. */
 PYRO_API enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const struct pyro_options *options,
                                          pyro_costs **ret, struct pyro_error *error);
 PYRO_API void pyro_costs_free(pyro_costs *costs);
-/* The application need not outlive the call. PYRO_ERROR_ARGUMENT: the currency cannot be reached. */
+/* The application need not outlive the call. PYRO_ERROR_ARGUMENT: no exchange rate leads to the currency. */
 PYRO_API enum pyro_status pyro_costs_add(pyro_costs *costs, pyro_app *app, struct pyro_error *error);
 PYRO_API enum pyro_status pyro_costs_add_unreadable(pyro_costs *costs, const char *path, const char *reason,
                                                     struct pyro_error *error);
-/* A run as a store knows it. */
+/* An earlier run, from a store. */
 struct pyro_past_run {
+    size_t size;             /* sizeof(struct pyro_past_run) */
     const char *application; /* its name */
     int64_t start_ms, end_ms, core_ms;
 };
-/* History of applications that are added later, for advice on reserved capacity. NULL: there is a history, and it may
- * be empty. Runs of no length are passed over. */
+/* Earlier runs of applications that are added later, for recommendations on reserved capacity. NULL: there is a
+ * history, which may be empty. Runs without a length are ignored. */
 PYRO_API enum pyro_status pyro_costs_add_past_run(pyro_costs *costs, const struct pyro_past_run *run,
                                                   struct pyro_error *error);
-/* Writes all of it as text, JSON (pyrometer.cost/1) or CSV. */
+/* Writes the costs as text, JSON (pyrometer.cost/1) or CSV. */
 PYRO_API enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format format,
                                            const struct pyro_report_options *options, const struct pyro_writer *writer,
                                            struct pyro_error *error);
 
-/* ---- Logs that may be shared ------------------------------------------------------------------------------------- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-struct pyro_export_counts {
-    uint64_t records;  /* written */
-    uint64_t left_out; /* events that are not Spark's, and lines that are no whole record */
-};
-
-/* Writes a log again as plain event log: numbers, structure and Spark's own words stay; names, paths, queries and hosts
- * are replaced, the same word by the same replacement (docs/anonymized.md). */
-PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
-                                                 const struct pyro_options *options, const struct pyro_writer *writer,
-                                                 struct pyro_export_counts *ret_counts, struct pyro_error *error);
+/* Runs one statement over the application's tables (docs/tables.md) and writes its rows: text (aligned columns), json
+ * (an array of objects), markdown or csv. Only statements that read are accepted. PYRO_ERROR_ARGUMENT: the statement is
+ * wrong; the message is SQLite's. `options`: progress only. */
+PYRO_API enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_format format,
+                                         const struct pyro_options *options, const struct pyro_writer *writer,
+                                         struct pyro_error *error);
 
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
-/* Runs, their findings and what people said of them, kept over time (docs/store.md). Several processes may use one
- * store at a time. */
+/* Runs, their findings and the feedback on them, kept over time (docs/store.md). Several processes may use one store at
+ * a time. */
 typedef struct pyro_store pyro_store;
 
-/* "sqlite:FILE"; a file that does not exist is made. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT: it
- * cannot be opened, is damaged, or is no store of this library; such a file stays as it is. PYRO_ERROR_OUTPUT: it
- * cannot be written to now (it is locked, the disk is full). `options`: allocator only. */
-PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
+struct pyro_store_options {
+    size_t size;                   /* sizeof(struct pyro_store_options) */
+    enum pyro_redaction redaction; /* of what the store keeps and shows */
+};
+
+/* "sqlite:FILE"; a file that does not exist is created. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT:
+ * it cannot be opened, is damaged, or is not a store of this library; such a file is not changed. PYRO_ERROR_OUTPUT: it
+ * cannot be written now (it is locked, the disk is full). `options`: allocator only. */
+PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_store_options *wanted,
+                                          const struct pyro_options *options, pyro_store **ret,
                                           struct pyro_error *error);
 PYRO_API void pyro_store_close(pyro_store *store);
-/* Keeps a run: its report, aggregates and findings. What was kept of the same application and attempt is replaced.
- * `baseline`: a name that this run shall bear from now on, or NULL. PYRO_ERROR_OUTPUT: nothing was kept. */
+/* Stores a run: its report, aggregates and findings. An earlier record of the same application and attempt is replaced.
+ * `baseline`: a name for this run, taken from any other run, or NULL. PYRO_ERROR_OUTPUT: nothing was stored. */
 PYRO_API enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
                                             struct pyro_error *error);
-/* Keeps what went wrong with an input: application (or path), step ("read"), type, message, raw text (may be NULL). */
+/* Stores what went wrong with an input: application (or path), step ("read"), type, message, raw text (may be NULL). */
 PYRO_API enum pyro_status pyro_store_record_error(pyro_store *store, const char *application, const char *step,
                                                   const char *type, const char *message, const char *raw,
                                                   struct pyro_error *error);
-/* A run that bears a name. Strings live until the store is closed; all are NULL when no run does. */
+/* A run with a name. Strings live until the store is closed; all are NULL if no run has the name. */
 struct pyro_baseline {
+    size_t size;                       /* sizeof(struct pyro_baseline) */
     const char *application, *attempt; /* ids */
-    const char *path;                  /* the log it was recorded from, absolute where that is a file or folder */
+    const char *path;                  /* the log it was recorded from; absolute for a file or folder */
     const char *report;                /* its JSON report */
 };
 PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
                                               struct pyro_error *error);
 
 /* Calls `take` for every run whose start, end and core time are known, by start; a result other than 0 stops. `run`
- * lives during the call. */
+ * has its size set and lives during the call. */
 PYRO_API enum pyro_status pyro_store_each_run(pyro_store *store,
                                               int (*take)(void *context, const struct pyro_past_run *run),
                                               void *context, struct pyro_error *error);
@@ -696,21 +620,21 @@ PYRO_API enum pyro_status pyro_store_each_run(pyro_store *store,
 enum pyro_feedback_verdict {
     PYRO_FEEDBACK_CONFIRMED = 0,      /* the finding is right */
     PYRO_FEEDBACK_FALSE_POSITIVE = 1, /* it is wrong */
-    PYRO_FEEDBACK_FIXED = 2,          /* it was right, and what it advised helped */
-    PYRO_FEEDBACK_MISSED = 3          /* there was something that no finding told */
+    PYRO_FEEDBACK_FIXED = 2,          /* it was right, and the fix helped */
+    PYRO_FEEDBACK_MISSED = 3          /* there was a problem without a finding */
 };
 /* Name of a verdict as the command line spells it; NULL beyond the last one. */
 PYRO_API const char *pyro_feedback_name(unsigned verdict);
 
 struct pyro_feedback {
-    size_t size;
+    size_t size; /* sizeof(struct pyro_feedback) */
     enum pyro_feedback_verdict verdict;
     const char *application; /* its name or id. NULL: the only one of the store that has the finding */
-    const char *finding;     /* id of a finding of a run in the store; not for missed ones */
-    const char *rule;        /* of a missed one: the rule that should have spoken, or NULL */
-    const char *note;        /* free text, or NULL; of a missed one without rule: what was missed */
+    const char *finding;     /* id of a finding of a run in the store; not for a missed one */
+    const char *rule;        /* for a missed one: the rule that should have found it, or NULL */
+    const char *note;        /* free text, or NULL; for a missed one without a rule: what was missed */
 };
-/* Keeps a verdict; a later one on the same finding of the same application replaces it. PYRO_ERROR_ARGUMENT: the store
+/* Stores a verdict; a later one on the same finding of the same application replaces it. PYRO_ERROR_ARGUMENT: the store
  * has no such finding, or several applications have it; the message says what to do. */
 PYRO_API enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *feedback,
                                                   struct pyro_error *error);
@@ -718,37 +642,63 @@ PYRO_API enum pyro_status pyro_store_add_feedback(pyro_store *store, const struc
 PYRO_API enum pyro_status pyro_store_each_feedback(pyro_store *store,
                                                    int (*take)(void *context, const struct pyro_feedback *feedback),
                                                    void *context, struct pyro_error *error);
-/* Changes a diagnosis by what was said before: confidences are calibrated, findings marked false for this application
- * are folded (docs/feedback.md). Where the store cannot be read the diagnosis stays as it was; after PYRO_ERROR_MEMORY
- * it is of no use. */
+/* Applies earlier feedback to a diagnosis: confidences are calibrated, and findings marked as wrong for this
+ * application are folded (docs/feedback.md). If the store cannot be read, the diagnosis does not change; after
+ * PYRO_ERROR_MEMORY it can only be freed. */
 PYRO_API enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis,
                                                     struct pyro_error *error);
-/* Says in the diagnosis' notes, which every report has, that what was said before could not be read. */
+/* Adds a note to the diagnosis, shown in every report: earlier feedback could not be read. */
 PYRO_API void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis);
 
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 struct pyro_evaluate_options {
-    size_t size;
-    const char *split; /* only runs of this split; NULL: all */
-    pyro_store *store; /* its verdicts count as labels; NULL: none */
+    size_t size;                          /* sizeof(struct pyro_evaluate_options) */
+    const char *split;                    /* only runs of this split; NULL: all */
+    pyro_store *store;                    /* its verdicts count as labels; NULL: none */
+    const struct pyro_load_options *load; /* how its logs are read; NULL: defaults */
 };
 
 /* Diagnoses every run of a corpus (a folder with manifest.json: docs/accuracy.md) and writes how often each rule was
- * right: text, json (pyrometer.evaluation/1) or markdown. Runs that cannot be read are listed, and are no error.
- * PYRO_ERROR_INPUT: there is no manifest, or it is none. */
+ * right: text, json (pyrometer.evaluation/1) or markdown. Runs that cannot be read are listed, and are not an error.
+ * PYRO_ERROR_INPUT: there is no manifest, or it is not valid. `options`: allocator, threads and progress. */
 PYRO_API enum pyro_status pyro_evaluate(const char *corpus, const struct pyro_evaluate_options *wanted,
                                         const struct pyro_options *options, enum pyro_format format,
                                         const struct pyro_writer *writer, struct pyro_error *error);
 
-/* ---- SQL --------------------------------------------------------------------------------------------------------- */
+/* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
 
-/* Runs one statement over the application's tables (docs/tables.md) and writes its rows: text (aligned columns), json
- * (an array of objects), markdown or csv. Only reading statements are accepted. PYRO_ERROR_ARGUMENT: the statement is
- * wrong; the message is SQLite's. */
-PYRO_API enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, enum pyro_format format,
-                                         const struct pyro_options *options, const struct pyro_writer *writer,
-                                         struct pyro_error *error);
+/* A decoder is fed the decompressed bytes of one event log in pieces of any size, as they appear. */
+typedef struct pyro_decoder pyro_decoder;
+
+/* `path` names the log in reports; it is not opened. `options`: allocator only. */
+PYRO_API enum pyro_status pyro_decoder_new(const char *path, const struct pyro_load_options *load,
+                                           const struct pyro_options *options, pyro_decoder **ret,
+                                           struct pyro_error *error);
+/* Fails only without memory: damage in the bytes is recorded in the application's integrity. */
+PYRO_API enum pyro_status pyro_decoder_feed(pyro_decoder *decoder, const void *bytes, size_t len,
+                                            struct pyro_error *error);
+/* The application as of the complete records fed so far; feeding may go on. */
+PYRO_API enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
+/* The application once all bytes were fed; a last line without newline counts. Nothing may be fed afterwards. */
+PYRO_API enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
+PYRO_API void pyro_decoder_free(pyro_decoder *decoder);
+
+/* ---- Logs that may be shared ------------------------------------------------------------------------------------- */
+
+struct pyro_export_counts {
+    size_t size;       /* sizeof(struct pyro_export_counts) */
+    uint64_t records;  /* written */
+    uint64_t left_out; /* events that are not Spark's, and lines that are not a whole record */
+};
+
+/* Writes a log again as plain event log: numbers, structure and Spark's own words stay; names, paths, queries and hosts
+ * are replaced, the same word by the same replacement (docs/anonymized.md).
+ * `ret_counts` may be NULL. `options`: allocator and progress. */
+PYRO_API enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
+                                                 const struct pyro_load_options *load,
+                                                 const struct pyro_options *options, const struct pyro_writer *writer,
+                                                 struct pyro_export_counts *ret_counts, struct pyro_error *error);
 
 /* ---- This build -------------------------------------------------------------------------------------------------- */
 
@@ -759,14 +709,120 @@ PYRO_API const char *pyro_nearest(const char *word, const char *const *candidate
 PYRO_API const char *pyro_version(void);
 
 struct pyro_feature_info {
+    size_t size;        /* sizeof(struct pyro_feature_info) */
     const char *kind;   /* "codec", "layout", "report", "table", "rule", "cpu", "optional" */
     const char *name;   /* "zstd" */
     const char *detail; /* "libzstd 1.5.4", "AVX-512", ... or how to get it when it is missing */
     int available;
 };
-/* What this build can read and write, and on this machine; NULL-safe enumeration: count, then get. */
+/* What this build can read and write, and on this machine. */
 PYRO_API size_t pyro_features_count(void);
-PYRO_API struct pyro_feature_info pyro_features_get(size_t index);
+PYRO_API enum pyro_status pyro_features_get(size_t index, struct pyro_feature_info *ret);
+
+/* ---- Server ------------------------------------------------------------------------------------------------------ */
+
+/* Serves the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own. Each
+ * folder may also be the URL of a store (sqlite:FILE), whose runs are listed too. */
+typedef struct pyro_server pyro_server;
+
+/* How many of each /api/v1 keeps, as Spark's History Server does; 0: all. */
+struct pyro_retained_limits {
+    size_t size;    /* sizeof(struct pyro_retained_limits) */
+    uint64_t tasks; /* of a stage */
+    uint64_t jobs, stages;
+    uint64_t executions; /* of SQL */
+    uint64_t dead_executors;
+};
+
+struct pyro_server_options {
+    size_t size;      /* sizeof(struct pyro_server_options) */
+    const char *host; /* address to listen on, IPv4 or IPv6, or localhost; NULL: 127.0.0.1 */
+    unsigned port;    /* 0: a free one */
+    /* Memory for open applications, statements and answers together; 0: 1 GiB. The process uses at most 256 MiB more:
+     * a request that would exceed this is stopped with 503. The program itself limits SQLite's share by
+     * sqlite3_hard_heap_limit64(), because that limit is one for the whole process. */
+    uint64_t memory_bytes;
+    const char *upload_folder; /* where uploads are kept, created if missing; NULL: a new folder in $TMPDIR, which
+                                * is removed when the server stops */
+    uint64_t max_upload_bytes; /* the largest upload that is accepted; 0: 2 GiB */
+    /* Limits of all uploads: their bytes together, their number, and the bytes that must stay free on the disk; 0: 20
+     * GiB, 10,000, 512 MiB. */
+    uint64_t uploads_bytes, uploads_count, uploads_free_bytes;
+    unsigned update_ms;       /* how often folders are searched for new, changed and removed logs; 0: 10 s */
+    const char *cache;        /* the folder, created if missing, of what is kept between starts; NULL: nothing is */
+    unsigned max_connections; /* at once; 0: 4,096, or fewer if the limit of open files is low */
+    /* Without tokens everybody who reaches the port may do everything. Without tokens or without TLS the server listens
+     * on loopback only, unless `insecure` is set. */
+    const char *tokens;                    /* the file that pyro_token_add() writes; NULL: none are needed */
+    const char *tls_certificate, *tls_key; /* PEM files, both or neither */
+    int insecure;
+    int acls; /* 1: access lists apply to every application, as with spark.history.ui.acls.enable; 0: only to those
+               * that ran with spark.acls.enable */
+    const char *const
+        *hosts; /* names that requests to a server without tokens may use, in addition to addresses and localhost */
+    const char *const *origins; /* (https://name:port) whose pages may read and send */
+    size_t host_count, origin_count;
+    const struct pyro_config *config;            /* for all diagnoses; NULL: none. Must outlive the server */
+    const struct pyro_prices *prices;            /* the same; NULL: reports have no costs */
+    const char *store;                           /* URL of a store for feedback; NULL: feedback is refused */
+    const struct pyro_retained_limits *retained; /* copied; NULL: all is kept */
+    /* Called by a thread of the server when something fails outside of a request, such as reading a new certificate.
+     * NULL: nothing is called. */
+    void (*warn)(void *context, const char *message);
+    void *warn_context;
+    unsigned queries;  /* SQL statements that run at once; 0: 2 */
+    unsigned query_ms; /* for each; 0: 15 s */
+    /* Limits of one upload: decompressed bytes per stored byte, beyond 64 MiB (0: 1,000); bytes of a line (0: 64 MiB);
+     * seconds of processor time each time it is read (0: 120). And of all uploads of one user: seconds of processor
+     * time per hour (0: 600). */
+    unsigned upload_ratio;
+    uint64_t upload_line_bytes;
+    unsigned upload_cpu_s, user_cpu_s;
+    int unlimited;                 /* for logs of the folders, as in pyro_load_options */
+    int follow_links;              /* 1: follow symbolic links that lead out of the folders */
+    enum pyro_redaction redaction; /* of every answer */
+    int64_t stale_ms; /* list a log without an end as truncated when it has not grown for this long; 0: a day */
+};
+
+/* Listens when it returns; requests wait until all folders were searched. PYRO_ERROR_ARGUMENT: no such address, or this
+ * build has no server. PYRO_ERROR_INPUT: a folder or store is missing. PYRO_ERROR_OUTPUT: the port is in use. */
+PYRO_API enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
+                                            const struct pyro_server_options *options, pyro_server **ret,
+                                            struct pyro_error *error);
+PYRO_API unsigned pyro_server_port(const pyro_server *server);
+/* Reads the files of tokens, certificate and key again, without waiting until a change is noticed. Returns before that
+ * is done. */
+PYRO_API void pyro_server_reload(pyro_server *server);
+/* Makes a token for a name, which replaces an earlier one, and writes its hash to the file, created if missing. The
+ * role is view, upload or admin; the groups are a list (a,b) or NULL. `ret` gets the token, which is stored nowhere
+ * else; 160 bytes are enough. */
+PYRO_API enum pyro_status pyro_token_add(const char *file, const char *name, const char *role, const char *groups,
+                                         char *ret, size_t ret_bytes, struct pyro_error *error);
+/* Finishes requests that have begun, for at most one second, then stops all work. */
+PYRO_API void pyro_server_stop(pyro_server *server);
+
+/* ---- Agents ------------------------------------------------------------------------------------------------------ */
+
+/* Answers the Model Context Protocol about the logs of folders and stores (docs/mcp.md): one JSON-RPC message at a
+ * time. */
+typedef struct pyro_mcp pyro_mcp;
+
+struct pyro_mcp_options {
+    size_t size;                      /* sizeof(struct pyro_mcp_options) */
+    const struct pyro_prices *prices; /* for costs; must outlive the handle. NULL: amounts without money */
+    uint64_t memory_bytes;            /* for open applications, approximately; 0: 1 GiB */
+    unsigned query_ms;                /* for each statement of a client; 0: 15 s */
+    enum pyro_redaction redaction;    /* of every answer */
+};
+
+PYRO_API enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count,
+                                       const struct pyro_mcp_options *options, pyro_mcp **ret,
+                                       struct pyro_error *error);
+/* Writes the answer to one message: one JSON document without a newline, or nothing if the message needs no answer. An
+ * error in a message is part of the answer, not an error of this call. */
+PYRO_API enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
+                                          const struct pyro_writer *writer, struct pyro_error *error);
+PYRO_API void pyro_mcp_free(pyro_mcp *mcp);
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ struct pyro_counted *pyro_counted_new(const struct pyro_counted_options *options
     if (!counted)
         return NULL;
     counted->options = options ? *options : (struct pyro_counted_options){0};
-    counted->allocator = (struct pyro_allocator){allocate, reallocate, release, counted};
+    counted->allocator = (struct pyro_allocator){sizeof(struct pyro_allocator), allocate, reallocate, release, counted};
     atomic_init(&counted->bytes, 0);
     atomic_init(&counted->references, 1);
     return counted;

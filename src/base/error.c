@@ -4,9 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+bool pyro_error_is_usable(const struct pyro_error *error)
+{
+    return error && error->size >= sizeof(*error);
+}
+
 void pyro_error_clear(struct pyro_error *error)
 {
-    if (!error)
+    if (!pyro_error_is_usable(error))
         return;
     error->code = PYRO_OK;
     error->lasting = 0;
@@ -17,7 +22,7 @@ void pyro_error_clear(struct pyro_error *error)
 
 enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code, const char *format, ...)
 {
-    if (!error)
+    if (!pyro_error_is_usable(error))
         return code;
     pyro_error_clear(error);
     error->code = code;
@@ -30,16 +35,25 @@ enum pyro_status pyro_error_set(struct pyro_error *error, enum pyro_status code,
 
 enum pyro_status pyro_error_lasts(struct pyro_error *error, enum pyro_status code)
 {
-    if (error)
+    if (pyro_error_is_usable(error))
         error->lasting = 1;
     return code;
 }
 
 void pyro_error_at(struct pyro_error *error, const char *path, uint64_t offset)
 {
-    if (!error)
+    if (!pyro_error_is_usable(error))
         return;
     error->offset = offset;
     if (path && !error->path[0])
         snprintf(error->path, sizeof(error->path), "%s", path);
+}
+
+void pyro_error_copy(struct pyro_error *to, const struct pyro_error *from)
+{
+    if (!pyro_error_is_usable(to))
+        return;
+    size_t size = to->size;
+    *to = *from;
+    to->size = size;
 }

@@ -2,6 +2,8 @@
 #ifndef PYRO_BASE_ERROR_H
 #define PYRO_BASE_ERROR_H
 
+#include <stdbool.h>
+
 #include "pyrometer.h"
 
 /* Sets code and message and returns `code`, so that callers can write `return pyro_error_set(error, ...)`. */
@@ -12,6 +14,9 @@ void pyro_error_at(struct pyro_error *error, const char *path, uint64_t offset);
 /* The input's own bytes are why. Only what says so may be kept and told again without another try. Returns the code. */
 enum pyro_status pyro_error_lasts(struct pyro_error *error, enum pyro_status code);
 void pyro_error_clear(struct pyro_error *error);
+/* False: NULL, or its size was not set, and nothing is written to it. */
+bool pyro_error_is_usable(const struct pyro_error *error);
+void pyro_error_copy(struct pyro_error *to, const struct pyro_error *from);
 
 #define PYRO_TRY(expression)                                                                                           \
     do {                                                                                                               \

@@ -18,14 +18,12 @@ static inline bool pyro_stop_is_asked(const struct pyro_stop *stop)
     return stop && stop->asked(stop->context);
 }
 
-/* The same by the progress callback of options, which may be those of an older header, or NULL; they must outlive it.
- */
+/* The same by the progress callback of resolved options, which must outlive it. */
 static inline bool pyro_stop_by_progress(void *context)
 {
     const struct pyro_options *options = context;
-    const struct pyro_progress progress = {.path = ""};
-    return options && options->size >= offsetof(struct pyro_options, progress_context) + sizeof(void *) &&
-           options->progress && options->progress(options->progress_context, &progress) != 0;
+    const struct pyro_progress progress = {.size = sizeof(progress), .path = ""};
+    return options->progress && options->progress(options->progress_context, &progress) != 0;
 }
 
 #endif

@@ -115,5 +115,5 @@ static int append(void *context, const void *data, size_t len)
 
 struct pyro_writer pyro_strbuf_writer(struct pyro_strbuf *buffer)
 {
-    return (struct pyro_writer){append, buffer};
+    return (struct pyro_writer){sizeof(struct pyro_writer), append, buffer};
 }

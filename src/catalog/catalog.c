@@ -99,7 +99,7 @@ static void update(struct pyro_catalog *catalog, bool first)
         .follow_links = catalog->options.follow_links,
         .stores = catalog->stores.items,
         .store_count = catalog->stores.count,
-        .threads = catalog->options.load.threads,
+        .threads = catalog->options.work.threads,
         .redaction = catalog->options.load.redaction,
         .stopping = is_stopping,
         .partial = first ? publish_partial : NULL,
@@ -107,7 +107,7 @@ static void update(struct pyro_catalog *catalog, bool first)
         .identities = &catalog->identities,
     };
     struct pyro_catalog_list *list = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_catalog_list *before = list_before(catalog, first);
     pthread_mutex_lock(&catalog->mutex);
     uint64_t number = ++catalog->updates_begun;
@@ -223,9 +223,11 @@ static bool copy_options(struct pyro_catalog *catalog, const struct pyro_catalog
     if (options->cache)
         ok = ok && (catalog->options.cache = strdup(options->cache)) != NULL;
     catalog->options.load.size = sizeof(catalog->options.load);
-    if (catalog->options.load.threads == 0) {
+    catalog->options.rules.size = sizeof(catalog->options.rules);
+    catalog->options.work.size = sizeof(catalog->options.work);
+    if (catalog->options.work.threads == 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        catalog->options.load.threads = cores > 2 ? (unsigned)cores : 2;
+        catalog->options.work.threads = cores > 2 ? (unsigned)cores : 2;
     }
     return ok;
 }

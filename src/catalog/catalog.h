@@ -88,7 +88,9 @@ struct pyro_catalog_options {
     bool watch;                     /* update also when something changes there, where the system says so (watch.h) */
     struct pyro_retained_limits retained; /* what histories forget */
     const char *store; /* URL of the store whose verdicts change diagnoses; NULL: none. Must outlive the catalog */
-    struct pyro_options load; /* for loading and diagnosing: allocator and progress are not used */
+    struct pyro_load_options load;
+    struct pyro_diagnose_options rules;
+    struct pyro_options work; /* for loading and diagnosing: allocator and progress are not used */
 };
 
 /* Begins the first update on threads of its own and returns. Texts of `options` are copied, but for what `load` points

@@ -72,7 +72,7 @@ static struct pyro_options counting(const struct pyro_options *options, const st
 /* ---- Following ---- */
 
 /* NULL: no memory. */
-static struct follower *open_follower(const struct pyro_catalog_log *log, const struct pyro_options *options,
+static struct follower *open_follower(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
                                       struct pyro_error *error)
 {
     struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
@@ -81,12 +81,12 @@ static struct follower *open_follower(const struct pyro_catalog_log *log, const 
         return NULL;
     }
     *follower =
-        (struct follower){.memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->allocator})};
+        (struct follower){.memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->work.allocator})};
     enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
     if (status == PYRO_OK) {
-        struct pyro_options own = counting(options, follower->memory);
+        struct pyro_options own = counting(&options->work, follower->memory);
         own.progress = NULL; /* of the request that loads now; the decoder stays */
-        status = pyro_decoder_new(log->log.path.ptr, &own, &follower->decoder, error);
+        status = pyro_decoder_new(log->log.path.ptr, &options->load, &own, &follower->decoder, error);
     }
     if (status == PYRO_OK)
         return follower;
@@ -96,29 +96,29 @@ static struct follower *open_follower(const struct pyro_catalog_log *log, const 
 
 struct feeding {
     pyro_decoder *decoder;
-    const struct pyro_options *options;
+    const struct pyro_options *work;
 };
 
 static enum pyro_status feed(void *context, const void *bytes, size_t len, struct pyro_error *error)
 {
     const struct feeding *feeding = context;
-    const struct pyro_progress progress = {.path = ""};
-    if (feeding->options->progress && feeding->options->progress(feeding->options->progress_context, &progress) != 0)
+    const struct pyro_progress progress = {.size = sizeof(progress), .path = ""};
+    if (feeding->work->progress && feeding->work->progress(feeding->work->progress_context, &progress) != 0)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
     return pyro_decoder_feed(feeding->decoder, bytes, len, error);
 }
 
 static enum pyro_status follow(struct follower *follower, const struct pyro_catalog_log *log,
-                               const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
+                               const struct pyro_catalog_options *options, pyro_app **ret, struct pyro_error *error)
 {
-    struct feeding feeding = {follower->decoder, options};
+    struct feeding feeding = {follower->decoder, &options->work};
     PYRO_TRY(pyro_catalog_read_on(&follower->position, log, feed, &feeding, error));
     return pyro_decoder_snapshot(follower->decoder, ret, error);
 }
 
 /* The application as far as it is written, by a follower that is kept in *state. PYRO_ERROR_ARGUMENT: not this way. */
-static enum pyro_status load_on(const struct pyro_catalog_log *log, const struct pyro_options *options, void **state,
-                                pyro_app **ret, struct pyro_error *error)
+static enum pyro_status load_on(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                void **state, pyro_app **ret, struct pyro_error *error)
 {
     struct follower *follower = *state;
     /* A decoder knows one part: where a record stands in another one it could not say. */
@@ -144,33 +144,32 @@ static enum pyro_status load_on(const struct pyro_catalog_log *log, const struct
 
 /* ---- Loading ---- */
 
-static enum pyro_status load_whole(const struct pyro_catalog_log *log, const struct pyro_upload_costs *costs,
-                                   const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
+static enum pyro_status load_whole(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                   const struct pyro_options *own, pyro_app **ret, struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
-    struct pyro_cpu_meter meter = {.most_us = costs->cpu_us};
-    PYRO_TRY(
-        pyro_catalog_inputs_of(&log->log, log->uploaded ? costs : NULL, &meter, options->redaction, &inputs, error));
-    enum pyro_status status = pyro_app_load(inputs, 0, options, ret, error);
+    struct pyro_cpu_meter meter = {.most_us = options->costs.cpu_us};
+    PYRO_TRY(pyro_catalog_inputs_of(&log->log, log->uploaded ? &options->costs : NULL, &meter, options->load.redaction,
+                                    &inputs, error));
+    enum pyro_status status = pyro_app_load(inputs, 0, &options->load, own, ret, error);
     pyro_inputs_close(inputs);
     return status;
 }
 
-static enum pyro_status diagnose(const struct pyro_catalog_log *log, const struct pyro_upload_costs *costs,
-                                 const struct pyro_options *options, void **state, struct open_diagnosis *open,
-                                 struct pyro_error *error)
+static enum pyro_status diagnose(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+                                 void **state, struct open_diagnosis *open, struct pyro_error *error)
 {
     struct pyro_options own;
     enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
     if (status == PYRO_OK)
         open->memory = pyro_counted_retain(((struct follower *)*state)->memory);
-    else if (!(open->memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->allocator})))
+    else if (!(open->memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->work.allocator})))
         return no_memory(error);
-    own = counting(options, open->memory);
+    own = counting(&options->work, open->memory);
     if (status == PYRO_ERROR_ARGUMENT)
-        status = load_whole(log, costs, &own, &open->shown.app, error);
+        status = load_whole(log, options, &own, &open->shown.app, error);
     PYRO_TRY(status);
-    return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
+    return pyro_diagnose(open->shown.app, &options->rules, &own, &open->shown.diagnosis, error);
 }
 
 /* What people said of earlier findings; *ret_partial: it cannot be read now, which the diagnosis then says. */
@@ -203,13 +202,13 @@ static enum pyro_status load_report(const struct pyro_catalog_log *log, struct o
 }
 
 /* The same application judged anew. */
-static enum pyro_status diagnose_again(const struct open_diagnosis *before, const struct pyro_options *options,
+static enum pyro_status diagnose_again(const struct open_diagnosis *before, const struct pyro_catalog_options *options,
                                        struct open_diagnosis *open, struct pyro_error *error)
 {
     open->shown.app = pyro_app_retain(before->shown.app);
     open->memory = pyro_counted_retain(before->memory);
-    const struct pyro_options own = counting(options, open->memory);
-    return pyro_diagnose(open->shown.app, &own, &open->shown.diagnosis, error);
+    const struct pyro_options own = counting(&options->work, open->memory);
+    return pyro_diagnose(open->shown.app, &options->rules, &own, &open->shown.diagnosis, error);
 }
 
 static enum pyro_status fill(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
@@ -217,8 +216,7 @@ static enum pyro_status fill(const struct pyro_catalog_log *log, const struct py
 {
     if (log->stored)
         return load_report(log, open, error);
-    PYRO_TRY(before ? diagnose_again(before, &options->load, open, error)
-                    : diagnose(log, &options->costs, &options->load, state, open, error));
+    PYRO_TRY(before ? diagnose_again(before, options, open, error) : diagnose(log, options, state, open, error));
     return options->store ? apply_store(options->store, open->shown.diagnosis, &open->shown.partial, error) : PYRO_OK;
 }
 

@@ -69,7 +69,7 @@ static struct save *new_save(const struct pyro_catalog_log *log, const char *fol
     *save = (struct save){0};
     pyro_strbuf_init(&save->identity, NULL);
     memcpy(save->folder, folder, bytes);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     if (pyro_inputs_of(&log->log, redaction, &save->inputs, &error) != PYRO_OK ||
         !pyro_history_identify(save->inputs, 0, &save->identity)) {
         free_save(save);
@@ -94,7 +94,7 @@ static enum pyro_status load_ended(const struct pyro_catalog_log *log, pyro_inpu
     if (*ret)
         return PYRO_OK;
     struct save *save = cache ? new_save(log, cache, options->load.redaction) : NULL;
-    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, &options->load, ret, error);
+    enum pyro_status status = pyro_history_load(inputs, 0, with_sql, &options->retained, &options->work, ret, error);
     if (status == PYRO_OK && save)
         start_saving(state, save, *ret);
     else
@@ -120,7 +120,7 @@ static enum pyro_status load_with(const struct pyro_catalog_log *log, const stru
                                     &inputs, error));
     enum pyro_status status = state->follower || log->log.in_progress
                                   ? pyro_history_follow(&state->follower, inputs, 0, with_sql, &options->retained,
-                                                        &options->load, &history, error)
+                                                        &options->work, &history, error)
                                   : load_ended(log, inputs, with_sql, options, state, &history, error);
     if (!log->log.in_progress) { /* nothing comes any more */
         pyro_history_follower_free(state->follower);

@@ -172,11 +172,11 @@ static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, c
 {
     struct load context = {catalog, slot, caller};
     struct pyro_catalog_options options = catalog->options;
-    options.load.progress = report_progress;
-    options.load.progress_context = &context;
-    options.load.allocator = caller ? caller->allocator : NULL;
+    options.work.progress = report_progress;
+    options.work.progress_context = &context;
+    options.work.allocator = caller ? caller->allocator : NULL;
     const struct pyro_catalog_kind_row *kind = pyro_catalog_kinds[slot->kind];
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     void *state = slot->state, *before = slot->log == log ? slot->value : NULL; /* this thread's, as the state is */
     struct pyro_catalog_loaded loaded = {0};
     slot->loading = true;
@@ -245,7 +245,7 @@ static enum pyro_status fill(struct pyro_catalog *catalog, struct pyro_catalog_s
         load(catalog, slot, log, caller);
     if (slot->value && slot->log == log && slot->failure.code == PYRO_OK)
         return PYRO_OK;
-    *error = slot->failure;
+    pyro_error_copy(error, &slot->failure);
     return slot->failure.code;
 }
 

@@ -174,7 +174,7 @@ static bool replace_runs(struct pyro_catalog_store *store, pyro_catalog_logs *ru
 static bool open_again(struct pyro_catalog_store *store)
 {
     struct stat file;
-    struct pyro_error ignored = {0};
+    struct pyro_error ignored = {.size = sizeof(ignored)};
     if (stat(pyro_store_place(store->url), &file) == 0) {
         struct pyro_file_stamp stamp = pyro_file_stamp_of(&file);
         if (stamp.device != store->stamp.device || stamp.inode != store->stamp.inode) {
@@ -190,7 +190,7 @@ static bool open_again(struct pyro_catalog_store *store)
 void pyro_catalog_store_update(struct pyro_catalog_store *store, uint64_t *identities)
 {
     struct reading reading = {.store = store};
-    struct pyro_error ignored = {0};
+    struct pyro_error ignored = {.size = sizeof(ignored)};
     reading.identities = identities;
     if (!open_again(store))
         return;

@@ -274,7 +274,7 @@ static struct pyro_catalog_log *scan(const struct pyro_catalog_update *update, c
     uint64_t stamp = pyro_cpu_now();
     struct pyro_arena arena;
     struct pyro_attempt attempt = {0};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_inputs *inputs = NULL;
     struct pyro_catalog_log *made = NULL;
     struct stat status;

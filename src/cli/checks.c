@@ -51,7 +51,7 @@ static void check_listening(struct rows *rows, const char *folder)
 {
     const struct pyro_server_options four = {.size = sizeof(four), .host = "127.0.0.1"};
     const struct pyro_server_options six = {.size = sizeof(six), .host = "::1"};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     bool started = try_server(folder, &four, &error);
     add(rows, "serve", "listen", started, "%s",
         started ? "a server was started and stopped on a free port of 127.0.0.1" : error.message);
@@ -65,14 +65,14 @@ static void check_access(struct rows *rows, const char *folder, const struct cli
                *key = cli_value(call, "tls-key");
     if (tokens != NULL) {
         const struct pyro_server_options options = {.size = sizeof(options), .tokens = tokens};
-        struct pyro_error error = {0};
+        struct pyro_error error = {.size = sizeof(error)};
         bool started = try_server(folder, &options, &error);
         add(rows, "serve", "tokens", started, "%s", started ? "the file can be used" : error.message);
     }
     if (certificate != NULL || key != NULL) {
         const struct pyro_server_options options = {
             .size = sizeof(options), .tls_certificate = certificate, .tls_key = key};
-        struct pyro_error error = {0};
+        struct pyro_error error = {.size = sizeof(error)};
         bool started = try_server(folder, &options, &error);
         add(rows, "serve", "TLS", started, "%s", started ? "the certificate and its key can be used" : error.message);
     }
@@ -81,7 +81,8 @@ static void check_access(struct rows *rows, const char *folder, const struct cli
 static void check_pages(struct rows *rows)
 {
     for (size_t i = 0; i < pyro_features_count(); i++) {
-        struct pyro_feature_info feature = pyro_features_get(i);
+        struct pyro_feature_info feature = {.size = sizeof(feature)};
+        pyro_features_get(i, &feature);
         if (strcmp(feature.kind, "report") == 0 && strcmp(feature.name, "html") == 0)
             add(rows, "serve", "web UI", feature.available,
                 feature.available ? "built in"
@@ -179,7 +180,7 @@ static int keep(void *context, const void *data, size_t len)
 
 static bool ask(pyro_mcp *mcp, const char *message, struct answer *ret, struct pyro_error *error)
 {
-    const struct pyro_writer writer = {keep, ret};
+    const struct pyro_writer writer = {sizeof(writer), keep, ret};
     ret->len = 0;
     ret->text[0] = '\0';
     return pyro_mcp_answer(mcp, message, strlen(message), &writer, error) == PYRO_OK;
@@ -199,7 +200,7 @@ static void check_agents(struct rows *rows, const char *folder)
 {
     static const char revision_key[] = "\"protocolVersion\":\"";
     const struct pyro_mcp_options options = {.size = sizeof(options)};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_mcp *mcp = NULL;
     char revision[32] = "";
     size_t tools = 0;

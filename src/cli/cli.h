@@ -50,6 +50,14 @@ struct cli_call {
     size_t argument_count;
 };
 
+/* `index` < pyro_rules_count(). */
+static inline struct pyro_rule_info cli_rule(size_t index)
+{
+    struct pyro_rule_info info = {.size = sizeof(info)};
+    pyro_rules_get(index, &info);
+    return info;
+}
+
 /* What a verb's file defines. */
 struct cli_verb_body {
     int (*run)(const struct cli_call *call); /* gives the exit status */

@@ -39,7 +39,7 @@ static enum pyro_status read_suppressions(const struct cli_call *call, pyro_conf
 
 int cli_config_open(const struct cli_call *call, pyro_config **ret)
 {
-    struct pyro_error error = {.code = PYRO_OK};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_config *config = NULL;
     const char *path = cli_value(call, "config");
     enum pyro_status status = pyro_config_new(NULL, &config, &error);

@@ -28,20 +28,20 @@ static bool remote_options(const struct cli_call *call)
     return true;
 }
 
-bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret)
+bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct cli_loading *ret)
 {
-    struct pyro_options options = {.size = sizeof(options)};
-    if (!cli_unsigned_value(call, "threads", 0, 1024, &options.threads) ||
-        !cli_size_value(call, "max-record-size", &options.max_record_bytes))
+    struct cli_loading options = {.load.size = sizeof(options.load), .work.size = sizeof(options.work)};
+    if (!cli_unsigned_value(call, "threads", 0, 1024, &options.work.threads) ||
+        !cli_size_value(call, "max-record-size", &options.load.max_record_bytes))
         return false;
     if (!remote_options(call))
         return false;
     *progress = (struct cli_progress){0};
-    options.progress = cli_progress_callback;
-    options.progress_context = progress;
-    options.remote = &remote;
-    options.unlimited = cli_value_if_known(call, "no-input-limits") != NULL;
-    options.redaction = cli_redaction(call);
+    options.work.progress = cli_progress_callback;
+    options.work.progress_context = progress;
+    options.load.remote = &remote;
+    options.load.unlimited = cli_value_if_known(call, "no-input-limits") != NULL;
+    options.load.redaction = cli_redaction(call);
     *ret = options;
     return true;
 }
@@ -62,13 +62,13 @@ static int check_inputs(const struct cli_call *call, const char *path, const pyr
     return CLI_EXIT_INPUT;
 }
 
-int cli_open_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+int cli_open_one(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  struct cli_progress *progress, pyro_inputs **ret)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_inputs *inputs = NULL;
     cli_progress_start(progress, 0, 1);
-    enum pyro_status opened = pyro_inputs_open(&path, 1, options, &inputs, &error);
+    enum pyro_status opened = pyro_inputs_open(&path, 1, &options->load, &options->work, &inputs, &error);
     cli_progress_erase(progress);
     int status = opened == PYRO_OK ? check_inputs(call, path, inputs) : cli_failure(&error);
     if (status == CLI_EXIT_OK)
@@ -78,15 +78,15 @@ int cli_open_one(const struct cli_call *call, const char *path, const struct pyr
     return status;
 }
 
-int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+int cli_load_one(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  struct cli_progress *progress, pyro_app **ret)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_inputs *inputs = NULL;
     int status = cli_open_one(call, path, options, progress, &inputs);
     if (status != CLI_EXIT_OK)
         return status;
-    if (pyro_app_load(inputs, 0, options, ret, &error) != PYRO_OK)
+    if (pyro_app_load(inputs, 0, &options->load, &options->work, ret, &error) != PYRO_OK)
         status = cli_failure(&error);
     cli_progress_erase(progress);
     pyro_inputs_close(inputs);

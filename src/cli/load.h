@@ -4,17 +4,23 @@
 
 #include "terminal.h"
 
+/* What reading a log takes. */
+struct cli_loading {
+    struct pyro_load_options load;
+    struct pyro_options work;
+};
+
 /* Fills the library's options from --threads and --max-record-size, and connects progress and Ctrl-C. False: reported
  * as wrong usage. */
-bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct pyro_options *ret);
+bool cli_load_options(const struct cli_call *call, struct cli_progress *progress, struct cli_loading *ret);
 
 /* Opens the inputs at `path`, which must be one log; the same exit statuses. */
-int cli_open_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+int cli_open_one(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  struct cli_progress *progress, pyro_inputs **ret);
 
 /* Loads the one log at `path`, with progress. CLI_EXIT_OK, or the exit status after a complaint: nothing readable
  * there, or more than one log. */
-int cli_load_one(const struct cli_call *call, const char *path, const struct pyro_options *options,
+int cli_load_one(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  struct cli_progress *progress, pyro_app **ret);
 
 /* Exit status for a failure that is not of one input: no memory, an internal error, Ctrl-C. Reports it. */

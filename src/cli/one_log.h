@@ -10,7 +10,7 @@ struct cli_log {
 };
 
 /* CLI_EXIT_OK, or the exit status after a complaint. `path` must lead to exactly one log; `config` may be NULL. */
-int cli_log_open(const struct cli_call *call, const char *path, const struct pyro_options *options,
+int cli_log_open(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  const pyro_config *config, struct cli_progress *progress, struct cli_log *ret);
 void cli_log_close(struct cli_log *log);
 

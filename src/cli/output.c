@@ -159,7 +159,7 @@ static int write_for_library(void *context, const void *data, size_t len)
 
 struct pyro_writer cli_output_writer(struct cli_output *output)
 {
-    return (struct pyro_writer){.write = write_for_library, .context = output};
+    return (struct pyro_writer){.size = sizeof(struct pyro_writer), .write = write_for_library, .context = output};
 }
 
 void cli_puts(struct cli_output *output, const char *text)

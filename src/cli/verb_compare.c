@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static int compare(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
+static int compare(const struct cli_call *call, const struct cli_loading *options, struct cli_progress *progress,
                    enum pyro_format format, const struct pyro_report_options *report, struct cli_output *output)
 {
     struct cli_log logs[2] = {{0}};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_comparison *comparison = NULL;
     pyro_config *config = NULL;
     int status = cli_config_open(call, &config);
@@ -34,7 +34,7 @@ static int run(const struct cli_call *call)
 {
     enum pyro_format format;
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     struct cli_output output;
     struct pyro_report_options report = {.size = sizeof(report)};
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options) ||

@@ -13,7 +13,7 @@ static void put_words(struct cli_output *output, const char *choices, const char
             cli_putf(output, "%s%s%s", before, cli_verbs[i].name, after);
     } else if (strcmp(choices, "@rules") == 0) {
         for (size_t i = 0; i < pyro_rules_count(); i++)
-            cli_putf(output, "%s%s%s", before, pyro_rules_get(i).id, after);
+            cli_putf(output, "%s%s%s", before, cli_rule(i).id, after);
     } else if (strcmp(choices, "@profiles") == 0) {
         for (size_t i = 0; pyro_profile_name(i) != NULL; i++)
             cli_putf(output, "%s%s%s", before, pyro_profile_name(i), after);

@@ -8,7 +8,7 @@
 struct cost {
     const struct cli_call *call;
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     pyro_inputs *inputs;
     pyro_prices *prices;
     pyro_costs *costs;
@@ -41,7 +41,7 @@ static enum pyro_status add_logs(struct cost *state)
         if (cli_stop_signal() != 0)
             return state->error.code = PYRO_ERROR_CANCELLED;
         cli_progress_start(&state->progress, i, count);
-        status = pyro_app_load(state->inputs, i, &state->options, &app, &state->error);
+        status = pyro_app_load(state->inputs, i, &state->options.load, &state->options.work, &app, &state->error);
         cli_progress_erase(&state->progress);
         if (status == PYRO_ERROR_INPUT) {
             char reason[1024];
@@ -68,7 +68,7 @@ static int take_run(void *context, const struct pyro_past_run *run)
 static enum pyro_status add_history(struct cost *state, const char *url)
 {
     pyro_store *store = NULL;
-    enum pyro_status status = pyro_store_open(url, NULL, &store, &state->error);
+    enum pyro_status status = pyro_store_open(url, NULL, NULL, &store, &state->error);
     if (status == PYRO_OK)
         status = pyro_costs_add_past_run(state->costs, NULL, &state->error);
     if (status == PYRO_OK)
@@ -106,8 +106,8 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
         status = add_history(state, cli_store_url(call));
     if (status == PYRO_OK) {
         cli_progress_start(&state->progress, 0, 1);
-        status =
-            pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error);
+        status = pyro_inputs_open(call->arguments, call->argument_count, &state->options.load, &state->options.work,
+                                  &state->inputs, &state->error);
         cli_progress_erase(&state->progress);
     }
     if (status == PYRO_OK)
@@ -128,7 +128,7 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
 
 static int run(const struct cli_call *call)
 {
-    struct cost state = {.call = call};
+    struct cost state = {.call = call, .error.size = sizeof(state.error)};
     enum pyro_format format;
     struct cli_output output;
     struct pyro_report_options report = {.size = sizeof(report)};

@@ -16,7 +16,7 @@ struct diagnose {
     struct cli_progress progress;
     struct cli_output output;
     struct pyro_writer writer;
-    struct pyro_options options;
+    struct cli_loading options;
     struct pyro_report_options report;
     pyro_config *config;
     pyro_prices *prices; /* NULL: none were given */
@@ -40,7 +40,8 @@ static bool keep_unreadable(struct diagnose *state, const char *path, const char
     if (kept.path == NULL || kept.reason == NULL) {
         free(kept.path);
         free(kept.reason);
-        state->error = (struct pyro_error){.code = PYRO_ERROR_MEMORY, .message = "out of memory"};
+        state->error =
+            (struct pyro_error){.size = sizeof(state->error), .code = PYRO_ERROR_MEMORY, .message = "out of memory"};
         return false;
     }
     state->unreadable[state->unreadable_count++] = kept;
@@ -56,7 +57,7 @@ static bool parse(struct diagnose *state)
         !cli_offset_value(call, "tz", &state->report.utc_offset_s))
         return false;
     if (state->format == PYRO_FORMAT_HTML)
-        state->options.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
+        state->options.load.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
         return false;
     state->report.details = cli_value(call, "details") != NULL;
@@ -87,7 +88,7 @@ static void not_stored(struct diagnose *state, const struct pyro_error *error)
 /* What people said of earlier findings, and a row for this run; without memory the diagnosis is of no use. */
 static enum pyro_status use_store(struct diagnose *state, pyro_diagnosis *diagnosis)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (cli_store_url(state->call) == NULL)
         return PYRO_OK;
     enum pyro_status status =
@@ -111,7 +112,7 @@ static enum pyro_status use_store(struct diagnose *state, pyro_diagnosis *diagno
 static int open_store(struct diagnose *state)
 {
     const char *url = cli_store_url(state->call);
-    if (url == NULL || pyro_store_open(url, NULL, &state->store, &state->error) == PYRO_OK)
+    if (url == NULL || pyro_store_open(url, NULL, NULL, &state->store, &state->error) == PYRO_OK)
         return CLI_EXIT_OK;
     if (state->error.code != PYRO_ERROR_OUTPUT)
         return cli_failure(&state->error);
@@ -124,12 +125,13 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
 {
     pyro_app *app = NULL;
     cli_progress_start(&state->progress, index, pyro_inputs_count(state->inputs));
-    enum pyro_status status = pyro_app_load(state->inputs, index, &state->options, &app, &state->error);
+    enum pyro_status status =
+        pyro_app_load(state->inputs, index, &state->options.load, &state->options.work, &app, &state->error);
     cli_progress_erase(&state->progress);
     if (status != PYRO_OK)
         return status;
-    struct pyro_options options = {.size = sizeof(options), .config = state->config, .prices = state->prices};
-    status = pyro_diagnose(app, &options, ret, &state->error);
+    struct pyro_diagnose_options wanted = {.size = sizeof(wanted), .config = state->config, .prices = state->prices};
+    status = pyro_diagnose(app, &wanted, NULL, ret, &state->error);
     pyro_app_release(app);
     return status == PYRO_OK ? use_store(state, *ret) : status;
 }
@@ -137,7 +139,7 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
 /* An input that could not be read is part of the store's history too. */
 static void store_unreadable(struct diagnose *state)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     for (size_t i = 0; i < state->unreadable_count && state->stored == CLI_EXIT_OK && state->store != NULL; i++)
         if (pyro_store_record_error(state->store, state->unreadable[i].path, "read", "unreadable",
                                     state->unreadable[i].reason, NULL, &error) != PYRO_OK)
@@ -221,8 +223,8 @@ static int diagnose_all(struct diagnose *state)
     if (opened != CLI_EXIT_OK)
         return opened;
     cli_progress_start(&state->progress, 0, 1);
-    if (pyro_inputs_open(call->arguments, call->argument_count, &state->options, &state->inputs, &state->error) !=
-        PYRO_OK)
+    if (pyro_inputs_open(call->arguments, call->argument_count, &state->options.load, &state->options.work,
+                         &state->inputs, &state->error) != PYRO_OK)
         return cli_failure(&state->error);
     size_t bad = pyro_inputs_unreadable_count(state->inputs);
     for (size_t i = 0; i < bad; i++)
@@ -253,7 +255,7 @@ static int open_prices(struct diagnose *state)
 
 static int run(const struct cli_call *call)
 {
-    struct diagnose state = {.call = call};
+    struct diagnose state = {.call = call, .error.size = sizeof(state.error)};
     if (!parse(&state))
         return CLI_EXIT_USAGE;
     int status = cli_config_open(call, &state.config);
@@ -267,7 +269,8 @@ static int run(const struct cli_call *call)
         return status;
     }
     cli_catch_signals();
-    struct pyro_options page = {.size = sizeof(page), .threads = state.options.threads, .prices = state.prices};
+    struct pyro_options threads = {.size = sizeof(threads), .threads = state.options.work.threads};
+    struct pyro_page_options page = {.size = sizeof(page), .prices = state.prices, .options = &threads};
     if (state.format == PYRO_FORMAT_HTML) {
         state.report.document = pyro_page_document;
         state.report.document_context = &page;

@@ -14,10 +14,11 @@ static long processors(void)
 /* One row of the answer, of this build or of this machine. */
 static struct pyro_feature_info row_at(const struct cli_check *checks, size_t index)
 {
-    if (index < pyro_features_count())
-        return pyro_features_get(index);
+    struct pyro_feature_info feature = {.size = sizeof(feature)};
+    if (pyro_features_get(index, &feature) == PYRO_OK)
+        return feature;
     const struct cli_check *check = &checks[index - pyro_features_count()];
-    return (struct pyro_feature_info){check->kind, check->name, check->detail, check->available};
+    return (struct pyro_feature_info){sizeof(feature), check->kind, check->name, check->detail, check->available};
 }
 
 static void print_json(struct cli_output *output, const struct cli_check *checks, size_t count)

@@ -7,8 +7,8 @@
 static int run(const struct cli_call *call)
 {
     struct cli_progress progress;
-    struct pyro_options options;
-    struct pyro_error error = {0};
+    struct cli_loading options;
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_format format;
     struct cli_output output;
     pyro_store *store = NULL;
@@ -16,6 +16,7 @@ static int run(const struct cli_call *call)
         return CLI_EXIT_USAGE;
     const char *split = cli_value(call, "split"), *url = cli_store_url(call);
     struct pyro_evaluate_options wanted = {.size = sizeof(wanted)};
+    wanted.load = &options.load;
     wanted.split = strcmp(split, "all") == 0 ? NULL : split;
     int status = cli_output_open(&output, cli_value(call, "output"));
     if (status != CLI_EXIT_OK)
@@ -23,10 +24,10 @@ static int run(const struct cli_call *call)
     cli_catch_signals();
     struct pyro_writer writer = cli_output_writer(&output);
     cli_progress_start(&progress, 0, 1);
-    enum pyro_status done = url != NULL ? pyro_store_open(url, NULL, &store, &error) : PYRO_OK;
+    enum pyro_status done = url != NULL ? pyro_store_open(url, NULL, NULL, &store, &error) : PYRO_OK;
     wanted.store = store;
     if (done == PYRO_OK)
-        done = pyro_evaluate(call->arguments[0], &wanted, &options, format, &writer, &error);
+        done = pyro_evaluate(call->arguments[0], &wanted, &options.work, format, &writer, &error);
     cli_progress_erase(&progress);
     if (done != PYRO_OK)
         status = cli_failure(&error);

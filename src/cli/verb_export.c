@@ -4,17 +4,17 @@
 
 #include <inttypes.h>
 
-static int export_log(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
+static int export_log(const struct cli_call *call, const struct cli_loading *options, struct cli_progress *progress,
                       struct cli_output *output)
 {
-    struct pyro_error error = {0};
-    struct pyro_export_counts counts = {0};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_export_counts counts = {.size = sizeof(counts)};
     pyro_inputs *inputs = NULL;
     int status = cli_open_one(call, call->arguments[0], options, progress, &inputs);
     if (status != CLI_EXIT_OK)
         return status;
     struct pyro_writer writer = cli_output_writer(output);
-    enum pyro_status done = pyro_export_anonymized(inputs, 0, options, &writer, &counts, &error);
+    enum pyro_status done = pyro_export_anonymized(inputs, 0, &options->load, &options->work, &writer, &counts, &error);
     cli_progress_erase(progress);
     pyro_inputs_close(inputs);
     if (done != PYRO_OK)
@@ -29,7 +29,7 @@ static int export_log(const struct cli_call *call, const struct pyro_options *op
 static int run(const struct cli_call *call)
 {
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     struct cli_output output;
     if (cli_value(call, "anonymized") == NULL)
         return cli_usage_error(call->verb, "say what to export: --anonymized");

@@ -8,7 +8,7 @@
 static bool is_rule(const char *text)
 {
     for (size_t i = 0; i < pyro_rules_count(); i++)
-        if (strcmp(pyro_rules_get(i).id, text) == 0)
+        if (strcmp(cli_rule(i).id, text) == 0)
             return true;
     return false;
 }
@@ -16,7 +16,7 @@ static bool is_rule(const char *text)
 /* Verdict on a finding that the store holds. */
 static int judge(const struct cli_call *call, pyro_store *store, struct pyro_feedback *feedback)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     feedback->finding = call->arguments[0];
     feedback->application = cli_value(call, "app");
     for (unsigned i = 0; pyro_feedback_name(i) != NULL; i++)
@@ -28,9 +28,9 @@ static int judge(const struct cli_call *call, pyro_store *store, struct pyro_fee
 /* The log names the application; the run itself is recorded as well, since a miss counts against a run. */
 static int report_missed(const struct cli_call *call, pyro_store *store, const struct pyro_feedback *feedback)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     pyro_app *app = NULL;
     pyro_diagnosis *diagnosis = NULL;
     if (!cli_load_options(call, &progress, &options))
@@ -50,7 +50,7 @@ static int report_missed(const struct cli_call *call, pyro_store *store, const s
         kept.note = text;
     }
     kept.application = pyro_app_name(app);
-    bool ok = pyro_diagnose(app, NULL, &diagnosis, &error) == PYRO_OK &&
+    bool ok = pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK &&
               pyro_store_record(store, diagnosis, NULL, &error) == PYRO_OK &&
               pyro_store_add_feedback(store, &kept, &error) == PYRO_OK;
     pyro_diagnosis_free(diagnosis);
@@ -69,10 +69,10 @@ static int run(const struct cli_call *call)
         return cli_usage_error(call->verb, *missed == '\0' ? "--missed needs a rule or a text"
                                                            : "--app goes with --verdict; a log names its application");
     struct pyro_feedback feedback = {.size = sizeof(feedback), .note = cli_value(call, "note")};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_store *store = NULL;
     cli_catch_signals();
-    if (pyro_store_open(url, NULL, &store, &error) != PYRO_OK)
+    if (pyro_store_open(url, NULL, NULL, &store, &error) != PYRO_OK)
         return cli_failure(&error);
     int status = missed != NULL ? report_missed(call, store, &feedback) : judge(call, store, &feedback);
     pyro_store_close(store);

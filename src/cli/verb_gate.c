@@ -10,7 +10,7 @@ struct gate_call {
     const struct cli_call *call;
     enum pyro_format format;
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     struct pyro_report_options report;
     struct pyro_gate_options gate;
     pyro_config *config;
@@ -21,8 +21,8 @@ struct gate_call {
  * exit. */
 static char *find_in_store(const struct gate_call *state, const char *name, int *ret_status)
 {
-    struct pyro_error error = {0};
-    struct pyro_baseline found = {0};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_baseline found = {.size = sizeof(found)};
     char *path = NULL;
     *ret_status = CLI_EXIT_INPUT;
     if (pyro_store_baseline(state->store, name, &found, &error) != PYRO_OK)
@@ -42,7 +42,7 @@ static char *find_in_store(const struct gate_call *state, const char *name, int 
 /* Opens a log; what was said of its findings before holds here too. */
 static int open_log(struct gate_call *state, const char *path, struct cli_log *ret)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     int status = cli_log_open(state->call, path, &state->options, state->config, &state->progress, ret);
     if (status == CLI_EXIT_OK && state->store != NULL &&
         pyro_store_apply_feedback(state->store, ret->diagnosis, &error) != PYRO_OK)
@@ -122,11 +122,11 @@ static int check(struct gate_call *state, struct cli_output *output)
 {
     const char *baseline = cli_value(state->call, "baseline");
     struct cli_log log = {0}, before = {0};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_gate *gate = NULL;
     const char *url = cli_store_url(state->call);
     int status = cli_config_open(state->call, &state->config);
-    if (status == CLI_EXIT_OK && url != NULL && pyro_store_open(url, NULL, &state->store, &error) != PYRO_OK)
+    if (status == CLI_EXIT_OK && url != NULL && pyro_store_open(url, NULL, NULL, &state->store, &error) != PYRO_OK)
         status = cli_failure(&error);
     if (status == CLI_EXIT_OK)
         status = open_log(state, state->call->arguments[0], &log);

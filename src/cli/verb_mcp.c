@@ -34,8 +34,8 @@ static bool read_message(char *buffer, size_t *ret_len)
 
 static int answer_all(pyro_mcp *mcp)
 {
-    const struct pyro_writer writer = {write_line, stdout};
-    struct pyro_error error = {0};
+    const struct pyro_writer writer = {sizeof(writer), write_line, stdout};
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = PYRO_OK;
     size_t len;
     char *buffer = malloc(LONGEST_MESSAGE);
@@ -62,7 +62,7 @@ static enum pyro_status open_prices(const struct cli_call *call, pyro_prices **r
 static int run(const struct cli_call *call)
 {
     struct pyro_mcp_options options = {.size = sizeof(options)};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_prices *prices = NULL;
     pyro_mcp *mcp = NULL;
     if (!cli_size_value(call, "memory", &options.memory_bytes) ||

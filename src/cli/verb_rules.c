@@ -7,7 +7,7 @@
 static size_t index_of(const char *id)
 {
     size_t index = 0;
-    while (index < pyro_rules_count() && strcmp(pyro_rules_get(index).id, id) != 0)
+    while (index < pyro_rules_count() && strcmp(cli_rule(index).id, id) != 0)
         index++;
     return index;
 }
@@ -36,12 +36,15 @@ static void put_thresholds(struct cli_output *output, size_t rule, const char *i
     size_t count = pyro_rules_threshold_count(rule);
     if (count == 0)
         return;
+    struct pyro_threshold_info first = {.size = sizeof(first)};
+    pyro_rules_threshold(rule, 0, &first);
     cli_putf(
         output,
         "\n## Thresholds\n\nThe values of this build. A configuration file changes them (rules: {%s: {%s: ...}}).\n\n",
-        id, pyro_rules_threshold(rule, 0).name);
+        id, first.name);
     for (size_t i = 0; i < count; i++) {
-        struct pyro_threshold_info threshold = pyro_rules_threshold(rule, i);
+        struct pyro_threshold_info threshold = {.size = sizeof(threshold)};
+        pyro_rules_threshold(rule, i, &threshold);
         cli_putf(output, "- `%s`: ", threshold.name);
         put_value(output, &threshold);
         cli_puts(output, "\n");
@@ -53,7 +56,7 @@ static void put_thresholds(struct cli_output *output, size_t rule, const char *i
 static bool category_was_before(size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(pyro_rules_get(i).category, pyro_rules_get(index).category) == 0)
+        if (strcmp(cli_rule(i).category, cli_rule(index).category) == 0)
             return true;
     return false;
 }
@@ -61,12 +64,12 @@ static bool category_was_before(size_t index)
 static void list_text(struct cli_output *output)
 {
     for (size_t i = 0; i < pyro_rules_count(); i++) {
-        const char *category = pyro_rules_get(i).category;
+        const char *category = cli_rule(i).category;
         if (category_was_before(i))
             continue;
         cli_putf(output, "%s%s:\n", i == 0 ? "" : "\n", category);
         for (size_t k = i; k < pyro_rules_count(); k++) {
-            struct pyro_rule_info rule = pyro_rules_get(k);
+            struct pyro_rule_info rule = cli_rule(k);
             if (strcmp(rule.category, category) != 0)
                 continue;
             cli_putf(output, "    %-22s ", rule.id);
@@ -91,7 +94,7 @@ static int unknown_rule(const struct cli_call *call)
     const char *ids[128];
     size_t count = 0;
     for (; count < pyro_rules_count() && count < sizeof(ids) / sizeof(ids[0]); count++)
-        ids[count] = pyro_rules_get(count).id;
+        ids[count] = cli_rule(count).id;
     const char *nearest = pyro_nearest(call->arguments[0], ids, count);
     if (nearest != NULL)
         return cli_usage_error(call->verb, "there is no rule '%s'; did you mean '%s'?", call->arguments[0], nearest);
@@ -104,8 +107,8 @@ static int run(const struct cli_call *call)
     struct pyro_rule_info rule = {0};
     if (call->argument_count == 1) {
         for (size_t i = 0; i < pyro_rules_count() && rule.id == NULL; i++)
-            if (strcmp(pyro_rules_get(i).id, call->arguments[0]) == 0)
-                rule = pyro_rules_get(i);
+            if (strcmp(cli_rule(i).id, call->arguments[0]) == 0)
+                rule = cli_rule(i);
         if (rule.id == NULL)
             return unknown_rule(call);
     }

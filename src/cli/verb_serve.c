@@ -54,7 +54,7 @@ static int add_token(const struct cli_call *call, const char *name)
 {
     const char *file = cli_value(call, "tokens");
     char token[160];
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (file == NULL)
         return cli_usage_error(call->verb, "--add-token needs --tokens FILE, where the token's hash is kept");
     enum pyro_status status =
@@ -116,7 +116,7 @@ static void limit_memory(uint64_t memory)
 /* Prices only where some are given: reports say nothing of costs without. */
 static int open_prices(const struct cli_call *call, pyro_prices **ret)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const char *path;
     enum pyro_status status = PYRO_OK;
     if (cli_value(call, "prices") != NULL)
@@ -129,9 +129,9 @@ static int open_prices(const struct cli_call *call, pyro_prices **ret)
 /* A store that cannot be opened is told at the start, not to whoever says the first word. */
 static int check_store(const char *url)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_store *store = NULL;
-    if (url == NULL || pyro_store_open(url, NULL, &store, &error) == PYRO_OK) {
+    if (url == NULL || pyro_store_open(url, NULL, NULL, &store, &error) == PYRO_OK) {
         pyro_store_close(store);
         return CLI_EXIT_OK;
     }
@@ -140,7 +140,7 @@ static int check_store(const char *url)
 
 static int serve(const struct cli_call *call, struct pyro_server_options *options)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_server *server = NULL;
     cli_catch_signals();
     catch_hangup(options);
@@ -222,6 +222,8 @@ static bool take_upload_limits(const struct cli_call *call, struct pyro_server_o
 static int run(const struct cli_call *call)
 {
     struct pyro_server_options options = {.size = sizeof(options), .host = cli_value(call, "host")};
+    struct pyro_retained_limits retained = {.size = sizeof(retained)};
+    options.retained = &retained;
     const char *hosts[NAMES], *origins[NAMES], *new_token = cli_value(call, "add-token");
     if (new_token != NULL)
         return add_token(call, new_token);
@@ -235,7 +237,7 @@ static int run(const struct cli_call *call)
         !cli_time_value(call, "stale-after", &options.stale_ms) ||
         !cli_unsigned_value(call, "max-connections", 1, 1000000, &options.max_connections) ||
         !cli_unsigned_value(call, "queries", 1, 64, &options.queries) ||
-        !cli_interval_value(call, "query-timeout", &options.query_ms) || !take_retained(call, &options.retained))
+        !cli_interval_value(call, "query-timeout", &options.query_ms) || !take_retained(call, &retained))
         return CLI_EXIT_USAGE;
     take_access(call, &options, hosts, origins);
     raise_file_limit();

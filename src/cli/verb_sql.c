@@ -25,14 +25,14 @@ static char *read_statement(const struct cli_call *call)
     return text;
 }
 
-static int query(const struct cli_call *call, const struct pyro_options *options, struct cli_progress *progress,
+static int query(const struct cli_call *call, const struct cli_loading *options, struct cli_progress *progress,
                  const char *statement, enum pyro_format format, struct cli_output *output)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_app *app = NULL;
     int status = cli_load_one(call, call->arguments[0], options, progress, &app);
     struct pyro_writer writer = cli_output_writer(output);
-    if (status == CLI_EXIT_OK && pyro_sql_query(app, statement, format, options, &writer, &error) != PYRO_OK)
+    if (status == CLI_EXIT_OK && pyro_sql_query(app, statement, format, &options->work, &writer, &error) != PYRO_OK)
         status = cli_failure(&error);
     pyro_app_release(app);
     return status;
@@ -42,10 +42,10 @@ static int run(const struct cli_call *call)
 {
     enum pyro_format format;
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
-    options.wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS;
+    options.load.wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS;
     const char *statement = call->arguments[1];
     char *from_stdin = NULL;
     if (strcmp(statement, "-") == 0) {

@@ -31,7 +31,8 @@ static bool check_key(const struct cli_call *call, const char *text)
     if (text[len] == '\0' || len == 0)
         return true; /* the library says what is wrong */
     for (size_t i = 0; i < pyro_whatif_setting_count() && i < SETTINGS_MAX; i++) {
-        struct pyro_whatif_setting_info info = pyro_whatif_setting(i);
+        struct pyro_whatif_setting_info info = {.size = sizeof(info)};
+        pyro_whatif_setting(i, &info);
         if ((strlen(info.key) == len && strncmp(info.key, text, len) == 0) ||
             (info.name != NULL && strlen(info.name) == len && strncmp(info.name, text, len) == 0))
             return true;
@@ -89,7 +90,7 @@ static bool wants_money(const struct cli_call *call)
 
 static int open_prices(const struct cli_call *call, pyro_prices **ret)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const char *path;
     enum pyro_status status = pyro_prices_new(NULL, ret, &error);
     for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
@@ -103,12 +104,12 @@ static bool read_limits(const struct cli_call *call, struct question *question)
            (cli_value(call, "max-cost") == NULL || cli_amount_value(call, "max-cost", 1e15, &question->max_cost));
 }
 
-static int predict(const struct cli_call *call, const struct question *question, const struct pyro_options *options,
+static int predict(const struct cli_call *call, const struct question *question, const struct cli_loading *options,
                    struct cli_progress *progress, enum pyro_format format, const struct pyro_report_options *report,
                    struct cli_output *output)
 {
     struct cli_log log = {0};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_whatif *whatif = NULL;
     pyro_config *config = NULL;
     pyro_prices *prices = NULL;
@@ -132,7 +133,7 @@ static int predict(const struct cli_call *call, const struct question *question,
                                             .region = cli_value(call, "region"),
                                             .without = question->without,
                                             .without_count = question->without_count};
-        enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, options, &whatif, &error);
+        enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, &options->work, &whatif, &error);
         cli_progress_erase(progress);
         if (done == PYRO_OK)
             done = pyro_whatif_write(whatif, format, report, &writer, &error);
@@ -152,7 +153,7 @@ static int run(const struct cli_call *call)
 {
     enum pyro_format format;
     struct cli_progress progress;
-    struct pyro_options options;
+    struct cli_loading options;
     struct cli_output output;
     struct pyro_report_options report = {.size = sizeof(report)};
     struct question question = {.set_count = 0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "compare/internal.h"
 
 const char *const pyro_cause_names[PYRO_CAUSES] = {
@@ -106,20 +107,20 @@ bool pyro_comparison_is_unlike(const struct pyro_comparison *comparison)
 enum pyro_status pyro_compare(const pyro_diagnosis *before, const pyro_diagnosis *after,
                               const struct pyro_options *options, pyro_comparison **ret, struct pyro_error *error)
 {
-    const struct pyro_allocator *allocator = NULL;
+    struct pyro_options own;
     pyro_error_clear(error);
     if (!before || !after || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a diagnosis is missing: two are needed");
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
-    return pyro_comparison_make(before, after, allocator, ret, error);
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    return pyro_comparison_make(before, after, own.allocator, ret, error);
 }
 
-struct pyro_comparison_info pyro_comparison_summary(const pyro_comparison *comparison)
+enum pyro_status pyro_comparison_summary(const pyro_comparison *comparison, struct pyro_comparison_info *ret)
 {
-    return (struct pyro_comparison_info){.before_ms = comparison->before_ms,
-                                         .after_ms = comparison->after_ms,
-                                         .matched_share = comparison->matched_share};
+    const struct pyro_comparison_info info = {.before_ms = comparison->before_ms,
+                                              .after_ms = comparison->after_ms,
+                                              .matched_share = comparison->matched_share};
+    return PYRO_GIVE(ret, &info);
 }
 
 size_t pyro_comparison_cause_count(const pyro_comparison *comparison)
@@ -128,7 +129,11 @@ size_t pyro_comparison_cause_count(const pyro_comparison *comparison)
     return PYRO_CAUSES;
 }
 
-struct pyro_cause_info pyro_comparison_cause(const pyro_comparison *comparison, size_t index)
+enum pyro_status pyro_comparison_cause(const pyro_comparison *comparison, size_t index, struct pyro_cause_info *ret)
 {
-    return (struct pyro_cause_info){pyro_cause_names[index], pyro_cause_words[index], comparison->causes[index]};
+    if (index >= PYRO_CAUSES)
+        return PYRO_ERROR_ARGUMENT;
+    const struct pyro_cause_info info = {sizeof(info), pyro_cause_names[index], pyro_cause_words[index],
+                                         comparison->causes[index]};
+    return PYRO_GIVE(ret, &info);
 }

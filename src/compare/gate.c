@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/saturate.h"
 
 #define CONFIDENT       0.9 /* below, reports call a log incomplete */
@@ -313,9 +314,7 @@ static enum pyro_status read_options(const struct pyro_gate_options *given, stru
                                      struct pyro_error *error)
 {
     struct pyro_gate_options options = {.size = sizeof(options)};
-    if (!given || given->size < sizeof(given->size))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_gate_options.size is not set");
-    memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
+    PYRO_TRY(PYRO_TAKE(&options, given, error));
     if (options.fail_on < 0 || options.fail_on > 4 || !(options.tolerance <= 1000))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_gate_options have values outside their range");
     if (!options.fail_on && !options.budget && !options.baseline)
@@ -386,14 +385,17 @@ size_t pyro_gate_check_count(const pyro_gate *gate)
     return gate->checks.count;
 }
 
-struct pyro_check_info pyro_gate_check(const pyro_gate *gate, size_t index)
+enum pyro_status pyro_gate_check(const pyro_gate *gate, size_t index, struct pyro_check_info *ret)
 {
+    if (index >= gate->checks.count)
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_check *check = &gate->checks.items[index];
-    return (struct pyro_check_info){.name = check->name.ptr,
-                                    .message = check->message.ptr,
-                                    .unit = check->unit,
-                                    .finding = check->finding ? check->finding->id.ptr : NULL,
-                                    .value = check->value,
-                                    .limit = check->limit,
-                                    .passed = check->passed};
+    const struct pyro_check_info info = {.name = check->name.ptr,
+                                         .message = check->message.ptr,
+                                         .unit = check->unit,
+                                         .finding = check->finding ? check->finding->id.ptr : NULL,
+                                         .value = check->value,
+                                         .limit = check->limit,
+                                         .passed = check->passed};
+    return PYRO_GIVE(ret, &info);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/fixed_point.h"
+#include "base/options.h"
 
 static const struct {
     const char *name;
@@ -56,18 +57,17 @@ static const char *keep(struct pyro_costs *costs, const char *text, bool *failed
 enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const struct pyro_options *options,
                                 struct pyro_costs **ret, struct pyro_error *error)
 {
-    const struct pyro_allocator *allocator = NULL;
+    struct pyro_options general;
     struct pyro_cost_options own = {.size = sizeof(own)};
     bool failed = false;
     pyro_error_clear(error);
-    if (!ret || (wanted && (wanted->size < sizeof(wanted->size) || wanted->size > sizeof(own))))
+    if (!ret)
         return pyro_error_set(
             error, PYRO_ERROR_ARGUMENT,
             "the place for the costs is missing, or pyro_cost_options.size is not a size that this library knows");
-    if (wanted)
-        memcpy(&own, wanted, wanted->size);
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
+    PYRO_TRY(PYRO_TAKE(&own, wanted, error));
+    PYRO_TRY(pyro_options_resolve(options, &general, error));
+    const struct pyro_allocator *allocator = general.allocator;
     struct pyro_costs *costs = pyro_allocate(allocator, sizeof(*costs));
     if (!costs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
@@ -78,10 +78,7 @@ enum pyro_status pyro_costs_new(const struct pyro_cost_options *wanted, const st
                                                keep(costs, own.region, &failed), own.spot ? "spot" : NULL};
     costs->advise = (struct pyro_advise_options){own.deadline_ms > 0 ? own.deadline_ms : 0,
                                                  own.interruptions > 0 ? own.interruptions : 0, &costs->stop};
-    if (options && options->size >= offsetof(struct pyro_options, progress_context) + sizeof(void *))
-        costs->progress = (struct pyro_options){.size = sizeof(costs->progress),
-                                                .progress = options->progress,
-                                                .progress_context = options->progress_context};
+    costs->progress = general;
     costs->stop = (struct pyro_stop){pyro_stop_by_progress, &costs->progress};
     enum pyro_status status = take_by(costs, own.by, error);
     if (status == PYRO_OK && failed)
@@ -228,10 +225,12 @@ enum pyro_status pyro_costs_add_unreadable(struct pyro_costs *costs, const char 
                                                 : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the costs");
 }
 
-enum pyro_status pyro_costs_add_past_run(struct pyro_costs *costs, const struct pyro_past_run *run,
+enum pyro_status pyro_costs_add_past_run(struct pyro_costs *costs, const struct pyro_past_run *given,
                                          struct pyro_error *error)
 {
+    struct pyro_past_run own = {.size = sizeof(own)}, *run = given ? &own : NULL;
     pyro_error_clear(error);
+    PYRO_TRY(PYRO_TAKE(&own, given, error));
     if (!costs || (run && !run->application))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs or the name of the application is missing");
     costs->has_past = true;

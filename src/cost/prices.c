@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "base/settings_file.h"
 
 #define SCHEMA "pyrometer.prices/1"
@@ -252,12 +253,12 @@ enum pyro_status pyro_prices_parse(struct pyro_prices *prices, const char *name,
 
 enum pyro_status pyro_prices_new(const struct pyro_options *options, struct pyro_prices **ret, struct pyro_error *error)
 {
-    const struct pyro_allocator *allocator = NULL;
+    struct pyro_options own;
     pyro_error_clear(error);
     if (!ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the place for the prices is missing");
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    const struct pyro_allocator *allocator = own.allocator;
     struct pyro_prices *prices = pyro_allocate(allocator, sizeof(*prices));
     if (!prices)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the prices");

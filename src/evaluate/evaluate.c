@@ -49,28 +49,28 @@ static bool lists(const struct pyro_settings *list, const char *rule)
 static enum pyro_status diagnose(struct evaluating *state, const char *file, pyro_diagnosis **ret,
                                  const char **ret_reason, struct pyro_error *error)
 {
-    struct pyro_error own = {0};
+    struct pyro_error own = {.size = sizeof(own)};
     pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
     const char *path = pyro_arena_printf(&state->result.arena, "%s/%s", state->folder, file).ptr;
     if (!path)
         return no_memory(error);
     const char *const paths[] = {path};
-    enum pyro_status status = pyro_inputs_open(paths, 1, &state->options, &inputs, &own);
+    enum pyro_status status = pyro_inputs_open(paths, 1, state->wanted->load, &state->options, &inputs, &own);
     if (status == PYRO_OK && pyro_inputs_count(inputs) != 1) {
         const char *why = pyro_inputs_unreadable_count(inputs) ? pyro_inputs_unreadable_reason(inputs, 0)
                                                                : "it is not exactly one log";
         status = pyro_error_set(&own, PYRO_ERROR_INPUT, "%s", why);
     }
     if (status == PYRO_OK)
-        status = pyro_app_load(inputs, 0, &state->options, &app, &own);
+        status = pyro_app_load(inputs, 0, state->wanted->load, &state->options, &app, &own);
     if (status == PYRO_OK)
-        status = pyro_diagnose(app, &state->options, ret, &own);
+        status = pyro_diagnose(app, NULL, &state->options, ret, &own);
     pyro_app_release(app);
     pyro_inputs_close(inputs);
     if (status != PYRO_ERROR_INPUT) {
-        if (status != PYRO_OK && error)
-            *error = own;
+        if (status != PYRO_OK)
+            pyro_error_copy(error, &own);
         return status;
     }
     *ret_reason = keep(state, own.message);
@@ -253,12 +253,10 @@ enum pyro_status pyro_evaluate(const char *corpus, const struct pyro_evaluate_op
     struct evaluating state = {.folder = corpus, .wanted = &own};
     pyro_error_clear(error);
     PYRO_TRY(pyro_options_resolve(options, &state.options, error));
-    if (!corpus || !writer || !writer->write || format > PYRO_FORMAT_MARKDOWN ||
-        (wanted && wanted->size < sizeof(wanted->size)))
+    if (!corpus || !pyro_can_write(writer) || format > PYRO_FORMAT_MARKDOWN)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the corpus or the writer is missing, or the format is not text, json or markdown");
-    if (wanted)
-        memcpy(&own, wanted, wanted->size < sizeof(own) ? wanted->size : sizeof(own));
+    PYRO_TRY(PYRO_TAKE(&own, wanted, error));
     state.result.allocator = state.options.allocator;
     pyro_arena_init(&state.result.arena, state.options.allocator);
     enum pyro_status status = judge_all(&state, error);

@@ -14,7 +14,7 @@
 enum { READ_BYTES = 1 << 20, DEPTH_MAX = PYRO_JSON_DEPTH + 1 };
 
 struct exporting {
-    struct pyro_options options;
+    struct pyro_load_settings options;
     struct pyro_redactor redactor;
     struct pyro_output output;
     struct pyro_strbuf line; /* with the scan's padding behind it while a record is looked at */
@@ -206,7 +206,7 @@ static enum pyro_status export_part(struct exporting *state, const struct pyro_l
         if (status == PYRO_OK && got > 0 && !take_bytes(state, buffer, got))
             status = give_up(state, error);
         state->done += got;
-        struct pyro_progress progress = {.path = log->path.ptr, .bytes_done = state->done};
+        struct pyro_progress progress = {.size = sizeof(progress), .path = log->path.ptr, .bytes_done = state->done};
         if (status == PYRO_OK && state->options.progress &&
             state->options.progress(state->options.progress_context, &progress) != 0)
             status = pyro_error_set(error, PYRO_ERROR_CANCELLED, "the export was stopped");
@@ -218,16 +218,18 @@ static enum pyro_status export_part(struct exporting *state, const struct pyro_l
     return status;
 }
 
-enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
-                                        const struct pyro_writer *writer, struct pyro_export_counts *ret_counts,
-                                        struct pyro_error *error)
+enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                                        const struct pyro_options *options, const struct pyro_writer *writer,
+                                        struct pyro_export_counts *ret_counts, struct pyro_error *error)
 {
     struct exporting state = {0};
     pyro_error_clear(error);
-    PYRO_TRY(pyro_options_resolve(options, &state.options, error));
+    PYRO_TRY(pyro_load_resolve(load, options, &state.options, error));
+    if (ret_counts && PYRO_GIVE(ret_counts, &state.counts) != PYRO_OK)
+        return pyro_struct_refused("ret_counts", error);
     const struct pyro_log *log = inputs ? pyro_inputs_log(inputs, index) : NULL;
     struct pyro_fetched fetched;
-    if (!log || !writer || !writer->write)
+    if (!log || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the log or the writer is missing");
     PYRO_TRY(pyro_fetch(log, &state.options, &fetched, error));
     log = fetched.log;
@@ -247,7 +249,7 @@ enum pyro_status pyro_export_anonymized(const pyro_inputs *inputs, size_t index,
     if (status != PYRO_OK)
         pyro_error_at(error, log->path.ptr, UINT64_MAX);
     if (ret_counts)
-        *ret_counts = state.counts;
+        PYRO_GIVE(ret_counts, &state.counts);
     pyro_fetched_done(&fetched);
     pyro_redactor_done(&state.redactor);
     pyro_strbuf_done(&state.line);

@@ -67,9 +67,10 @@ static struct pyro_load_sink sink_of(struct pyro_listener *listener)
 }
 
 /* The defaults, with the progress that is given. */
-static enum pyro_status resolve(const struct pyro_options *given, struct pyro_options *ret, struct pyro_error *error)
+static enum pyro_status resolve(const struct pyro_options *given, struct pyro_load_settings *ret,
+                                struct pyro_error *error)
 {
-    PYRO_TRY(pyro_options_resolve(NULL, ret, error));
+    PYRO_TRY(pyro_load_resolve(NULL, NULL, ret, error));
     ret->progress = given ? given->progress : NULL;
     ret->progress_context = given ? given->progress_context : NULL;
     return PYRO_OK;
@@ -83,7 +84,7 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
 {
     const struct pyro_log *log = pyro_inputs_log(inputs, index);
     struct pyro_listener listener;
-    struct pyro_options options;
+    struct pyro_load_settings options;
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     PYRO_TRY(resolve(given, &options, error));
@@ -112,10 +113,10 @@ enum pyro_status pyro_history_follower_new(bool with_sql, const struct pyro_reta
         return no_memory(error);
     *follower = (struct pyro_history_follower){0};
     bool ok = pyro_listener_init(&follower->listener, with_sql, limits, redaction);
-    struct pyro_options options = {0};
-    enum pyro_status status = resolve(NULL, &options, error);
+    struct pyro_load_settings settings;
+    enum pyro_status status = pyro_load_resolve(NULL, NULL, &settings, error);
     const struct pyro_load_sink sink = sink_of(&follower->listener);
-    pyro_feed_init(&follower->feed, NULL, &sink, options.max_record_bytes);
+    pyro_feed_init(&follower->feed, NULL, &sink, settings.max_record_bytes);
     if (status == PYRO_OK && !ok)
         status = no_memory(error);
     if (status != PYRO_OK) {
@@ -227,7 +228,7 @@ static bool measure(struct pyro_history_follower *follower, const struct pyro_lo
 static enum pyro_status read_on(struct pyro_history_follower *follower, const struct pyro_log *log,
                                 const struct pyro_options *given, bool *ret_same, struct pyro_error *error)
 {
-    struct pyro_options options;
+    struct pyro_load_settings options;
     PYRO_TRY(resolve(given, &options, error));
     uint64_t *from = pyro_allocate(NULL, 2 * log->part_count * sizeof(*from) + 1), *until = from + log->part_count;
     bool memory = false;

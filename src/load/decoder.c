@@ -7,7 +7,7 @@
 #include "load/feed.h"
 
 struct pyro_decoder {
-    struct pyro_options options;
+    struct pyro_load_settings options;
     struct pyro_builder builder;
     struct pyro_feed feed;
     bool finished;
@@ -29,12 +29,12 @@ static bool reject_long(void *context, uint64_t len)
     return pyro_builder_reject_long(context, len);
 }
 
-enum pyro_status pyro_decoder_new(const char *path, const struct pyro_options *options, pyro_decoder **ret,
-                                  struct pyro_error *error)
+enum pyro_status pyro_decoder_new(const char *path, const struct pyro_load_options *load,
+                                  const struct pyro_options *options, pyro_decoder **ret, struct pyro_error *error)
 {
-    struct pyro_options resolved;
+    struct pyro_load_settings resolved;
     pyro_error_clear(error);
-    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    PYRO_TRY(pyro_load_resolve(load, options, &resolved, error));
     if (!path || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_decoder_new(): the path or the place for the result is missing");

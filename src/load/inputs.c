@@ -12,12 +12,12 @@ struct pyro_inputs {
     enum pyro_redaction redaction;
 };
 
-enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_options *options,
-                                  pyro_inputs **ret, struct pyro_error *error)
+enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_load_options *load,
+                                  const struct pyro_options *options, pyro_inputs **ret, struct pyro_error *error)
 {
-    struct pyro_options resolved;
+    struct pyro_load_settings resolved;
     pyro_error_clear(error);
-    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    PYRO_TRY(pyro_load_resolve(load, options, &resolved, error));
     if (!ret || (path_count && !paths))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_inputs_open(): the paths or the place for the result are missing");
@@ -146,12 +146,12 @@ static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const 
     return true;
 }
 
-enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_options *options,
-                               pyro_app **ret, struct pyro_error *error)
+enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                               const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
 {
-    struct pyro_options resolved;
+    struct pyro_load_settings resolved;
     pyro_error_clear(error);
-    PYRO_TRY(pyro_options_resolve(options, &resolved, error));
+    PYRO_TRY(pyro_load_resolve(load, options, &resolved, error));
     if (!inputs || !ret || index >= inputs->list.count)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_app_load(): there is no input %zu", index);
     struct pyro_fetched fetched;
@@ -163,7 +163,8 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
         status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
                      ? pyro_analyze(app, error)
                      : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    } else if (inputs->list.logs[index].remote && error) { /* the temporary file's name says nothing */
+    } else if (inputs->list.logs[index].remote &&
+               pyro_error_is_usable(error)) { /* the temporary file's name says nothing */
         error->path[0] = '\0';
         pyro_error_at(error, inputs->list.logs[index].path.ptr, error->offset);
     }

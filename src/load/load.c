@@ -42,7 +42,7 @@ struct open_part {
 
 struct load {
     const struct pyro_log *log;
-    const struct pyro_options *options;
+    const struct pyro_load_settings *options;
     const struct pyro_load_sink *sink;
     uint64_t max_record;
     pthread_mutex_t mutex; /* guards what follows */
@@ -64,7 +64,7 @@ struct load {
 };
 
 /* Records beyond a part's limit are as long as may be, or an error. */
-static uint64_t longest_record(const struct pyro_log *log, const struct pyro_options *options)
+static uint64_t longest_record(const struct pyro_log *log, const struct pyro_load_settings *options)
 {
     uint64_t most = options->max_record_bytes;
     for (size_t i = 0; i < log->part_count; i++)
@@ -205,7 +205,7 @@ static struct slot *take_filled(struct load *load)
 
 static void decode_slot(struct load *load, struct slot *slot, uint64_t *stamp)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = decode_piece(load, &slot->chunk, &slot->piece, &error);
     if (status == PYRO_OK)
         status = charge(load, stamp, &error);
@@ -263,7 +263,7 @@ static void *read_pieces(void *context)
     struct load *load = context;
     uint64_t stamp = pyro_cpu_now();
     for (struct slot *slot; (slot = wait_for_free(load, &stamp));) {
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         bool more = false;
         enum pyro_status status = take_piece(load, &slot->chunk, &slot->piece, &more, &error);
         if (status == PYRO_OK)
@@ -343,7 +343,7 @@ static enum pyro_status wait_for_ready(struct load *load, uint64_t sequence, str
     pthread_mutex_unlock(&load->mutex);
     if (!stop)
         return PYRO_OK;
-    *error = load->error;
+    pyro_error_copy(error, &load->error);
     return load->status;
 }
 
@@ -436,7 +436,7 @@ static void done(struct load *load)
     pthread_mutex_destroy(&load->mutex);
 }
 
-enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
+enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
                                    const struct pyro_load_sink *sink, struct pyro_error *error)
 {
     struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};

@@ -2,6 +2,7 @@
 #ifndef PYRO_LOAD_LOAD_H
 #define PYRO_LOAD_LOAD_H
 
+#include "base/options.h"
 #include "decode/batch.h"
 #include "model/app.h"
 #include "source/source.h"
@@ -20,12 +21,12 @@ struct pyro_load_sink {
 };
 
 /* Reads a log to its end. */
-enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_options *options,
+enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
                                    const struct pyro_load_sink *sink, struct pyro_error *error);
 
 /* `options` with every default filled in. */
-enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
-                               struct pyro_error *error);
+enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
+                               struct pyro_app **ret, struct pyro_error *error);
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);

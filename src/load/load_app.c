@@ -59,8 +59,8 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
     return pyro_builder_finish(&target->builder, &facts, false, ret, error);
 }
 
-enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_options *options, struct pyro_app **ret,
-                               struct pyro_error *error)
+enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
+                               struct pyro_app **ret, struct pyro_error *error)
 {
     struct target target = {0};
     const struct pyro_load_sink sink = {

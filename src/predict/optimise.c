@@ -175,15 +175,19 @@ static enum pyro_status look(struct search *search, struct pyro_error *error)
     nlopt_set_maxeval(search->nlopt, EVALUATIONS);
     nlopt_optimize(search->nlopt, first, &least); /* how it ended does not matter: what was tried counts */
     nlopt_destroy(search->nlopt);
-    if (search->status != PYRO_OK && error)
-        *error = search->error;
+    if (search->status != PYRO_OK)
+        pyro_error_copy(error, &search->error);
     return search->status;
 }
 
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
                                        struct pyro_error *error)
 {
-    struct search search = {.whatif = whatif, .quick = whatif->run, .goal = goal, .common = whatif->scenarios[0]};
+    struct search search = {.error.size = sizeof(search.error),
+                            .whatif = whatif,
+                            .quick = whatif->run,
+                            .goal = goal,
+                            .common = whatif->scenarios[0]};
     if (whatif->scenario_count > 1)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a search and a sweep exclude each other");
     search.quick.again = 0;

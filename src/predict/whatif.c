@@ -61,8 +61,8 @@ static void *work(void *context)
 {
     struct worker *worker = context;
     struct crew *crew = worker->crew;
-    struct pyro_error error = {0};
-    struct pyro_progress progress = {.path = ""};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_progress progress = {.size = sizeof(progress), .path = ""};
     size_t index;
     while (take(crew, &index)) {
         if (worker->calling && crew->options->progress &&
@@ -106,8 +106,8 @@ static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_opt
         pyro_replay_free(workers[i].replay);
     }
     pthread_mutex_destroy(&crew.mutex);
-    if (crew.stopped && error)
-        *error = crew.error;
+    if (crew.stopped)
+        pyro_error_copy(error, &crew.error);
     return crew.stopped ? crew.error.code : PYRO_OK;
 }
 
@@ -186,13 +186,13 @@ enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct p
                                  const struct pyro_options *options, pyro_whatif **ret, struct pyro_error *error)
 {
     struct pyro_options own;
-    static const struct pyro_whatif_options nothing = {.size = sizeof(nothing)};
+    struct pyro_whatif_options question = {.size = sizeof(question)};
     pyro_error_clear(error);
-    asked = asked ? asked : &nothing;
     if (!diagnosis || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis is missing");
-    if (asked->size < sizeof(nothing) || (asked->set_count > 0 && !asked->set) ||
-        (asked->sweep_count > 0 && !asked->sweep) || (asked->without_count > 0 && !asked->without))
+    PYRO_TRY(PYRO_TAKE(&question, asked, error));
+    if ((question.set_count > 0 && !question.set) || (question.sweep_count > 0 && !question.sweep) ||
+        (question.without_count > 0 && !question.without))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_whatif_options.size is not a size that this library knows");
     PYRO_TRY(pyro_options_resolve(options, &own, error));
@@ -201,7 +201,7 @@ enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct p
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
     *whatif = (struct pyro_whatif){0};
     pyro_arena_init(&whatif->arena, own.allocator);
-    enum pyro_status status = run(whatif, diagnosis, asked, &own, error);
+    enum pyro_status status = run(whatif, diagnosis, &question, &own, error);
     if (status == PYRO_OK)
         *ret = whatif;
     else
@@ -231,18 +231,21 @@ static int64_t known(int64_t value)
     return value == PYRO_NONE ? -1 : value;
 }
 
-struct pyro_scenario_info pyro_whatif_scenario(const pyro_whatif *whatif, size_t index)
+enum pyro_status pyro_whatif_scenario(const pyro_whatif *whatif, size_t index, struct pyro_scenario_info *ret)
 {
+    if (index >= whatif->scenario_count)
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_scenario *scenario = &whatif->scenarios[index];
-    return (struct pyro_scenario_info){.executors = known(scenario->executors),
-                                       .cores_per_executor = known(scenario->cores_per_executor),
-                                       .memory_bytes = known(scenario->memory_bytes),
-                                       .wall_low_ms = scenario->wall_low_ms,
-                                       .wall_expected_ms = scenario->wall_expected_ms,
-                                       .wall_high_ms = scenario->wall_high_ms,
-                                       .core_ms = scenario->core_ms,
-                                       .utilization = scenario->utilization,
-                                       .cost = scenario->cost};
+    const struct pyro_scenario_info info = {.executors = known(scenario->executors),
+                                            .cores_per_executor = known(scenario->cores_per_executor),
+                                            .memory_bytes = known(scenario->memory_bytes),
+                                            .wall_low_ms = scenario->wall_low_ms,
+                                            .wall_expected_ms = scenario->wall_expected_ms,
+                                            .wall_high_ms = scenario->wall_high_ms,
+                                            .core_ms = scenario->core_ms,
+                                            .utilization = scenario->utilization,
+                                            .cost = scenario->cost};
+    return PYRO_GIVE(ret, &info);
 }
 
 size_t pyro_whatif_setting_count(void)
@@ -250,9 +253,12 @@ size_t pyro_whatif_setting_count(void)
     return PYRO_PREDICTED_SETTINGS;
 }
 
-struct pyro_whatif_setting_info pyro_whatif_setting(size_t index)
+enum pyro_status pyro_whatif_setting(size_t index, struct pyro_whatif_setting_info *ret)
 {
+    if (index >= PYRO_PREDICTED_SETTINGS)
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_predicted_setting *setting = &pyro_predicted_settings[index];
-    return (struct pyro_whatif_setting_info){setting->key, setting->alias, pyro_model_name(setting->model),
-                                             setting->doc};
+    const struct pyro_whatif_setting_info info = {sizeof(info), setting->key, setting->alias,
+                                                  pyro_model_name(setting->model), setting->doc};
+    return PYRO_GIVE(ret, &info);
 }

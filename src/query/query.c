@@ -5,6 +5,7 @@
 #include "query/query.h"
 
 #include "base/arena.h"
+#include "base/options.h"
 
 enum {
     MAX_STATEMENT_BYTES = 1000000,
@@ -16,28 +17,22 @@ enum {
 
 struct query {
     const struct pyro_app *app;
-    const struct pyro_options *options;
+    struct pyro_options options;
     struct pyro_sql_source source;
     struct pyro_sql_disk disk;
     sqlite3 *db;
     size_t references;
-    bool cancelled, has_callback;
+    bool cancelled;
 };
-
-/* The options of callers that were compiled against an older header may end before the field. */
-static bool has_progress(const struct pyro_options *options)
-{
-    return options && options->size >= offsetof(struct pyro_options, progress_context) + sizeof(void *) &&
-           options->progress;
-}
 
 static bool is_stopped(void *context)
 {
     struct query *query = context;
-    if (!query->has_callback || query->cancelled)
+    if (!query->options.progress || query->cancelled)
         return query->cancelled;
-    struct pyro_progress progress = {.path = query->app->path.ptr ? query->app->path.ptr : ""};
-    query->cancelled = query->options->progress(query->options->progress_context, &progress) != 0;
+    struct pyro_progress progress = {.size = sizeof(progress),
+                                     .path = query->app->path.ptr ? query->app->path.ptr : ""};
+    query->cancelled = query->options.progress(query->options.progress_context, &progress) != 0;
     return query->cancelled;
 }
 
@@ -196,13 +191,14 @@ enum pyro_status pyro_sql_run(pyro_app *app, const char *statement, enum pyro_fo
                               struct pyro_error *error)
 {
     pyro_error_clear(error);
-    if (!app || !statement || !writer || !writer->write)
+    if (!app || !statement || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application, the statement or the writer is missing");
     if (format > PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "rows are written as text, json, csv or markdown");
     if (strlen(statement) > MAX_STATEMENT_BYTES)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the statement is longer than %d bytes", MAX_STATEMENT_BYTES);
-    struct query query = {.app = app, .options = options, .has_callback = has_progress(options)};
+    struct query query = {.app = app};
+    PYRO_TRY(pyro_options_resolve(options, &query.options, error));
     query.source = (struct pyro_sql_source){app, is_stopped, &query};
     enum pyro_status status = open_database(&query, disk_bytes, error);
     if (status == PYRO_OK)

@@ -1,6 +1,7 @@
 /* The public report functions: one report, or many as one document. */
 #include "base/arena.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "report/shared/draw.h"
 #include "report/shared/web_assets.h"
 
@@ -8,11 +9,7 @@ enum pyro_status pyro_report_options_read(const struct pyro_report_options *give
                                           struct pyro_error *error)
 {
     struct pyro_report_options options = {.size = sizeof(options)};
-    if (given) {
-        if (given->size < sizeof(given->size))
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_report_options.size is not set");
-        memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
-    }
+    PYRO_TRY(PYRO_TAKE(&options, given, error));
     if (options.width == 0)
         options.width = 80;
     if (options.width < 40)
@@ -45,7 +42,7 @@ enum pyro_status pyro_report_write(const pyro_diagnosis *diagnosis, enum pyro_fo
     const struct pyro_renderer *renderer = find_renderer(format, error);
     if (!renderer)
         return PYRO_ERROR_ARGUMENT;
-    if (!diagnosis || !writer || !writer->write)
+    if (!diagnosis || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis or the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, diagnosis->arena.allocator);
@@ -73,7 +70,7 @@ enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_re
     const struct pyro_renderer *renderer = find_renderer(format, error);
     if (!renderer)
         return PYRO_ERROR_ARGUMENT;
-    if (!writer || !writer->write || !ret)
+    if (!pyro_can_write(writer) || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_reports *reports = pyro_allocate(NULL, sizeof(*reports));

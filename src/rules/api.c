@@ -6,27 +6,18 @@
 #include "rules/pages.h"
 #include "rules/rule.h"
 
-static unsigned threads_of(const struct pyro_options *options)
+enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_diagnose_options *wanted,
+                               const struct pyro_options *options, pyro_diagnosis **ret, struct pyro_error *error)
 {
-    struct pyro_options resolved;
-    return pyro_options_resolve(options, &resolved, NULL) == PYRO_OK ? resolved.threads : 1;
-}
-
-enum pyro_status pyro_diagnose(pyro_app *app, const struct pyro_options *options, pyro_diagnosis **ret,
-                               struct pyro_error *error)
-{
-    const struct pyro_allocator *allocator = NULL;
-    const struct pyro_config *config = NULL;
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
-    if (options && options->size >= offsetof(struct pyro_options, config) + sizeof(options->config))
-        config = options->config;
-    const struct pyro_prices *prices = NULL;
-    if (options && options->size >= offsetof(struct pyro_options, prices) + sizeof(options->prices))
-        prices = options->prices;
+    struct pyro_diagnose_options how = {.size = sizeof(how)};
+    struct pyro_options own;
+    PYRO_TRY(PYRO_TAKE(&how, wanted, error));
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    const struct pyro_allocator *allocator = own.allocator;
+    const struct pyro_prices *prices = how.prices;
     struct pyro_diagnosis *diagnosis = NULL;
-    const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
-    PYRO_TRY(pyro_rules_evaluate(app, config, threads_of(options), allocator, &stop, &diagnosis, error));
+    const struct pyro_stop stop = {pyro_stop_by_progress, &own};
+    PYRO_TRY(pyro_rules_evaluate(app, how.config, own.threads, allocator, &stop, &diagnosis, error));
     const struct pyro_advise_options nothing = {.stop = &stop};
     enum pyro_status status = prices ? pyro_cost_new(app, allocator, &diagnosis->cost, error) : PYRO_OK;
     if (status == PYRO_OK && prices)
@@ -73,12 +64,12 @@ size_t pyro_diagnosis_finding_count(const pyro_diagnosis *diagnosis)
     return diagnosis ? diagnosis->finding_count : 0;
 }
 
-struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index)
+enum pyro_status pyro_diagnosis_finding(const pyro_diagnosis *diagnosis, size_t index, struct pyro_finding_info *ret)
 {
     if (!diagnosis || index >= diagnosis->finding_count)
-        return (struct pyro_finding_info){0};
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_finding *finding = &diagnosis->findings[index];
-    return (struct pyro_finding_info){
+    const struct pyro_finding_info info = {
         .id = finding->id.ptr, /* arena texts end in NUL */
         .rule = finding->rule->id,
         .title = finding->title.ptr,
@@ -87,6 +78,7 @@ struct pyro_finding_info pyro_diagnosis_finding(const pyro_diagnosis *diagnosis,
         .saves_ms = finding->saves.wall_expected_ms,
         .folded = finding->folded,
     };
+    return PYRO_GIVE(ret, &info);
 }
 
 size_t pyro_rules_count(void)
@@ -94,12 +86,13 @@ size_t pyro_rules_count(void)
     return pyro_rule_count;
 }
 
-struct pyro_rule_info pyro_rules_get(size_t index)
+enum pyro_status pyro_rules_get(size_t index, struct pyro_rule_info *ret)
 {
     if (index >= pyro_rule_count)
-        return (struct pyro_rule_info){0};
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_rule *rule = pyro_rules[index];
-    return (struct pyro_rule_info){rule->id, rule->category, rule->title, rule->summary};
+    const struct pyro_rule_info info = {sizeof(info), rule->id, rule->category, rule->title, rule->summary};
+    return PYRO_GIVE(ret, &info);
 }
 
 size_t pyro_rules_threshold_count(size_t rule)
@@ -107,12 +100,14 @@ size_t pyro_rules_threshold_count(size_t rule)
     return rule < pyro_rule_count ? pyro_rules[rule]->threshold_count : 0;
 }
 
-struct pyro_threshold_info pyro_rules_threshold(size_t rule, size_t index)
+enum pyro_status pyro_rules_threshold(size_t rule, size_t index, struct pyro_threshold_info *ret)
 {
     if (index >= pyro_rules_threshold_count(rule))
-        return (struct pyro_threshold_info){0};
+        return PYRO_ERROR_ARGUMENT;
     const struct pyro_threshold *threshold = &pyro_rules[rule]->thresholds[index];
-    return (struct pyro_threshold_info){threshold->name, threshold->unit, threshold->doc, threshold->value};
+    const struct pyro_threshold_info info = {sizeof(info), threshold->name, threshold->unit, threshold->doc,
+                                             threshold->value};
+    return PYRO_GIVE(ret, &info);
 }
 
 const char *pyro_rules_page(size_t index)

@@ -4,15 +4,16 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "rules/profiles/profile.h"
 
 enum { SUPPRESSIONS_MAX = 10000, PATTERN_MAX = 1024, RULES_MAX = 256 };
 
 enum pyro_status pyro_config_new(const struct pyro_options *options, pyro_config **ret, struct pyro_error *error)
 {
-    const struct pyro_allocator *allocator = NULL;
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
+    struct pyro_options own;
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    const struct pyro_allocator *allocator = own.allocator;
     if (!ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no place for the configuration is given");
     struct pyro_config *config = pyro_allocate(allocator, sizeof(*config));

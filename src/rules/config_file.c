@@ -32,7 +32,7 @@ static enum pyro_status read_thresholds(const struct file *file, const char *rul
         return refuse(file, map, "a map of thresholds, such as {ratio_min: 4}");
     for (size_t i = 0; i < map->count; i++) {
         const struct pyro_settings *value = map->entries[i].value;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_error_clear(&error);
         if (value->kind != PYRO_SETTINGS_SCALAR)
             return refuse(file, value, "a number");
@@ -49,7 +49,7 @@ static enum pyro_status read_rules(const struct file *file, const struct pyro_se
         return refuse(file, map, "a map of rules");
     for (size_t i = 0; i < map->count; i++) {
         const char *rule = map->entries[i].key.ptr;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_error_clear(&error);
         enum pyro_status status = pyro_config_check_rule(rule, &error);
         if (status != PYRO_OK)
@@ -66,7 +66,7 @@ static enum pyro_status read_suppression(const struct file *file, const struct p
 {
     const char *what = NULL, *reason = NULL;
     char where[480];
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_error_clear(&error);
     for (size_t i = 0; node->kind == PYRO_SETTINGS_MAP && i < node->count; i++) {
         const struct pyro_settings_entry *entry = &node->entries[i];
@@ -102,7 +102,7 @@ static enum pyro_status read_suppress(const struct file *file, const struct pyro
 static enum pyro_status read_profile(const struct file *file, const struct pyro_settings *node)
 {
     const char *name;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_error_clear(&error);
     if (!pyro_settings_text(node, &name))
         return refuse(file, node, "the name of a profile");

@@ -138,7 +138,7 @@ enum pyro_status pyro_stored_write_finding(const struct pyro_catalog_diagnosis *
         return error->code;
     const json_t *finding = find_finding(report, pyro_slice_from(id));
     struct pyro_slice name = text_of(json_object_get(finding, "rule"));
-    while (name.ptr && rule < pyro_rules_count() && !pyro_slice_is(name, pyro_rules_get(rule).id))
+    while (name.ptr && rule < pyro_rules_count() && !pyro_slice_is(name, pyro_rules[rule]->id))
         rule++;
     if (!name.ptr || rule == pyro_rules_count()) {
         json_decref(report);

@@ -377,7 +377,8 @@ enum pyro_status pyro_http_get(struct pyro_http *http, const char *url, uint64_t
         }
         ret->bytes = request.received;
         if (result != CURLE_OK)
-            return request.refused && error ? error->code : say_failed(http, &request, result, error);
+            return request.refused && pyro_error_is_usable(error) ? error->code
+                                                                  : say_failed(http, &request, result, error);
         curl_easy_getinfo(http->curl, CURLINFO_CONTENT_TYPE, &type);
         ret->status = (unsigned)status;
         ret->html = type && strncasecmp(type, "text/html", 9) == 0;

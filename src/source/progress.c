@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-uint64_t pyro_progress_start(struct pyro_progress_meter *meter, const struct pyro_options *options,
+uint64_t pyro_progress_start(struct pyro_progress_meter *meter, const struct pyro_load_settings *options,
                              const struct pyro_log *log)
 {
     uint64_t total = 0;
@@ -15,7 +15,7 @@ uint64_t pyro_progress_start(struct pyro_progress_meter *meter, const struct pyr
         }
         total += (uint64_t)file.st_size;
     }
-    *meter = (struct pyro_progress_meter){.options = options};
+    *meter = (struct pyro_progress_meter){.options = options, .progress.size = sizeof(meter->progress)};
     meter->progress.path = log->path.ptr;
     meter->progress.bytes_total = total;
     return total;

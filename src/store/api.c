@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "store/clean.h"
 #include "store/store.h"
 
@@ -48,17 +49,15 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
     return PYRO_OK;
 }
 
-enum pyro_status pyro_store_open(const char *url, const struct pyro_options *options, pyro_store **ret,
-                                 struct pyro_error *error)
+enum pyro_status pyro_store_open(const char *url, const struct pyro_store_options *wanted,
+                                 const struct pyro_options *options, pyro_store **ret, struct pyro_error *error)
 {
     pyro_error_clear(error);
-    const struct pyro_allocator *allocator = NULL;
-    if (options && options->size >= offsetof(struct pyro_options, allocator) + sizeof(options->allocator))
-        allocator = options->allocator;
-    enum pyro_redaction redaction = PYRO_REDACT_WIDE;
-    if (options && options->size >= offsetof(struct pyro_options, redaction) + sizeof(options->redaction))
-        redaction = options->redaction;
-    return open_url(url, true, allocator, redaction, ret, error);
+    struct pyro_options own;
+    struct pyro_store_options how = {.size = sizeof(how)};
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    PYRO_TRY(PYRO_TAKE(&how, wanted, error));
+    return open_url(url, true, own.allocator, how.redaction, ret, error);
 }
 
 void pyro_store_close(pyro_store *store)
@@ -132,8 +131,11 @@ enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct
     if (!store || !name || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the name is missing");
     uint64_t key = 0;
-    PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, ret, &key, error));
-    return ret->report && !pyro_store_is_clean(key, store->secrets.how) ? clean_baseline(store, ret, error) : PYRO_OK;
+    struct pyro_baseline found = {.size = sizeof(found)};
+    PYRO_TRY(store->backend->baseline(store->state, name, &store->arena, &found, &key, error));
+    if (found.report && !pyro_store_is_clean(key, store->secrets.how))
+        PYRO_TRY(clean_baseline(store, &found, error));
+    return PYRO_GIVE(ret, &found) == PYRO_OK ? PYRO_OK : pyro_struct_refused("pyro_baseline", error);
 }
 
 /* Names of runs, whenever they were kept, as this version shows them: they are compared with those of logs. */
@@ -249,11 +251,12 @@ int64_t pyro_store_state(pyro_store *store)
 
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */
 
-enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *feedback,
-                                         struct pyro_error *error)
+enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *given, struct pyro_error *error)
 {
+    struct pyro_feedback own = {.size = sizeof(own)}, *feedback = &own;
     pyro_error_clear(error);
-    if (!store || !feedback || feedback->size < sizeof(*feedback) || !pyro_feedback_name(feedback->verdict))
+    PYRO_TRY(PYRO_TAKE(&own, given, error));
+    if (!store || !given || !pyro_feedback_name(feedback->verdict))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store is missing, or the feedback is incomplete");
     bool missed = feedback->verdict == PYRO_FEEDBACK_MISSED;
     if (missed ? !feedback->application || (!feedback->rule && !feedback->note) : !feedback->finding)

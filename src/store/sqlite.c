@@ -480,8 +480,8 @@ static enum pyro_status sqlite_each_run(void *state, int (*take)(void *context, 
                                       " end_ms IS NOT NULL AND core_ms IS NOT NULL ORDER BY start_ms, key");
     int step = s ? SQLITE_ROW : SQLITE_ERROR;
     while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct pyro_past_run run = {column_text(s, 0), sqlite3_column_int64(s, 1), sqlite3_column_int64(s, 2),
-                                    sqlite3_column_int64(s, 3)};
+        struct pyro_past_run run = {sizeof(run), column_text(s, 0), sqlite3_column_int64(s, 1),
+                                    sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3)};
         step = row_step(store, step);
         if (step == SQLITE_ROW && take(context, &run) != 0)
             step = SQLITE_DONE;
@@ -604,9 +604,9 @@ static enum pyro_status sqlite_baseline(void *state, const char *name, struct py
     bind_text(s, 1, name);
     int step = sqlite3_step(s);
     enum pyro_status status = PYRO_OK;
-    *ret = (struct pyro_baseline){0};
+    *ret = (struct pyro_baseline){.size = sizeof(*ret)};
     if (step == SQLITE_ROW) {
-        struct pyro_baseline found = {keep(arena, column_text(s, 0)), keep(arena, column_text(s, 1)),
+        struct pyro_baseline found = {sizeof(found), keep(arena, column_text(s, 0)), keep(arena, column_text(s, 1)),
                                       keep(arena, column_text(s, 2)), keep(arena, column_text(s, 3))};
         if (!found.application || !found.attempt || !found.path || !found.report || row_step(store, step) != SQLITE_ROW)
             status = no_memory(error);

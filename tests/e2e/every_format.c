@@ -22,14 +22,14 @@ static int fail(const struct pyro_error *error)
     return (int)error->code;
 }
 
-static int write_all(const pyro_diagnosis *diagnosis, struct pyro_options *options)
+static int write_all(const pyro_diagnosis *diagnosis)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_report_options report = {
-        .size = sizeof(report), .details = 1, .ids = 1, .document = pyro_page_document, .document_context = options};
+        .size = sizeof(report), .details = 1, .ids = 1, .document = pyro_page_document};
     for (unsigned format = 0; pyro_format_name(format) != NULL; format++) {
         uint64_t bytes = 0;
-        struct pyro_writer writer = {count_bytes, &bytes};
+        struct pyro_writer writer = {sizeof(writer), count_bytes, &bytes};
         enum pyro_status status = pyro_report_write(diagnosis, (enum pyro_format)format, &report, &writer, &error);
         if (status != PYRO_OK && strstr(error.message, "this build has no web UI") == NULL)
             return fail(&error);
@@ -40,14 +40,14 @@ static int write_all(const pyro_diagnosis *diagnosis, struct pyro_options *optio
 
 static int render(const pyro_inputs *inputs, size_t index)
 {
-    struct pyro_error error = {0};
-    struct pyro_options options = {.size = sizeof(options), .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_PLAN_CHANGES};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_load_options options = {.size = sizeof(options),
+                                        .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_PLAN_CHANGES};
     pyro_app *app = NULL;
     pyro_diagnosis *diagnosis = NULL;
-    if (pyro_app_load(inputs, index, &options, &app, &error) != PYRO_OK)
+    if (pyro_app_load(inputs, index, &options, NULL, &app, &error) != PYRO_OK)
         return fail(&error);
-    int status =
-        pyro_diagnose(app, &options, &diagnosis, &error) != PYRO_OK ? fail(&error) : write_all(diagnosis, &options);
+    int status = pyro_diagnose(app, NULL, NULL, &diagnosis, &error) != PYRO_OK ? fail(&error) : write_all(diagnosis);
     pyro_diagnosis_free(diagnosis);
     pyro_app_release(app);
     return status;
@@ -59,10 +59,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: every_format LOG\n");
         return 2;
     }
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_inputs *inputs = NULL;
     const char *path = argv[1];
-    if (pyro_inputs_open(&path, 1, NULL, &inputs, &error) != PYRO_OK)
+    if (pyro_inputs_open(&path, 1, NULL, NULL, &inputs, &error) != PYRO_OK)
         return fail(&error);
     int status = pyro_inputs_count(inputs) == 0 ? (int)PYRO_ERROR_INPUT : 0;
     for (size_t index = 0; index < pyro_inputs_count(inputs); index++) {

@@ -42,7 +42,7 @@ static int fuzz_codec(const struct pyro_codec *codec, const uint8_t *data, size_
     struct fuzz_input input = {data + 2, size - 2, PIECES[data[0] % 4]};
     codec->recognises(input.data, input.size < PYRO_SNIFF_BYTES ? input.size : PYRO_SNIFF_BYTES);
     void *state = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     if (codec->open(NULL, (struct pyro_byte_input){fuzz_read, &input}, &state, &error) != PYRO_OK)
         return 0;
     unsigned char *buffer = malloc(room);

@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_config *config = NULL;
     /* Its own copy, exactly as large, so that every byte read beyond it is seen. */
     char *copy = malloc(size ? size : 1);

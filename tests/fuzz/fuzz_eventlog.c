@@ -59,15 +59,15 @@ static void check_lines(const struct pyro_app *app, const uint8_t *data, size_t 
 
 static void render(const pyro_diagnosis *diagnosis, enum pyro_format format, struct pyro_strbuf *out)
 {
-    struct pyro_error error;
-    struct pyro_writer writer = {append, out};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_writer writer = {sizeof(writer), append, out};
     struct pyro_report_options options = {.size = sizeof(options), .details = 1};
     pyro_strbuf_clear(out);
     FUZZ_CHECK(pyro_report_write(diagnosis, format, &options, &writer, &error) == PYRO_OK);
     FUZZ_CHECK(fuzz_is_utf8(out->data, out->len));
 }
 
-static void query(pyro_app *app, unsigned choice, const struct pyro_options *options)
+static void query(pyro_app *app, unsigned choice)
 {
     static const char *const statements[] = {
         "SELECT * FROM tasks",
@@ -80,22 +80,22 @@ static void query(pyro_app *app, unsigned choice, const struct pyro_options *opt
         "SELECT * FROM applications, rdds, streams, sql",
     };
     enum { STATEMENTS = sizeof(statements) / sizeof(*statements) };
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     size_t bytes = 0;
-    struct pyro_writer writer = {count, &bytes};
-    FUZZ_CHECK(pyro_sql_query(app, statements[choice % STATEMENTS], (enum pyro_format)(choice / STATEMENTS % 4),
-                              options, &writer, &error) == PYRO_OK);
+    struct pyro_writer writer = {sizeof(writer), count, &bytes};
+    FUZZ_CHECK(pyro_sql_query(app, statements[choice % STATEMENTS], (enum pyro_format)(choice / STATEMENTS % 4), NULL,
+                              &writer, &error) == PYRO_OK);
 }
 
 /* Feeds the log and returns the application, or NULL where there is none; pieces of random length up to `piece`. */
-static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_options *options, size_t piece,
+static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_load_options *options, size_t piece,
                         unsigned char seed, bool snapshots)
 {
     pyro_decoder *decoder = NULL;
     pyro_app *app = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     uint32_t random = seed;
-    FUZZ_CHECK(pyro_decoder_new("log", options, &decoder, &error) == PYRO_OK);
+    FUZZ_CHECK(pyro_decoder_new("log", options, NULL, &decoder, &error) == PYRO_OK);
     for (size_t at = 0, step; at < size; at += step) {
         random = random * 1103515245 + 12345;
         step = 1 + (random >> 16) % piece;
@@ -119,11 +119,11 @@ static pyro_app *decode(const uint8_t *data, size_t size, const struct pyro_opti
     return app;
 }
 
-static void report_json(pyro_app *app, const struct pyro_options *options, unsigned flags, struct pyro_strbuf *out)
+static void report_json(pyro_app *app, unsigned flags, struct pyro_strbuf *out)
 {
     pyro_diagnosis *diagnosis = NULL;
-    struct pyro_error error;
-    FUZZ_CHECK(pyro_diagnose(app, options, &diagnosis, &error) == PYRO_OK);
+    struct pyro_error error = {.size = sizeof(error)};
+    FUZZ_CHECK(pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK);
     if (flags & FORMATS)
         for (unsigned format = 0; pyro_format_name(format); format++)
             if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     unsigned flags = data[1];
     unsigned char seed = data[0];
-    struct pyro_options options = {.size = sizeof(options), .threads = 1};
+    struct pyro_load_options options = {.size = sizeof(options)};
     if (flags & SHORT_RECORDS)
         options.max_record_bytes = 4096; /* the least there is */
     if (flags & PLAN_TEXTS)
@@ -155,11 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pyro_strbuf_init(&b, NULL);
         check_parts(whole);
         check_lines(whole, data, size, flags & SHORT_RECORDS ? 4096 : SIZE_MAX);
-        report_json(whole, &options, flags, &a);
-        report_json(parts, &options, 0, &b);
+        report_json(whole, flags, &a);
+        report_json(parts, 0, &b);
         FUZZ_CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
         if (flags & QUERY)
-            query(parts, seed / 4, &options);
+            query(parts, seed / 4);
         pyro_strbuf_done(&a);
         pyro_strbuf_done(&b);
     }

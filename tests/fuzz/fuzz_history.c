@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(len + PYRO_SCAN_PADDING);
     /* Half of them with limits that the rest of the byte draws. */
     uint64_t limit = data[0] >> 5 & 3;
-    const struct pyro_retained_limits limits = {limit, limit, limit + 1, limit, limit};
+    const struct pyro_retained_limits limits = {sizeof(limits), limit, limit, limit + 1, limit, limit};
     FUZZ_CHECK(text && pyro_listener_init(&listener, true, data[0] & 0x80 ? &limits : NULL, PYRO_REDACT_WIDE));
     memcpy(text, data + 1, len);
     memset(text + len, 0, PYRO_SCAN_PADDING);

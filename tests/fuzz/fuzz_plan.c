@@ -9,7 +9,7 @@
 
 static void feed(pyro_decoder *decoder, const char *text)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     FUZZ_CHECK(pyro_decoder_feed(decoder, text, strlen(text), &error) == PYRO_OK);
 }
 
@@ -38,11 +38,11 @@ static void check_trees(const struct pyro_app *app)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pyro_options options = {.size = sizeof(options), .wanted = size % 2 ? PYRO_WANT_PLAN_TEXT : 0};
-    struct pyro_error error;
+    struct pyro_load_options options = {.size = sizeof(options), .wanted = size % 2 ? PYRO_WANT_PLAN_TEXT : 0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_decoder *decoder = NULL;
     pyro_app *app = NULL;
-    FUZZ_CHECK(pyro_decoder_new("log", &options, &decoder, &error) == PYRO_OK);
+    FUZZ_CHECK(pyro_decoder_new("log", &options, NULL, &decoder, &error) == PYRO_OK);
     feed(decoder, "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"4.0.0\"}\n");
     feed(decoder, SQL_EVENT "SQLExecutionStart\",\"executionId\":1,\"description\":\"d\",\"sparkPlanInfo\":");
     FUZZ_CHECK(pyro_decoder_feed(decoder, data, size, &error) == PYRO_OK);

@@ -48,12 +48,11 @@ static enum pyro_status put(void *context, const char *lines, size_t len, struct
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct answers answers = {.at = data, .end = data + size};
-    const struct pyro_options options = {.size = sizeof(options), .threads = 1};
     const struct pyro_rest_source source = {.get = get, .put = put, .context = &answers};
     struct pyro_rest_facts facts;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_app *app = NULL;
-    FUZZ_CHECK(pyro_decoder_new("rest", &options, &answers.decoder, &error) == PYRO_OK);
+    FUZZ_CHECK(pyro_decoder_new("rest", NULL, NULL, &answers.decoder, &error) == PYRO_OK);
     enum pyro_status status = pyro_rest_read(&source, &facts, &error);
     FUZZ_CHECK(status == PYRO_OK || (status == PYRO_ERROR_INPUT && error.message[0]));
     status = pyro_decoder_finish(answers.decoder, &app, &error);

@@ -239,9 +239,12 @@ static enum pyro_status read_all(struct pyro_rest_reading *reading)
 enum pyro_status pyro_rest_read(const struct pyro_rest_source *source, struct pyro_rest_facts *ret,
                                 struct pyro_error *error)
 {
-    struct pyro_error own;
-    struct pyro_rest_reading reading = {
-        .source = source, .facts = ret, .error = error ? error : &own, .next_accumulator = 1, .ended_ms = PYRO_NONE};
+    struct pyro_error own = {.size = sizeof(own)};
+    struct pyro_rest_reading reading = {.source = source,
+                                        .facts = ret,
+                                        .error = pyro_error_is_usable(error) ? error : &own,
+                                        .next_accumulator = 1,
+                                        .ended_ms = PYRO_NONE};
     struct pyro_strbuf *const buffers[] = {&reading.body, &reading.stages_body, &reading.lines, &reading.rdd_texts};
     *ret = (struct pyro_rest_facts){0};
     pyro_error_clear(reading.error);

@@ -246,15 +246,15 @@ static enum pyro_status fetch_application(struct fetching *fetching)
     return PYRO_OK;
 }
 
-enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_options *options, struct pyro_fetched *ret,
-                            struct pyro_error *error)
+enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_load_settings *options,
+                            struct pyro_fetched *ret, struct pyro_error *error)
 {
-    struct pyro_error own;
+    struct pyro_error own = {.size = sizeof(own)};
     struct fetching fetching = {.log = log,
                                 .remote = log->remote,
                                 .asked = pyro_remote_resolve(options),
                                 .ret = ret,
-                                .error = error ? error : &own};
+                                .error = pyro_error_is_usable(error) ? error : &own};
     *ret = (struct pyro_fetched){.fd = -1};
     pyro_arena_init(&ret->list.arena, options->allocator);
     if (log->layout != PYRO_LAYOUT_REMOTE) {

@@ -13,7 +13,7 @@ struct address {
 };
 
 struct finding {
-    const struct pyro_options *options;
+    const struct pyro_load_settings *options;
     struct pyro_arena *arena;
     struct pyro_error *error;
     struct pyro_remote_client client;
@@ -362,13 +362,13 @@ static enum pyro_status refuse_all(struct finding *finding, struct pyro_log_list
     return PYRO_OK;
 }
 
-enum pyro_status pyro_remote_expand(struct pyro_log_list *list, const struct pyro_options *options,
+enum pyro_status pyro_remote_expand(struct pyro_log_list *list, const struct pyro_load_settings *options,
                                     struct pyro_error *error)
 {
-    struct pyro_error own;
+    struct pyro_error own = {.size = sizeof(own)};
     struct finding finding = {.options = options,
                               .arena = &list->arena,
-                              .error = error ? error : &own,
+                              .error = pyro_error_is_usable(error) ? error : &own,
                               .remote = pyro_remote_resolve(options)};
     bool any = false;
     for (size_t i = 0; i < list->count; i++)

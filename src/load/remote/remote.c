@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-struct pyro_remote_options pyro_remote_resolve(const struct pyro_options *options)
+struct pyro_remote_options pyro_remote_resolve(const struct pyro_load_settings *options)
 {
     struct pyro_remote_options resolved = {.size = sizeof(resolved)};
     const struct pyro_remote_options *given = options->remote;
-    if (given && given->size >= sizeof(given->size))
-        memcpy(&resolved, given, given->size < sizeof(resolved) ? given->size : sizeof(resolved));
+    pyro_struct_take(&resolved, sizeof(resolved), given); /* checked by pyro_load_resolve() */
     if (resolved.max_bytes == 0)
         resolved.max_bytes = UINT64_C(16) << 30;
     return resolved;
@@ -16,13 +15,15 @@ struct pyro_remote_options pyro_remote_resolve(const struct pyro_options *option
 static bool report(void *context, uint64_t received, uint64_t expected)
 {
     const struct pyro_remote_client *client = context;
-    const struct pyro_options *options = client->options;
-    const struct pyro_progress progress = {
-        .path = client->path, .bytes_done = client->received + received, .bytes_total = expected};
+    const struct pyro_load_settings *options = client->options;
+    const struct pyro_progress progress = {.size = sizeof(progress),
+                                           .path = client->path,
+                                           .bytes_done = client->received + received,
+                                           .bytes_total = expected};
     return options->progress && options->progress(options->progress_context, &progress) != 0;
 }
 
-enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, const struct pyro_options *options,
+enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, const struct pyro_load_settings *options,
                                          const char *path, struct pyro_error *error)
 {
     struct pyro_remote_options remote = pyro_remote_resolve(options);

@@ -2,6 +2,7 @@
 #ifndef PYRO_LOAD_REMOTE_REMOTE_H
 #define PYRO_LOAD_REMOTE_REMOTE_H
 
+#include "base/options.h"
 #include "source/http.h"
 #include "source/source.h"
 
@@ -12,7 +13,7 @@ struct pyro_remote {
 };
 
 /* Replaces the addresses among the logs by what their servers have; fails on memory and cancellation only. */
-enum pyro_status pyro_remote_expand(struct pyro_log_list *list, const struct pyro_options *options,
+enum pyro_status pyro_remote_expand(struct pyro_log_list *list, const struct pyro_load_settings *options,
                                     struct pyro_error *error);
 
 /* A log that can be read with pyro_reader, wherever it came from. */
@@ -28,22 +29,22 @@ struct pyro_fetched {
 
 /* Brings a remote log into a temporary file that has no name, as the log itself or made of REST answers; a local one is
  * handed out as it is. To be released with pyro_fetched_done() in any case. */
-enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_options *options, struct pyro_fetched *ret,
-                            struct pyro_error *error);
+enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_load_settings *options,
+                            struct pyro_fetched *ret, struct pyro_error *error);
 void pyro_fetched_done(struct pyro_fetched *fetched);
 
 /* remote.c: the client that the options ask for. `path` names the log in progress. */
 struct pyro_remote_client {
-    const struct pyro_options *options;
+    const struct pyro_load_settings *options;
     const char *path;
     struct pyro_http *http;
     uint64_t received; /* of what was fetched before */
 };
 /* The client stays where it is until it is closed. */
-enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, const struct pyro_options *options,
+enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, const struct pyro_load_settings *options,
                                          const char *path, struct pyro_error *error);
 void pyro_remote_client_close(struct pyro_remote_client *client);
-struct pyro_remote_options pyro_remote_resolve(const struct pyro_options *options);
+struct pyro_remote_options pyro_remote_resolve(const struct pyro_load_settings *options);
 /* Appends "BASE/api/v1/applications[/APP[/ATTEMPT]]". */
 void pyro_remote_add_api(struct pyro_strbuf *url, const struct pyro_remote *remote, bool attempt);
 

@@ -1,6 +1,7 @@
 /* Writing a comparison: as text, Markdown or JSON. */
 #include "report/comparison/comparison.h"
 
+#include "base/options.h"
 #include "report/shared/draw.h"
 #include "report/shared/escape.h"
 #include "report/shared/facts.h"
@@ -129,7 +130,7 @@ enum pyro_status pyro_comparison_write(const pyro_comparison *comparison, enum p
     struct pyro_report_options own;
     struct pyro_output output;
     pyro_error_clear(error);
-    if (!comparison || !writer || !writer->write)
+    if (!comparison || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the comparison or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_MARKDOWN)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a comparison is written as text, json or markdown");

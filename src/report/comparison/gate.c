@@ -1,5 +1,6 @@
 /* Writing what a gate found: text, JSON (pyrometer.gate/1), SARIF, JUnit. */
 #include "compare/gate.h"
+#include "base/options.h"
 
 #include "report/comparison/comparison.h"
 #include "report/diagnosis/junit.h"
@@ -222,7 +223,7 @@ enum pyro_status pyro_gate_write(const pyro_gate *gate, enum pyro_format format,
     struct pyro_report_options own;
     struct pyro_output output;
     pyro_error_clear(error);
-    if (!gate || !writer || !writer->write)
+    if (!gate || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the gate or the writer is missing");
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_output_init(&output, writer, gate->arena.allocator);

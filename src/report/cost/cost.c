@@ -1,5 +1,6 @@
 /* Writing costs of applications: as text, JSON or CSV. */
 #include "report/cost/cost.h"
+#include "base/options.h"
 #include "base/saturate.h"
 
 #include "report/shared/draw.h"
@@ -183,7 +184,7 @@ enum pyro_status pyro_costs_write(const pyro_costs *costs, enum pyro_format form
     struct pyro_arena arena;
     size_t count = 0, cluster_count = 0;
     pyro_error_clear(error);
-    if (!costs || !writer || !writer->write)
+    if (!costs || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the costs or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "costs are written as text, json or csv");

@@ -35,12 +35,12 @@ static void write_documents(struct pyro_output *page, const struct pyro_diagnosi
 {
     struct pyro_html_pack pack;
     struct pyro_output inner;
-    const struct pyro_writer writer = {pyro_html_pack_write, &pack};
+    const struct pyro_writer writer = {sizeof(writer), pyro_html_pack_write, &pack};
     pyro_strbuf_add_text(&page->buffer, "{\"documents\": {\n");
     pyro_html_pack_begin(&pack, page, "", "report");
     pyro_output_init(&inner, &writer, diagnosis->arena.allocator);
     pyro_renderer_json.report(&inner, diagnosis, options, 0, true);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = pyro_output_done(&inner, &error);
     pyro_html_pack_end(&pack);
     if (page->status == PYRO_OK)
@@ -71,11 +71,11 @@ static void html_report(struct pyro_output *output, const struct pyro_diagnosis 
 static void html_end_many(struct pyro_output *output, const struct pyro_slice *unreadable_paths,
                           const struct pyro_slice *unreadable_reasons, size_t unreadable_count)
 {
-    const struct pyro_writer writer = {pyro_html_write_escaped, output};
+    const struct pyro_writer writer = {sizeof(writer), pyro_html_write_escaped, output};
     struct pyro_output inner;
     pyro_output_init(&inner, &writer, NULL);
     pyro_renderer_json.end_many(&inner, unreadable_paths, unreadable_reasons, unreadable_count);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = pyro_output_done(&inner, &error);
     if (output->status == PYRO_OK)
         output->status = status;

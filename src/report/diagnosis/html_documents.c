@@ -28,7 +28,7 @@ struct documents {
 static struct pyro_writer begin_document(struct documents *documents, const char *name)
 {
     pyro_html_pack_begin(&documents->pack, documents->page, ",\n", name);
-    return (struct pyro_writer){pyro_html_pack_write, &documents->pack};
+    return (struct pyro_writer){sizeof(struct pyro_writer), pyro_html_pack_write, &documents->pack};
 }
 
 /* PYRO_ERROR_ARGUMENT: there is no such document, and the page does without. */
@@ -44,7 +44,7 @@ static void add_document(struct documents *documents, const char *name, size_t m
 {
     const struct pyro_writer writer = begin_document(documents, name);
     const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = most_tasks};
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     end_document(documents, pyro_view_write(documents->diagnosis, name, &options, &writer, &error));
 }
 
@@ -52,7 +52,7 @@ static void add_document(struct documents *documents, const char *name, size_t m
 static void add_worked_out(struct documents *documents, const char *name, const struct pyro_report_options *options)
 {
     const struct pyro_writer writer = begin_document(documents, name);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     end_document(documents, options->document(options->document_context, documents->diagnosis, name, &writer, &error));
 }
 

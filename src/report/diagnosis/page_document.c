@@ -64,12 +64,13 @@ static void say_sweep(const char *name, const struct numbers *numbers, char *tex
         len += (size_t)snprintf(text + len, TEXT_BYTES - len, i ? ",%lld" : "%lld", (long long)numbers->values[i]);
 }
 
-static enum pyro_status write_whatif(const struct pyro_options *options, const pyro_diagnosis *diagnosis,
-                                     const struct pyro_writer *writer, struct pyro_error *error)
+static enum pyro_status write_whatif(const struct pyro_page_options *page, const struct pyro_options *options,
+                                     const pyro_diagnosis *diagnosis, const struct pyro_writer *writer,
+                                     struct pyro_error *error)
 {
     char executors[TEXT_BYTES], cores[TEXT_BYTES];
     const char *sweeps[] = {executors, cores};
-    struct pyro_whatif_options asked = {.size = sizeof(asked), .prices = options->prices};
+    struct pyro_whatif_options asked = {.size = sizeof(asked), .prices = page->prices};
     pyro_whatif *whatif = NULL;
     PYRO_TRY(pyro_whatif_run(diagnosis, &asked, options, &whatif, error));
     const struct pyro_predicted_run run = whatif->run;
@@ -90,12 +91,12 @@ static enum pyro_status write_whatif(const struct pyro_options *options, const p
     return pyro_output_done(&output, error);
 }
 
-static enum pyro_status write_cost(const struct pyro_options *options, const pyro_diagnosis *diagnosis,
+static enum pyro_status write_cost(const struct pyro_page_options *page, const pyro_diagnosis *diagnosis,
                                    const struct pyro_writer *writer, struct pyro_error *error)
 {
     pyro_prices *own = NULL;
     pyro_costs *costs = NULL;
-    struct pyro_cost_options wanted = {.size = sizeof(wanted), .prices = options->prices};
+    struct pyro_cost_options wanted = {.size = sizeof(wanted), .prices = page->prices};
     if (!wanted.prices)
         PYRO_TRY(pyro_prices_new(NULL, &own, error));
     wanted.prices = wanted.prices ? wanted.prices : own;
@@ -112,14 +113,17 @@ static enum pyro_status write_cost(const struct pyro_options *options, const pyr
 enum pyro_status pyro_page_document(void *context, const pyro_diagnosis *diagnosis, const char *name,
                                     const struct pyro_writer *writer, struct pyro_error *error)
 {
+    struct pyro_page_options page = {.size = sizeof(page)};
     struct pyro_options options;
     pyro_error_clear(error);
-    if (!diagnosis || !name || !writer || !writer->write)
+    if (!diagnosis || !name || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis, the name or the writer is missing");
-    PYRO_TRY(pyro_options_resolve(context, &options, error));
+    if (!pyro_struct_take(&page, sizeof(page), context))
+        return pyro_struct_refused("pyro_page_options", error);
+    PYRO_TRY(pyro_options_resolve(page.options, &options, error));
     if (strcmp(name, "whatif") == 0)
-        return write_whatif(&options, diagnosis, writer, error);
+        return write_whatif(&page, &options, diagnosis, writer, error);
     if (strcmp(name, "cost") == 0)
-        return write_cost(&options, diagnosis, writer, error);
+        return write_cost(&page, diagnosis, writer, error);
     return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no document '%.60s'", name);
 }

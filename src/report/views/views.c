@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/options.h"
+
 static const struct {
     const char *path;
     pyro_view *write;
@@ -66,14 +68,11 @@ enum pyro_status pyro_view_write(const pyro_diagnosis *diagnosis, const char *na
                                  struct pyro_error *error)
 {
     pyro_error_clear(error);
-    if (!diagnosis || !name || !writer || !writer->write)
+    if (!diagnosis || !name || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the diagnosis, the name of the document or the writer is missing");
-    if (options && options->size < sizeof(options->size))
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_view_options.size is not set");
     struct pyro_view_options own = {.size = sizeof(own)};
-    if (options)
-        memcpy(&own, options, options->size < sizeof(own) ? options->size : sizeof(own));
+    PYRO_TRY(PYRO_TAKE(&own, options, error));
     struct pyro_view_request request = {
         .diagnosis = diagnosis, .app = diagnosis->app, .most_tasks = own.most_tasks ? own.most_tasks : PYRO_VIEW_TASKS};
     size_t i = 0;

@@ -1,6 +1,7 @@
 /* Writing predictions: as text, JSON or CSV. */
 #include "report/whatif/whatif.h"
 
+#include "base/options.h"
 #include "report/shared/draw.h"
 #include "report/shared/escape.h"
 
@@ -68,7 +69,7 @@ enum pyro_status pyro_whatif_write(const pyro_whatif *whatif, enum pyro_format f
     struct pyro_report_options own;
     struct pyro_output output;
     pyro_error_clear(error);
-    if (!whatif || !writer || !writer->write)
+    if (!whatif || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the prediction or the writer is missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a prediction is written as text, json or csv");

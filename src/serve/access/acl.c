@@ -69,7 +69,7 @@ static void forget(struct acls *acls)
 /* Under the lock. false: the log cannot be read, so nobody is let in. */
 static bool look_up(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_access_lists *ret)
 {
-    struct pyro_error ignored = {0};
+    struct pyro_error ignored = {.size = sizeof(ignored)};
     uint64_t *row = pyro_map_get(&acls->known, seen->identity);
     if (row) {
         *ret = acls->all.items[*row - 1];

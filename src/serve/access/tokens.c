@@ -184,7 +184,7 @@ static void look(struct tokens *tokens, bool now)
     struct pyro_file_stamp found = pyro_file_stamp_at(tokens->path);
     if (!now && pyro_file_stamp_eq(found, tokens->looked))
         return;
-    struct pyro_error failure = {0};
+    struct pyro_error failure = {.size = sizeof(failure)};
     enum pyro_status outcome = load(tokens, &failure);
     /* What could not be read is read again by the next look: a token may have been taken away. */
     tokens->looked = outcome == PYRO_OK || failure.lasting ? found : (struct pyro_file_stamp){0};
@@ -198,8 +198,8 @@ enum pyro_status pyro_tokens_look(struct tokens *tokens, bool now, struct pyro_e
     pthread_mutex_lock(&tokens->mutex);
     look(tokens, now);
     enum pyro_status status = tokens->outcome;
-    if (status != PYRO_OK && error)
-        *error = tokens->failure;
+    if (status != PYRO_OK)
+        pyro_error_copy(error, &tokens->failure);
     tokens->outcome = PYRO_OK; /* is told once */
     pthread_mutex_unlock(&tokens->mutex);
     return status;

@@ -250,7 +250,7 @@ static bool read_verdict(const char *text, enum pyro_feedback_verdict *ret)
 static bool is_rule(const char *text)
 {
     for (size_t i = 0; i < pyro_rules_count(); i++)
-        if (strcmp(pyro_rules_get(i).id, text) == 0)
+        if (strcmp(pyro_rules[i]->id, text) == 0)
             return true;
     return false;
 }
@@ -280,7 +280,7 @@ static enum pyro_status keep(const char *url, const struct pyro_catalog_diagnosi
                              const struct pyro_feedback *feedback, struct pyro_error *error)
 {
     pyro_store *store = NULL;
-    PYRO_TRY(pyro_store_open(url, NULL, &store, error));
+    PYRO_TRY(pyro_store_open(url, NULL, NULL, &store, error));
     /* Of a run that is only stored there is nothing to record: where it is in another store, the finding is unknown. */
     enum pyro_status status = open->app ? pyro_store_record(store, open->diagnosis, NULL, error) : PYRO_OK;
     if (status == PYRO_OK)
@@ -304,7 +304,7 @@ void pyro_api_feedback(struct api_request *request)
     struct pyro_slice type = pyro_serve_request_header(http, "Content-Type");
     struct pyro_arena arena;
     struct api_feedback said;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (!may(http, SERVE_ROLE_UPLOAD, "give feedback on findings"))
         return;
     if (!http->shared->store) {

@@ -166,7 +166,7 @@ void pyro_api_begin(struct api_request *request, struct api_document *document, 
 
 void pyro_api_end(struct api_request *request, struct api_document *document)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_json_end(&document->json, '}');
     pyro_strbuf_add_char(&document->output.buffer, '\n');
     if (pyro_output_done(&document->output, &error) != PYRO_OK)
@@ -185,7 +185,7 @@ const struct pyro_catalog_diagnosis *pyro_api_diagnosis(struct serve_request *ht
 {
     const struct pyro_catalog_caller caller = pyro_ticket_caller(http->ticket);
     const struct pyro_catalog_diagnosis *diagnosis = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = PYRO_OK;
     if (may_see(http, app, attempt))
         status = whole ? pyro_catalog_diagnosis(http->catalog, &caller, app, attempt, &diagnosis, &error)

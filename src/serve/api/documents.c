@@ -78,7 +78,7 @@ void pyro_api_view(struct api_request *request)
 static void answer_rules(struct api_request *request, const char *id)
 {
     struct pyro_writer writer = pyro_strbuf_writer(request->http->out);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     enum pyro_status status = pyro_rules_write(id, &writer, &error);
     if (status != PYRO_OK)
         status == PYRO_ERROR_ARGUMENT ? pyro_api_error(request->http, 404, "%s", error.message)

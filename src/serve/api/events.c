@@ -32,7 +32,7 @@ struct change {
 
 static void add_event(struct events *events, const char *name, const struct change *change)
 {
-    struct pyro_writer writer = {append, &events->text};
+    struct pyro_writer writer = {sizeof(writer), append, &events->text};
     struct pyro_output output;
     struct pyro_json json;
     struct pyro_catalog_log_info log = pyro_catalog_list_log(change->list, change->attempt);

@@ -72,8 +72,8 @@ static void *work(void *context)
 {
     struct api_job *job = context;
     struct api_pipe *pipe = job->pipe;
-    struct pyro_error error = {0};
-    struct pyro_writer writer = {put, job};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_writer writer = {sizeof(writer), put, job};
     struct pyro_options options = pyro_ticket_options(job->ticket);
     options.progress = go_on;
     options.progress_context = job;

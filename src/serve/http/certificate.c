@@ -158,7 +158,7 @@ enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now
     memcpy(certificate->looked, found, sizeof(found));
     if (!now && (known || !settled))
         return PYRO_OK;
-    struct pyro_error failure = {0};
+    struct pyro_error failure = {.size = sizeof(failure)};
     enum pyro_status status = read_again(certificate, &failure);
     bool told = status != PYRO_OK && certificate->failing && !now && is_as(found, certificate->failed);
     /* What is not the files' fault is tried again by the next look, without a word. */
@@ -167,8 +167,7 @@ enum pyro_status pyro_certificate_look(struct certificate *certificate, bool now
     memcpy(certificate->accepted, found, sizeof(found));
     if (certificate->failing)
         memset(certificate->accepted, 0, sizeof(certificate->accepted));
-    if (error)
-        *error = failure;
+    pyro_error_copy(error, &failure);
     return told ? PYRO_OK : status;
 }
 

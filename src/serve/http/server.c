@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/thread.h"
 #include "serve/http/listen.h"
 #include "store/store.h"
@@ -104,6 +105,8 @@ static enum pyro_status check_folders(const char *const *folders, size_t count, 
 static enum pyro_status open_catalog(struct pyro_server *server, const char *const *folders, size_t count,
                                      const struct pyro_server_options *options, struct pyro_error *error)
 {
+    struct pyro_retained_limits retained = {.size = sizeof(retained)};
+    PYRO_TRY(PYRO_TAKE(&retained, options->retained, error));
     const struct pyro_catalog_options wanted = {
         .folders = folders,
         .folder_count = count,
@@ -117,13 +120,12 @@ static enum pyro_status open_catalog(struct pyro_server *server, const char *con
         .memory_bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES,
         .update_ms = options->update_ms ? options->update_ms : UPDATE_MS,
         .watch = true,
-        .retained = options->retained,
+        .retained = retained,
         .store = options->store,
         .load = {.size = sizeof(wanted.load),
                  .wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS | PYRO_WANT_PLAN_CHANGES,
-                 .config = options->config,
-                 .prices = options->prices,
                  .redaction = options->redaction},
+        .rules = {.size = sizeof(wanted.rules), .config = options->config, .prices = options->prices},
     };
     return pyro_catalog_open(&wanted, &server->catalog, error);
 }
@@ -152,11 +154,12 @@ static void shrink(void *context)
 }
 
 enum pyro_status pyro_server_start(const char *const *folders, size_t folder_count,
-                                   const struct pyro_server_options *options, pyro_server **ret,
-                                   struct pyro_error *error)
+                                   const struct pyro_server_options *given, pyro_server **ret, struct pyro_error *error)
 {
+    struct pyro_server_options own = {.size = sizeof(own)}, *options = &own;
     pyro_error_clear(error);
-    if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options) || options->port > 65535)
+    PYRO_TRY(PYRO_TAKE(&own, given, error));
+    if (!folders || folder_count == 0 || !given || !ret || options->port > 65535)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_server_start(): the folder, the options or the port is missing");
     PYRO_TRY(check_folders(folders, folder_count, error));

@@ -5,7 +5,7 @@
 
 static void look(const struct watch *watch, bool now)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (watch->tokens && pyro_tokens_look(watch->tokens, now, &error) != PYRO_OK && watch->warn)
         watch->warn(watch->warn_context, error.message);
     if (pyro_certificate_look(watch->certificate, now, &error) != PYRO_OK && watch->warn)

@@ -1,15 +1,18 @@
 /* The public functions. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "serve/mcp/mcp.h"
 
 enum { UPDATE_MS = 10000, QUERY_MS = 15000 };
 
-enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *options,
+enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, const struct pyro_mcp_options *given,
                               pyro_mcp **ret, struct pyro_error *error)
 {
+    struct pyro_mcp_options own = {.size = sizeof(own)}, *options = &own;
     pyro_error_clear(error);
-    if (!folders || folder_count == 0 || !options || !ret || options->size != sizeof(*options))
+    PYRO_TRY(PYRO_TAKE(&own, given, error));
+    if (!folders || folder_count == 0 || !given || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_mcp_new(): the folder or the options are missing");
     struct pyro_mcp *mcp = pyro_allocate(NULL, sizeof(*mcp));
     if (!mcp)
@@ -22,10 +25,8 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
         .memory_bytes = options->memory_bytes ? options->memory_bytes : (uint64_t)1 << 30,
         .update_ms = UPDATE_MS,
         .watch = true,
-        .load = {.size = sizeof(wanted.load),
-                 .wanted = PYRO_WANT_PLAN_TEXT,
-                 .prices = options->prices,
-                 .redaction = options->redaction},
+        .load = {.size = sizeof(wanted.load), .wanted = PYRO_WANT_PLAN_TEXT, .redaction = options->redaction},
+        .rules = {.size = sizeof(wanted.rules), .prices = options->prices},
     };
     enum pyro_status status = pyro_catalog_open(&wanted, &mcp->catalog, error);
     if (status == PYRO_OK)
@@ -44,6 +45,8 @@ enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
     atomic_init(&ticket.deadline_ms, INT64_MAX);
     mcp->ticket = &ticket;
     pyro_error_clear(error);
+    if (!pyro_can_write(writer))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a writer is needed");
     pyro_strbuf_init(&out, NULL);
     pyro_mcp_answer_text(mcp, (struct pyro_slice){message, len}, &out);
     if (out.failed)

@@ -25,7 +25,7 @@ static int append_line(void *context, const void *data, size_t len)
 
 struct pyro_writer pyro_mcp_append(struct mcp_call *call)
 {
-    return (struct pyro_writer){append_line, call};
+    return (struct pyro_writer){sizeof(struct pyro_writer), append_line, call};
 }
 
 /* The tree of a document that was written, or why it was not as the call's failure. Releases the document. */
@@ -43,7 +43,7 @@ static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum py
 
 json_t *pyro_mcp_report(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     json_t *tree = pyro_stored_tree(opened, &error);
     if (!tree)
         pyro_mcp_fail(call, "%s", error.message);
@@ -58,7 +58,7 @@ json_t *pyro_mcp_rows(struct mcp_call *call, const struct pyro_catalog_diagnosis
     vsnprintf(statement, sizeof(statement), format, arguments);
     va_end(arguments);
     struct pyro_strbuf document;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_writer writer = open_document(&document);
     const struct pyro_options options = pyro_ticket_options(call->mcp->ticket);
     enum pyro_status status =
@@ -74,7 +74,7 @@ json_t *pyro_mcp_view(struct mcp_call *call, const struct pyro_catalog_diagnosis
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
     struct pyro_strbuf document;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = 1};
     struct pyro_writer writer = open_document(&document);
     enum pyro_status status = pyro_view_write(opened->diagnosis, name, &options, &writer, &error);

@@ -68,7 +68,7 @@ static const struct pyro_catalog_diagnosis *open_run(struct mcp_call *call, cons
     const struct pyro_catalog_caller caller = pyro_ticket_caller(call->mcp->ticket);
     const struct pyro_catalog_diagnosis *opened = NULL;
     struct pyro_slice attempt = PYRO_SLICE_NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_catalog_app *app = list ? find(call, list, pyro_mcp_text(call, name), &attempt) : NULL;
     enum pyro_status status = PYRO_OK;
     if (!list)

@@ -9,7 +9,7 @@ static void write(struct mcp_call *call, const struct pyro_catalog_diagnosis *be
 {
     struct pyro_report_options options = {.size = sizeof(options), .width = WIDTH};
     struct pyro_comparison *comparison = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_writer writer = pyro_mcp_append(call);
     const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
     enum pyro_status status = pyro_compare(before->diagnosis, after->diagnosis, &limits, &comparison, &error);
@@ -52,7 +52,7 @@ static void write_stored(struct mcp_call *call, const struct pyro_catalog_diagno
                          const struct pyro_catalog_diagnosis *after)
 {
     struct pyro_strbuf text;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_strbuf_init(&text, NULL);
     const struct pyro_writer writer = pyro_strbuf_writer(&text);
     json_t *document = NULL;

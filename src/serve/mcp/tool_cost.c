@@ -13,7 +13,7 @@ static void bill(struct mcp_call *call, const struct pyro_catalog_diagnosis *ope
                                        .region = pyro_mcp_text(call, "region")};
     struct pyro_report_options options = {.size = sizeof(options), .width = WIDTH};
     struct pyro_costs *costs = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_writer writer = pyro_mcp_append(call);
     const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
     enum pyro_status status = pyro_costs_new(&wanted, &limits, &costs, &error);

@@ -70,12 +70,13 @@ static void write_advice(struct mcp_call *call, const json_t *finding)
 static void write_rule(struct mcp_call *call, const char *id)
 {
     for (size_t i = 0; i < pyro_rules_count(); i++) {
-        struct pyro_rule_info rule = pyro_rules_get(i);
-        if (strcmp(rule.id, id) != 0)
+        struct pyro_rule_info rule = {.size = sizeof(rule)};
+        if (pyro_rules_get(i, &rule) != PYRO_OK || strcmp(rule.id, id) != 0)
             continue;
         pyro_mcp_line(call, "Rule %s (%s): %s", rule.id, rule.category, rule.summary);
         for (size_t j = 0; j < pyro_rules_threshold_count(i); j++) {
-            struct pyro_threshold_info threshold = pyro_rules_threshold(i, j);
+            struct pyro_threshold_info threshold = {.size = sizeof(threshold)};
+            pyro_rules_threshold(i, j, &threshold);
             pyro_mcp_line(call, "  %s = %g %s: %s", threshold.name, threshold.value, threshold.unit, threshold.doc);
         }
     }

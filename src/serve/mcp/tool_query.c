@@ -21,7 +21,7 @@ static void list_tables(struct mcp_call *call, const struct pyro_catalog_diagnos
 
 static void query(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *statement)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_writer writer = pyro_mcp_append(call);
     struct serve_ticket *ticket = call->mcp->ticket;
     const struct pyro_options options = pyro_ticket_options(ticket);

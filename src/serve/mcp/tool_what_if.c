@@ -21,7 +21,8 @@ static void list_settings(struct mcp_call *call)
 {
     pyro_mcp_line(call, "What can be changed (set=[\"KEY=VALUE\"], sweep=[\"KEY=1..64\"] or [\"KEY=2,4,8\"]):");
     for (size_t i = 0; i < pyro_whatif_setting_count(); i++) {
-        struct pyro_whatif_setting_info setting = pyro_whatif_setting(i);
+        struct pyro_whatif_setting_info setting = {.size = sizeof(setting)};
+        pyro_whatif_setting(i, &setting);
         pyro_mcp_line(call, "%s%s%s: %s", setting.name ? setting.name : "", setting.name ? " or " : "", setting.key,
                       setting.doc);
     }
@@ -32,7 +33,7 @@ static void predict(struct mcp_call *call, const struct pyro_catalog_diagnosis *
 {
     struct pyro_report_options options = {.size = sizeof(options), .width = WIDTH};
     struct pyro_whatif *whatif = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_writer writer = pyro_mcp_append(call);
     const struct pyro_options limits = pyro_ticket_options(call->mcp->ticket);
     enum pyro_status status = pyro_whatif_run(opened->diagnosis, asked, &limits, &whatif, &error);

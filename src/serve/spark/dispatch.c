@@ -214,7 +214,7 @@ static bool refuse_method(struct spark_request *request)
 
 static void answer_app(struct spark_request *request, size_t row)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_history *history = NULL;
     if (refuse_method(request))
         return;

@@ -109,7 +109,7 @@ void fixture_run(struct pyro_app *app, int64_t stage, const char *executor, int6
 
 void fixture_analyze(struct pyro_app *app)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_analyze(app, &error), PYRO_OK);
     assert_true(app->sealed);
     int64_t wall = 0, core = 0;

@@ -84,7 +84,7 @@ static void check_stages(const struct pyro_app *app)
 {
     struct pyro_stage_wall *stages = calloc(app->stages.count + 1, sizeof(*stages));
     struct pyro_wall_split whole;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_non_null(stages);
     assert_int_equal(pyro_wall_by_stage(app, &whole, stages, &error), PYRO_OK);
     for (size_t i = 0; i <= app->stages.count; i++) {
@@ -142,7 +142,8 @@ static void test_no_memory(void **state)
     int failures = 0;
     for (int left = 0; !succeeded && left < 500; left++) {
         struct budget budget = {1 << 20};
-        struct pyro_allocator allocator = {limited_allocate, limited_reallocate, limited_release, &budget};
+        struct pyro_allocator allocator = {sizeof(allocator), limited_allocate, limited_reallocate, limited_release,
+                                           &budget};
         struct pyro_app *app = pyro_app_new(&allocator);
         assert_non_null(app);
         app->application.start_ms = 1000;
@@ -154,7 +155,7 @@ static void test_no_memory(void **state)
         fixture_stage(app, 1, 1000, 1200);
         fixture_run(app, 1, "1", 1000, 1100);
         budget.left = left;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         enum pyro_status status = pyro_analyze(app, &error);
         succeeded = status == PYRO_OK;
         if (!succeeded) {

@@ -29,7 +29,7 @@ static int tear_down(void **state)
 
 static const struct pyro_settings *parse(const char *text)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_settings *root = NULL;
     if (pyro_settings_parse(&arena, "x.yaml", text, strlen(text), &root, &error) != PYRO_OK)
         fail_msg("%s: %s", text, error.message);
@@ -38,7 +38,7 @@ static const struct pyro_settings *parse(const char *text)
 
 static void refused(const char *text, const char *line, const char *why)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_settings *root = NULL;
     assert_int_equal(pyro_settings_parse(&arena, "x.yaml", text, strlen(text), &root, &error), PYRO_ERROR_INPUT);
     assert_null(root);
@@ -188,7 +188,7 @@ static void test_durations_and_sizes(void **state)
 static void test_complaints_name_the_line(void **state)
 {
     (void)state;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_settings *root = parse("a: 1\nwall: soon\nlist: []\n");
     assert_int_equal(pyro_settings_refuse(pyro_settings_get(root, "wall"), "b.yaml", &error, "a duration such as 20m"),
                      PYRO_ERROR_ARGUMENT);
@@ -200,7 +200,7 @@ static void test_complaints_name_the_line(void **state)
 static void test_files(void **state)
 {
     (void)state;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     const struct pyro_settings *root = NULL;
     assert_int_equal(pyro_settings_load(&arena, "/nowhere/at/all.yaml", &root, &error), PYRO_ERROR_INPUT);
     assert_string_equal(error.path, "/nowhere/at/all.yaml");

@@ -49,7 +49,7 @@ static void keep(void *context, void *memory)
 static void test_no_memory_sticks(void **state)
 {
     (void)state;
-    const struct pyro_allocator none = {refuse, refuse_growth, keep, NULL};
+    const struct pyro_allocator none = {sizeof(none), refuse, refuse_growth, keep, NULL};
     struct pyro_strbuf buffer;
     pyro_strbuf_init(&buffer, &none);
     pyro_strbuf_add_text(&buffer, "lost");

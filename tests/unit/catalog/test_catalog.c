@@ -53,7 +53,7 @@ static struct pyro_catalog *open_with(const struct kit_folder *folder, const cha
     const struct pyro_catalog_options options = {
         .folders = folders, .folder_count = 1, .cache = cache, .memory_bytes = memory_bytes, .update_ms = DAY_MS};
     struct pyro_catalog *catalog = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (pyro_catalog_open(&options, &catalog, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     return catalog;
@@ -89,7 +89,7 @@ static void expect_list(struct pyro_catalog *catalog, const char *expected)
 static size_t jobs_of(struct pyro_catalog *catalog, const char *id)
 {
     struct pyro_history *history = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (pyro_catalog_history(catalog, NULL, pyro_slice_from(id), PYRO_SLICE_NULL, false, &history, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     if (!history)
@@ -634,7 +634,7 @@ static void a_cache_that_cannot_be_made_is_an_error(void **state)
     const struct pyro_catalog_options options = {
         .folders = folders, .folder_count = 1, .cache = path, .update_ms = DAY_MS};
     struct pyro_catalog *catalog = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_catalog_open(&options, &catalog, &error), PYRO_ERROR_OUTPUT);
     assert_non_null(strstr(error.message, path));
 }

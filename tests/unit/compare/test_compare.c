@@ -116,7 +116,7 @@ static struct pyro_comparison *compare(struct pyro_app *before, struct pyro_app 
 {
     static struct pyro_diagnosis diagnoses[2];
     struct pyro_comparison *comparison = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     diagnoses[0] = no_findings(before);
     diagnoses[1] = no_findings(after);
     assert_int_equal(pyro_compare(&diagnoses[0], &diagnoses[1], NULL, &comparison, &error), PYRO_OK);

@@ -107,7 +107,7 @@ static void read_sheet(struct pyro_prices *prices)
 {
     *prices = (struct pyro_prices){0};
     pyro_arena_init(&prices->arena, NULL);
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (pyro_prices_parse(prices, "sheet", sheet, strlen(sheet), true, &error) != PYRO_OK)
         fail_msg("%s", error.message);
 }

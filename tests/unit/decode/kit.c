@@ -5,6 +5,7 @@
 void kit_start(struct kit *kit, uint32_t wanted)
 {
     memset(kit, 0, sizeof(*kit));
+    kit->error.size = sizeof(kit->error);
     assert_int_equal(pyro_builder_init(&kit->builder, NULL, wanted, PYRO_REDACT_WIDE, &kit->error), PYRO_OK);
     assert_true(pyro_builder_begin_part(&kit->builder, PYRO_SLICE_LITERAL("log")));
     pyro_batch_init(&kit->batch, NULL, pyro_scan_best(), 1 << 20, wanted);

@@ -111,7 +111,7 @@ static char *describe_fed(const char *text, size_t len, size_t piece)
 {
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     for (size_t at = 0; at < len; at += piece)
         assert_int_equal(pyro_history_follower_feed(follower, text + at, len - at < piece ? len - at : piece, &error),
@@ -147,7 +147,7 @@ static void test_limits(void **state)
     (void)state;
     static const struct pyro_retained_limits limits = {.tasks = 1, .jobs = 2};
     struct pyro_history_follower *follower = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     char job[400];
     assert_int_equal(pyro_history_follower_new(true, &limits, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     assert_int_equal(pyro_history_follower_feed(follower, log_text, sizeof(log_text) - 1, &error), PYRO_OK);
@@ -184,7 +184,7 @@ static void test_limit_of_executions(void **state)
     static const struct pyro_retained_limits limits = {.executions = RETAINED};
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     int64_t ends[EXECUTIONS];
     bool kept[EXECUTIONS];
     char text[1000];
@@ -227,7 +227,7 @@ static void test_snapshots_do_not_change(void **state)
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *snapshots[MOST];
     size_t ends[MOST], count = 0, at = 0;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     while (at < sizeof(log_text) - 1) {
         size_t len = (size_t)(strchr(log_text + at, '\n') + 1 - (log_text + at));
@@ -264,8 +264,8 @@ static void check_followed(struct pyro_history_follower **follower, const char *
 {
     pyro_inputs *inputs = NULL;
     struct pyro_history *history = NULL;
-    struct pyro_error error;
-    assert_int_equal(pyro_inputs_open(&path, 1, NULL, &inputs, &error), PYRO_OK);
+    struct pyro_error error = {.size = sizeof(error)};
+    assert_int_equal(pyro_inputs_open(&path, 1, NULL, NULL, &inputs, &error), PYRO_OK);
     assert_int_equal(pyro_history_follow(follower, inputs, 0, true, NULL, NULL, &history, &error), PYRO_OK);
     char *words = describe(history), *expected = describe_fed(log_text, complete, complete);
     assert_string_equal(words, expected);
@@ -308,7 +308,7 @@ static struct pyro_history *fed(void)
 {
     struct pyro_history_follower *follower = NULL;
     struct pyro_history *history = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_history_follower_new(true, NULL, PYRO_REDACT_WIDE, &follower, &error), PYRO_OK);
     /* Without the last lines a task still runs. */
     size_t len = (size_t)(strstr(log_text, "no JSON") - log_text), last = len;

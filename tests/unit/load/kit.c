@@ -95,12 +95,12 @@ static int append(void *context, const void *data, size_t len)
 
 void kit_report(pyro_app *app, struct pyro_strbuf *out)
 {
-    struct pyro_error error;
-    struct pyro_writer writer = {append, out};
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_writer writer = {sizeof(writer), append, out};
     pyro_diagnosis *diagnosis = NULL;
     assert_non_null(app);
     pyro_strbuf_clear(out);
-    assert_int_equal(pyro_diagnose(app, NULL, &diagnosis, &error), PYRO_OK);
+    assert_int_equal(pyro_diagnose(app, NULL, NULL, &diagnosis, &error), PYRO_OK);
     assert_int_equal(pyro_report_write(diagnosis, PYRO_FORMAT_JSON, NULL, &writer, &error), PYRO_OK);
     assert_int_equal(pyro_sql_query(app, "SELECT line, offset, reason, excerpt FROM rejects", PYRO_FORMAT_JSON, NULL,
                                     &writer, &error),
@@ -112,25 +112,30 @@ void kit_report(pyro_app *app, struct pyro_strbuf *out)
     pyro_app_release(app);
 }
 
-pyro_app *kit_load(const char *path, const struct pyro_options *options)
+pyro_app *kit_load(const char *path, const struct kit_options *options)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
-    assert_int_equal(pyro_inputs_open(&path, 1, options, &inputs, &error), PYRO_OK);
+    assert_int_equal(
+        pyro_inputs_open(&path, 1, options ? &options->load : NULL, options ? &options->work : NULL, &inputs, &error),
+        PYRO_OK);
     assert_int_equal(pyro_inputs_count(inputs), 1);
-    if (pyro_app_load(inputs, 0, options, &app, &error) != PYRO_OK)
+    if (pyro_app_load(inputs, 0, options ? &options->load : NULL, options ? &options->work : NULL, &app, &error) !=
+        PYRO_OK)
         fail_msg("%s: %s", path, error.message);
     pyro_inputs_close(inputs);
     return app;
 }
 
-pyro_app *kit_feed(const char *path, const char *data, size_t len, size_t piece, const struct pyro_options *options)
+pyro_app *kit_feed(const char *path, const char *data, size_t len, size_t piece, const struct kit_options *options)
 {
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_decoder *decoder = NULL;
     pyro_app *app = NULL;
-    assert_int_equal(pyro_decoder_new(path, options, &decoder, &error), PYRO_OK);
+    assert_int_equal(
+        pyro_decoder_new(path, options ? &options->load : NULL, options ? &options->work : NULL, &decoder, &error),
+        PYRO_OK);
     for (size_t at = 0; at < len; at += piece)
         assert_int_equal(pyro_decoder_feed(decoder, data + at, piece < len - at ? piece : len - at, &error), PYRO_OK);
     if (pyro_decoder_finish(decoder, &app, &error) != PYRO_OK)

@@ -25,9 +25,14 @@ void kit_clean(void);
 
 /* The JSON report and the table of rejected records; the application is released. */
 void kit_report(pyro_app *app, struct pyro_strbuf *out);
-pyro_app *kit_load(const char *path, const struct pyro_options *options);
+struct kit_options {
+    struct pyro_load_options load;
+    struct pyro_options work;
+};
+#define KIT_SIZES .load.size = sizeof(struct pyro_load_options), .work.size = sizeof(struct pyro_options)
+pyro_app *kit_load(const char *path, const struct kit_options *options);
 /* Fed in pieces of `piece` bytes. */
-pyro_app *kit_feed(const char *path, const char *data, size_t len, size_t piece, const struct pyro_options *options);
+pyro_app *kit_feed(const char *path, const char *data, size_t len, size_t piece, const struct kit_options *options);
 /* Appends a line of exactly `len` bytes, newline included (at least 60). */
 void kit_add_filler(struct pyro_strbuf *log, size_t len);
 void kit_add_task(struct pyro_strbuf *log, int id);

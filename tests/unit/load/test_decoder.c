@@ -27,7 +27,7 @@ static void snapshots_stay(void **state)
     enum { SNAPSHOTS = 40 };
     pyro_app *kept[SNAPSHOTS];
     struct pyro_strbuf before[SNAPSHOTS], log, now;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_decoder *decoder = NULL;
     pyro_app *app = NULL;
     pyro_strbuf_init(&log, NULL);
@@ -35,7 +35,7 @@ static void snapshots_stay(void **state)
     pyro_strbuf_add_text(&log, kit_small_log);
     for (int i = 2; i < 12000; i++) /* several chunks of tasks, and texts that make the pool grow */
         kit_add_task(&log, i);
-    assert_int_equal(pyro_decoder_new("log", NULL, &decoder, &error), PYRO_OK);
+    assert_int_equal(pyro_decoder_new("log", NULL, NULL, &decoder, &error), PYRO_OK);
     size_t piece = log.len / SNAPSHOTS;
     for (int i = 0; i < SNAPSHOTS; i++) {
         assert_int_equal(pyro_decoder_feed(decoder, log.data + (size_t)i * piece, piece, &error), PYRO_OK);
@@ -67,10 +67,10 @@ static void nothing_to_read(void **state)
     (void)state;
     static const char *const texts[] = {"", "\n\n", "no log\n", "{\"Event\":\"Own\"}\n"};
     for (size_t i = 0; i < 4; i++) {
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_decoder *decoder = NULL;
         pyro_app *app = NULL;
-        assert_int_equal(pyro_decoder_new("the log", NULL, &decoder, &error), PYRO_OK);
+        assert_int_equal(pyro_decoder_new("the log", NULL, NULL, &decoder, &error), PYRO_OK);
         assert_int_equal(pyro_decoder_feed(decoder, texts[i], strlen(texts[i]), &error), PYRO_OK);
         assert_int_equal(pyro_decoder_snapshot(decoder, &app, &error), PYRO_OK); /* it may still come */
         pyro_app_release(app);
@@ -88,25 +88,29 @@ static void nothing_to_read(void **state)
 static void arguments(void **state)
 {
     (void)state;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_decoder *decoder = NULL;
     struct {
-        struct pyro_options options;
+        struct pyro_load_options load;
         char newer[16];
-    } large = {.options = {.size = sizeof(large)}};
+    } large = {.load = {.size = sizeof(large)}};
     static const size_t sizes[] = {0, 1, sizeof(size_t) - 1, SIZE_MAX};
     for (size_t i = 0; i < 4; i++) {
         struct pyro_options options = {.size = sizes[i]};
-        assert_int_equal(pyro_decoder_new("x", &options, &decoder, &error), PYRO_ERROR_ARGUMENT);
+        assert_int_equal(pyro_decoder_new("x", NULL, &options, &decoder, &error), PYRO_ERROR_ARGUMENT);
         assert_non_null(strstr(error.message, "size"));
     }
-    assert_int_equal(pyro_decoder_new("x", &large.options, &decoder, &error), PYRO_ERROR_ARGUMENT);
-    assert_int_equal(pyro_decoder_new(NULL, NULL, &decoder, &error), PYRO_ERROR_ARGUMENT);
-    assert_int_equal(pyro_decoder_new("x", NULL, NULL, &error), PYRO_ERROR_ARGUMENT);
+    /* A newer caller's longer one, as long as it does not ask for what this library does not know. */
+    assert_int_equal(pyro_decoder_new("x", &large.load, NULL, &decoder, &error), PYRO_OK);
+    pyro_decoder_free(decoder);
+    large.newer[15] = 1;
+    assert_int_equal(pyro_decoder_new("x", &large.load, NULL, &decoder, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_decoder_new(NULL, NULL, NULL, &decoder, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_decoder_new("x", NULL, NULL, NULL, &error), PYRO_ERROR_ARGUMENT);
     /* An older caller's shorter struct: what lies behind it is not looked at. */
-    struct pyro_options older = {.size = offsetof(struct pyro_options, max_record_bytes), .max_record_bytes = 1};
-    older.progress = (int (*)(void *, const struct pyro_progress *))(uintptr_t)1;
-    assert_int_equal(pyro_decoder_new("x", &older, &decoder, NULL), PYRO_OK);
+    struct pyro_load_options older = {.size = offsetof(struct pyro_load_options, wanted), .max_record_bytes = 5000};
+    older.remote = (const struct pyro_remote_options *)(uintptr_t)1;
+    assert_int_equal(pyro_decoder_new("x", &older, NULL, &decoder, NULL), PYRO_OK);
     assert_int_equal(pyro_decoder_feed(decoder, NULL, 5, NULL), PYRO_ERROR_ARGUMENT);
     assert_int_equal(pyro_decoder_feed(decoder, NULL, 0, NULL), PYRO_OK);
     assert_int_equal(pyro_decoder_feed(NULL, "x", 1, NULL), PYRO_ERROR_ARGUMENT);

@@ -90,8 +90,8 @@ static pyro_inputs *open_log(const char *name)
 {
     const char *path = kit_path(name);
     pyro_inputs *inputs = NULL;
-    const struct pyro_options options = {.size = sizeof(options), .unlimited = 1};
-    assert_int_equal(pyro_inputs_open(&path, 1, &options, &inputs, NULL), PYRO_OK);
+    const struct pyro_load_options options = {.size = sizeof(options), .unlimited = 1};
+    assert_int_equal(pyro_inputs_open(&path, 1, &options, NULL, &inputs, NULL), PYRO_OK);
     assert_int_equal(pyro_inputs_count(inputs), 1);
     atomic_store(&looked_at, 0);
     return inputs;
@@ -123,11 +123,11 @@ static void test_loading(void **state)
     static const char *const names[] = {"plain", "packed"};
     (void)state;
     for (size_t i = 0; i < 8; i++) {
-        struct pyro_options options = {.size = sizeof(options), .threads = i / 2 % 2 ? 3 : 1};
-        options.max_record_bytes = i < 4 ? 0 : 1 << 20;
+        struct kit_options options = {KIT_SIZES, .work.threads = i / 2 % 2 ? 3 : 1};
+        options.load.max_record_bytes = i < 4 ? 0 : 1 << 20;
         pyro_inputs *inputs = open_log(names[i % 2]);
         pyro_app *app = NULL;
-        assert_int_equal(pyro_app_load(inputs, 0, &options, &app, NULL), PYRO_OK);
+        assert_int_equal(pyro_app_load(inputs, 0, &options.load, &options.work, &app, NULL), PYRO_OK);
         expect_linear(names[i % 2]);
         pyro_app_release(app);
         pyro_inputs_close(inputs);
@@ -141,8 +141,8 @@ static void test_feeding(void **state)
     struct pyro_history_follower *follower = NULL;
     (void)state;
     for (uint64_t most = 0; most <= 1 << 20; most += 1 << 20) {
-        const struct pyro_options options = {.size = sizeof(options), .max_record_bytes = most};
-        assert_int_equal(pyro_decoder_new("log", &options, &decoder, NULL), PYRO_OK);
+        const struct pyro_load_options options = {.size = sizeof(options), .max_record_bytes = most};
+        assert_int_equal(pyro_decoder_new("log", &options, NULL, &decoder, NULL), PYRO_OK);
         atomic_store(&looked_at, 0);
         for (size_t at = 0; at < text.len; at += PIECE)
             assert_int_equal(
@@ -194,10 +194,10 @@ static int drop(void *context, const void *data, size_t len)
 
 static void test_exporting(void **state)
 {
-    const struct pyro_writer writer = {drop, NULL};
+    const struct pyro_writer writer = {sizeof(writer), drop, NULL};
     (void)state;
     pyro_inputs *inputs = open_log("packed");
-    assert_int_equal(pyro_export_anonymized(inputs, 0, NULL, &writer, NULL, NULL), PYRO_OK);
+    assert_int_equal(pyro_export_anonymized(inputs, 0, NULL, NULL, &writer, NULL, NULL), PYRO_OK);
     expect_linear("an export");
     pyro_inputs_close(inputs);
 }
@@ -210,7 +210,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct pyro_arena arena;
         struct pyro_attempt attempt;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_app *app = NULL;
         const struct pyro_options options = {.size = sizeof(options), .threads = 3};
         pyro_inputs *inputs = open_log(names[i]);
@@ -218,10 +218,10 @@ static void test_limits(void **state)
         pyro_arena_init(&arena, NULL);
         assert_int_equal(pyro_attempt_scan(inputs, 0, &arena, &attempt, &error), PYRO_ERROR_INPUT);
         assert_non_null(strstr(error.message, "--max-upload-line"));
-        assert_int_equal(pyro_app_load(inputs, 0, &options, &app, &error), PYRO_ERROR_INPUT);
+        assert_int_equal(pyro_app_load(inputs, 0, NULL, &options, &app, &error), PYRO_ERROR_INPUT);
         assert_non_null(strstr(error.message, "--max-upload-line"));
         pyro_inputs_log(inputs, 0)->parts[0].most_line_bytes = LONG_LINE * 2;
-        assert_int_equal(pyro_app_load(inputs, 0, &options, &app, &error), PYRO_OK);
+        assert_int_equal(pyro_app_load(inputs, 0, NULL, &options, &app, &error), PYRO_OK);
         pyro_app_release(app);
         pyro_arena_done(&arena);
         pyro_inputs_close(inputs);

@@ -39,11 +39,11 @@ static void make_awkward_log(struct pyro_strbuf *log, size_t limit, bool newline
 static void compare(const char *path, const struct pyro_strbuf *log, uint64_t max_record)
 {
     struct pyro_strbuf one, other;
-    struct pyro_options options = {.size = sizeof(options), .threads = 1, .max_record_bytes = max_record};
+    struct kit_options options = {KIT_SIZES, .work.threads = 1, .load.max_record_bytes = max_record};
     pyro_strbuf_init(&one, NULL);
     pyro_strbuf_init(&other, NULL);
     kit_report(kit_load(path, &options), &one);
-    for (options.threads = 2; options.threads <= 4; options.threads++) {
+    for (options.work.threads = 2; options.work.threads <= 4; options.work.threads++) {
         kit_report(kit_load(path, &options), &other);
         assert_string_equal(other.data, one.data);
     }
@@ -77,7 +77,7 @@ static void long_records_are_counted(void **state)
     for (int at_end = 0; at_end < 2; at_end++)
         for (unsigned threads = 1; threads <= 4; threads += 3) {
             struct pyro_strbuf log, report;
-            struct pyro_options options = {.size = sizeof(options), .threads = threads, .max_record_bytes = 70000};
+            struct kit_options options = {KIT_SIZES, .work.threads = threads, .load.max_record_bytes = 70000};
             const char *path = kit_path("long");
             pyro_strbuf_init(&log, NULL);
             pyro_strbuf_init(&report, NULL);
@@ -118,14 +118,14 @@ static void progress_cancels(void **state)
     make_awkward_log(&log, 5000, true);
     kit_write(path, log.data, log.len);
     for (unsigned threads = 1; threads <= 4; threads++) {
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_inputs *inputs = NULL;
         pyro_app *app = NULL;
         int calls = 0;
-        struct pyro_options options = {
-            .size = sizeof(options), .threads = threads, .progress = refuse, .progress_context = &calls};
-        assert_int_equal(pyro_inputs_open(&path, 1, &options, &inputs, &error), PYRO_OK);
-        assert_int_equal(pyro_app_load(inputs, 0, &options, &app, &error), PYRO_ERROR_CANCELLED);
+        struct kit_options options = {KIT_SIZES, .work.threads = threads, .work.progress = refuse,
+                                      .work.progress_context = &calls};
+        assert_int_equal(pyro_inputs_open(&path, 1, &options.load, &options.work, &inputs, &error), PYRO_OK);
+        assert_int_equal(pyro_app_load(inputs, 0, &options.load, &options.work, &app, &error), PYRO_ERROR_CANCELLED);
         assert_int_equal(calls, 1);
         assert_null(app);
         pyro_inputs_close(inputs);
@@ -157,8 +157,8 @@ static void file_that_shrinks(void **state)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         for (unsigned threads = 1; threads <= 4; threads++) {
             struct shrinking shrinking = {path, sizes[i]};
-            struct pyro_options options = {
-                .size = sizeof(options), .threads = threads, .progress = shrink, .progress_context = &shrinking};
+            struct kit_options options = {KIT_SIZES, .work.threads = threads, .work.progress = shrink,
+                                          .work.progress_context = &shrinking};
             struct pyro_strbuf report;
             kit_write(path, log.data, log.len);
             pyro_strbuf_init(&report, NULL);
@@ -173,19 +173,19 @@ static void nothing_to_load(void **state)
     (void)state;
     static const char *const texts[] = {"\n \n", "no log\n", "{\"Event\":\"Own\"}\n"};
     for (size_t i = 0; i < 3; i++) {
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         pyro_inputs *inputs = NULL;
         pyro_app *app = NULL;
         const char *path = kit_path("empty");
         kit_write(path, texts[i], strlen(texts[i]));
-        assert_int_equal(pyro_inputs_open(&path, 1, NULL, &inputs, &error), PYRO_OK);
+        assert_int_equal(pyro_inputs_open(&path, 1, NULL, NULL, &inputs, &error), PYRO_OK);
         if (pyro_inputs_count(inputs) == 1) {
-            assert_int_equal(pyro_app_load(inputs, 0, NULL, &app, &error), PYRO_ERROR_INPUT);
+            assert_int_equal(pyro_app_load(inputs, 0, NULL, NULL, &app, &error), PYRO_ERROR_INPUT);
             assert_string_equal(error.path, path);
         } else {
             assert_int_equal(pyro_inputs_unreadable_count(inputs), 1);
         }
-        assert_int_equal(pyro_app_load(inputs, 7, NULL, &app, &error), PYRO_ERROR_ARGUMENT);
+        assert_int_equal(pyro_app_load(inputs, 7, NULL, NULL, &app, &error), PYRO_ERROR_ARGUMENT);
         pyro_inputs_close(inputs);
     }
 }
@@ -217,7 +217,7 @@ static void thousands_of_parts(void **state)
     struct pyro_strbuf first;
     pyro_strbuf_init(&first, NULL);
     for (unsigned threads = 1; threads <= 4; threads++) {
-        struct pyro_options options = {.size = sizeof(options), .threads = threads};
+        struct kit_options options = {KIT_SIZES, .work.threads = threads};
         kit_report(kit_load(folder, &options), threads == 1 ? &first : &report);
         if (threads > 1)
             assert_string_equal(report.data, first.data);

@@ -57,8 +57,8 @@ static enum pyro_status report(pyro_app *app, const struct pyro_options *options
 {
     pyro_diagnosis *diagnosis = NULL;
     size_t written = 0;
-    struct pyro_writer writer = {count, &written};
-    enum pyro_status status = pyro_diagnose(app, options, &diagnosis, error);
+    struct pyro_writer writer = {sizeof(writer), count, &written};
+    enum pyro_status status = pyro_diagnose(app, NULL, options, &diagnosis, error);
     for (unsigned format = 0; status == PYRO_OK && pyro_format_name(format); format++)
         if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
             status = pyro_report_write(diagnosis, (enum pyro_format)format, NULL, &writer, error);
@@ -76,9 +76,9 @@ static enum pyro_status load_and_report(const char *path, const struct pyro_opti
 {
     pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
-    enum pyro_status status = pyro_inputs_open(&path, 1, options, &inputs, error);
+    enum pyro_status status = pyro_inputs_open(&path, 1, NULL, options, &inputs, error);
     if (status == PYRO_OK && pyro_inputs_count(inputs) == 1)
-        status = pyro_app_load(inputs, 0, options, &app, error);
+        status = pyro_app_load(inputs, 0, NULL, options, &app, error);
     else if (status == PYRO_OK)
         status = PYRO_ERROR_MEMORY; /* it could not look at the file */
     if (status == PYRO_OK)
@@ -93,7 +93,7 @@ static enum pyro_status feed_and_report(const char *text, const struct pyro_opti
     pyro_decoder *decoder = NULL;
     pyro_app *snapshot = NULL, *app = NULL;
     size_t len = strlen(text), half = len / 2;
-    enum pyro_status status = pyro_decoder_new("log", options, &decoder, error);
+    enum pyro_status status = pyro_decoder_new("log", NULL, options, &decoder, error);
     if (status == PYRO_OK)
         status = pyro_decoder_feed(decoder, text, half, error);
     if (status == PYRO_OK)
@@ -117,9 +117,9 @@ static void fail_at_each(attempt *run, const char *subject, unsigned threads, lo
 {
     for (long n = 1;; n += step) {
         struct ledger ledger = {.fails_at = n};
-        struct pyro_allocator allocator = {take, retake, give, &ledger};
+        struct pyro_allocator allocator = {sizeof(allocator), take, retake, give, &ledger};
         struct pyro_options options = {.size = sizeof(options), .allocator = &allocator, .threads = threads};
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         enum pyro_status status = run(subject, &options, &error);
         if (atomic_load(&ledger.live) != 0)
             fail_msg("%ld pieces of memory are lost when allocation %ld fails", atomic_load(&ledger.live), n);

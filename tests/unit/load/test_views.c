@@ -19,14 +19,14 @@ static pyro_diagnosis *diagnose(const char *log)
 {
     pyro_diagnosis *diagnosis = NULL;
     pyro_app *app = kit_feed("log", log, strlen(log), 1000, NULL);
-    assert_int_equal(pyro_diagnose(app, NULL, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_diagnose(app, NULL, NULL, &diagnosis, NULL), PYRO_OK);
     pyro_app_release(app);
     return diagnosis;
 }
 
 static const char *view(const pyro_diagnosis *diagnosis, const char *name, size_t most, struct pyro_strbuf *out)
 {
-    struct pyro_writer writer = {collect, out};
+    struct pyro_writer writer = {sizeof(writer), collect, out};
     struct pyro_view_options options = {.size = sizeof(options), .most_tasks = most};
     pyro_strbuf_clear(out);
     assert_int_equal(pyro_view_write(diagnosis, name, &options, &writer, NULL), PYRO_OK);
@@ -126,10 +126,10 @@ static void plans_that_were_replaced(void **state)
     pyro_strbuf_add_text(&log, AQE_PLAN("Third", ""));
     pyro_strbuf_add_text(&log, end);
     for (size_t piece = 1; piece <= log.len; piece = piece < 40 ? piece + 13 : log.len + (piece == log.len)) {
-        struct pyro_options options = {.size = sizeof(options), .wanted = PYRO_WANT_PLAN_CHANGES};
+        struct kit_options options = {KIT_SIZES, .load.wanted = PYRO_WANT_PLAN_CHANGES};
         pyro_diagnosis *diagnosis = NULL;
         pyro_app *app = kit_feed("log", log.data, log.len, piece, &options);
-        assert_int_equal(pyro_diagnose(app, NULL, &diagnosis, NULL), PYRO_OK);
+        assert_int_equal(pyro_diagnose(app, NULL, NULL, &diagnosis, NULL), PYRO_OK);
         pyro_app_release(app);
         const char *text = view(diagnosis, "sql/0", 0, &out);
         static const char *const parts[] = {
@@ -156,9 +156,9 @@ static void other_names_are_refused(void **state)
 {
     (void)state;
     struct pyro_strbuf out;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     pyro_strbuf_init(&out, NULL);
-    struct pyro_writer writer = {collect, &out}, broken = {refuse, NULL};
+    struct pyro_writer writer = {sizeof(writer), collect, &out}, broken = {sizeof(broken), refuse, NULL};
     pyro_diagnosis *diagnosis = diagnose(kit_small_log);
     static const char *const names[] = {"",
                                         "timelines",

@@ -117,7 +117,8 @@ static void test_no_memory(void **state)
     (void)state;
     for (int left = 0; left < 12; left++) {
         struct budget budget = {left};
-        struct pyro_allocator allocator = {limited_allocate, limited_reallocate, limited_release, &budget};
+        struct pyro_allocator allocator = {sizeof(allocator), limited_allocate, limited_reallocate, limited_release,
+                                           &budget};
         struct pyro_app *app = pyro_app_new(&allocator);
         int64_t row[PYRO_TASK_COLUMN_COUNT] = {0};
         for (int i = 0; app && i < 5000; i++)

@@ -29,7 +29,7 @@ static void test_several_sweeps_combine(void **state)
     (void)state;
     struct whatif_scene scene = any();
     static const char *const sweeps[] = {"executors=1,2", "spark.executor.cores=3,4"};
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     whatif_answer(&scene, NULL, NULL);
     pyro_predict_done(&scene.whatif.run);
     pyro_arena_done(&scene.whatif.arena);

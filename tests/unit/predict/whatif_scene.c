@@ -64,7 +64,7 @@ static enum pyro_status ask(struct whatif_scene *scene, const char *set, const c
 
 const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char *set, const char *sweep)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     if (ask(scene, set, sweep, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     struct pyro_whatif *whatif = &scene->whatif;
@@ -81,7 +81,7 @@ const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char
 
 const char *whatif_refusal(struct whatif_scene *scene, const char *set, const char *sweep)
 {
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(ask(scene, set, sweep, &error), PYRO_ERROR_ARGUMENT);
     snprintf(refusal, sizeof(refusal), "%s", error.message);
     return refusal;

@@ -166,7 +166,8 @@ void fixture_init(struct fixture *fixture, size_t tasks, bool healthy)
         fixture->diagnosis.finding_count = 1;
     }
     pyro_strbuf_init(&fixture->out, NULL);
-    fixture->writer = (struct pyro_writer){collect, &fixture->out};
+    fixture->error.size = sizeof(fixture->error);
+    fixture->writer = (struct pyro_writer){sizeof(struct pyro_writer), collect, &fixture->out};
 }
 
 void fixture_done(struct fixture *fixture)

@@ -160,7 +160,7 @@ static void failures_are_told(void **state)
     (void)state;
     struct fixture fixture;
     fixture_init(&fixture, 4, false);
-    struct pyro_writer writer = {refuse, NULL};
+    struct pyro_writer writer = {sizeof(writer), refuse, NULL};
     struct pyro_report_options unsized_options = {.width = 80};
     assert_int_equal(pyro_report_write(&fixture.diagnosis, PYRO_FORMAT_TEXT, NULL, &writer, NULL), PYRO_ERROR_OUTPUT);
     assert_int_equal(pyro_report_write(&fixture.diagnosis, (enum pyro_format)99, NULL, &writer, NULL),

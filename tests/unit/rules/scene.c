@@ -133,7 +133,7 @@ void scene_end(struct scene *scene)
             scene->app->sql.items[i].completed_ms = scene->now;
     scene->app->application.duration_ms = scene->now - scene->app->application.start_ms;
     fixture_analyze(scene->app);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_rules_evaluate(scene->app, NULL, 1, NULL, NULL, &scene->diagnosis, &error), PYRO_OK);
     assert_non_null(scene->diagnosis);
 }

@@ -39,7 +39,7 @@ static void test_limits(void **state)
 {
     (void)state;
     pyro_config *config = config_new();
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_true(limit(NULL, "data-skew", "ratio_min") == 2);
     assert_true(limit(config, "data-skew", "ratio_min") == 2);
     assert_int_equal(pyro_config_set(config, "data-skew", "ratio_min", "3", &error), PYRO_OK);
@@ -65,7 +65,7 @@ static void test_every_rule_keeps_its_thresholds_in_bounds(void **state)
         assert_true(rule->threshold_count <= PYRO_THRESHOLDS_MAX);
         for (size_t k = 0; k < rule->threshold_count; k++) {
             pyro_config *config = config_new();
-            struct pyro_error error;
+            struct pyro_error error = {.size = sizeof(error)};
             char value[64];
             assert_non_null(rule->thresholds[k].name);
             snprintf(value, sizeof(value), "%.17f", rule->thresholds[k].value);
@@ -108,7 +108,7 @@ static void test_suppressions(void **state)
 {
     (void)state;
     pyro_config *config = config_new();
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_config_suppress(config, "gc-pressure", "why not", &error), PYRO_OK);
     assert_int_equal(pyro_config_suppress(config, "data-skew:join at etl.py:*", NULL, &error), PYRO_OK);
     assert_int_equal(pyro_config_suppress(config, "idle-executors-2", NULL, &error), PYRO_OK);
@@ -149,8 +149,8 @@ static void test_diagnosis_says_what_was_changed(void **state)
     assert_int_equal(pyro_config_suppress(config, rule, NULL, NULL), PYRO_OK);
     assert_int_equal(pyro_config_set(config, "gc-pressure", "share_min", "30%", NULL), PYRO_OK);
     pyro_diagnosis *diagnosis = NULL;
-    struct pyro_options options = {.size = sizeof(options), .config = config};
-    assert_int_equal(pyro_diagnose(scene.app, &options, &diagnosis, NULL), PYRO_OK);
+    struct pyro_diagnose_options options = {.size = sizeof(options), .config = config};
+    assert_int_equal(pyro_diagnose(scene.app, &options, NULL, &diagnosis, NULL), PYRO_OK);
     pyro_config_free(config); /* the diagnosis has copied what it needs */
     assert_int_equal(diagnosis->finding_count + diagnosis->suppressed_count, found);
     assert_true(diagnosis->suppressed_count > 0);

@@ -143,7 +143,8 @@ static void test_an_empty_application_has_no_findings(void **state)
     scene_end(&scene);
     assert_int_equal(scene.diagnosis->finding_count, 0);
     assert_int_equal(pyro_diagnosis_finding_count(scene.diagnosis), 0);
-    assert_null(pyro_diagnosis_finding(scene.diagnosis, 0).id);
+    struct pyro_finding_info none = {.size = sizeof(none)};
+    assert_int_equal(pyro_diagnosis_finding(scene.diagnosis, 0, &none), PYRO_ERROR_ARGUMENT);
     assert_int_equal(scene_verdict(&scene, "data-skew"), PYRO_VERDICT_NOT_APPLICABLE);
     scene_free(&scene);
 }
@@ -169,7 +170,8 @@ static void test_rules_describe_themselves(void **state)
     (void)state;
     assert_int_equal(pyro_rules_count(), pyro_rule_count);
     for (size_t i = 0; i < pyro_rules_count(); i++) {
-        struct pyro_rule_info info = pyro_rules_get(i);
+        struct pyro_rule_info info = {.size = sizeof(info)};
+        assert_int_equal(pyro_rules_get(i, &info), PYRO_OK);
         assert_non_null(info.title);
         assert_non_null(info.summary);
         assert_ptr_equal(pyro_rule_find(info.id), pyro_rules[i]);
@@ -181,7 +183,8 @@ static void test_rules_describe_themselves(void **state)
                 before++;
             assert_true(before < i);
         }
-    assert_null(pyro_rules_get(pyro_rules_count()).id);
+    struct pyro_rule_info none = {.size = sizeof(none)};
+    assert_int_equal(pyro_rules_get(pyro_rules_count(), &none), PYRO_ERROR_ARGUMENT);
     assert_null(pyro_rule_find("none"));
 }
 
@@ -215,9 +218,9 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
     bool done = false;
     for (int blocks = 0; !done && blocks < 200; blocks++) {
         int left = blocks;
-        struct pyro_allocator allocator = {limited, limited_again, give_back, &left};
+        struct pyro_allocator allocator = {sizeof(allocator), limited, limited_again, give_back, &left};
         struct pyro_diagnosis *diagnosis = NULL;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, 1, &allocator, NULL, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
         done = status == PYRO_OK;

@@ -19,7 +19,7 @@ static const int64_t one_s = 1000;
 static struct pyro_diagnosis *look(struct scene *scene, const char *profile)
 {
     struct pyro_config config = {.profile = NULL};
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_diagnosis *diagnosis = NULL;
     assert_int_equal(pyro_config_profile(&config, profile, &error), PYRO_OK);
     scene_end(scene);

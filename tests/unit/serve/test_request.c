@@ -12,7 +12,7 @@ static struct pyro_catalog *open_catalog(const struct kit_folder *folder)
     const struct pyro_catalog_options options = {
         .folders = folders, .folder_count = 1, .memory_bytes = 1 << 30, .update_ms = 86400000};
     struct pyro_catalog *catalog = NULL;
-    struct pyro_error error = {0};
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_catalog_open(&options, &catalog, &error), PYRO_OK);
     return catalog;
 }

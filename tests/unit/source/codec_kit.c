@@ -51,7 +51,7 @@ struct kit_result kit_decode(const struct pyro_codec *codec, const void *bytes, 
     struct memory_input input = {copy, len, piece};
     struct kit_result result = {.damage = NULL};
     pyro_strbuf_init(&result.plain, NULL);
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     void *state = NULL;
     assert_int_equal(codec->open(NULL, (struct pyro_byte_input){read_memory, &input}, &state, &error), PYRO_OK);
     size_t got;

@@ -94,7 +94,7 @@ void kit_write_zip(const struct kit_folder *folder, const char *path, const char
 void kit_discover(const struct kit_folder *folder, const char *path, struct pyro_log_list *ret)
 {
     const char *paths[] = {kit_path(folder, path)};
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_source_discover(paths, 1, NULL, ret, &error), PYRO_OK);
 }
 
@@ -159,7 +159,7 @@ void kit_expect_unreadable(const struct kit_folder *folder, const char *path, co
 char *kit_read(const struct pyro_log_part *part, const char **ret_codec, char *ret_damage, size_t damage_size)
 {
     struct pyro_reader *reader = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_strbuf text = {0};
     char buffer[1000];
     size_t got;

@@ -82,7 +82,7 @@ static void test_archive_inside_archive(void **state)
     kit_write_zip(*state, "outer.zip", MEMBERS);
     struct pyro_log_list list;
     struct pyro_reader *reader = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     kit_discover(*state, "outer.zip", &list);
     assert_int_equal(pyro_reader_open(&list.logs[0].parts[0], NULL, &reader, &error), PYRO_ERROR_INPUT);
     assert_non_null(strstr(error.message, "inside an archive"));
@@ -94,7 +94,7 @@ static void test_vanished(void **state)
     static member MEMBERS[] = {{"local-1", EVENT}, {NULL, NULL}}, OTHERS[] = {{"local-2", EVENT}, {NULL, NULL}};
     struct pyro_log_list list;
     struct pyro_reader *reader = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     kit_write_zip(*state, "a.zip", MEMBERS);
     kit_discover(*state, "a.zip", &list);
     kit_write_zip(*state, "a.zip", OTHERS);

@@ -34,7 +34,7 @@ static void test_contiguous_runs(void **state)
     (void)state;
     struct counter counter = {0, 3000000, 1000};
     struct pyro_intake intake;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_intake_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
                      PYRO_OK);
     size_t position = 0;
@@ -56,7 +56,7 @@ static void test_false_length_costs_nothing(void **state)
     (void)state;
     struct counter counter = {0, 100, 100};
     struct pyro_intake intake;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_intake_open(&intake, NULL, (struct pyro_byte_input){read_counting, &counter}, &error),
                      PYRO_OK);
     assert_int_equal(pyro_intake_want(&intake, SIZE_MAX, &error), PYRO_OK);

@@ -28,7 +28,7 @@ static void test_plain_file(void **state)
     kit_write(*state, "log", plain.data, plain.len);
     struct pyro_log_part part = part_of(kit_path(*state, "log"));
     struct pyro_reader *reader = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_reader_open(&part, NULL, &reader, &error), PYRO_OK);
     int fd = -1;
     uint64_t size = 0, consumed = 0;
@@ -125,7 +125,7 @@ static void test_archive_through_pipe(void **state)
     assert_true(start_writer(path, &zip) > 0);
     struct pyro_log_part part = part_of(path);
     struct pyro_reader *reader = NULL;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_reader_open(&part, NULL, &reader, &error), PYRO_ERROR_INPUT);
     assert_non_null(strstr(error.message, "save it to a file"));
     assert_string_equal(error.path, path);
@@ -165,7 +165,7 @@ static void test_cannot_open(void **state)
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct pyro_log_part part = part_of(kit_path(*state, CASES[i].path));
         struct pyro_reader *reader = NULL;
-        struct pyro_error error;
+        struct pyro_error error = {.size = sizeof(error)};
         assert_int_equal(pyro_reader_open(&part, NULL, &reader, &error), PYRO_ERROR_INPUT);
         assert_non_null(strstr(error.message, CASES[i].message));
         assert_string_equal(error.path, part.path.ptr);
@@ -207,7 +207,7 @@ static void metered_release(void *context, void *memory)
 static enum pyro_status discover_and_read(const char *path, const struct pyro_allocator *allocator)
 {
     struct pyro_log_list list;
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     struct pyro_reader *reader = NULL;
     char buffer[512];
     size_t got = 1;
@@ -238,7 +238,8 @@ static void test_out_of_memory(void **state)
     char path[100];
     snprintf(path, sizeof(path), "%s", kit_path(*state, "logs"));
     struct meter meter = {0, 0};
-    struct pyro_allocator allocator = {metered_allocate, metered_reallocate, metered_release, &meter};
+    struct pyro_allocator allocator = {sizeof(allocator), metered_allocate, metered_reallocate, metered_release,
+                                       &meter};
     enum pyro_status status = PYRO_ERROR_MEMORY;
     long allowed = 0;
     for (; status == PYRO_ERROR_MEMORY && allowed < 1000; allowed++) {

@@ -60,8 +60,8 @@ static struct pyro_diagnosis *diagnose(void)
 static pyro_store *open_store(void)
 {
     pyro_store *store = NULL;
-    struct pyro_error error;
-    if (pyro_store_open(url, NULL, &store, &error) != PYRO_OK)
+    struct pyro_error error = {.size = sizeof(error)};
+    if (pyro_store_open(url, NULL, NULL, &store, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     return store;
 }
@@ -117,7 +117,7 @@ static void test_a_write_without_memory_keeps_nothing(void **state)
 {
     (void)state;
     struct pyro_diagnosis *diagnosis = diagnose();
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     bool kept = false, failed = false;
     unlink(url + 7);
     pyro_store *store = open_store();
@@ -153,7 +153,7 @@ static void test_calibration(void **state)
 static void judge(pyro_store *store, enum pyro_feedback_verdict verdict, const char *finding, enum pyro_status expected)
 {
     struct pyro_feedback feedback = {.size = sizeof(feedback), .verdict = verdict, .finding = finding, .note = "known"};
-    struct pyro_error error;
+    struct pyro_error error = {.size = sizeof(error)};
     assert_int_equal(pyro_store_add_feedback(store, &feedback, &error), expected);
 }
 
@@ -196,7 +196,7 @@ static void test_feedback_returns(void **state)
     assert_string_equal(finding->note.ptr, "known");
     double integrity = second->app->integrity.confidence, prior = confidence / integrity;
     assert_true(fabs(finding->confidence - integrity * 2 * prior / 3) < 1e-9);
-    struct pyro_baseline baseline;
+    struct pyro_baseline baseline = {.size = sizeof(baseline)};
     assert_int_equal(pyro_store_baseline(store, "good", &baseline, NULL), PYRO_OK);
     assert_string_equal(baseline.application, "app-1");
     assert_non_null(strstr(baseline.report, "\"pyrometer.report/1\""));
@@ -211,16 +211,16 @@ static void test_refuses(void **state)
     (void)state;
     char other[160];
     pyro_store *store = NULL;
-    struct pyro_error error;
-    assert_int_equal(pyro_store_open("opensearch:http://localhost", NULL, &store, &error), PYRO_ERROR_ARGUMENT);
-    assert_int_equal(pyro_store_open("sqlite:", NULL, &store, &error), PYRO_ERROR_ARGUMENT);
-    assert_int_equal(pyro_store_open("sqlite:/nonexistent/folder/x.db", NULL, &store, &error), PYRO_ERROR_INPUT);
+    struct pyro_error error = {.size = sizeof(error)};
+    assert_int_equal(pyro_store_open("opensearch:http://localhost", NULL, NULL, &store, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_store_open("sqlite:", NULL, NULL, &store, &error), PYRO_ERROR_ARGUMENT);
+    assert_int_equal(pyro_store_open("sqlite:/nonexistent/folder/x.db", NULL, NULL, &store, &error), PYRO_ERROR_INPUT);
     snprintf(other, sizeof(other), "%s/text", folder);
     FILE *file = fopen(other, "w");
     fputs("this is not a database, but it is long enough to be looked at as one", file);
     fclose(file);
     snprintf(other, sizeof(other), "sqlite:%s/text", folder);
-    assert_int_equal(pyro_store_open(other, NULL, &store, &error), PYRO_ERROR_INPUT);
+    assert_int_equal(pyro_store_open(other, NULL, NULL, &store, &error), PYRO_ERROR_INPUT);
     unlink(other + 7);
     assert_null(store);
 }
