@@ -13,7 +13,8 @@ HEAD = """# Tables
 
 <!-- Made by docs/gen_tables.py from src/model/tables/*.def: edit those, then run it. -->
 
-`pyrometer sql LOG 'SELECT ...'` and `pyro_sql_query()` offer these tables to SQLite's SQL. They are read where they
+`pyrometer sql LOG 'SELECT ...'` and `pyro_sql_query()` offer these tables to SQLite's SQL;
+[`pyro_table_export()`](api.md#tables-as-arrow) gives them to other programs. They are read where they
 lie, without a copy; only statements that read are accepted. Unknown values are `NULL`. Durations are milliseconds unless
 a column's name says otherwise, times milliseconds since 1970-01-01 UTC, sizes bytes. The column `index` is a keyword of
 SQL: write `"index"`. Looking up rows by an equality (`stage = 5`, joins) uses an index that is made on first use.

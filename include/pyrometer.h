@@ -575,6 +575,72 @@ PYRO_API enum pyro_status pyro_sql_query(pyro_app *app, const char *statement, e
                                          const struct pyro_options *options, const struct pyro_writer *writer,
                                          struct pyro_error *error);
 
+/* The Arrow C data and stream interfaces, as Arrow defines them for every program to copy:
+ * https://arrow.apache.org/docs/format/CDataInterface.html. Their layout never changes. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_STREAM_INTERFACE */
+
+/* Gives one table (docs/tables.md) as an Arrow C stream. The caller releases it by its `release`.
+ * `columns`: names of columns, in the order wanted; NULL: all of them, and `column_count` is 0.
+ *
+ * A batch has 65,536 rows; the last one has the rest, and one whose texts would exceed 2 GiB has fewer. Columns are
+ * int64 ("l"), double ("g") or UTF-8 text ("u"). What the log does not say is null. The metadata of the schema has the
+ * meaning of the table ("doc"), and for each column its "doc" and its "unit", if it has one.
+ *
+ * Batches are copies: they stay valid after the stream and the application are released. The stream keeps the
+ * application alive. One thread uses a stream at a time. Without memory, get_next() returns ENOMEM; the next call tries
+ * the same batch again.
+ *
+ * `options`: allocator, which must outlive the stream, its schemas and its batches. PYRO_ERROR_ARGUMENT: there is no
+ * such table or column; the message names the nearest. */
+PYRO_API enum pyro_status pyro_table_export(pyro_app *app, const char *table, const char *const *columns,
+                                            size_t column_count, const struct pyro_options *options,
+                                            struct ArrowArrayStream *ret, struct pyro_error *error);
+
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
 /* Runs, their findings and the feedback on them, kept over time (docs/store.md). Several processes may use one store at
