@@ -78,7 +78,8 @@ def compile_problems() -> Iterator[str]:
             source.write_text(
                 "#include <pyrometer.h>\n#include <pyrometer.h>\nint main(void) { return PYRO_VERSION < 0; }\n"
             )
-            done = subprocess.run([*command, f"-std={language}", *warnings, str(source)], capture_output=True, text=True)
+            command += [f"-std={language}", *warnings, str(source)]
+            done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             yield f"pyrometer.h is not {language}:\n{done.stderr}"
 
