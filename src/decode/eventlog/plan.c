@@ -4,6 +4,7 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "decode/eventlog/fingerprint.h"
+#include "decode/eventlog/keys.h"
 
 /* Of an operator's text, and of one value of its metadata, this much is kept unless plans are wanted whole. */
 enum { PYRO_DETAIL_BYTES = 400, PYRO_METADATA_BYTES = 600 };
@@ -48,14 +49,13 @@ static uint32_t find_kind(struct pyro_builder *builder, uint32_t name, uint32_t 
 
 static void decode_metric(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan_metric *metric)
 {
-    PYRO_JSON_KEYS(keys, (NAME, "name"), (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_json_object object;
     uint32_t name = 0, type = 0;
     if (pyro_json_enter_object(json, &object))
-        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
-            if (key == NAME)
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, plan_metric_keys)) != PYRO_JSON_END;) {
+            if (key == METRIC_NAME)
                 name = decode_text(json, builder);
-            else if (key == ACCUMULATOR_ID)
+            else if (key == METRIC_ACCUMULATOR)
                 pyro_json_take_int(json, &metric->accumulator);
             else if (key == METRIC_TYPE)
                 type = decode_text(json, builder);
@@ -221,8 +221,6 @@ static void keep_texts(struct pyro_json *json, struct pyro_builder *builder, str
 static void decode_node(struct pyro_json *json, struct pyro_builder *builder, struct pyro_plan *plan, int32_t parent,
                         uint32_t depth)
 {
-    PYRO_JSON_KEYS(keys, (NODE_NAME, "nodeName"), (SIMPLE_STRING, "simpleString"), (CHILDREN, "children"),
-                   (METADATA, "metadata"), (METRICS, "metrics"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return;
@@ -235,20 +233,20 @@ static void decode_node(struct pyro_json *json, struct pyro_builder *builder, st
     struct node_texts texts = {PYRO_SLICE_NULL, PYRO_SLICE_NULL};
     *node = (struct pyro_plan_node){
         .name = UINT32_MAX, .detail = UINT32_MAX, .metadata = UINT32_MAX, .parent = parent, .depth = depth};
-    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END && !builder->failed;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, plan_node_keys)) != PYRO_JSON_END && !builder->failed;) {
         node = &plan->nodes.items[row]; /* children may have moved it */
         if (key == NODE_NAME) {
             node->name = decode_text(json, builder);
-        } else if (key == SIMPLE_STRING) {
+        } else if (key == NODE_TEXT) {
             pyro_json_take_string(json, &texts.detail, NULL);
-        } else if (key == CHILDREN) {
+        } else if (key == NODE_CHILDREN) {
             /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
             if (pyro_json_enter_array(json))
                 for (bool first = true; pyro_json_next_element(json, &first) && !builder->failed;)
                     decode_node(json, builder, plan, (int32_t)row, depth + 1);
-        } else if (key == METADATA && pyro_json_peek(json) == '{') {
+        } else if (key == NODE_METADATA && pyro_json_peek(json) == '{') {
             pyro_json_take_raw_fast(json, &texts.metadata);
-        } else if (key == METRICS) {
+        } else if (key == NODE_METRICS) {
             decode_metrics(json, builder, plan, row);
         } else {
             pyro_json_skip(json);

@@ -3,6 +3,7 @@
 #include "base/varint.h"
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
+#include "decode/eventlog/keys.h"
 #include "decode/eventlog/rdd_info.h"
 #include "decode/eventlog/stage_info.h"
 
@@ -10,8 +11,6 @@
  * internal, as it does the task metrics, which the tasks' own records give. Their ids go to the scratch buffer. */
 static void decode_accumulables(struct pyro_json *json, struct pyro_builder *builder)
 {
-    PYRO_JSON_KEYS(keys, (ID, "ID"), (NAME, "Name"), (UPDATE, "Update"), (VALUE, "Value"), (INTERNAL, "Internal"),
-                   (COUNT_FAILED_VALUES, "Count Failed Values"), (METADATA, "Metadata"));
     int64_t last = 0;
     pyro_strbuf_clear(&builder->scratch);
     if (!pyro_json_enter_array(json))
@@ -23,15 +22,15 @@ static void decode_accumulables(struct pyro_json *json, struct pyro_builder *bui
         bool internal = false;
         if (!pyro_json_enter_object(json, &object))
             continue;
-        for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+        for (int key; (key = PYRO_JSON_NEXT(json, &object, accumulable_keys)) != PYRO_JSON_END;) {
             char next = pyro_json_peek(json);
-            if (key == ID)
+            if (key == ACCUMULABLE_ID)
                 pyro_json_take_int(json, &id);
-            else if (key == VALUE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
+            else if (key == ACCUMULABLE_VALUE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
                 pyro_json_take_loose_int(json, &value);
-            else if (key == INTERNAL)
+            else if (key == ACCUMULABLE_INTERNAL)
                 pyro_json_take_bool(json, &internal);
-            else if (key == METADATA && next == '"')
+            else if (key == ACCUMULABLE_METADATA && next == '"')
                 pyro_json_take_string(json, &metadata, NULL);
             else
                 pyro_json_skip(json);

@@ -1,4 +1,5 @@
 /* SQL metrics of single tasks, for those who ask for them. */
+#include "decode/eventlog/keys.h"
 #include "decode/eventlog/task_events.h"
 
 /* Users' accumulators may hold fractions, which are none of SQL's business. */
@@ -14,20 +15,18 @@ static void take_update(struct pyro_json *json, int64_t *update)
 /* What the task added to one accumulator; Spark writes SQL metrics as texts and calls them internal. */
 static void decode_one(struct pyro_json *json, struct pyro_strbuf *metrics, int64_t *last)
 {
-    PYRO_JSON_KEYS(keys, (ID, "ID"), (NAME, "Name"), (UPDATE, "Update"), (VALUE, "Value"), (INTERNAL, "Internal"),
-                   (COUNT_FAILED_VALUES, "Count Failed Values"), (METADATA, "Metadata"));
     struct pyro_json_object object;
     struct pyro_slice metadata = PYRO_SLICE_NULL;
     int64_t id = PYRO_NONE, update = PYRO_NONE;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, accumulable_keys)) != PYRO_JSON_END;) {
         char next = pyro_json_peek(json);
-        if (key == ID)
+        if (key == ACCUMULABLE_ID)
             pyro_json_take_int(json, &id);
-        else if (key == UPDATE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
+        else if (key == ACCUMULABLE_UPDATE && (next == '"' || next == '-' || (next >= '0' && next <= '9')))
             take_update(json, &update);
-        else if (key == METADATA && next == '"')
+        else if (key == ACCUMULABLE_METADATA && next == '"')
             pyro_json_take_string(json, &metadata, NULL);
         else
             pyro_json_skip(json);

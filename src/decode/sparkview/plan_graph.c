@@ -3,6 +3,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "decode/eventlog/keys.h"
 #include "decode/sparkview/sql.h"
 
 enum { NONE = -1 };
@@ -42,16 +43,15 @@ static struct pyro_slice keep(struct graph *graph, struct pyro_slice raw)
 
 static void read_metric(struct pyro_json *json, struct graph *graph)
 {
-    PYRO_JSON_KEYS(keys, (NAME, "name"), (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_json_object object;
     struct pyro_slice name = PYRO_SLICE_LITERAL(""), type = PYRO_SLICE_LITERAL("");
     int64_t accumulator = 0;
     if (!pyro_json_enter_object(json, &object))
         return;
-    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END;) {
-        if (key == NAME)
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, plan_metric_keys)) != PYRO_JSON_END;) {
+        if (key == METRIC_NAME)
             pyro_json_take_string(json, &name, NULL);
-        else if (key == ACCUMULATOR_ID)
+        else if (key == METRIC_ACCUMULATOR)
             pyro_json_take_int(json, &accumulator);
         else if (key == METRIC_TYPE)
             pyro_json_take_string(json, &type, NULL);
@@ -94,8 +94,6 @@ static void add_child(struct graph *graph, int32_t parent, int32_t child)
 /* Nesting is bounded by the reader: PYRO_JSON_DEPTH. */
 static int32_t read_operator(struct pyro_json *json, struct graph *graph)
 {
-    PYRO_JSON_KEYS(keys, (NODE_NAME, "nodeName"), (SIMPLE_STRING, "simpleString"), (CHILDREN, "children"),
-                   (METADATA, "metadata"), (METRICS, "metrics"));
     struct pyro_json_object object;
     if (!pyro_json_enter_object(json, &object))
         return NONE;
@@ -107,19 +105,19 @@ static int32_t read_operator(struct pyro_json *json, struct graph *graph)
     struct operator operator= {
         .name = PYRO_SLICE_LITERAL(""), .text = PYRO_SLICE_LITERAL(""), .first = NONE, .last = NONE, .next = NONE};
     *added = operator;
-    for (int key; (key = PYRO_JSON_NEXT(json, &object, keys)) != PYRO_JSON_END && !graph->failed;) {
+    for (int key; (key = PYRO_JSON_NEXT(json, &object, plan_node_keys)) != PYRO_JSON_END && !graph->failed;) {
         if (key == NODE_NAME) {
             pyro_json_take_string(json, &operator.name, NULL);
-        } else if (key == SIMPLE_STRING) {
+        } else if (key == NODE_TEXT) {
             pyro_json_take_string(json, &operator.text, NULL);
-        } else if (key == CHILDREN && pyro_json_peek(json) == '[') {
+        } else if (key == NODE_CHILDREN && pyro_json_peek(json) == '[') {
             pyro_json_enter_array(json);
             for (bool first = true; pyro_json_next_element(json, &first) && !graph->failed;) {
                 int32_t child = read_operator(json, graph);
                 if (child != NONE)
                     add_child(graph, row, child);
             }
-        } else if (key == METRICS && pyro_json_peek(json) == '[') {
+        } else if (key == NODE_METRICS && pyro_json_peek(json) == '[') {
             operator.metric =(uint32_t) graph->metrics.count;
             pyro_json_enter_array(json);
             for (bool first = true; pyro_json_next_element(json, &first) && !graph->failed;)

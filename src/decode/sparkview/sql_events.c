@@ -1,6 +1,7 @@
 /* The events that tell of SQL executions. */
 #include "base/json.h"
 #include "base/text.h"
+#include "decode/eventlog/keys.h"
 #include "decode/sparkview/listener.h"
 
 /* What such events carry; each has some of it. */
@@ -101,7 +102,6 @@ static void on_adaptive_plan(struct pyro_listener *listener, const struct event 
 
 static void on_adaptive_metrics(struct pyro_listener *listener, const struct event *event)
 {
-    PYRO_JSON_KEYS(keys, (ACCUMULATOR_ID, "accumulatorId"), (METRIC_TYPE, "metricType"));
     struct pyro_sql_follower *sql = &listener->sql;
     size_t row = pyro_sql_enter(sql, event->id);
     struct pyro_json json;
@@ -115,8 +115,8 @@ static void on_adaptive_metrics(struct pyro_listener *listener, const struct eve
         struct pyro_slice type = PYRO_SLICE_LITERAL("");
         if (!pyro_json_enter_object(&json, &object))
             return;
-        for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
-            if (key == ACCUMULATOR_ID)
+        for (int key; (key = PYRO_JSON_NEXT(&json, &object, plan_metric_keys)) != PYRO_JSON_END;) {
+            if (key == METRIC_ACCUMULATOR)
                 pyro_json_take_int(&json, &accumulator);
             else if (key == METRIC_TYPE)
                 take_text(&json, &type);
