@@ -78,8 +78,8 @@ def wait_until(server: Server, **wanted: int) -> None:
     "statement, words",
     [
         (ENDLESS, "this took longer than allowed and was stopped"),
-        ("SELECT length(printf('%.*c', 900000000, 'x'))", "a value may have 16 MiB"),
-        ("SELECT length(zeroblob(900000000))", "a value may have 16 MiB"),
+        ("SELECT length(printf('%.*c', 900000000, 'x'))", "a value may have at most 16 MiB"),
+        ("SELECT length(zeroblob(900000000))", "a value may have at most 16 MiB"),
         ("SELECT fts3_tokenizer('simple')", "not authorized to use function: fts3_tokenizer"),
         ("SELECT load_extension('x')", "not authorized to use function: load_extension"),
         ("SELECT printf('%.*c',16000000,'a') LIKE '%' || printf('%.*c',900,'a') || 'b%'", "longer than allowed"),
@@ -97,7 +97,7 @@ def test_a_query_ends(server: Server, statement: str, words: str) -> None:
     [
         (
             "SELECT printf('%.*c', 6000000, 'x') AS a FROM tasks LIMIT 5",
-            "the answer is longer than 16 MiB: ask for less of it",
+            "the answer is longer than 16 MiB: ask for a smaller part",
         ),
         (
             "SELECT " + ", ".join(["printf('%.*c', 16000000, 'x')"] * 200),

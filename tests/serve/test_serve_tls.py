@@ -177,7 +177,7 @@ def test_a_broken_file_of_tokens(tmp_path: Path) -> None:
         assert status() == b"200"
         whole = file.read_text(encoding="ascii")
         file.write_text("vera nothing\n", encoding="ascii")
-        guarded.until(lambda: any("line 1: no token: the role" in line for line in guarded.said))
+        guarded.until(lambda: any("line 1: this is not a token: the role" in line for line in guarded.said))
         assert status() == b"200"
         guarded.server.process.send_signal(signal.SIGHUP)  # is said again when it is asked for
         guarded.until(lambda: len(guarded.said) == 2)

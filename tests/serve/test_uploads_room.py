@@ -78,7 +78,7 @@ def test_the_number_of_uploads(tmp_path: Path) -> None:
     with place.server:
         answers = at_once(place, [START.replace(b"app-bomb", b"app-%d" % i) for i in range(10)])
         assert sorted(status for status, _ in answers) == [201] * 3 + [507] * 7
-        assert "may be 3 files" in next(document["error"]["message"] for status, document in answers if status == 507)
+        assert "at most 3 uploads" in next(document["error"]["message"] for status, document in answers if status == 507)
         assert place.upload("x", b"no log")[0] == 507
         for path in place.uploads.iterdir():  # by somebody else
             path.unlink()

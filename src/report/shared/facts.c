@@ -91,7 +91,8 @@ void pyro_fact_where(struct pyro_strbuf *buffer, const struct pyro_finding *find
 void pyro_fact_cause(struct pyro_strbuf *buffer, const struct pyro_finding *finding)
 {
     /* Rules may name the place themselves where that makes the better sentence. */
-    static const char *const places[] = {"Stage ", "Job ", "Executor ", "SQL execution ", "Host "};
+    static const char *const places[] = {"Stage ", "Job ",    "Executor ", "SQL execution ",
+                                         "Host ",  "Stream ", "In all ",   "In some "};
     bool named = false;
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
         named = named || pyro_slice_starts_with(finding->cause, places[i]);

@@ -292,7 +292,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                             ? pyro_say(context, "%.0f %% of the data processed by ", 100 * value[HEAVY_SHARE]).ptr
                             : "more data in ";
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     bool shuffled = stage->shuffle_read_bytes > 0;
     const char *kind = !shuffled                           ? ""
                        : has_large_records(context, found) ? " It has larger records, not more records."

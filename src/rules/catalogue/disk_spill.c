@@ -190,7 +190,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double slot_memory = pyro_app_slot_memory(app);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site spill.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     finding->cause = pyro_say(context,
                               "%s: %.0f of %lld tasks spilled %s to disk (%s in memory): a task needs up to %s of "
                               "execution memory, a slot has about %s.%s",

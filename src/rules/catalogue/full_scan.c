@@ -114,7 +114,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         "let Spark prune partitions.%s",
         pyro_say_stage(context, spot->stage), spot->value[PARTITIONS], pyro_say_bytes(context, spot->value[BYTES]),
         spot->value[FILES], 100 * spot->value[KEPT], python ? ", a Python function," : "",
-        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " This applies to %zu scans at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "partitions_read", spot->value[PARTITIONS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "rows_kept_share", spot->value[KEPT], (double)NAN, "share");
     pyro_finding_evidence(context, finding, "read_bytes", spot->value[BYTES], (double)NAN, "bytes");

@@ -184,8 +184,8 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
     const struct pyro_stage *worst = &app->stages.items[found->worst];
     const char *heap = isfinite(used) ? pyro_say(context, "; the heap was %.0f %% full", 100 * used).ptr : "";
     finding->cause =
-        pyro_say(context, "%s: garbage collection took %s of %s task time (%.0f %%), most of it in %s (%.0f %%)%s.",
-                 found->everywhere ? "All stages together" : "Some stages", pyro_say_ms(context, found->gc),
+        pyro_say(context, "%s, garbage collection took %s of %s task time (%.0f %%), most of it in %s (%.0f %%)%s.",
+                 found->everywhere ? "In all stages together" : "In some stages", pyro_say_ms(context, found->gc),
                  pyro_say_ms(context, found->run), 100 * share, pyro_say_stage(context, found->worst),
                  100 * pyro_real(worst->gc_ms) / fmax(pyro_real(worst->run_ms), 1), heap);
     pyro_finding_evidence(context, finding, "gc_ms", found->gc, pyro_limit(context, HEALTHY_SHARE) * found->run, "ms");

@@ -89,13 +89,13 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         return;
     double read = pyro_real(context->app->stages.items[spot->stage].shuffle_read_bytes);
     pyro_finding_at_stage(context, finding, spot->stage);
-    finding->cause =
-        pyro_say(context,
-                 "%s: a window without PARTITION BY moved all %.0f rows (%s) to one task. This task sorted them for %s "
-                 "while %.0f slots were available.%s",
-                 pyro_say_stage(context, spot->stage), spot->value[ROWS], pyro_say_bytes(context, read),
-                 pyro_say_ms(context, spot->value[MS]), spot->value[SLOTS],
-                 end - first > 1 ? pyro_say(context, " %zu windows at this call site do so.", end - first).ptr : "");
+    finding->cause = pyro_say(
+        context,
+        "%s: a window without PARTITION BY moved all %.0f rows (%s) to one task. This task sorted them for %s "
+        "while %.0f slots were available.%s",
+        pyro_say_stage(context, spot->stage), spot->value[ROWS], pyro_say_bytes(context, read),
+        pyro_say_ms(context, spot->value[MS]), spot->value[SLOTS],
+        end - first > 1 ? pyro_say(context, " This applies to %zu windows at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "window_rows", spot->value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "task_ms", spot->value[MS], (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "slots", spot->value[SLOTS], (double)NAN, "count");

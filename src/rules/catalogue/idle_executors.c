@@ -280,7 +280,8 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
         verdict->release
             ? pyro_say(context, "For %s whole executors were not needed.", pyro_say_ms(context, verdict->stretch_ms))
                   .ptr
-            : pyro_say(context, "%.0f of %.0f executors are enough for this work.", verdict->wanted, verdict->executors)
+            : pyro_say(context, "%.0f of %.0f executors %s enough for this work.", verdict->wanted, verdict->executors,
+                       verdict->wanted < 1.5 ? "is" : "are")
                   .ptr;
     finding->cause = pyro_say(
         context, "While stages ran, slots without a task were %.0f %% of the allocated core time (%s of %s). %s",

@@ -155,7 +155,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     const double *value = found->value;
     struct pyro_slice wait = pyro_app_property(app, "spark.locality.wait");
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     pyro_finding_at_stage(context, finding, found->stage);
     finding->cause = pyro_say(context,
                               "%s: slots of %s were idle for %s of core time (%.0f %% of the stage's) while its tasks "

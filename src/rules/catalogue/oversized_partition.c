@@ -117,7 +117,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     const char *spill =
         value[SPILL] > 0 ? pyro_say(context, ", spilled %s to disk", pyro_say_bytes(context, value[SPILL])).ptr : "";
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     pyro_finding_at_stage(context, finding, found->stage);
     finding->cause = pyro_say(
         context, "%s: each of %lld tasks read %s (median)%s, and garbage collection took %.0f %% of their time.%s",

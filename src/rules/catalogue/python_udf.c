@@ -86,7 +86,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         pyro_say_stage(context, spot->stage), function_of(context, spot->about), spot->value[ROWS],
         spot->value[SENT] > 0 ? pyro_say(context, " (%s)", pyro_say_bytes(context, spot->value[SENT])).ptr : "",
         pyro_say_ms(context, spot->value[MS]), pyro_say_ms(context, run),
-        end - first > 1 ? pyro_say(context, " %zu operators at this call site do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " This applies to %zu operators at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "python_rows", spot->value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "python_sent_bytes", spot->value[SENT], (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "python_ms", spot->value[MS], (double)NAN, "ms");

@@ -134,7 +134,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_scans *s
         pyro_say_bytes(context, spot->value[RATE]), 100 * fmin(spot->value[SCAN_MS] / run, 1),
         peer ? pyro_say(context, "; another scan of this run got %s", pyro_say_bytes(context, best_rate * 1000)).ptr
              : "",
-        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " This applies to %zu scans at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "bytes_per_task_second", spot->value[RATE],
                           peer ? best_rate * 1000 : FAIR_RATE * 1000, "bytes");
     pyro_finding_evidence(context, finding, "read_bytes", spot->value[BYTES], (double)NAN, "bytes");

@@ -160,7 +160,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double mean = value[BYTES] / fmax(value[FILES], 1);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu scans at this call site do so.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu scans at this call site.", found->merged).ptr : "";
     finding->cause =
         pyro_say(context, "%s: %.0f %s, %s on average, %s in total. Opening a file costs as much as reading 4 MiB.%s",
                  pyro_say_stage(context, found->stage), value[FILES],

@@ -112,11 +112,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         shape = pyro_say(context, " into %.0f directories, because each of %.0f tasks has rows for many of them",
                          spot->value[PARTITIONS], spot->value[TASKS])
                     .ptr;
-    finding->cause =
-        pyro_say(context, "%s wrote %.0f files of %s on average, %s in total%s. %.0f files are enough.%s",
-                 pyro_say_stage(context, spot->stage), spot->value[FILES], pyro_say_bytes(context, mean),
-                 pyro_say_bytes(context, spot->value[BYTES]), shape, needed,
-                 end - first > 1 ? pyro_say(context, " %zu writes at this call site do so.", end - first).ptr : "");
+    finding->cause = pyro_say(
+        context, "%s wrote %.0f files of %s on average, %s in total%s. %.0f files are enough.%s",
+        pyro_say_stage(context, spot->stage), spot->value[FILES], pyro_say_bytes(context, mean),
+        pyro_say_bytes(context, spot->value[BYTES]), shape, needed,
+        end - first > 1 ? pyro_say(context, " This applies to %zu writes at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], needed, "count");
     pyro_finding_evidence(context, finding, "mean_file_bytes", mean, pyro_limit(context, TARGET_BYTES), "bytes");
     pyro_finding_evidence(context, finding, "written_bytes", spot->value[BYTES], (double)NAN, "bytes");

@@ -196,7 +196,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     finding->executor = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_executor, row));
     finding->host = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_host, row));
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site show it.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     finding->cause = pyro_say(
         context,
         "%s: task %lld took %s, its peers take %s; it has %.1f x their data; %s. %.0f of %lld tasks %s slow.%s",

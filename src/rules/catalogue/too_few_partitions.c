@@ -145,7 +145,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double median = pyro_real(stage->duration_median);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     const char *bytes = value[BYTES] > 0 ? pyro_say(context, " and %s", pyro_say_bytes(context, value[BYTES])).ptr : "";
     finding->cause = pyro_say(context, "%s: %lld task%s of %s%s%s, while %.0f slots were available.%s",
                               pyro_say_stage(context, found->stage), (long long)stage->partitions,

@@ -130,7 +130,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     double tasks = fmax(pyro_real(stage->tasks), 1);
     pyro_finding_at_stage(context, finding, found->stage);
     const char *more =
-        found->merged > 1 ? pyro_say(context, " %zu stages at this call site are like this.", found->merged).ptr : "";
+        found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     double bytes = pyro_stage_read_bytes(stage) / tasks;
     const char *reads =
         bytes > 0 ? pyro_say(context, ", each of which reads %s", pyro_say_bytes(context, bytes)).ptr : "";

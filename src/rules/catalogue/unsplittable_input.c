@@ -181,7 +181,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         pyro_say_bytes(context, spot->value[BYTES]), pyro_say_count(context, spot->value[TASKS], "task", "tasks"),
         pyro_say_bytes(context, spot->value[LARGEST]), pyro_say_bytes(context, spot->value[SPLIT]),
         pyro_say_ms(context, pyro_real(stage->duration_max)), spot->value[SLOTS],
-        end - first > 1 ? pyro_say(context, " %zu scans at this call site do so.", end - first).ptr : "");
+        end - first > 1 ? pyro_say(context, " This applies to %zu scans at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "tasks", spot->value[TASKS], spot->value[SLOTS], "count");
     pyro_finding_evidence(context, finding, "largest_task_bytes", spot->value[LARGEST], spot->value[SPLIT], "bytes");

@@ -219,5 +219,6 @@ void pyro_part_cases_report(struct pyro_rule_context *context, struct pyro_findi
 
 const char *pyro_part_cases_more(struct pyro_rule_context *context, const struct pyro_part_case *lead)
 {
-    return lead->stages > 1 ? pyro_say(context, " %zu stages at this call site show it.", lead->stages).ptr : "";
+    return lead->stages > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", lead->stages).ptr
+                            : "";
 }
