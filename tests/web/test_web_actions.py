@@ -210,7 +210,7 @@ def test_refusals_are_told_in_plain_words(browser: Any, tmp_path: Path) -> None:
             watched.page.set_input_files("input[type=file] >> nth=0", files)
             rows = uploaded(watched)
             assert "The log has 2 MiB; this server accepts at most 1 MiB per upload" in rows[0]
-            assert "No event log could be read from the upload" in rows[1]
+            assert "Cannot read an event log from the upload" in rows[1]
             assert "is ready" in rows[2]
             assert "The server has no room for the log" in rows[3]
         finally:
