@@ -23,8 +23,9 @@ from pathlib import Path
 import project
 
 LINES = 10
+MOST_UNREAD = 5  # files
 FOLDERS = ("src", "web/src")
-UNREAD = ("web/src/data/documents.ts",)  # lizard 1.24.3 breaks on it
+UNREAD = re.compile(r"Fail to parse file '([^']+)'")  # lizard 1.24.3 breaks on some correct TypeScript
 BASELINE = project.ROOT / "tools" / "repeats.txt"
 HEAD = "# What is written twice: lines of the longest block, two files. Made by tools/check_repeats.py --update\n"
 BLOCK = re.compile(r"^Duplicate block:\n-+\n(.*?)\n\^+$", re.S | re.M)
@@ -43,10 +44,15 @@ def first_function(path: Path) -> int:
 def found(root: Path = project.ROOT) -> Repeats:
     """The longest block that two files (or one with itself) share, and where it is."""
     words = [sys.executable, "-m", "lizard", "-Eduplicate", "-l", "c", "-l", "typescript", "-l", "tsx", *FOLDERS]
-    words += [word for name in UNREAD for word in ("-x", f"*{name}")]
-    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
-    if "Total duplicate rate" not in done.stdout:
-        sys.exit(f"lizard failed: {done.stderr.strip() or done.stdout[-500:]}")
+    for left in range(MOST_UNREAD, -1, -1):
+        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+        if "Total duplicate rate" in done.stdout:
+            break
+        unread = UNREAD.search(done.stderr)
+        if not unread or not left:
+            sys.exit(f"lizard failed: {done.stderr.strip() or done.stdout[-500:]}")
+        print(f"lizard cannot read {unread.group(1)}: left out")
+        words += ["-x", f"*{unread.group(1)}"]
     repeats: Repeats = {}
     for block in BLOCK.findall(done.stdout):
         places = [(name, int(first), int(last)) for name, first, last in PLACE.findall(block)]
