@@ -254,7 +254,7 @@ def bounds(which: str) -> str:
 
 def test_the_page_names_rules_and_thresholds_that_exist(pyrometer: Command, compressed_log: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    example = re.search(r"\n((?:    .*\n|\n)+)\n## Where", page)
+    example = re.search(r"\n((?:    .*\n|\n)+)\n## Locations", page)
     assert example
     (pyrometer.folder / "c.yaml").write_text(re.sub(r"^    ", "", example.group(1), flags=re.M))
     assert len(report(pyrometer, compressed_log, "--config", "c.yaml")["thresholds"]) == 4
