@@ -1,8 +1,9 @@
 /* One update at the folders: what has not changed is taken over, the rest is scanned, on several threads. */
 #include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/thread.h"
 #include "catalog/internal.h"
 #include "load/load.h"
@@ -28,8 +29,9 @@ struct job {
 
 struct state {
     const struct pyro_catalog_update *update;
-    struct known_file *files; /* by path */
+    struct known_file *files;
     size_t file_count;
+    struct pyro_map file_rows; /* hash of the path, or the next number that is free -> row + 1 */
     struct pyro_arena arena;
     pyro_catalog_logs logs; /* of the new list */
     PYRO_VEC(struct job) jobs;
@@ -48,10 +50,27 @@ static bool stopping(const struct state *state)
 
 /* ---- What is known ---- */
 
-static int compare_files(const void *a, const void *b)
+static bool add_file(struct state *state, const struct known_file *file)
 {
-    const struct known_file *x = a, *y = b;
-    return strcmp(x->path, y->path);
+    bool added = false;
+    for (uint64_t key = pyro_hash_slice(pyro_slice_from(file->path)); !added; key++) {
+        uint64_t *row = pyro_map_put(&state->file_rows, key, &added);
+        if (!row)
+            return false;
+        if (added)
+            *row = state->file_count + 1;
+    }
+    state->files[state->file_count++] = *file;
+    return true;
+}
+
+static const struct known_file *find_file(const struct state *state, const char *path)
+{
+    const uint64_t *row;
+    for (uint64_t key = pyro_hash_slice(pyro_slice_from(path)); (row = pyro_map_get(&state->file_rows, key)); key++)
+        if (strcmp(state->files[*row - 1].path, path) == 0)
+            return &state->files[*row - 1];
+    return NULL;
 }
 
 static bool index_files(struct state *state)
@@ -61,20 +80,18 @@ static bool index_files(struct state *state)
     for (size_t i = 0; i < count; i++)
         files += logs[i]->log.part_count;
     state->files = pyro_allocate(NULL, (files + 1) * sizeof(*state->files));
-    if (!state->files)
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    bool ok = state->files != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
         const struct pyro_log *log = &logs[i]->log;
         bool alone = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1;
-        for (size_t j = 0; j < log->part_count; j++)
+        for (size_t j = 0; ok && j < log->part_count; j++) {
+            const struct known_file file = {log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
             if (!log->parts[j].member.ptr &&
                 !logs[i]->passing) /* archives are listed anew: a file does not tell all that it holds */
-                state->files[state->file_count++] =
-                    (struct known_file){log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
+                ok = add_file(state, &file);
+        }
     }
-    if (state->file_count)
-        qsort(state->files, state->file_count, sizeof(*state->files), compare_files);
-    return true;
+    return ok;
 }
 
 static bool keep(struct state *state, const struct pyro_catalog_log *log)
@@ -90,9 +107,7 @@ static bool keep(struct state *state, const struct pyro_catalog_log *log)
 static bool unchanged(void *context, const char *path, const struct stat *status)
 {
     struct state *state = context;
-    const struct known_file key = {.path = path};
-    const struct known_file *file =
-        state->file_count ? bsearch(&key, state->files, state->file_count, sizeof(key), compare_files) : NULL;
+    const struct known_file *file = find_file(state, path);
     if (!file || !pyro_file_stamp_eq(file->stamp, pyro_file_stamp_of(status)))
         return false;
     return !file->alone || keep(state, file->log);
@@ -427,6 +442,7 @@ static void state_done(struct state *state)
     pyro_vec_done(&state->jobs, NULL);
     pyro_catalog_logs_done(&state->logs);
     pyro_release(NULL, state->files);
+    pyro_map_done(&state->file_rows);
     pyro_arena_done(&state->arena);
 }
 
@@ -471,6 +487,7 @@ enum pyro_status pyro_catalog_update(const struct pyro_catalog_update *update, s
 {
     struct state state = {.update = update};
     pyro_arena_init(&state.arena, NULL);
+    pyro_map_init(&state.file_rows, NULL);
     *ret = NULL;
     enum pyro_status status = run_update(&state, ret, error);
     state_done(&state);

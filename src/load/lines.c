@@ -15,6 +15,7 @@ struct lines {
     size_t len, capacity;
     size_t searched;    /* bytes of the buffer that hold no end of a line */
     size_t piece;       /* bytes to read next */
+    size_t first;       /* of the first piece, what is left to read: readers give as little as they like */
     uint64_t most_line; /* of this part */
     bool skipping;      /* the rest of a line beyond the limit */
     pyro_line_callback *callback;
@@ -37,7 +38,6 @@ static bool make_room(struct lines *lines)
     char *grown = pyro_reallocate(NULL, lines->buffer, wanted);
     if (!grown)
         return false;
-    memset(grown + lines->capacity, 0, wanted - lines->capacity);
     lines->buffer = grown;
     lines->capacity = wanted;
     return true;
@@ -95,8 +95,10 @@ static enum pyro_status read_part(const struct pyro_log_part *part, struct lines
         }
         status = pyro_reader_read(reader, lines->buffer + lines->len, lines->piece, &len, error);
         if (status == PYRO_OK) {
-            lines->piece = PIECE_BYTES;
+            lines->first -= len < lines->first ? len : lines->first;
+            lines->piece = lines->first ? lines->first : PIECE_BYTES;
             lines->len += len;
+            memset(lines->buffer + lines->len, 0, PYRO_SCAN_PADDING);
             *ret_stopped = !hand_out(lines, len == 0);
             status = *ret_stopped ? PYRO_OK : limit_line(lines, part, error);
             if (!pyro_cpu_charge(lines->meter, &lines->stamp) && status == PYRO_OK)
@@ -111,6 +113,7 @@ enum pyro_status pyro_lines_read(const struct pyro_log *log, pyro_line_callback 
                                  struct pyro_error *error)
 {
     struct lines lines = {.piece = FIRST_PIECE_BYTES,
+                          .first = FIRST_PIECE_BYTES,
                           .callback = callback,
                           .context = context,
                           .meter = log->meter,

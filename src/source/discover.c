@@ -148,13 +148,14 @@ static bool leads_out(const struct pyro_discovery *discovery, struct pyro_slice 
            realpath(path.ptr, real) && !pyro_path_is_inside(real, discovery->inside);
 }
 
+/* `link`: the path may be that of a symbolic link. */
 static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folder_scan *scan, struct pyro_slice path,
-                                  const struct stat *status)
+                                  const struct stat *status, bool link)
 {
     const struct pyro_known *known = discovery->known;
     enum pyro_name_kind kind = pyro_name_of(pyro_base_name(path)).kind;
     uint64_t stored = (uint64_t)status->st_size;
-    if (leads_out(discovery, path))
+    if (link && leads_out(discovery, path))
         return pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL(PYRO_LEADS_OUT));
     if (kind == PYRO_NAME_STATUS) /* empty by intent */
         return add_found(discovery, &scan->found, path, 0);
@@ -191,7 +192,7 @@ static enum pyro_status scan_entry(struct pyro_discovery *discovery, struct fold
     if (link && stat(path.ptr, &status) != 0)
         return pyro_add_failure(discovery, path, "cannot follow this symbolic link", errno);
     if (S_ISREG(status.st_mode))
-        return scan_file(discovery, scan, path, &status);
+        return scan_file(discovery, scan, path, &status, link);
     if (S_ISDIR(status.st_mode)) /* links to folders lead out of the place that was named */
         return link ? PYRO_OK : scan_subfolder(discovery, scan, path);
     return pyro_add_unreadable(discovery, path,
@@ -218,7 +219,7 @@ static enum pyro_status scan_names(struct pyro_discovery *discovery, struct fold
         else if (stat(path.ptr, &status) != 0)
             PYRO_TRY(errno == ENOENT ? PYRO_OK : pyro_add_failure(discovery, path, "cannot read", errno));
         else if (S_ISREG(status.st_mode))
-            PYRO_TRY(scan_file(discovery, scan, path, &status));
+            PYRO_TRY(scan_file(discovery, scan, path, &status, true));
         errno = 0;
     }
     return errno ? pyro_add_failure(discovery, folder, "cannot list this folder completely", errno) : PYRO_OK;
