@@ -158,6 +158,20 @@ def pyrometer_row(bench: Bench, log: Log, threads: Optional[int] = None) -> Row:
     return Row("pyrometer", f"**Pyrometer**{how}", does, log, run, version=version)
 
 
+def html_report(bench: Bench) -> Path:
+    return bench.cache / "report.html"
+
+
+def html_row(bench: Bench, log: Log) -> Row:
+    """The page that works from disk, with its predictions."""
+    if not bench.binary.exists():
+        raise CannotRun(f"{bench.binary} is not there: ./dev build")
+    command = [str(bench.binary), "diagnose", "--format", "html", "-o", str(html_report(bench)), str(log.path)]
+    does = "HTML report, `diagnose --format html`"
+    version = measuring.first_line([str(bench.binary), "--version"])
+    return Row("html", "**Pyrometer** html", does, log, lambda: bench.meter.run(command), version=version)
+
+
 def whatif_row(bench: Bench, log: Log) -> Row:
     """As many sizes of cluster as an aim speaks of."""
     if not bench.binary.exists():

@@ -75,6 +75,7 @@ class Serving:
     servers: list[Served] = field(default_factory=list)
     light_ms: Optional[float] = None  # p99 of light requests while all heavy places are taken
     missing: list[tuple[str, str]] = field(default_factory=list)
+    waits: list[tuple[str, str, Optional[bool]]] = field(default_factory=list)  # aims of latency.py
 
     def server(self, name: str) -> Optional[Served]:
         return next((one for one in self.servers if one.name == name), None)
@@ -357,7 +358,7 @@ def document(
     """All that is known, as Markdown."""
     words = {True: "met", False: "**not met**", None: "not measured"}
     parts = [table(SERVER_HEADINGS, server_rows(serving)), table(LOAD_HEADINGS, load_rows(serving))]
-    parts.append(table(["aim", "measured", "met"], [[text, told, words[met]] for text, told, met in aims(serving)]))
+    parts.append(table(["aim", "measured", "met"], [[text, told, words[met]] for text, told, met in aims(serving) + serving.waits]))
     if load > busy:
         warning = f"Measured on a busy machine (load {load:.1f}): times are too long and rates too low. Repeat it."
         parts.insert(0, f"**{warning}**")
