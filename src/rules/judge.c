@@ -27,7 +27,8 @@ struct judging {
 
 /* ---- Rules ---- */
 
-enum { PREPARE_REPLAY = RULES_MOST }; /* instead of a row */
+/* The replay is prepared beside few rules, when what most of them needed is freed. */
+enum { PREPARE_REPLAY = RULES_MOST /* instead of a row */, REPLAY_WAVE = 1 };
 
 static size_t row_of(const char *id)
 {
@@ -95,14 +96,14 @@ static bool run_rules(struct judging *judging, const struct pyro_stop *stop)
 {
     struct pyro_crew_work work = {.work = judge_one, .context = judging, .stop = stop};
     size_t done = 0;
-    for (unsigned wave = 0; done < pyro_rule_count; wave++) {
+    for (unsigned wave = 0; wave <= REPLAY_WAVE || done < pyro_rule_count; wave++) {
         work.count = 0;
-        if (wave == 0) /* first, since it takes longest */
+        if (wave == REPLAY_WAVE)
             judging->wave[work.count++] = PREPARE_REPLAY;
         for (size_t i = 0; i < pyro_rule_count; i++)
             if (wave_of(pyro_rules[i]) == wave)
                 judging->wave[work.count++] = i;
-        done += work.count - (wave == 0);
+        done += work.count - (wave == REPLAY_WAVE);
         if (!pyro_crew_run(judging->threads, &work))
             return false;
     }
@@ -207,7 +208,9 @@ bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config
         pyro_arena_init(&judging->scratch[i], allocator);
     judging->shared =
         (struct pyro_rule_context){.app = diagnosis->app, .arena = &judging->temporary, .scratch = &judging->temporary};
-    bool ok = prepare(judging) && run_rules(judging, stop) && merge(judging) && price(judging, stop);
+    bool ok = prepare(judging) && run_rules(judging, stop) && merge(judging);
+    pyro_arena_done(&judging->temporary); /* before pricing takes its memory */
+    ok = ok && price(judging, stop);
     done(judging);
     return ok;
 }
