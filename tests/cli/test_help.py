@@ -184,3 +184,10 @@ COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _pyrometer; printf '%s\\n' "${
 """
     run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert set(run.stdout.split()) == expected
+
+
+def test_sql_names_every_table(pyrometer: Command) -> None:  # noqa: F811
+    tables = re.findall(r"^PYRO_TABLE\((\w+),", (ROOT / "src/model/tables/tables.def").read_text(encoding="utf-8"), re.M)
+    assert len(tables) > 10
+    words = re.findall(r"\w+", pyrometer("sql", "--help").stdout)
+    assert [table for table in tables if table not in words] == []

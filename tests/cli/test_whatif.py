@@ -135,6 +135,17 @@ def test_text(pyrometer: Command) -> None:
     assert "\x1b" in pyrometer("whatif", BASE, "--color", "always").stdout
 
 
+def test_a_narrow_terminal_keeps_the_interval(pyrometer: Command) -> None:
+    keys = ("spark.sql.shuffle.partitions=400", "spark.sql.adaptive.coalescePartitions.enabled=false")
+    sets = [word for key in keys for word in ("--set", key)]
+    for words in (sets, [*sets, "--sweep", "executors=1,2,4"]):
+        out = pyrometer("whatif", BASE, *words, "--width", "80").stdout
+        assert all(len(line) <= 80 for line in out.splitlines())
+        assert all(key in " ".join(out.split()) for key in keys), "what all scenarios have in common is said once"
+        table = out[out.index("SCENARIOS") :].splitlines()
+        assert "between" in table[1] and re.search(r"\d-[\d.]+ (?:s|min) +[-+]\d+ %", table[2]), table[:3]
+
+
 def test_locality(pyrometer: Command) -> None:
     """A run that waited ten seconds for locality in four stages, and one that never did."""
     waits = ["--sweep", "spark.locality.wait=0,3s,10s,20s"]

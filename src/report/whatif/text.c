@@ -65,6 +65,7 @@ struct shown {
     struct pyro_grid_column columns[PYRO_GRID_COLUMNS];
     size_t count;
     bool memory, cost;
+    bool same[PYRO_PREDICTED_SETTINGS]; /* given to all scenarios with one value: said once, above the table */
     unsigned settings[PYRO_GRID_COLUMNS];
     size_t setting_count;
 };
@@ -80,6 +81,15 @@ static const char *short_key(const char *key)
             dots++;
         }
     return best;
+}
+
+static bool is_same(const struct pyro_whatif *whatif, unsigned setting)
+{
+    struct pyro_slice value = whatif->scenarios[0].given[setting];
+    for (size_t n = 1; n < whatif->scenario_count && value.ptr; n++)
+        if (!whatif->scenarios[n].given[setting].ptr || !pyro_slice_eq(whatif->scenarios[n].given[setting], value))
+            return false;
+    return value.ptr != NULL;
 }
 
 static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown)
@@ -102,6 +112,9 @@ static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown
         if (!any[i] || shown->setting_count == SETTINGS || i == PYRO_PREDICTED_EXECUTORS || i == PYRO_PREDICTED_CORES ||
             i == PYRO_PREDICTED_MEMORY)
             continue;
+        shown->same[i] = is_same(whatif, i);
+        if (shown->same[i])
+            continue;
         shown->settings[shown->setting_count++] = i;
         shown->columns[shown->count++] =
             (struct pyro_grid_column){pyro_predicted_settings[i].alias ? pyro_predicted_settings[i].alias
@@ -111,13 +124,13 @@ static void choose_columns(const struct pyro_whatif *whatif, struct shown *shown
     shown->columns[shown->count++] = (struct pyro_grid_column){"Time", true, 0, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"between", true, 2, false};
     shown->columns[shown->count++] = (struct pyro_grid_column){"", true, 1, false};
-    shown->columns[shown->count++] = (struct pyro_grid_column){"Core-h", true, 0, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Core-h", true, 3, false};
     for (size_t n = 0; n < whatif->scenario_count; n++)
         shown->cost = shown->cost || whatif->scenarios[n].cost == whatif->scenarios[n].cost;
     if (shown->cost)
         shown->columns[shown->count++] = (struct pyro_grid_column){"Cost", true, 0, false};
-    shown->columns[shown->count++] = (struct pyro_grid_column){"Used", true, 0, false};
-    shown->columns[shown->count++] = (struct pyro_grid_column){"", false, 3, true};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"Used", true, 4, false};
+    shown->columns[shown->count++] = (struct pyro_grid_column){"", false, 5, true};
 }
 
 static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, const struct pyro_scenario *scenario,
@@ -142,12 +155,31 @@ static void add_times(struct pyro_grid *grid, const struct pyro_whatif *whatif, 
     pyro_grid_next(grid);
 }
 
-static void add_table(struct pyro_section *section, const struct pyro_whatif *whatif, struct shown *shown)
+/* The settings that all scenarios have in common. */
+static void add_same(struct pyro_page *page, const struct pyro_whatif *whatif, const struct shown *shown,
+                     struct pyro_strbuf *line)
+{
+    const char *before = whatif->scenario_count > 1 ? "All scenarios set " : "The scenario sets ";
+    pyro_strbuf_clear(line);
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
+        if (!shown->same[i])
+            continue;
+        const struct pyro_predicted_setting *setting = &pyro_predicted_settings[i];
+        pyro_strbuf_printf(line, "%s%s=", before, setting->key ? setting->key : setting->alias);
+        pyro_strbuf_add_slice(line, whatif->scenarios[0].given[i]);
+        before = ", ";
+    }
+    if (line->len == 0)
+        return;
+    pyro_strbuf_add_char(line, '.');
+    pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+}
+
+static void add_table(struct pyro_section *section, const struct pyro_whatif *whatif, const struct shown *shown)
 {
     struct pyro_grid *grid = &section->grid;
     int64_t most = 0;
     section->title = "Scenarios";
-    choose_columns(whatif, shown);
     grid->columns = shown->columns;
     grid->column_count = shown->count;
     for (size_t n = 0; n < whatif->scenario_count; n++)
@@ -259,6 +291,8 @@ void pyro_whatif_text(struct pyro_output *output, const struct pyro_whatif *what
         pyro_page_wrap(&page, PYRO_STYLE_WARN, "",
                        PYRO_SLICE_LITERAL("The log is incomplete, and so is the prediction."));
     add_optimum(&page, whatif, &line);
+    choose_columns(whatif, &shown);
+    add_same(&page, whatif, &shown, &line);
     add_table(&section, whatif, &shown);
     pyro_text_section(&page, &section, &line);
     add_findings(&page, whatif, &line);
