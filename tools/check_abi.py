@@ -2,7 +2,7 @@
 """Refuse a change of the library's interface that breaks programs which were linked with it.
 
     check_abi.py libpyrometer.so          compare with tools/abi/pyrometer.abi
-    check_abi.py libpyrometer.so --write  write that file anew
+    check_abi.py libpyrometer.so --write  write that file again
 
 abidiff (abigail-tools) compares what pyrometer.h says of every function, struct
 and enum with what it said before, whatever the build's own options are: it is

@@ -3,7 +3,7 @@
 
     check_dead_code.py build/pyrometer
 
-The command is linked once more with all of the library, the exported functions
+The command is linked again with all of the library, the exported functions
 being needed, and the linker says which functions it can leave out
 (--gc-sections). One that the compiler put into its callers is left out too: it
 counts as called when its name stands where it is neither declared nor defined.

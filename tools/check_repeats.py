@@ -7,7 +7,7 @@ Blocks of at least LINES lines that are equal but for names and numbers count,
 in src/ and web/src/; tables above a file's first function have equal shapes on
 purpose. What was there before stands in tools/repeats.txt: two
 files, and the longest block that they share. A new pair is refused, and so is
-a longer block of an old one; --update writes the list anew. Needs lizard
+a longer block of an old one; --update writes the list again. Needs lizard
 (tests/requirements.txt).
 """
 

@@ -340,7 +340,7 @@ static const struct cli_example examples[] = {
      "The page that pyrometer serve shows, in one file that needs no server and no network."},
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},
     {"pyrometer diagnose --details --tz local application_1700000000000_0042.zip",
-     "The archive that a History Server hands out, with every stage and executor."},
+     "The archive that a History Server sends, with every stage and executor."},
     {"pyrometer diagnose http://localhost:18080/history/app-20260101120000-0001/jobs/",
      "An application of a History Server, by the address of any of its pages."},
     {"pyrometer diagnose http://localhost:4040", "A running application, from its live UI."},

@@ -78,10 +78,10 @@ static int run(const struct cli_call *call)
 
 static const struct cli_option options[] = {
     {"format", 'f', "FORMAT", "text json", "text", "How to write it."},
-    {"tokens", 0, "FILE", NULL, NULL, "Try this file of tokens, as 'serve --tokens' would."},
-    {"tls-cert", 0, "FILE", NULL, NULL, "Try this certificate (PEM) with the key of --tls-key."},
-    {"tls-key", 0, "FILE", NULL, NULL, "The certificate's key (PEM)."},
-    {"cache", 0, "DIR", NULL, NULL, "Look at this cache folder instead of the one that 'serve' takes by itself."},
+    {"tokens", 0, "FILE", NULL, NULL, "Test this file of tokens, as for 'serve --tokens'."},
+    {"tls-cert", 0, "FILE", NULL, NULL, "Test this certificate (PEM) with the key of --tls-key."},
+    {"tls-key", 0, "FILE", NULL, NULL, "The private key of the certificate (PEM)."},
+    {"cache", 0, "DIR", NULL, NULL, "Test this cache folder instead of the default of 'serve'."},
     CLI_OPTION_HELP,
     {0},
 };

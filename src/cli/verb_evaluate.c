@@ -51,7 +51,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer evaluate corpus/", "How often each rule is right on every labeled run."},
+    {"pyrometer evaluate corpus/", "How often each rule is correct, over all labeled runs."},
     {"pyrometer evaluate corpus/ --split held-out -f markdown", "Only on runs that were not used to write the rules."},
     {"pyrometer evaluate corpus/ --store sqlite:runs.db", "Also on feedback that people gave on their own runs."},
     {0},

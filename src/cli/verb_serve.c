@@ -329,7 +329,7 @@ static const struct cli_option options[] = {
      "Check the folders this often, from 100ms to 1d, for logs that are new, have grown, were renamed or were removed. "
      "Changes in local folders are noticed sooner."},
     {"stale-after", 0, "TIME", NULL, "24h",
-     "List a log that has no end as truncated, not as running, when it has not grown for this long."},
+     "List a log without an end as truncated, not as running, if it has not grown for this time."},
     {"cache", 0, "DIR", NULL, NULL,
      "Keep an index of the logs in this folder, so that the next start reads only changed logs. Default: "
      "$XDG_CACHE_HOME/pyrometer, or ~/.cache/pyrometer."},

@@ -62,12 +62,12 @@ void pyro_compared_causes(struct pyro_section *section, const struct pyro_compar
     unsigned order[PYRO_CAUSES];
     (void)options;
     section->title = "Where the difference comes from";
-    pyro_strbuf_add_text(&section->lead, "The causes add up exactly to the difference, ");
+    pyro_strbuf_add_text(&section->lead, "The causes add up exactly to the difference of ");
     if (comparison->after_ms != comparison->before_ms)
         add_change(&section->lead, pyro_sub_saturating(comparison->after_ms, comparison->before_ms));
     else
         pyro_strbuf_add_text(&section->lead, "0 ms");
-    pyro_strbuf_add_text(&section->lead, ", exactly.");
+    pyro_strbuf_add_char(&section->lead, '.');
     section->grid.columns = columns;
     section->grid.column_count = 2;
     pyro_causes_order(comparison->causes, pyro_sub_saturating(comparison->after_ms, comparison->before_ms), order);
@@ -161,7 +161,7 @@ static void add_stage(struct pyro_grid *grid, const struct pyro_comparison *comp
     pyro_grid_next(grid);
     unsigned cause = pyro_compared_main_cause(row);
     cell_words(grid, row->before < 0        ? "new"
-                     : row->after < 0       ? "gone"
+                     : row->after < 0       ? "removed"
                      : cause == PYRO_CAUSES ? ""
                                             : pyro_cause_names[cause]);
     pyro_strbuf_add_slice(&grid->text, pyro_compared_site(comparison, row));

@@ -45,7 +45,7 @@ export function uniqueIds(runs: Identity[]): string[] {
     });
 }
 
-/** What the page brings along: documents by address, long ones as text in base64 until somebody looks at them. */
+/** What the page brings along: documents by address, long ones as text in base64 until a page shows them. */
 interface Brought {
     documents: Map<string, unknown>;
     unreadable: { path: string; error: string }[];

@@ -118,7 +118,7 @@ function columnsFor(rows: Row[]): ListColumn[] {
     );
 }
 
-/** Words are asked for once nobody has typed for a moment. */
+/** Words are asked for when the user has not typed for a moment. */
 const TYPING_MS = 200;
 
 function Filters({ question, list }: { question: Question; list: List }) {

@@ -115,7 +115,7 @@ function Chooser({ folder, onFiles }: { folder: boolean; onFiles: (files: Named[
 function Drop({ onFiles }: { onFiles: (files: Named[]) => void }) {
     const [over, setOver] = useState(false);
     return (
-        // biome-ignore lint/a11y/noStaticElementInteractions: dropping has buttons beside it that do the same
+        // biome-ignore lint/a11y/noStaticElementInteractions: buttons next to the drop area do the same
         <div
             class={`drop ${over ? "over" : ""}`}
             onDragOver={(event) => {

@@ -3,7 +3,7 @@ import { graphlib, layout } from "@dagrejs/dagre";
 import type { Plan, PlanNode } from "./types";
 
 export const BOX = { width: 208, height: 62 };
-/** Beyond so many operators a picture helps nobody: the table shows them. */
+/** With more operators than this a picture does not help: the table shows them. */
 export const MOST_NODES = 800;
 
 export interface Placed {

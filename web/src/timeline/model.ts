@@ -181,7 +181,7 @@ export function firstAfter(model: TimelineModel, row: TaskRow, time: number): nu
     return low;
 }
 
-/** How many tasks ran, on average, in each of so many equal parts of the run. */
+/** How many tasks ran, on average, in each of this number of equal parts of the run. */
 export function concurrency(model: TimelineModel, bins: number): Float64Array {
     const level = new Float64Array(bins + 1);
     const width = model.length / bins;

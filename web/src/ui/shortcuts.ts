@@ -1,4 +1,4 @@
-/** Keys: one character, or "g o": one after the other. Nothing is taken while somebody types. */
+/** Keys: one character, or "g o": one after the other. Keys do nothing while the user types. */
 import { useEffect } from "preact/hooks";
 
 export type Shortcuts = Record<string, () => void>;

@@ -1,4 +1,4 @@
-/** A table that sorts by its columns, and shows so many rows at first. */
+/** A table that sorts by its columns, and shows a limited number of rows at first. */
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count } from "../format";
