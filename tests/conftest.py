@@ -37,8 +37,8 @@ from application import Application, read_application  # noqa: E402
 SPARK_TESTS_ARTIFACT = "org.apache.spark:spark-core_2.12:3.5.6:jar:tests"
 pytest_plugins = ["servers.shared"]  # fixtures: History Servers of the whole suite
 NOT_LOGS = {".md", ".tsv", ".txt", ".py", ".json", ".sh"}
-TIME_LIMIT_S = 20.0
 SANITIZERS = bool({"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ))
+TIME_LIMIT_S = 60.0 if SANITIZERS else 20.0  # of what hangs
 
 
 class Run(NamedTuple):
