@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -206,7 +207,7 @@ def keep_busy(address: str, log: Log, stop: threading.Event) -> None:
         try:
             with urllib.request.urlopen(f"{address}/{path}", timeout=60) as answer:
                 answer.read()
-        except OSError:  # refused: there is no place
+        except (OSError, http.client.HTTPException):  # refused, or stopped while it was sent: there is no place
             stop.wait(0.1)
 
 

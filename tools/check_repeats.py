@@ -27,7 +27,7 @@ MOST_UNREAD = 5  # files
 FOLDERS = ("src", "web/src")
 UNREAD = re.compile(r"Fail to parse file '([^']+)'")  # lizard 1.24.3 breaks on some correct TypeScript
 BASELINE = project.ROOT / "tools" / "repeats.txt"
-HEAD = "# What is written twice: lines of the longest block, two files. Made by tools/check_repeats.py --update\n"
+HEAD = "# What is written twice: lines of the longest block, two files; and what lizard cannot read. Made by tools/check_repeats.py --update\n"
 BLOCK = re.compile(r"^Duplicate block:\n-+\n(.*?)\n\^+$", re.S | re.M)
 PLACE = re.compile(r"^(?:\./)?(.+):(\d+) ~ (\d+)$", re.M)
 
@@ -41,18 +41,20 @@ def first_function(path: Path) -> int:
     return next((number for number, line in enumerate(lines, 1) if line == "{"), 0)
 
 
-def found(root: Path = project.ROOT) -> Repeats:
-    """The longest block that two files (or one with itself) share, and where it is."""
+def found(root: Path = project.ROOT, unread: list[str] | None = None) -> Repeats:
+    """The longest block that two files (or one with itself) share, and where it is. Adds files that lizard cannot read."""
+    unread = [] if unread is None else unread
     words = [sys.executable, "-m", "lizard", "-Eduplicate", "-l", "c", "-l", "typescript", "-l", "tsx", *FOLDERS]
-    for left in range(MOST_UNREAD, -1, -1):
-        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    while True:
+        left_out = [word for name in unread for word in ("-x", f"*{name}")]
+        done = subprocess.run([*words, *left_out], cwd=root, capture_output=True, text=True, check=False)
         if "Total duplicate rate" in done.stdout:
             break
-        unread = UNREAD.search(done.stderr)
-        if not unread or not left:
+        failed = UNREAD.search(done.stderr)
+        if not failed or len(unread) == MOST_UNREAD:
             sys.exit(f"lizard failed: {done.stderr.strip() or done.stdout[-500:]}")
-        print(f"lizard cannot read {unread.group(1)}: left out")
-        words += ["-x", f"*{unread.group(1)}"]
+        print(f"lizard cannot read {failed.group(1)}: left out")
+        unread.append(failed.group(1))
     repeats: Repeats = {}
     for block in BLOCK.findall(done.stdout):
         places = [(name, int(first), int(last)) for name, first, last in PLACE.findall(block)]
@@ -65,20 +67,22 @@ def found(root: Path = project.ROOT) -> Repeats:
     return repeats
 
 
-def known() -> dict[tuple[str, str], int]:
-    """What the list holds."""
-    rows = (line.split() for line in BASELINE.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
-    return {(one, other): int(lines) for lines, one, other in rows}
+def known() -> tuple[dict[tuple[str, str], int], list[str]]:
+    """What the list holds: pairs of files, and files that lizard cannot read (each costs a run that fails)."""
+    rows = [line.split() for line in BASELINE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    pairs = {(row[1], row[2]): int(row[0]) for row in rows if row[0] != "unread"}
+    return pairs, [row[1] for row in rows if row[0] == "unread"]
 
 
 def main() -> None:
-    repeats = found()
+    before, unread = known()
+    repeats = found(unread=unread)
     if sys.argv[1:] == ["--update"]:
         rows = sorted((pair, lines) for pair, (lines, _) in repeats.items())
-        BASELINE.write_text(HEAD + "".join(f"{lines} {one} {other}\n" for (one, other), lines in rows), encoding="utf-8")
+        text = "".join(f"{lines} {one} {other}\n" for (one, other), lines in rows)
+        BASELINE.write_text(HEAD + text + "".join(f"unread {name}\n" for name in unread), encoding="utf-8")
         print(f"{len(rows)} pairs of files")
         return
-    before = known()
     problems = [
         f"{lines} lines are written twice: {where}; share them, or run tools/check_repeats.py --update"
         for pair, (lines, where) in sorted(repeats.items())
