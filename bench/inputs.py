@@ -108,29 +108,31 @@ class Inputs:
 
     def zstd(self, name: str) -> Log:
         """The same log as one frame: no checksum, size unknown."""
-        plain = self.plain(name)
-        path = plain.path.with_suffix(".zst")
-        if not path.exists():
-            self.say(f"compressing the {name} log")
-            part = path.with_suffix(".part")
-            with plain.path.open("rb") as source, part.open("wb") as out:
-                command = ["zstd", "-3", "-q", "-c", "--single-thread", "--no-check"]
-                subprocess.run(command, stdin=source, stdout=out, check=True)
-            part.rename(path)
-        return Log(f"{name}, zstd", path, plain.plain_bytes, plain.tasks, plain.lines, plain.application)
+
+        def write(source: BinaryIO, out: BinaryIO) -> None:
+            command = ["zstd", "-3", "-q", "-c", "--single-thread", "--no-check"]
+            subprocess.run(command, stdin=source, stdout=out, check=True)
+
+        return self.compressed(name, "zstd", ".zst", write)
 
     def frames(self, name: str) -> Log:
         """The same log as Spark's zstd codec leaves it: a frame ends where Spark flushes, level 1, size unknown."""
+
+        def write(source: BinaryIO, out: BinaryIO) -> None:
+            out.writelines(frames_of(source))
+
+        return self.compressed(name, "zstd frames", ".frames.zst", write)
+
+    def compressed(self, name: str, kind: str, suffix: str, write: Callable[[BinaryIO, BinaryIO], None]) -> Log:
         plain = self.plain(name)
-        path = plain.path.with_suffix(".frames.zst")
+        path = plain.path.with_suffix(suffix)
         if not path.exists():
-            self.say(f"compressing the {name} log as Spark does")
+            self.say(f"compressing the {name} log: {kind}")
             part = path.with_suffix(".part")
             with plain.path.open("rb") as source, part.open("wb") as out:
-                for frame in frames_of(source):
-                    out.write(frame)
+                write(source, out)
             part.rename(path)
-        return Log(f"{name}, zstd frames", path, plain.plain_bytes, plain.tasks, plain.lines, plain.application)
+        return Log(f"{name}, {kind}", path, plain.plain_bytes, plain.tasks, plain.lines, plain.application)
 
     def small_logs(self) -> Path:
         """A folder of many small logs, each of another application."""

@@ -86,7 +86,7 @@ static void read_own_expressions(struct scan *scan, struct pyro_slice line)
         }
 }
 
-/* Keys of events that say when they happened; false: it is no time of an event. */
+/* The latest of the times that an event, or an object in it, has. */
 static void take_times(const struct pyro_tree *event, int64_t *latest_ms)
 {
     static const char *const keys[] = {"Timestamp",   "time",        "Submission Time",
@@ -164,8 +164,8 @@ static bool scan_time(void *context, struct pyro_slice line)
     return true;
 }
 
-/* Calls `each` for the lines in the last bytes of a file. False: they could not be read. */
-static bool read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *each, struct scan *scan)
+/* Calls `each` for the lines in the last bytes of a file; for none if they cannot be read. */
+static void read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *each, struct scan *scan)
 {
     uint64_t from = size > bytes ? size - bytes : 0;
     char *tail = pyro_allocate(NULL, bytes + PYRO_SCAN_PADDING);
@@ -182,12 +182,11 @@ static bool read_last(int fd, uint64_t size, size_t bytes, pyro_line_callback *e
     }
     scan->failed |= !tail;
     pyro_release(NULL, tail);
-    return len >= 0;
 }
 
-/* The last piece of a plain file: the last event is the end, in most logs. False: it is no plain file. `running`: as
+/* The last piece of a plain file: the last event is the end, in most logs. False: it is no plain file. As
  * Spark does, a log whose name says that it is being written is not searched for its end. */
-static bool scan_tail(const struct pyro_log *log, bool running, struct scan *scan)
+static bool scan_tail(const struct pyro_log *log, struct scan *scan)
 {
     struct pyro_reader *reader = NULL;
     int fd;
@@ -195,7 +194,7 @@ static bool scan_tail(const struct pyro_log *log, bool running, struct scan *sca
     if (log->part_count == 0 || pyro_reader_open(&log->parts[log->part_count - 1], NULL, &reader, NULL) != PYRO_OK)
         return false;
     bool plain = pyro_reader_is_plain_file(reader, &fd, &size);
-    if (plain && !running) {
+    if (plain && !log->in_progress) {
         read_last(fd, size, FIRST_TAIL_BYTES, scan_line, scan);
         if (!scan->ended && size > FIRST_TAIL_BYTES)
             read_last(fd, size, TAIL_BYTES, scan_line, scan);
@@ -208,7 +207,7 @@ static bool scan_tail(const struct pyro_log *log, bool running, struct scan *sca
 
 static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)
 {
-    bool plain = scan_tail(log, log->in_progress, scan);
+    bool plain = scan_tail(log, scan);
     if (log->in_progress)
         return PYRO_OK;
     if (!plain)
