@@ -151,6 +151,11 @@ def noise(repeats: List[Row]) -> List[str]:
     return lines
 
 
+def kind_of(row: Row) -> str:
+    """Return whether the tasks of a pair work or wait, and its split."""
+    return f"{'work' if row['pair']['computes'] else 'wait'}, {row['pair']['split']}"
+
+
 def sections(rows: List[Row], repeats: List[Row]) -> Dict[str, List[str]]:
     """Return the generated parts of the page by name."""
     beside = [row for row in rows if "sparklens_error" in row]
@@ -158,7 +163,7 @@ def sections(rows: List[Row], repeats: List[Row]) -> Dict[str, List[str]]:
     told = sum(1 for row in rows if "within" in row)
     return {
         "summary": [
-            *summary(rows, "split", lambda row: row["pair"]["split"], ["Pyrometer"]),
+            *summary(rows, "tasks, split", kind_of, ["Pyrometer"]),
             "",
             *summary(rows, "job", lambda row: row["pair"]["job"], ["Pyrometer"]),
             "",

@@ -43,7 +43,8 @@ JOBS: Sequence[Job] = (
         SHORT
         + ("disk-spill", "gc-pressure", "too-few-partitions", "shuffle-heavy", "shuffle-write-slow", "memory-near-limit")
         + ("shuffle-fetch-wait", "slow-read", "straggler", "idle-executors")
-        + ("missing-cache", "aqe-disabled"),  # the sorted rows are asked twice, and joining partitions is off: both true
+        # the sorted rows are asked twice, joining partitions is off, and 200 tasks read 41 bytes each: all true
+        + ("missing-cache", "aqe-disabled", "too-many-partitions"),
         conf=NO_COALESCE,
     ),
     Job(

@@ -28,10 +28,11 @@ sys.path.insert(0, str(ROOT / "tests" / "record"))
 sys.path.insert(0, str(HERE / "jobs"))
 sys.path.insert(0, str(HERE))
 import spark_runs as sr  # noqa: E402
-from runs import JAVA, JOBS, Job, Run, options, run_of  # noqa: E402
+from runs import JOBS, SPARK_4, TPCH, Job, Run, options, run_of  # noqa: E402
 
 WARM = "warm-up"
 AGAIN = ("again", "third")
+TPCH_GENERATOR = "tpchgen-cli==4.0.0"
 DEFAULT_WORKDIR = Path("/tmp/pyrometer-whatif")
 Recorded = tuple[Job, Run, str]
 
@@ -62,17 +63,38 @@ def alone(lock: Path | None) -> Iterator[None]:
         yield
 
 
-def prepare(cache: Path, workdir: Path) -> None:
-    """Write the tables that the jobs read, unless they are there."""
+def prepare(cache: Path, workdir: Path, jobs: set[str]) -> None:
+    """Write the tables that these jobs read, unless they are there."""
     workdir.mkdir(parents=True, exist_ok=True)
     corpus_jobs = ROOT / "corpus" / "jobs"
     shutil.copy(corpus_jobs / "common.py", workdir / "common.py")
+    if jobs & TPCH:
+        prepare_tpch(cache, workdir / "data" / "tpch")
+    if not jobs - TPCH:
+        return
     venv = sr.make_venv(cache, "3.5.6")
     scripts = (("customers", corpus_jobs / "prepare.py"), ("orders", HERE / "jobs" / "orders.py"))
     for table, script in scripts:
         if not (workdir / "data" / table / "_SUCCESS").exists():
             run = sr.Run(script.stem, script, conf={"spark.driver.memory": "2g"})
             sr.run_to_end(venv, workdir, run, None)
+
+
+def prepare_tpch(cache: Path, folder: Path) -> None:
+    """Write the tables of TPC-H, columnar at scale 2, and the items of orders once more as text at scale 1."""
+    generator = sr.make_venv(cache, SPARK_4, [TPCH_GENERATOR]) / "bin" / "tpchgen-cli"
+    tables = "customer,nation,orders,part,partsupp,region,supplier"
+    for form, scale, names, parts in (
+        ("parquet", 2, tables, 4),
+        ("parquet", 2, "lineitem", 12),
+        ("csv", 1, "lineitem", 6),
+    ):
+        output = folder / "csv" if form == "csv" else folder
+        done = folder / f".{form}-{parts}"
+        if not done.exists():
+            words = [form, "-s", str(scale), f"--tables={names}", f"--parts={parts}", f"--output-dir={output}"]
+            subprocess.run([str(generator), *words, "--overwrite"], check=True)
+            done.touch()
 
 
 def megabytes(text: str) -> int:
@@ -85,7 +107,7 @@ def record(recorded: Recorded, cache: Path, workdir: Path) -> None:
     job, run, name = recorded
     events = workdir / "events"
     master = f"local-cluster[{run.executors},{run.cores},{megabytes(run.memory)}]"
-    conf = {"spark.executor.memory": run.memory, **JAVA, **job.conf, **run.conf}
+    conf = {"spark.executor.memory": run.memory, **job.java, **job.conf, **run.conf}
     program = sr.Run(f"whatif_{job.script}", HERE / "jobs" / f"{job.script}.py", master, conf, timeout_s=job.timeout_s)
     sr.run_to_end(sr.make_venv(cache, job.version), workdir, program, events)
     log_of(name).parent.mkdir(exist_ok=True)
@@ -150,6 +172,7 @@ def pair(job: Job, base: Run, other: Run, numbers: dict[str, dict[str, Any]]) ->
         "measured_jobs_ms": numbers[other.log]["jobs_ms"],
         "measured_wall_ms": numbers[other.log]["wall_ms"],
         "split": job.split,
+        "computes": job.tpch,
     }
 
 
@@ -197,7 +220,8 @@ def main(argv: Sequence[str]) -> int:
         return 2
     failed = 0
     if not arguments.measure_only:
-        prepare(arguments.cache, arguments.workdir)
+        jobs = {known[name][0].script for name in arguments.logs or known}
+        prepare(arguments.cache, arguments.workdir, jobs)
         for name in arguments.logs or known:
             if arguments.missing and log_of(name).exists():
                 continue

@@ -47,6 +47,39 @@ class Job:
     pairs: tuple[tuple[str, str], ...]  # (base, other)
     repeats: tuple[str, ...] = ()  # runs that were recorded again, as NAME-again and NAME-third
     timeout_s: int = 240
+    java: dict[str, str] = field(default_factory=lambda: JAVA)
+    tpch: bool = False  # reads tables of TPC-H; nothing in it waits
+
+
+def tpch_job(
+    script: str, version: str, split: str, runs: tuple[Run, ...], pairs: tuple[tuple[str, str], ...], **more: Any
+) -> Job:
+    """Return a job over TPC-H tables; its virtual machines run with their own defaults."""
+    conf = {"spark.sql.autoBroadcastJoinThreshold": "-1", **more.pop("conf", {})}
+    return Job(script, version, split, conf, runs, pairs, java={}, tpch=True, **more)
+
+
+def cuts(job: str, many: int, few: int) -> tuple[Run, ...]:
+    """Return runs with many shuffle partitions, with few, and with many that adaptive execution coalesces."""
+    return (
+        Run(job, "many", memory="1g", conf={**AQE[False], **shuffles(many)}),
+        Run(job, "few", memory="1g", conf={**AQE[False], **shuffles(few)}),
+        Run(job, "adaptive", memory="1g", conf={**AQE[True], **shuffles(many)}),
+    )
+
+
+def splitting(job: str, **sizes: str) -> tuple[Run, ...]:
+    """Return runs that read files in parts of other sizes."""
+    conf = {**NO_AQE, **shuffles(8)}
+    return tuple(
+        Run(job, name, memory="1g", conf={**conf, "spark.sql.files.maxPartitionBytes": size})
+        for name, size in sizes.items()
+    )
+
+
+def heaps(job: str, count: int, *sizes: str) -> tuple[Run, ...]:
+    """Return runs that differ in the heap of an executor."""
+    return tuple(Run(job, size, memory=size, conf={**NO_AQE, **shuffles(count)}) for size in sizes)
 
 
 def sizes(job: str, *counts: int, **more: Any) -> tuple[Run, ...]:
@@ -75,6 +108,11 @@ def shuffles(count: int) -> dict[str, str]:
     return {"spark.sql.shuffle.partitions": str(count)}
 
 
+BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "64m"}
+SMALL_PIECES = {
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "4m",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m",
+}
 FIXED = {"spark.dynamicAllocation.enabled": "false"}
 FAIR, FIFO = ({"spark.scheduler.mode": mode} for mode in ("FAIR", "FIFO"))
 AQE = {True: {"spark.sql.adaptive.enabled": "true"}, False: NO_AQE}
@@ -231,7 +269,112 @@ JOBS: tuple[Job, ...] = (
         ),
         (*star("3", "dynamic-3"), *star("dynamic-3", "3", "dynamic-2"), ("dynamic-2", "dynamic-3")),
     ),
+    # Real work on real-looking data
+    tpch_job(
+        "grouping",
+        SPARK_4,
+        DEVELOPMENT,
+        (*cuts("grouping", 1600, 8), Run("grouping", "middle", memory="1g", conf={**NO_AQE, **shuffles(200)})),
+        (*star("many", "few", "adaptive"), ("few", "many"), ("middle", "few"), ("adaptive", "many")),
+        repeats=("few",),
+    ),
+    tpch_job(
+        "joining",
+        SPARK_3,
+        DEVELOPMENT,
+        (
+            *cuts("joining", 800, 16),
+            Run("joining", "broadcast", memory="1g", conf={**NO_AQE, **shuffles(16), **BROADCAST}),
+        ),
+        (*star("many", "few", "adaptive"), ("few", "broadcast"), ("adaptive", "few")),
+    ),
+    tpch_job(
+        "splits",
+        SPARK_4,
+        DEVELOPMENT,
+        splitting("splits", small="512k", middle="8m", large="128m"),
+        (*star("small", "middle", "large"), ("large", "small")),
+    ),
+    tpch_job(
+        "sorting",
+        SPARK_4,
+        DEVELOPMENT,
+        heaps("sorting", 4, "600m", "1g", "2g"),
+        (*star("600m", "1g", "2g"), ("2g", "600m")),
+    ),
+    tpch_job(
+        "writing",
+        SPARK_3,
+        DEVELOPMENT,
+        cuts("writing", 400, 6),
+        (*star("many", "few", "adaptive"), ("few", "many")),
+    ),
+    tpch_job(
+        "pythons",
+        SPARK_4,
+        DEVELOPMENT,
+        cuts("pythons", 600, 6),
+        (*star("many", "few", "adaptive"), ("few", "many")),
+    ),
+    tpch_job(
+        "suppliers",
+        SPARK_4,
+        HELD_OUT,
+        cuts("suppliers", 1000, 10),
+        (*star("many", "few", "adaptive"), ("few", "many")),
+        repeats=("few",),
+    ),
+    tpch_job(
+        "windows",
+        SPARK_3,
+        HELD_OUT,
+        cuts("windows", 600, 6),
+        (*star("many", "few", "adaptive"), ("adaptive", "few")),
+    ),
+    tpch_job(
+        "textfiles",
+        SPARK_4,
+        HELD_OUT,
+        splitting("textfiles", small="512k", large="128m"),
+        (("small", "large"), ("large", "small")),
+    ),
+    tpch_job(
+        "stars",
+        SPARK_4,
+        HELD_OUT,
+        (
+            Run("stars", "sorted", memory="1g", conf={**NO_AQE, **shuffles(40)}),
+            Run("stars", "broadcast", memory="1g", conf={**NO_AQE, **shuffles(40), **BROADCAST}),
+            Run("stars", "adaptive", memory="1g", conf={**AQE[True], **shuffles(40)}),
+        ),
+        star("sorted", "broadcast", "adaptive"),
+    ),
+    tpch_job(
+        "exports",
+        SPARK_4,
+        HELD_OUT,
+        cuts("exports", 300, 6),
+        (*star("many", "few", "adaptive"), ("few", "many")),
+    ),
+    tpch_job(
+        "distincts",
+        SPARK_3,
+        HELD_OUT,
+        heaps("distincts", 8, "700m", "1g", "2g"),
+        (*star("700m", "1g", "2g"), ("2g", "700m")),
+    ),
+    tpch_job(
+        "hotkey",
+        SPARK_4,
+        HELD_OUT,
+        (
+            Run("hotkey", "default", 2, memory="1g", conf={**AQE[True], **shuffles(24)}),
+            Run("hotkey", "cut", 2, memory="1g", conf={**AQE[True], **shuffles(24), **SMALL_PIECES}),
+        ),
+        (("default", "cut"), ("cut", "default")),
+    ),
 )
+TPCH = {job.script for job in JOBS if job.tpch}
 
 
 def run_of(job: Job, name: str) -> Run:
