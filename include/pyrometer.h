@@ -477,10 +477,16 @@ struct pyro_whatif_options {
     const char *const *without;
     size_t without_count;
     size_t most_scenarios; /* 0: 1,000, which is also the most */
+    /* Findings of the diagnosis, by id: every scenario has what fixes them, settings or a change of the program. The
+     * time that it predicts is the one from which the finding's saving comes. */
+    const char *const *fix;
+    size_t fix_count;
+    int plan; /* not 0: every scenario has the whole recommended configuration */
 };
 
 /* Predicts every scenario; without any, the unchanged run is the only one. The diagnosis must outlive the result.
- * PYRO_ERROR_ARGUMENT: a setting has no model, or a value is out of range; the message says which.
+ * PYRO_ERROR_ARGUMENT: a setting has no model, a value is out of range, or no finding has that id; the message says
+ * which.
  * `options`: allocator, threads (results are the same for every number) and progress. */
 PYRO_API enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
                                           const struct pyro_options *options, pyro_whatif **ret,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import project
 
-ARROW = ["base", "source", "model", "decode", "analyze", "replay", "cost", "rules", "compare", "predict", "report", "store", "load",
+ARROW = ["base", "source", "model", "decode", "analyze", "replay", "cost", "predict", "rules", "advice", "compare", "report", "store", "load",
          "history", "query", "export", "evaluate", "catalog"]
 # The command and the server stand on the public header; the server may also read the model, and look for logs.
 TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "load", "history", "query", "catalog"}}

@@ -148,5 +148,8 @@ enum pyro_status pyro_analyze_bounds(struct pyro_app *app, struct pyro_error *er
         numbers->cores_peak > 0
             ? pyro_add_saturating(numbers->driver_ms, saturate_unsigned(core_ms / (uint64_t)numbers->cores_peak))
             : PYRO_NONE;
+    /* The driver may launch a slot's next task before it knows of the end of the last one. */
+    if (numbers->ideal_ms > numbers->wall_total_ms)
+        numbers->ideal_ms = numbers->wall_total_ms;
     return PYRO_OK;
 }

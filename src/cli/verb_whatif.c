@@ -10,8 +10,8 @@ enum { SETTINGS_MAX = 128 };
 
 /* What is asked, as the library takes it. */
 struct question {
-    const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX], *without[CLI_REPEATED_MAX];
-    size_t set_count, sweep_count, without_count;
+    const char *set[CLI_REPEATED_MAX + 8], *sweep[CLI_REPEATED_MAX], *without[CLI_REPEATED_MAX], *fix[CLI_REPEATED_MAX];
+    size_t set_count, sweep_count, without_count, fix_count;
     char *own[8]; /* "executors=4", of the options that have names of their own */
     size_t own_count;
     int64_t deadline_ms;
@@ -80,6 +80,8 @@ static int read_question(const struct cli_call *call, struct question *question)
     }
     while ((value = cli_repeated_value(call, "without", question->without_count)) != NULL)
         question->without[question->without_count++] = value;
+    while ((value = cli_repeated_value(call, "fix", question->fix_count)) != NULL)
+        question->fix[question->fix_count++] = value;
     return CLI_EXIT_OK;
 }
 
@@ -132,7 +134,10 @@ static int predict(const struct cli_call *call, const struct question *question,
                                             .instance = cli_value(call, "instance"),
                                             .region = cli_value(call, "region"),
                                             .without = question->without,
-                                            .without_count = question->without_count};
+                                            .without_count = question->without_count,
+                                            .fix = question->fix,
+                                            .fix_count = question->fix_count,
+                                            .plan = cli_value(call, "plan") != NULL};
         enum pyro_status done = pyro_whatif_run(log.diagnosis, &asked, &options->work, &whatif, &error);
         cli_progress_erase(progress);
         if (done == PYRO_OK)
@@ -185,6 +190,11 @@ static const struct cli_option options[] = {
     {"scale-input", 0, "FACTOR", NULL, NULL, "A multiple of the input data, such as 2."},
     {"set", 0, "KEY=VALUE...", NULL, NULL,
      "Another value for this Spark setting. A setting without a model is refused. May be given several times."},
+    {"fix", 0, "FINDING-ID...", NULL, NULL,
+     "Fix this finding of 'pyrometer diagnose': with the settings that it recommends, or with the change of the "
+     "program "
+     "that it describes. May be given several times."},
+    {"plan", 0, NULL, NULL, NULL, "Use the whole recommended configuration of 'pyrometer diagnose'."},
     {"sweep", 0, "KEY=VALUES...", NULL, NULL,
      "One scenario per value: a list (100,200,400), a range (1..64) or a range with a step (2g..16g..2g). KEY is a "
      "setting, executors, cores, memory or scale-input. Several sweeps combine. May be given several times."},
@@ -223,6 +233,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"pyrometer whatif --executors 20 app.zst", "How long the run takes on 20 executors."},
     {"pyrometer whatif --sweep executors=1..64 app.zst", "The same for each number up to 64, with a chart."},
+    {"pyrometer whatif --plan app.zst", "How long the run takes with all recommended settings."},
+    {"pyrometer whatif --fix data-skew:join-at-etl.py:88 app.zst", "How long it takes without this finding."},
     {"pyrometer whatif --sweep executors=4,8,16 --sweep cores=2,4 -f csv -o sizes.csv app.zst",
      "Six cluster sizes, for a spreadsheet."},
     {"pyrometer whatif --optimize cost --deadline 30m app.zst",

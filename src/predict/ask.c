@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "analyze/facts.h"
 #include "base/error.h"
 #include "predict/predict.h"
 
@@ -95,6 +96,44 @@ bool pyro_predicted_read(enum pyro_predicted setting, struct pyro_slice text, do
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     return read_value(&pyro_predicted_settings[setting], copy, ret);
+}
+
+bool pyro_scenario_set(struct pyro_scenario *scenario, struct pyro_slice key, struct pyro_slice value)
+{
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++) {
+        const struct pyro_predicted_setting *setting = &pyro_predicted_settings[i];
+        double number;
+        if (!pyro_slice_is(key, setting->key))
+            continue;
+        if (!pyro_predicted_read((enum pyro_predicted)i, value, &number) || number < setting->least ||
+            number > setting->most)
+            return false;
+        scenario->given[i] = value;
+        scenario->full[i] = true;
+        scenario->values[i] = number;
+        return true;
+    }
+    return false;
+}
+
+static const struct pyro_predicted_setting *find_key(struct pyro_slice key)
+{
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+        if (pyro_slice_is(key, pyro_predicted_settings[i].key))
+            return &pyro_predicted_settings[i];
+    return NULL;
+}
+
+bool pyro_setting_is_known(struct pyro_slice key)
+{
+    return find_key(key) != NULL;
+}
+
+/* In local mode the driver's heap is that of the tasks. */
+bool pyro_setting_takes_time(const struct pyro_app *app, struct pyro_slice key)
+{
+    const struct pyro_predicted_setting *setting = find_key(key);
+    return setting && (setting->model != PYRO_MODEL_safety || pyro_slice_is(key, pyro_app_heap_key(app)));
 }
 
 static struct pyro_slice words_of(struct pyro_arena *arena, const struct pyro_predicted_setting *setting, double value)

@@ -1,17 +1,6 @@
-/* What each task of the run did, as far as models ask: time, what it read, spilled, collected; and what a task of its
- * stage costs that has nothing to read. */
-#include <math.h>
-#include <stdlib.h>
-
+/* What each task of the run did, as far as models ask: time, what it read, spilled, collected. */
 #include "analyze/internal.h"
-#include "base/order.h"
-#include "base/saturate.h"
 #include "predict/tasks.h"
-
-/* Tasks of a stage that its fixed cost is estimated from, evenly spread over the stage. */
-enum { SAMPLE = 512, SAMPLE_MIN = 8 };
-/* Loads of the upper and lower quarter must differ so much before a line through them says anything. */
-#define LOAD_SPREAD_MIN 1.5
 
 enum {
     LAUNCH,
@@ -27,7 +16,8 @@ enum {
     SPILL,
     SPILL_MEMORY,
     PEAK,
-    RUN,
+    BLOCKS_REMOTE,
+    BLOCKS_LOCAL,
     COLUMNS
 };
 
@@ -44,7 +34,8 @@ static const enum pyro_task_column columns[COLUMNS] = {PYRO_TASK_launch_ms,
                                                        PYRO_TASK_disk_spill_bytes,
                                                        PYRO_TASK_memory_spill_bytes,
                                                        PYRO_TASK_peak_execution_memory_bytes,
-                                                       PYRO_TASK_run_ms};
+                                                       PYRO_TASK_shuffle_remote_blocks,
+                                                       PYRO_TASK_shuffle_local_blocks};
 
 static double known(int64_t value)
 {
@@ -71,84 +62,20 @@ static bool read_tasks(struct pyro_predicted_run *run)
             double bytes = known(values[INPUT][i]) + known(values[REMOTE][i]) + known(values[LOCAL][i]);
             double records = known(values[INPUT_RECORDS][i]) + known(values[READ_RECORDS][i]);
             bool by_bytes = stage->input_bytes > 0 || stage->shuffle_read_bytes > 0;
+            facts->blocks += (float)(known(values[BLOCKS_REMOTE][i]) + known(values[BLOCKS_LOCAL][i]));
+            facts->records += (float)records;
             run->tasks[facts->first + facts->count++] =
                 (struct pyro_task_facts){.row = (uint32_t)(first + i),
                                          .ms = (float)pyro_task_duration(values[LAUNCH][i], values[FINISH][i]),
                                          .gc_ms = (float)known(values[GC][i]),
                                          .load = (float)(by_bytes ? bytes : records),
+                                         .records = (float)records,
                                          .spill = (float)known(values[SPILL][i]),
                                          .need = (float)(known(values[PEAK][i]) + known(values[SPILL_MEMORY][i]))};
         }
     }
     pyro_release(app->allocator, values);
     return true;
-}
-
-static int by_load(const void *a, const void *b)
-{
-    const struct pyro_task_facts *one = a, *other = b;
-    if (one->load != other->load)
-        return one->load < other->load ? -1 : 1;
-    return (one->row > other->row) - (one->row < other->row);
-}
-
-static double median_ms(const struct pyro_task_facts *tasks, size_t count)
-{
-    double values[SAMPLE];
-    for (size_t i = 0; i < count; i++)
-        values[i] = (double)tasks[i].ms;
-    return pyro_median(values, count);
-}
-
-/* The fixed cost of a task: of those that read nothing; else where a line through the medians of the quarters with the
- * least and the most to read meets no load at all. NaN: the stage does not say. */
-static double fixed_of(const struct pyro_predicted_run *run, const struct pyro_stage_facts *facts)
-{
-    struct pyro_task_facts sample[SAMPLE];
-    size_t count = facts->count < SAMPLE ? facts->count : SAMPLE, empty = 0;
-    if (count < SAMPLE_MIN || facts->load <= 0)
-        return NAN;
-    for (size_t i = 0; i < count; i++)
-        sample[i] = run->tasks[facts->first + (uint64_t)i * facts->count / count];
-    qsort(sample, count, sizeof(*sample), by_load);
-    while (empty < count && sample[empty].load <= 0)
-        empty++;
-    if (empty >= 3)
-        return median_ms(sample, empty);
-    size_t quarter = count / 4;
-    double low = (double)sample[quarter / 2].load, high = (double)sample[count - 1 - quarter / 2].load;
-    double low_ms = median_ms(sample, quarter), high_ms = median_ms(sample + count - quarter, quarter);
-    if (low <= 0 || high < LOAD_SPREAD_MIN * low || high_ms <= low_ms)
-        return NAN;
-    double fixed = low_ms - (high_ms - low_ms) / (high - low) * low;
-    return fixed > 0 ? fixed : 0;
-}
-
-/* A stage that says nothing has the median of those that do, and none more than its quickest tasks take; at least what
- * its tasks spend outside of running. */
-static void find_fixed(struct pyro_predicted_run *run)
-{
-    const struct pyro_app *app = run->app;
-    double values[SAMPLE];
-    size_t count = 0;
-    for (size_t i = 0; i < app->stages.count; i++) {
-        double fixed = fixed_of(run, &run->stages[i]);
-        run->stages[i].fixed_ms = (float)fixed;
-        if (isfinite(fixed) && count < SAMPLE)
-            values[count++] = fixed;
-    }
-    double usual = count > 0 ? pyro_median(values, count) : NAN;
-    for (size_t i = 0; i < app->stages.count; i++) {
-        const struct pyro_stage *stage = &app->stages.items[i];
-        struct pyro_stage_facts *facts = &run->stages[i];
-        double most = (double)(stage->duration_min > 0 ? stage->duration_min : 0);
-        double outside =
-            stage->tasks > 0 && stage->run_ms > 0
-                ? fmax((double)(pyro_sub_saturating(stage->task_ms, stage->run_ms)) / (double)stage->tasks, 0)
-                : 0;
-        double fixed = isnan((double)facts->fixed_ms) ? (isnan(usual) ? outside : usual) : (double)facts->fixed_ms;
-        facts->fixed_ms = (float)fmin(fmax(fixed, fmin(outside, most)), most);
-    }
 }
 
 bool pyro_predict_take_tasks(struct pyro_predicted_run *run)
@@ -173,6 +100,5 @@ bool pyro_predict_take_tasks(struct pyro_predicted_run *run)
             sum += (double)run->tasks[run->stages[i].first + t].load;
         run->stages[i].load = (float)sum;
     }
-    find_fixed(run);
     return true;
 }

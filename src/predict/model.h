@@ -15,6 +15,7 @@ struct pyro_predict_change {
     struct pyro_stage_tasks *stages; /* tasks.h; NULL while none is touched */
     PYRO_VEC(struct pyro_edit) edits;
     double doubt_low[PYRO_EFFECTS_MAX], doubt_high[PYRO_EFFECTS_MAX]; /* shares of the time in tasks, by effect */
+    double added;                                                     /* tasks */
     bool failed;                                                      /* no memory */
 };
 
@@ -30,9 +31,6 @@ static inline bool pyro_asks(const struct pyro_predict_change *change, enum pyro
 bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct pyro_executor *executor);
 /* So many executors of the scenario's cores, throughout. */
 void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
-/* Fills scenario->findings, once it is answered. */
-enum pyro_status pyro_predict_findings(struct pyro_predict_change *change, struct pyro_replay *replay,
-                                       struct pyro_error *error);
 /* How many times as long as alone computing takes in the scenario, with the executors that it has by now. */
 double pyro_scenario_longer(const struct pyro_predict_change *change);
 /* What the run tells of shared processors. */

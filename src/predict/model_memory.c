@@ -1,16 +1,17 @@
 /* Memory of executors: spills and garbage collection as functions of what a task has. */
 #include <math.h>
 
+#include "analyze/facts.h"
 #include "analyze/internal.h"
 #include "predict/tasks.h"
 
 /* Of a heap, what Spark leaves to itself and to the user's objects before spark.memory.fraction is taken. */
 #define RESERVED_BYTES (300.0 * 1024 * 1024)
 /* Where no tasks say what a spilled byte costs: it is written and read again as fast as the run wrote its shuffles,
- * which go the same way to the same disks, or where it wrote too little as docs/cost.md estimates it; and is
- * serialised. */
+ * which go the same way to the same disks, or where it wrote too little as docs/cost.md estimates it; and a byte of
+ * memory is serialized, compressed, read again and merged (measured on the pairs of corpus/whatif). */
 #define DISK_BYTES_A_MS      200e3
-#define SERIALIZED_A_MS      400e3
+#define SERIALIZED_A_MS      200e3
 #define SHUFFLE_BYTES_ENOUGH (16.0 * 1024 * 1024)
 /* Spilled rows take less room on disk than in memory; where the run says nothing by how much. */
 #define PACKED 0.4
@@ -30,6 +31,19 @@ struct memory {
     double heap, task; /* of an executor; for execution, of a task when all slots are busy */
 };
 
+static double for_a_task(const struct pyro_predicted_run *run, double heap, double cores, double fraction)
+{
+    struct pyro_stage stage = {.resource_profile = run->profile};
+    double slots = fmax(floor(cores / pyro_task_cpus(run->app, &stage)), 1);
+    return fmax(heap - RESERVED_BYTES, 0) * fraction / slots;
+}
+
+double pyro_task_memory(const struct pyro_predicted_run *run)
+{
+    return for_a_task(run, (double)run->memory_bytes, (double)run->cores,
+                      pyro_run_setting(run->app, PYRO_PREDICTED_FRACTION));
+}
+
 static struct memory memory_of(const struct pyro_predict_change *change, bool scenario)
 {
     const struct pyro_predicted_run *run = change->run;
@@ -37,9 +51,7 @@ static struct memory memory_of(const struct pyro_predict_change *change, bool sc
     double cores = scenario ? (double)change->scenario->cores_per_executor : (double)run->cores;
     double fraction = scenario ? pyro_scenario_setting(change, PYRO_PREDICTED_FRACTION)
                                : pyro_run_setting(run->app, PYRO_PREDICTED_FRACTION);
-    struct pyro_stage stage = {.resource_profile = run->profile};
-    double slots = fmax(floor(cores / pyro_task_cpus(run->app, &stage)), 1);
-    return (struct memory){heap, fmax(heap - RESERVED_BYTES, 0) * fraction / slots};
+    return (struct memory){heap, for_a_task(run, heap, cores, fraction)};
 }
 
 /* Bytes that stay alive: cached blocks, what tasks work in, and classes. */
@@ -99,15 +111,16 @@ static double packed(const struct pyro_app *app)
     return memory > 0 && disk > 0 ? fmin(disk / memory, 1) : PACKED;
 }
 
+void pyro_predict_take_spill(struct pyro_predicted_run *run)
+{
+    double fitted = run->app->numbers.disk_spill_bytes > 0 ? spill_cost(run) : 0;
+    run->spill_fitted = fitted > 0;
+    run->spill_ms = fitted > 0 ? fitted : usual_cost(run->app, packed(run->app));
+}
+
 struct change_told {
     double spill_before, spill_after, gc_before, gc_after;
 };
-
-/* A sorter that gets no more memory writes all that it holds, not only what is too much. */
-static double thrown_out(double need, double memory)
-{
-    return need > memory && memory > 0 ? floor(need / memory) * memory : 0;
-}
 
 /* What the collector uses of a heap: what the run used at most, where that was not all of it. */
 static double used_heap(const struct pyro_predicted_run *run, double heap)
@@ -138,10 +151,10 @@ static void change_stage(struct pyro_predict_change *change, size_t row, struct 
         double need = (double)task->need, spill = (double)task->spill, after = spill, gc = (double)task->gc_ms;
         double each = spill_of_run || !by_bytes || !(need > 0) ? pack : fmin((double)task->load / need, 1);
         if (spill > 0)
-            after = need > was.task ? spill * thrown_out(need, now.task) / thrown_out(need, was.task)
+            after = need > was.task ? spill * pyro_spilled_memory(need, now.task) / pyro_spilled_memory(need, was.task)
                                     : (now.task >= was.task ? spill * was.task / now.task : spill);
         else if (need > now.task && need <= was.task)
-            after = thrown_out(need, now.task) * each;
+            after = pyro_spilled_memory(need, now.task) * each;
         after = fmin(after, fmax(spill * 4, need * each));
         double ms = tasks->ms[i] + (after - spill) * cost + gc * (gc_factor - 1);
         tasks->ms[i] = fmax(ms, fmin(tasks->ms[i], pyro_fixed_ms(change, row)));
@@ -156,9 +169,12 @@ void pyro_model_memory(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     struct pyro_scenario *scenario = change->scenario;
-    bool asked = pyro_asks(change, PYRO_PREDICTED_MEMORY) || pyro_asks(change, PYRO_PREDICTED_FRACTION);
-    if (pyro_asks(change, PYRO_PREDICTED_MEMORY))
-        scenario->memory_bytes = (int64_t)scenario->values[PYRO_PREDICTED_MEMORY];
+    bool local = pyro_slice_is(pyro_slice_from(pyro_app_heap_key(run->app)), "spark.driver.memory");
+    enum pyro_predicted heap =
+        local && pyro_asks(change, PYRO_PREDICTED_DRIVER_MEMORY) ? PYRO_PREDICTED_DRIVER_MEMORY : PYRO_PREDICTED_MEMORY;
+    bool asked = pyro_asks(change, heap) || pyro_asks(change, PYRO_PREDICTED_FRACTION);
+    if (pyro_asks(change, heap))
+        scenario->memory_bytes = (int64_t)scenario->values[heap];
     struct memory was = memory_of(change, false), now = memory_of(change, true);
     if (!run->stages || (was.task == now.task && was.heap == now.heap)) {
         if (asked)
@@ -166,8 +182,8 @@ void pyro_model_memory(struct pyro_predict_change *change)
         return;
     }
     struct change_told told = {0};
-    double fitted = spill_cost(run), live = live_bytes(run), pack = packed(run->app);
-    double cost = fitted > 0 ? fitted : usual_cost(run->app, pack);
+    double cost = run->spill_ms, live = live_bytes(run), pack = packed(run->app);
+    bool fitted = run->spill_fitted;
     double heap_was = used_heap(run, was.heap), heap_now = used_heap(run, now.heap);
     double room_was = fmax(heap_was - live, heap_was * (1 - LIVE_MAX)),
            room_now = fmax(heap_now - live, heap_now * (1 - LIVE_MAX));
@@ -176,15 +192,14 @@ void pyro_model_memory(struct pyro_predict_change *change)
         change_stage(change, s, was, now, gc_factor, cost, pack, &told);
     double task_ms = fmax((double)run->app->numbers.task_ms, 1);
     double changed = fabs(told.spill_after - told.spill_before) * cost + fabs(told.gc_after - told.gc_before);
-    double doubt =
-        changed / task_ms * (fitted > 0 || told.spill_after == told.spill_before ? DOUBT_FITTED : DOUBT_UNKNOWN);
+    double doubt = changed / task_ms * (fitted || told.spill_after == told.spill_before ? DOUBT_FITTED : DOUBT_UNKNOWN);
     bool risk = now.heap < was.heap && live > LIVE_MAX * now.heap;
     pyro_effect(change, PYRO_MODEL_memory, doubt, doubt + (risk ? DOUBT_RISK : 0),
                 "a task has %.0f MiB of execution memory instead of %.0f: %.0f MiB spilled instead of %.0f, %.1f s of "
                 "garbage collection instead of %.1f%s%s",
                 now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,
                 told.gc_after / 1000, told.gc_before / 1000,
-                fitted > 0 ? "; the cost of a spilled byte is fitted on tasks of this run"
-                           : "; the cost of a spilled byte is assumed to be that of a written shuffle byte",
+                fitted ? "; the cost of a spilled byte is fitted on tasks of this run"
+                       : "; the cost of a spilled byte is assumed to be that of a written shuffle byte",
                 risk ? "; live objects took more than this heap: executors can run out of memory" : "");
 }

@@ -8,9 +8,19 @@
 
 /* Of the time in tasks: how much of a task is fixed cost, and how even the new partitions are, is estimated. */
 #define DOUBT_RECUT 0.08
+/* ... the more, the more tasks are added or left out: for each doubling or halving of all of them. */
+#define DOUBT_DOUBLING      0.04
+#define DOUBT_DOUBLINGS_MAX 0.32
 /* Adaptive execution decides on sizes of map output that the log does not have one by one. */
 #define DOUBT_ADAPTIVE 0.10
 #define DOUBT_SKEW     0.20
+/* Stages before one that may have written what it reads. */
+enum { WRITERS_LOOKED_AT = 64 };
+/* Spark's default of spark.shuffle.sort.bypassMergeThreshold. Processor time that a shuffle takes to write a byte when
+ * it sorts, beyond what it takes with a file for each partition, ms; and what is left of a task that stops sorting. */
+#define BYPASS_PARTITIONS 200
+#define SORT_WRITE_MS     13e-6
+#define SORT_WRITE_LEFT   0.5
 /* How far a rule may be from what the run did before it is not believed. */
 #define RULE_ERROR_MAX 0.34
 
@@ -123,23 +133,36 @@ static bool make_apart(struct pyro_predict_change *change, struct apart *apart, 
     return !change->failed;
 }
 
-/* Those beyond the limits, where the run did not cut them. Spark looks for skew before it puts partitions together
+/* Beyond which a partition of a join counts as skewed. Spark looks for skew before it puts partitions together
  * (OptimizeSkewedJoin runs before CoalesceShufflePartitions from 3.2 on), so that the median is that of partitions;
  * where the run put them together, a task beyond the size aimed at is a partition of its own. */
+static double skew_limit(const struct rules *was, const struct rules *rules, double median, uint32_t count,
+                         double bytes)
+{
+    double joined = was->adaptive && was->coalesces ? fmax(partitions_of(was) / count, 1) : 1;
+    double limit = fmax(rules->skew_threshold, rules->skew_factor * median / joined);
+    return joined > 1 ? fmax(limit, target_of(was, bytes)) : limit;
+}
+
+/* Takes out those beyond the limit of the scenario, where the run did not cut them. One that was beyond the run's own
+ * limit and is whole shows a join that Spark does not cut: its type, or a step above that needs the keys. */
 static bool take_skewed(struct pyro_predict_change *change, struct pyro_stage_tasks *tasks, const struct rules *was,
                         const struct rules *now, struct apart *apart)
 {
-    double joined = was->adaptive && was->coalesces ? fmax(partitions_of(was) / tasks->count, 1) : 1, bytes = 0;
+    double bytes = 0, most = 0;
     double *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
     change->failed |= !sorted;
     if (!sorted || !make_apart(change, apart, tasks->count))
         return false;
     memcpy(sorted, tasks->load, tasks->count * sizeof(*sorted));
-    for (uint32_t i = 0; i < tasks->count; i++)
+    for (uint32_t i = 0; i < tasks->count; i++) {
         bytes += tasks->load[i];
-    double limit = fmax(now->skew_threshold, now->skew_factor * pyro_median(sorted, tasks->count) / joined);
-    if (joined > 1)
-        limit = fmax(limit, target_of(was, bytes));
+        most = fmax(most, tasks->load[i]);
+    }
+    double median = pyro_median(sorted, tasks->count);
+    if (was->adaptive && was->skew && most > skew_limit(was, was, median, tasks->count, bytes))
+        return false;
+    double limit = skew_limit(was, now, median, tasks->count, bytes);
     uint32_t left = 0;
     for (uint32_t i = 0; i < tasks->count; i++) {
         bool skewed = tasks->load[i] > limit;
@@ -204,15 +227,27 @@ static bool join_skewed(struct pyro_predict_change *change, size_t row, struct p
     return left > 0;
 }
 
-/* Puts the skewed ones back: whole, or in pieces of the size aimed at. */
+/* In how many pieces Spark cuts a skewed partition: ShufflePartitionsUtil.createSkewPartitionSpecs() puts what single
+ * map tasks wrote together up to the size aimed at. 1: it stays whole. */
+static uint32_t pieces_now(const struct pyro_predict_change *change, size_t row, const struct rules *now, double target,
+                           double load)
+{
+    const struct pyro_stage_facts *facts = &change->run->stages[row];
+    double most = facts->sides ? (double)change->run->app->stages.items[facts->larger].partitions : 1e6;
+    double pieces = now->adaptive && now->skew && target > 0 ? ceil(load / target) : 1;
+    return (uint32_t)fmax(fmin(pieces, most), 1);
+}
+
+/* Puts the skewed ones back: whole, or in pieces, each of which reads the other side's partition as well. */
 static void put_back(struct pyro_predict_change *change, size_t row, const struct rules *now, double target,
                      const struct apart *apart)
 {
     struct pyro_stage_tasks *tasks = pyro_change_tasks(change, row);
+    const struct pyro_stage_facts *facts = &change->run->stages[row];
     double fixed = pyro_fixed_ms(change, row), all = tasks ? tasks->count : 0;
-    bool cut = now->adaptive && now->skew && target > 0;
+    double other = facts->sides ? facts->smaller_bytes / fmax(partitions_of(now), 1) : 0;
     for (uint32_t i = 0; i < apart->count; i++)
-        all += cut ? fmax(ceil(apart->load[i] / target), 1) : 1;
+        all += pieces_now(change, row, now, target, apart->load[i]);
     if (!tasks || all > PYRO_REPLAY_PARTITIONS)
         return;
     double *ms = pyro_arena_array(&change->scratch, (size_t)all, sizeof(*ms)),
@@ -222,10 +257,11 @@ static void put_back(struct pyro_predict_change *change, size_t row, const struc
         return;
     uint32_t count = 0;
     for (uint32_t i = 0; i < apart->count; i++) {
-        double parts = cut ? fmax(ceil(apart->load[i] / target), 1) : 1;
-        for (uint32_t p = 0; p < (uint32_t)parts; p++, count++) {
-            load[count] = apart->load[i] / parts;
-            ms[count] = fixed + fmax(apart->ms[i] - fixed, 0) / parts;
+        uint32_t parts = pieces_now(change, row, now, target, apart->load[i]);
+        double whole = apart->load[i], own = fmax(whole - other, 0) / parts, again = parts > 1 ? other : whole - own;
+        for (uint32_t p = 0; p < parts; p++, count++) {
+            load[count] = own + again;
+            ms[count] = fixed + fmax(apart->ms[i] - fixed, 0) * (whole > 0 ? load[count] / whole : 1.0 / parts);
         }
     }
     memcpy(ms + count, tasks->ms, tasks->count * sizeof(*ms));
@@ -243,10 +279,16 @@ static bool recut_join(struct pyro_predict_change *change, size_t row, const str
     if (!tasks || tasks->count < 2)
         return false;
     double before = tasks->count, rest = 0;
-    bool any = skew_was ? join_skewed(change, row, tasks, was, &apart)
-                        : skew_now && take_skewed(change, tasks, was, now, &apart);
-    if (!any || apart.count == 0)
+    uint32_t whole = tasks->count;
+    bool any = skew_was && join_skewed(change, row, tasks, was, &apart);
+    if (!any && skew_now) {
+        tasks->count = whole;
+        any = take_skewed(change, tasks, was, now, &apart);
+    }
+    if (!any || apart.count == 0) {
+        tasks->count = whole;
         return false;
+    }
     tasks->recut = true;
     for (uint32_t i = 0; i < tasks->count; i++)
         rest += tasks->load[i];
@@ -259,6 +301,20 @@ static bool recut_join(struct pyro_predict_change *change, size_t row, const str
     told->before += before;
     told->after += pyro_change_tasks(change, row)->count;
     return true;
+}
+
+/* The last step of an aggregate without keys: one task that reads one record of each task before it, however many
+ * partitions shuffles have. */
+static bool reads_single_partition(const struct pyro_predicted_run *run, size_t row)
+{
+    const struct pyro_app *app = run->app;
+    const struct pyro_stage *stage = &app->stages.items[row];
+    if (stage->partitions != 1)
+        return false;
+    for (size_t i = row; i-- > 0 && row - i <= WRITERS_LOOKED_AT;)
+        if (app->stages.items[i].sql == stage->sql && app->stages.items[i].shuffle_write_records > 0)
+            return stage->shuffle_read_records <= app->stages.items[i].partitions;
+    return false;
 }
 
 static void recut_shuffle(struct pyro_predict_change *change, size_t row, const struct rules *was,
@@ -280,6 +336,8 @@ static void recut_shuffle(struct pyro_predict_change *change, size_t row, const 
                 partitions_of(was) == partitions_of(now);
     if (stage->parent_count > 1 && !same && recut_join(change, row, was, now, told))
         return;
+    if (reads_single_partition(change->run, row))
+        return;
     double usual = coalesced(was, bytes, partitions_of(was)), after = coalesced(now, bytes, partitions_of(now));
     double count = was->adaptive && was->coalesces ? scaled(before, usual, after) : before == usual ? after : before;
     if (count == before)
@@ -288,6 +346,33 @@ static void recut_shuffle(struct pyro_predict_change *change, size_t row, const 
     told->shuffles++;
     told->before += before;
     told->after += count;
+}
+
+/* Shuffles of more partitions than spark.shuffle.sort.bypassMergeThreshold keep their records in memory and sort them;
+ * others write each to the file of its partition at once. A stage whose own tasks are cut anew is left alone: how much
+ * its shuffle writes follows them. */
+static void change_writers(struct pyro_predict_change *change, const struct rules *was, const struct rules *now)
+{
+    const struct pyro_predicted_run *run = change->run;
+    double bypass =
+        (double)pyro_app_property_int(run->app, "spark.shuffle.sort.bypassMergeThreshold", BYPASS_PARTITIONS);
+    bool sorted_was = partitions_of(was) > bypass, sorted_now = partitions_of(now) > bypass;
+    if (sorted_was == sorted_now)
+        return;
+    for (size_t i = 0; i < run->app->stages.count && !change->failed; i++) {
+        const struct pyro_stage *stage = &run->app->stages.items[i];
+        double bytes = (double)stage->shuffle_write_bytes;
+        if (stage->sql == PYRO_NONE || bytes <= 0 || stage->cpu_ms <= 0)
+            continue;
+        struct pyro_stage_tasks *tasks = pyro_change_tasks(change, i);
+        if (!tasks || tasks->recut)
+            continue;
+        double waits = fmax((double)stage->run_ms / (double)stage->cpu_ms, 1);
+        double more = (sorted_now ? 1 : -1) * bytes * SORT_WRITE_MS * waits;
+        double factor = fmax(1 + more / fmax((double)stage->task_ms, 1), SORT_WRITE_LEFT);
+        for (uint32_t t = 0; t < tasks->count; t++)
+            tasks->ms[t] *= factor;
+    }
 }
 
 static bool is_asked(const struct pyro_predict_change *change)
@@ -314,6 +399,7 @@ void pyro_model_partitions(struct pyro_predict_change *change)
         else if (run->stages[i].source == PYRO_SOURCE_FILES)
             recut_files(change, i, &was, &now, &told);
     }
+    change_writers(change, &was, &now);
     size_t stages = told.shuffles + told.files + told.joins;
     if (stages == 0 && !asked)
         return;
@@ -321,6 +407,8 @@ void pyro_model_partitions(struct pyro_predict_change *change)
                    : stages > 0 && (was.adaptive || now.adaptive) ? DOUBT_ADAPTIVE
                    : stages > 0                                   ? DOUBT_RECUT
                                                                   : 0;
+    if (told.before > 0 && told.after > 0)
+        doubt += fmin(DOUBT_DOUBLING * fabs(log2(told.after / told.before)), DOUBT_DOUBLINGS_MAX);
     if (stages == 0)
         pyro_effect(change, PYRO_MODEL_partitions, 0, 0, "no stage of this run changes its number of tasks");
     else

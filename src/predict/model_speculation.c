@@ -41,6 +41,30 @@ static size_t cap(struct pyro_predict_change *change, size_t row, double multipl
     return capped;
 }
 
+/* Copies that lost did nothing; without speculation they do not run. */
+static size_t drop_lost_copies(struct pyro_predict_change *change)
+{
+    const struct pyro_app *app = change->run->app;
+    int64_t values[2][PYRO_READ_ROWS];
+    size_t dropped = 0;
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_speculative, first, count, values[0]);
+        pyro_task_read(&app->tasks, PYRO_TASK_status, first, count, values[1]);
+        for (size_t i = 0; i < count; i++) {
+            if (values[0][i] <= 0 || values[1][i] == PYRO_TASK_SUCCESS)
+                continue;
+            struct pyro_edit *edit = pyro_vec_push(&change->edits, app->allocator);
+            change->failed |= !edit;
+            if (!edit)
+                return dropped;
+            *edit = (struct pyro_edit){.kind = PYRO_EDIT_NO_TASK, .row = first + i, .count = 1};
+            dropped++;
+        }
+    }
+    return dropped;
+}
+
 void pyro_model_speculation(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
@@ -52,8 +76,11 @@ void pyro_model_speculation(struct pyro_predict_change *change)
     if (!asked || !run->stages)
         return;
     if (was && !now) {
+        size_t dropped = drop_lost_copies(change);
         pyro_effect(change, PYRO_MODEL_speculation, 0, DOUBT_OFF,
-                    "off: tasks end as they did with copies, because the log does not say how long the originals take");
+                    "off: %zu cop%s that did not finish first do not run; the other tasks end as they did with copies, "
+                    "because the log does not say how long the originals take",
+                    dropped, dropped == 1 ? "y" : "ies");
         return;
     }
     if (!now) {
@@ -70,10 +97,13 @@ void pyro_model_speculation(struct pyro_predict_change *change)
     if (four && !pyro_asks(change, PYRO_PREDICTED_QUANTILE) &&
         !pyro_app_property(run->app, "spark.speculation.quantile").ptr)
         quantile = 0.9;
+    size_t dropped = was ? drop_lost_copies(change) : 0; /* copies that start later, or for fewer tasks, are these */
     for (size_t i = 0; i < run->app->stages.count && !change->failed; i++)
         capped += cap(change, i, multiplier, quantile, pyro_scenario_setting(change, PYRO_PREDICTED_MIN_RUNTIME));
-    pyro_effect(change, PYRO_MODEL_speculation, capped > 0 ? DOUBT_ON : 0, capped > 0 ? DOUBT_ON : 0,
-                "Spark copies tasks that take more than %.3g times the median after %.0f %% have ended: %zu task%s "
-                "end%s sooner; a copy takes the median time, or more in proportion to the data of its task",
-                multiplier, quantile * 100, capped, capped == 1 ? "" : "s", capped == 1 ? "s" : "");
+    pyro_effect(
+        change, PYRO_MODEL_speculation, capped > 0 ? DOUBT_ON : 0, capped > 0 ? DOUBT_ON : 0,
+        "Spark copies tasks that take more than %.3g times the median after %.0f %% have ended: %zu task%s "
+        "end%s sooner; a copy takes the median time, or more in proportion to the data of its task; copies of the "
+        "run that did not finish first and do not run: %zu",
+        multiplier, quantile * 100, capped, capped == 1 ? "" : "s", capped == 1 ? "s" : "", dropped);
 }

@@ -28,14 +28,15 @@ static bool is_allowed(const struct search *search, const struct pyro_scenario *
 {
     const struct pyro_goal *goal = search->goal;
     return (goal->deadline_ms == 0 || scenario->wall_expected_ms <= goal->deadline_ms) &&
-           (!(goal->max_cost > 0) || pyro_scenario_price(&search->quick, scenario) <= goal->max_cost);
+           (!(goal->max_cost > 0) || pyro_scenario_price(&search->whatif->run, scenario) <= goal->max_cost);
 }
 
 /* What is to be made least: the goal, and beyond a limit more than anything within it. */
 static double value_of(const struct search *search, const struct pyro_scenario *scenario)
 {
     const struct pyro_goal *goal = search->goal;
-    double time = (double)scenario->wall_expected_ms, cost = pyro_scenario_price(&search->quick, scenario), over = 0;
+    double time = (double)scenario->wall_expected_ms, cost = pyro_scenario_price(&search->whatif->run, scenario),
+           over = 0;
     if (goal->deadline_ms > 0)
         over += fmax(time / (double)goal->deadline_ms - 1, 0);
     if (goal->max_cost > 0)
@@ -76,8 +77,8 @@ static double evaluate(unsigned count, const double *point, double *gradient, vo
         set(search, &scenario, search->settings[d], floor(exp2(point[d]) + 0.5));
     struct pyro_scenario *known = find_tried(search, &scenario);
     if (!known && search->status == PYRO_OK) {
-        search->status =
-            pyro_predict(&search->quick, search->whatif->run.replay, &search->whatif->arena, &scenario, &search->error);
+        search->status = pyro_predict(&search->whatif->run, search->whatif->run.replay, &search->whatif->arena,
+                                      &scenario, &search->error);
         known = search->status == PYRO_OK ? pyro_vec_push(&search->tried, search->whatif->arena.allocator) : NULL;
         if (known)
             *known = scenario;
@@ -112,7 +113,7 @@ static void keep_front(struct search *search)
     size_t kept = 0, best = 0;
     double least = HUGE_VAL;
     for (size_t i = 0; i < search->tried.count; i++)
-        search->tried.items[i].cost = pyro_scenario_price(&search->quick, &search->tried.items[i]);
+        search->tried.items[i].cost = pyro_scenario_price(&search->whatif->run, &search->tried.items[i]);
     if (search->tried.count == 0)
         return;
     qsort(search->tried.items, search->tried.count, sizeof(*search->tried.items), by_time);
@@ -183,16 +184,13 @@ static enum pyro_status look(struct search *search, struct pyro_error *error)
 enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct pyro_goal *goal,
                                        struct pyro_error *error)
 {
-    struct search search = {.error.size = sizeof(search.error),
-                            .whatif = whatif,
-                            .quick = whatif->run,
-                            .goal = goal,
-                            .common = whatif->scenarios[0]};
+    struct search search = {
+        .error.size = sizeof(search.error), .whatif = whatif, .goal = goal, .common = whatif->scenarios[0]};
     if (whatif->scenario_count > 1)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a search and a sweep exclude each other");
-    search.quick.again = 0;
-    search.quick.judges = false;
+    search.common.brief = true;
     enum pyro_status status = look(&search, error);
+    search.common.brief = false;
     if (status == PYRO_OK) {
         keep_front(&search);
         whatif->scenario_count = search.tried.count;

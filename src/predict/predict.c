@@ -6,8 +6,6 @@
 #include "analyze/internal.h"
 #include "predict/tasks.h"
 
-/* Where a run is too long to be replayed with other chances: what these still make of it. */
-#define CHANCE_SHARE 0.01
 /* One in ten runs may lie outside. */
 #define DEVIATIONS 1.645
 
@@ -50,48 +48,27 @@ void pyro_effect(struct pyro_predict_change *change, enum pyro_model_id model, d
     scenario->effect_count++;
 }
 
-/* Standard deviation of the wall time when task times come out otherwise by chance. */
-static enum pyro_status try_chances(const struct pyro_predict_change *change, struct pyro_replay *replay, double *ret,
-                                    struct pyro_error *error)
-{
-    const struct pyro_predicted_run *run = change->run;
-    struct pyro_replay_change again = change->replay;
-    struct pyro_replay_result result;
-    double sum = 0, squares = 0, count = run->again;
-    *ret = CHANCE_SHARE * (double)change->scenario->wall_expected_ms;
-    if (run->again == 0)
-        return PYRO_OK;
-    again.spread = run->spread;
-    again.jobs = NULL;
-    for (unsigned i = 0; i < run->again; i++) {
-        again.seed = i + 1;
-        PYRO_TRY(pyro_replay_run(replay, &again, &result, error));
-        double wall = (double)result.wall_ms;
-        sum += wall;
-        squares += wall * wall;
-    }
-    double variance = (squares - sum * sum / count) / (count - 1);
-    *ret = variance > 0 ? sqrt(variance) : 0;
-    return PYRO_OK;
-}
-
 static int64_t rounded(double ms)
 {
     return ms < 0 ? 0 : ms < 9e18 ? (int64_t)floor(ms + 0.5) : INT64_MAX;
 }
 
 /* Independent reasons to be wrong add up as squares. */
-static void find_interval(const struct pyro_predict_change *change, double chance)
+static void find_interval(const struct pyro_predict_change *change)
 {
     struct pyro_scenario *scenario = change->scenario;
     const struct pyro_predicted_run *run = change->run;
     double expected = (double)scenario->wall_expected_ms;
     double error = isfinite(run->check.error_share) ? run->check.error_share * expected : 0;
-    double low = chance * DEVIATIONS * chance * DEVIATIONS + error * error, high = low;
+    double chance = run->chance * expected * DEVIATIONS, code_low, code_high;
+    pyro_code_doubt(change, &code_low, &code_high);
+    double low = chance * chance + error * error, high = low;
     double tasks = expected - (double)run->app->numbers.driver_ms;
     tasks = tasks > 0 ? tasks : 0;
     for (size_t i = 0; i < scenario->effect_count; i++) {
-        double less = change->doubt_low[i] * tasks, more = change->doubt_high[i] * tasks;
+        bool code = scenario->effects[i].model == PYRO_MODEL_code;
+        double less = code ? code_low : change->doubt_low[i] * tasks,
+               more = code ? code_high : change->doubt_high[i] * tasks;
         scenario->effects[i].low_ms = rounded(less);
         scenario->effects[i].high_ms = rounded(more);
         low += less * less;
@@ -135,19 +112,25 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
 {
     struct pyro_scenario *scenario = change->scenario;
     struct pyro_replay_result result;
-    double chance = 0;
     scenario->executors = change->run->executors;
     scenario->cores_per_executor = change->run->cores;
     scenario->memory_bytes = change->run->memory_bytes;
-    for (unsigned i = 0; i < PYRO_MODELS && !change->failed; i++)
+    for (unsigned i = 0; i < PYRO_MODELS && !change->failed; i++) {
+        if (i == PYRO_MODEL_code) { /* what the program changes comes on top of what settings do */
+            pyro_change_cut_by_code(change);
+            pyro_change_emit(change);
+        }
         if (!(change->run->without >> i & 1))
             models[i](change);
-    pyro_change_emit(change);
+    }
     change->replay.edits = change->edits.items;
     change->replay.edit_count = change->edits.count;
-    change->replay.jobs = scenario->jobs =
-        pyro_arena_array(change->arena, change->run->app->jobs.count, sizeof(*scenario->jobs));
-    if (change->failed || !scenario->jobs)
+    if (!scenario->brief) {
+        scenario->jobs = pyro_arena_array(change->arena, change->run->app->jobs.count, sizeof(*scenario->jobs));
+        change->failed |= !scenario->jobs;
+    }
+    change->replay.jobs = scenario->jobs;
+    if (change->failed)
         return pyro_no_memory(error);
     PYRO_TRY(pyro_replay_run(replay, &change->replay, &result, error));
     scenario->wall_expected_ms = result.wall_ms;
@@ -156,12 +139,11 @@ static enum pyro_status answer(struct pyro_predict_change *change, struct pyro_r
     scenario->busy_ms = result.busy_ms;
     scenario->utilization = result.utilization;
     scenario->critical_path_ms = change->run->critical_path_ms;
-    if (change->edits.count > 0 || change->run->critical_path_ms == PYRO_NONE)
+    if (!scenario->brief && (change->edits.count > 0 || change->run->critical_path_ms == PYRO_NONE))
         PYRO_TRY(find_critical_path(change, replay, error));
-    PYRO_TRY(try_chances(change, replay, &chance, error));
-    find_interval(change, chance);
+    find_interval(change);
     scenario->cost = pyro_scenario_cost(change->run, scenario);
-    return pyro_predict_findings(change, replay, error);
+    return PYRO_OK;
 }
 
 enum pyro_status pyro_predict(const struct pyro_predicted_run *run, struct pyro_replay *replay,

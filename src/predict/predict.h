@@ -7,8 +7,8 @@
 #define PYRO_PREDICT_PREDICT_H
 
 #include "base/arena.h"
+#include "cost/cost.h"
 #include "replay/replay.h"
-#include "rules/rule.h"
 
 enum pyro_predicted {
 #define PYRO_PREDICTED(constant, ...) PYRO_PREDICTED_##constant,
@@ -47,42 +47,38 @@ struct pyro_predicted_effect {
     struct pyro_slice text;  /* what it changed, with this run's numbers */
     int64_t low_ms, high_ms; /* how far below and above the expected wall time it may be wrong */
 };
-enum { PYRO_EFFECTS_MAX = 16 };
+enum { PYRO_EFFECTS_MAX = 24 };
 
-/* A finding on the changed run. */
-struct pyro_judged {
-    const struct pyro_finding *finding;
-    bool known; /* its remedy says something about the changed run */
-    enum pyro_severity severity;
-    int64_t saves_ms;
-};
+struct pyro_scenario_finding; /* advice/whatif.h */
 
 struct pyro_scenario {
     struct pyro_slice given[PYRO_PREDICTED_SETTINGS]; /* as written; null where nothing is asked */
     bool full[PYRO_PREDICTED_SETTINGS];               /* asked for by its whole key */
     double values[PYRO_PREDICTED_SETTINGS];           /* of those given */
+    const struct pyro_edit *code;                     /* what the program does otherwise; NULL: nothing */
+    size_t code_count;
+    bool brief; /* only times and cost are wanted: no jobs, no critical path */
 
     int64_t executors, cores_per_executor, memory_bytes; /* PYRO_NONE: unknown */
     int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
     int64_t core_ms, busy_ms;
     double utilization;
-    int64_t critical_path_ms;      /* with a slot for every task */
-    struct pyro_replay_span *jobs; /* one for each row of app->jobs; -1: did not run */
-    double cost;                   /* NaN: no prices */
-    struct pyro_judged *findings;  /* of the run, in its order; NULL where they were not judged */
+    int64_t critical_path_ms;               /* with a slot for every task */
+    struct pyro_replay_span *jobs;          /* one for each row of app->jobs; -1: did not run */
+    double cost;                            /* NaN: no prices */
+    struct pyro_scenario_finding *findings; /* of the run, in its order; NULL where they were not judged */
     size_t finding_count;
     struct pyro_predicted_effect effects[PYRO_EFFECTS_MAX];
     size_t effect_count;
+    bool code_applies; /* all of `code` says something about the run with these settings */
 };
 
-struct pyro_cost;
 struct pyro_task_facts;
 struct pyro_stage_facts;
 struct pyro_first_task;
 
 /* What is known of the run before any scenario; immutable, read by all threads. */
 struct pyro_predicted_run {
-    const struct pyro_diagnosis *diagnosis;
     const struct pyro_app *app;
     struct pyro_replay *replay;
     struct pyro_replay_check check;
@@ -96,17 +92,21 @@ struct pyro_predicted_run {
     uint32_t without;                /* bit set of models that are left out */
     struct pyro_task_facts *tasks;   /* tasks.h; NULL while no scenario asks for them */
     struct pyro_stage_facts *stages; /* of each row of app->stages */
+    double added_ms;                 /* what one small task more costs at most */
+    double spill_ms;                 /* what a byte of disk spill costs */
+    bool spill_fitted;               /* on tasks of this run that spilled, and on others that did not */
     float *spread;                   /* of task times by chance, a row of app->stages each */
     struct pyro_first_task *firsts;  /* that found their executor without their stage's code */
     size_t first_count;
     float *first_ms; /* what these took longer, of each row of app->stages; NULL: the run does not say */
     double cold_ms;  /* the same of an executor's very first ones */
     int64_t critical_path_ms;
-    double longer, slots;   /* how many times as long computing took as alone; slots alive on average */
-    bool one_host;          /* all executors ran there */
-    struct pyro_cost *cost; /* priced; NULL: no prices were given */
-    bool judges;            /* findings are judged on the changed run */
-    unsigned again;         /* how often a scenario is replayed with other chances */
+    double longer, slots;         /* how many times as long computing took as alone; slots alive on average */
+    bool one_host;                /* all executors ran there */
+    const struct pyro_cost *cost; /* priced; NULL: no prices were given */
+    struct pyro_cost *own_cost;   /* the same where it is its own */
+    double base_cost;             /* of the unchanged replay; NaN: no prices */
+    double chance;                /* standard deviation of the run's wall time by chance, as a share */
 };
 
 /* What a search aims at: the least time, or the least cost, within limits; 0: none. */
@@ -130,8 +130,12 @@ struct pyro_whatif {
         size_t evaluated, best; /* best: of the scenarios, which are those that no other beats in time and cost */
         bool met;
     } optimum;
-    size_t most_scenarios; /* that sweeps may combine to */
-    bool needs_tasks;      /* some scenario changes more than executors */
+    size_t most_scenarios;                  /* that sweeps may combine to */
+    bool needs_tasks;                       /* some scenario changes more than executors */
+    const struct pyro_diagnosis *diagnosis; /* whose findings are judged on the changed runs */
+    bool judges;
+    struct pyro_slice *fixes; /* ids of the findings that all scenarios fix */
+    size_t fix_count;
 };
 
 enum { PYRO_SCENARIOS_MAX = 1000, PYRO_SWEEP_VALUES_MAX = 1000 };
@@ -141,12 +145,23 @@ enum { PYRO_SCENARIOS_MAX = 1000, PYRO_SWEEP_VALUES_MAX = 1000 };
 enum pyro_status pyro_whatif_ask(struct pyro_whatif *whatif, const char *const *set, size_t set_count,
                                  const char *const *sweep, size_t sweep_count, struct pyro_error *error);
 
+/* Sets one thing of a scenario, as `--set KEY=VALUE` does; the texts must outlive it. False: there is no model for it,
+ * or it is no value that Spark takes. */
+bool pyro_scenario_set(struct pyro_scenario *scenario, struct pyro_slice key, struct pyro_slice value);
+
+/* Whether a setting has a model; and one that changes the time of this application. */
+bool pyro_setting_is_known(struct pyro_slice key);
+bool pyro_setting_takes_time(const struct pyro_app *app, struct pyro_slice key);
+
 /* A value as Spark reads it; false where it is none. */
 bool pyro_predicted_read(enum pyro_predicted setting, struct pyro_slice text, double *ret);
 
-/* Fills whatif->run from the diagnosis' application. */
-enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct pyro_diagnosis *diagnosis,
+/* Fills `run` from its application, which must be sealed and outlive it. `tasks`: for scenarios that change more than
+ * executors. pyro_predict_done() in any case. */
+enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const struct pyro_app *app, bool tasks,
                                       struct pyro_error *error);
+/* The same for more than executors, where it was not done yet. */
+enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run);
 void pyro_predict_done(struct pyro_predicted_run *run);
 
 /* Answers one scenario. Threads each have a fork of the run's replay and an arena whose texts outlive the answer. */
@@ -160,15 +175,14 @@ enum pyro_status pyro_predict_optimise(struct pyro_whatif *whatif, const struct 
 /* Whether this build can, and by what. */
 bool pyro_optimiser_available(void);
 const char *pyro_optimiser_description(void);
+/* Takes the bill of the run, which must outlive it; NULL: there is none. */
+void pyro_predict_take_cost(struct pyro_predicted_run *run, const struct pyro_cost *cost);
 /* Prices the run; `prices` may be NULL. */
 enum pyro_status pyro_predict_take_prices(struct pyro_predicted_run *run, const struct pyro_prices *prices,
                                           const char *instance, const char *region, struct pyro_error *error);
 /* What a scenario costs, or NaN; what it is searched by: core hours where there are no prices. */
 double pyro_scenario_cost(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario);
 double pyro_scenario_price(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario);
-/* There is time to judge all findings on all scenarios. */
-bool pyro_predict_judges(const struct pyro_whatif *whatif);
-
 const char *pyro_model_name(enum pyro_model_id model);
 
 #endif

@@ -11,8 +11,10 @@ enum pyro_status pyro_predict_take_prices(struct pyro_predicted_run *run, const 
     struct pyro_money_options options = {.instance = instance, .region = region};
     if (!prices)
         return PYRO_OK;
-    PYRO_TRY(pyro_cost_new(run->app, run->app->allocator, &run->cost, error));
-    return pyro_cost_price(run->cost, prices, &options, error);
+    PYRO_TRY(pyro_cost_new(run->app, run->app->allocator, &run->own_cost, error));
+    PYRO_TRY(pyro_cost_price(run->own_cost, prices, &options, error));
+    pyro_predict_take_cost(run, run->own_cost);
+    return PYRO_OK;
 }
 
 static double ratio(double now, double was)
@@ -51,4 +53,14 @@ double pyro_scenario_price(const struct pyro_predicted_run *run, const struct py
 {
     double cost = pyro_scenario_cost(run, scenario);
     return isnan(cost) ? (double)scenario->core_ms / 3600000 : cost;
+}
+
+void pyro_predict_take_cost(struct pyro_predicted_run *run, const struct pyro_cost *cost)
+{
+    const struct pyro_scenario unchanged = {.wall_expected_ms = run->base.wall_ms,
+                                            .core_ms = run->base.core_ms,
+                                            .cores_per_executor = run->cores,
+                                            .memory_bytes = run->memory_bytes};
+    run->cost = cost;
+    run->base_cost = pyro_scenario_cost(run, &unchanged);
 }

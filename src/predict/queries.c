@@ -2,10 +2,14 @@
 #include "analyze/internal.h"
 #include "predict/tasks.h"
 
+/* Stages before one that may have read the same files. */
+enum { SCANS_LOOKED_AT = 256 };
+
 /* Of each query. */
 struct query {
     double files, file_bytes, read_bytes, sort_ms; /* read_bytes: of the stages that read files */
-    bool sorts;                                    /* has a SortMergeJoin */
+    float byte_ms;
+    bool sorts, python; /* has a SortMergeJoin; an operator that Python runs */
 };
 
 static struct query *query_of(const struct pyro_index *ids, struct query *queries, int64_t sql)
@@ -14,12 +18,30 @@ static struct query *query_of(const struct pyro_index *ids, struct query *querie
     return sql != PYRO_NONE && pyro_index_find(ids, sql, &entry) > 0 ? &queries[ids->entries[entry].row] : NULL;
 }
 
+/* Processor time that reading and decoding a byte of a file takes, ms, by its format: text that is split into lines;
+ * into fields as well; compressed columns. Measured on scans of the TPC-H tables in corpus/whatif. */
+static float format_ms(struct pyro_slice scan)
+{
+    static const struct {
+        const char *name;
+        float ms;
+    } formats[] = {{"text", 6e-6F}, {"csv", 20e-6F}, {"json", 20e-6F}, {"parquet", 50e-6F}, {"orc", 50e-6F}};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (pyro_slice_find(scan, formats[i].name))
+            return formats[i].ms;
+    return 0;
+}
+
 static void read_plans(const struct pyro_app *app, const struct pyro_index *ids, struct query *queries)
 {
     for (size_t i = 0; i < app->sql_nodes.count; i++) {
         struct query *query = query_of(ids, queries, app->sql_nodes.items[i].sql);
         if (query && pyro_slice_starts_with(app->sql_nodes.items[i].name, "SortMergeJoin"))
             query->sorts = true;
+        if (query && pyro_slice_starts_with(app->sql_nodes.items[i].name, "Scan "))
+            query->byte_ms = fmaxf(query->byte_ms, format_ms(app->sql_nodes.items[i].name));
+        if (query && pyro_slice_find(app->sql_nodes.items[i].name, "Python"))
+            query->python = true;
     }
     for (size_t i = 0; i < app->sql_metrics.count; i++) {
         const struct pyro_sql_metric *metric = &app->sql_metrics.items[i];
@@ -35,14 +57,15 @@ static void read_plans(const struct pyro_app *app, const struct pyro_index *ids,
     }
 }
 
-static void set_sides(const struct pyro_app *app, struct pyro_stage_facts *facts, const size_t *rows)
+static void set_sides(const struct pyro_app *app, struct pyro_stage_facts *facts, size_t row, const size_t *rows)
 {
     int64_t one = app->stages.items[rows[0]].shuffle_write_bytes,
             other = app->stages.items[rows[1]].shuffle_write_bytes;
     facts->sides = one > 0 && other > 0;
     facts->larger = (uint32_t)rows[other > one];
+    facts->smaller = (uint32_t)rows[other <= one];
     facts->smaller_bytes = (double)(other > one ? one : other);
-    double read = (double)app->stages.items[facts->row].shuffle_read_bytes;
+    double read = (double)app->stages.items[row].shuffle_read_bytes;
     facts->extra_bytes = read - (double)one - (double)other;
 }
 
@@ -54,7 +77,6 @@ static void find_sides(const struct pyro_app *app, const struct pyro_index *stag
     enum { LOOKED_AT = 24 };
     const struct pyro_stage *stage = &app->stages.items[row];
     size_t rows[2] = {0, 0}, writers[LOOKED_AT], count = 0, found = 0;
-    facts->row = (uint32_t)row;
     for (unsigned p = 0; p < 2; p++) {
         size_t entry;
         if (pyro_index_find(stages, stage->parent_ids[p], &entry) == 0)
@@ -63,7 +85,7 @@ static void find_sides(const struct pyro_app *app, const struct pyro_index *stag
         found += app->stages.items[rows[p]].shuffle_write_bytes > 0;
     }
     if (found == 2) {
-        set_sides(app, facts, rows);
+        set_sides(app, facts, row, rows);
         return;
     }
     for (size_t i = row; i-- > 0 && row - i <= LOOKED_AT;)
@@ -77,8 +99,40 @@ static void find_sides(const struct pyro_app *app, const struct pyro_index *stag
             if (one > read || other > read - one || read - one - other >= least)
                 continue;
             least = read - one - other;
-            set_sides(app, facts, (const size_t[]){writers[i], writers[k]});
+            set_sides(app, facts, row, (const size_t[]){writers[i], writers[k]});
         }
+}
+
+/* A DataFrame that became an RDD has no query, but its scan is cut by the same settings: a stage of as many tasks that
+ * reads as much as one with a query reads the same files. */
+static void find_other_scans(struct pyro_predicted_run *run)
+{
+    const struct pyro_app *app = run->app;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[i];
+        if (stage->sql != PYRO_NONE || run->stages[i].source != PYRO_SOURCE_FILES)
+            continue;
+        for (size_t k = i; k-- > 0 && i - k <= SCANS_LOOKED_AT && !(run->stages[i].file_bytes > 0);) {
+            const struct pyro_stage *other = &app->stages.items[k];
+            if (other->partitions == stage->partitions && other->input_bytes == stage->input_bytes) {
+                run->stages[i].files = run->stages[k].files;
+                run->stages[i].file_bytes = run->stages[k].file_bytes;
+                run->stages[i].byte_ms = run->stages[k].byte_ms;
+            }
+        }
+    }
+}
+
+/* RDDs that Python computes name the first stage that has them. */
+static void mark_python(struct pyro_predicted_run *run, const struct pyro_index *stages)
+{
+    const struct pyro_app *app = run->app;
+    for (size_t i = 0; i < app->rdds.count; i++) {
+        size_t entry;
+        if (pyro_slice_is(app->rdds.items[i].name, "PythonRDD") &&
+            pyro_index_find(stages, app->rdds.items[i].stage, &entry) > 0)
+            run->stages[stages->entries[entry].row].python = true;
+    }
 }
 
 bool pyro_predict_take_queries(struct pyro_predicted_run *run)
@@ -100,17 +154,23 @@ bool pyro_predict_take_queries(struct pyro_predicted_run *run)
             struct pyro_stage_facts *facts = &run->stages[i];
             if (!query)
                 continue;
+            facts->python = query->python;
             /* Several scans in one query share its files as they share the bytes read. */
             double part = query->read_bytes > 0 ? (double)stage->input_bytes / query->read_bytes : 0;
             if (facts->source == PYRO_SOURCE_FILES) {
                 facts->files = query->files * part;
                 facts->file_bytes = query->file_bytes * part;
+                facts->byte_ms = query->byte_ms;
             }
             if (query->sorts && stage->parent_count == 2) {
                 facts->sort_ms = query->sort_ms;
                 find_sides(app, &stages, i, facts);
             }
         }
+    }
+    if (by_id) {
+        find_other_scans(run);
+        mark_python(run, &stages);
     }
     if (by_id)
         pyro_index_done(&stages);

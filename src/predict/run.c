@@ -12,8 +12,10 @@ enum { TOGETHER_MS = 10000 };
 enum { STARTS_MAX = 256 };
 /* Task times of one stage beyond this spread differ for reasons, not by chance. */
 #define SPREAD_MAX 0.25
-/* Replays of each scenario with other chances: as many as fit into so many tasks, and what is said without. */
-enum { AGAIN_TASKS = 60000, AGAIN_MAX = 8, AGAIN_MIN = 3 };
+/* Replays of the run with other chances: as many as fit into so many tasks; a run that is too long for them is taken to
+ * vary by CHANCE_SHARE of its time. */
+enum { AGAIN_TASKS = 20000, AGAIN_MAX = 8, AGAIN_MIN = 3 };
+#define CHANCE_SHARE 0.01
 
 double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
 {
@@ -185,12 +187,31 @@ static bool take_spread(struct pyro_predicted_run *run)
     return run->spread != NULL;
 }
 
-enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct pyro_diagnosis *diagnosis,
+/* Standard deviation of the run's wall time when task times come out otherwise by chance. */
+static enum pyro_status take_chance(struct pyro_predicted_run *run, struct pyro_error *error)
+{
+    struct pyro_replay_change again = {.spread = run->spread};
+    double sum = 0, squares = 0;
+    size_t fit = run->app->tasks.count > 0 ? AGAIN_TASKS / run->app->tasks.count : 0;
+    unsigned count = fit > AGAIN_MAX ? AGAIN_MAX : (unsigned)fit;
+    run->chance = CHANCE_SHARE;
+    if (count < AGAIN_MIN || run->base.wall_ms <= 0)
+        return PYRO_OK;
+    for (unsigned i = 0; i < count; i++) {
+        struct pyro_replay_result result;
+        again.seed = i + 1;
+        PYRO_TRY(pyro_replay_run(run->replay, &again, &result, error));
+        sum += (double)result.wall_ms;
+        squares += (double)result.wall_ms * (double)result.wall_ms;
+    }
+    double variance = (squares - sum * sum / count) / (count - 1);
+    run->chance = variance > 0 ? sqrt(variance) / (double)run->base.wall_ms : 0;
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const struct pyro_app *app, bool tasks,
                                       struct pyro_error *error)
 {
-    struct pyro_predicted_run *run = &whatif->run;
-    const struct pyro_app *app = diagnosis->app;
-    run->diagnosis = diagnosis;
     run->app = app;
     PYRO_TRY(pyro_replay_new(app, &run->replay, error));
     run->check = pyro_replay_check(run->replay);
@@ -198,15 +219,27 @@ enum pyro_status pyro_predict_prepare(struct pyro_whatif *whatif, const struct p
     run->profile = main_profile(app);
     run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
     run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, INT64_C(1) << 30);
-    int64_t again = app->tasks.count > 0 ? AGAIN_TASKS / (int64_t)app->tasks.count : 0;
-    run->again = again < AGAIN_MIN ? 0 : again > AGAIN_MAX ? AGAIN_MAX : (unsigned)again;
     if (!take_executors(run) || !take_spread(run) || !take_start(run))
         return pyro_no_memory(error);
     pyro_predict_take_host(run);
-    if ((whatif->needs_tasks || whatif->goal.asked) &&
-        !(pyro_predict_take_tasks(run) && pyro_predict_take_queries(run) && pyro_predict_take_firsts(run)))
+    run->base_cost = (double)NAN;
+    if (tasks && pyro_predict_prepare_tasks(run) != PYRO_OK)
         return pyro_no_memory(error);
+    PYRO_TRY(take_chance(run, error));
     return pyro_predict_critical_path(run, error);
+}
+
+enum pyro_status pyro_predict_prepare_tasks(struct pyro_predicted_run *run)
+{
+    if (run->stages)
+        return PYRO_OK;
+    if (!pyro_predict_take_tasks(run) || !pyro_predict_take_queries(run))
+        return PYRO_ERROR_MEMORY;
+    pyro_predict_take_costs(run);
+    if (!pyro_predict_take_firsts(run))
+        return PYRO_ERROR_MEMORY;
+    pyro_predict_take_spill(run);
+    return PYRO_OK;
 }
 
 void pyro_predict_done(struct pyro_predicted_run *run)
@@ -218,6 +251,6 @@ void pyro_predict_done(struct pyro_predicted_run *run)
     pyro_release(allocator, run->stages);
     pyro_release(allocator, run->firsts);
     pyro_release(allocator, run->first_ms);
-    pyro_cost_free(run->cost);
+    pyro_cost_free(run->own_cost);
     pyro_replay_free(run->replay);
 }

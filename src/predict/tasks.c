@@ -1,5 +1,6 @@
 /* Tasks of a stage cut anew, and what becomes of them in the replay. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "analyze/internal.h"
 #include "base/order.h"
@@ -7,6 +8,21 @@
 
 /* A task that reads so many times what the median does holds a key that no other cut divides. */
 #define LUMP 3.0
+/* Of its own tasks, so many map outputs each task fetches where both sides of the shuffle have one number of
+ * partitions; and what fetching one takes. */
+#define CUT_ALIKE 0.8
+#define BLOCK_MS  0.025
+enum { CUT_ALIKE_MIN = 6, FEW = 20 };
+/* Spilling does not grow by more; and what is left of a stage's work at least, whatever it spilled. */
+#define SPILL_TIMES_MAX 4.0
+#define WORK_LEFT       0.3
+/* What a task takes to open, close and commit its file. */
+#define WRITE_MS 45.0
+/* ... to hand its data to a Python worker and take the results. */
+#define PYTHON_MS 40.0
+/* The first added task of a scenario costs so many times its usual cost more, which fades over so many tasks. */
+#define COLD_TIMES 1.5
+#define WARM_TASKS 250.0
 /* Fewer of all tasks than this have anything to read: there are few keys, and each stays whole. */
 #define FILLED_MIN 0.9
 
@@ -85,6 +101,78 @@ static void share(const struct pyro_stage_tasks *tasks, double *sorted, double *
         shares[place_of(i, count)] += (sorted[i] - median) / all;
 }
 
+/* How many times its usual cost an added task costs more on average, for code that is not compiled yet: `more` of them
+ * come after change->added. */
+static double warm_up_of_added(struct pyro_predict_change *change, double more)
+{
+    double warm = exp(-change->added / WARM_TASKS) - exp(-(change->added + more) / WARM_TASKS);
+    change->added += more;
+    return COLD_TIMES * WARM_TASKS * warm / more;
+}
+
+/* The fixed cost of a task when `before` tasks become `count`. The tasks of a small stage are the first ones on their
+ * executors, which more tasks are not; but each of them fetches more blocks, where what they read is cut alike. */
+static double fixed_of_more(struct pyro_predict_change *change, size_t stage, uint32_t before, uint32_t count)
+{
+    const struct pyro_predicted_run *run = change->run;
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    double fixed = (double)facts->fixed_ms, blocks = (double)facts->blocks / fmax(facts->count, 1);
+    if (count <= before)
+        return fixed;
+    double writes = run->app->stages.items[stage].output_bytes > 0 ? WRITE_MS : 0;
+    writes += facts->python ? PYTHON_MS : 0;
+    double cold = warm_up_of_added(change, count - before), added = fmax(fixed, run->added_ms);
+    if (before < FEW)
+        added = fmin(added, run->added_ms * (1 + cold) + writes);
+    fixed = (before * fixed + (count - before) * added) / count;
+    bool alike = before >= CUT_ALIKE_MIN && blocks >= CUT_ALIKE * facts->count;
+    return fixed + (alike ? BLOCK_MS * blocks * ((double)count / before - 1) : 0);
+}
+
+/* Time that a stage spends less on spilling when its tasks become smaller, or more when they become larger: their need
+ * of memory follows what they read. */
+static double spared_spill_ms(const struct pyro_predicted_run *run, size_t stage, uint32_t count)
+{
+    const struct pyro_stage_facts *facts = &run->stages[stage];
+    double spill = 0, need = 0, memory = pyro_task_memory(run);
+    for (uint32_t i = 0; i < facts->count; i++) {
+        spill += (double)run->tasks[facts->first + i].spill;
+        need += (double)run->tasks[facts->first + i].need / facts->count;
+    }
+    if (!(spill > 0))
+        return 0;
+    double now = need * facts->count / count;
+    double was_out = pyro_spilled_memory(need, memory) * facts->count, out = pyro_spilled_memory(now, memory) * count;
+    double left = was_out > 0 ? fmin(out / was_out, SPILL_TIMES_MAX) : fmin((double)facts->count / count, 1);
+    return spill * run->spill_ms * (1 - left);
+}
+
+/* What the first tasks of a stage take longer than later ones, whatever they read: code that is not compiled yet, on
+ * executors and on the driver. Fills `extra` of each task in the order of the log; returns their sum. */
+static double find_warm_up(const struct pyro_stage_tasks *tasks, double fixed, double *extra, double *values)
+{
+    double sum = 0, least = INFINITY, load = 0;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        values[i] = tasks->ms[i];
+    double middle = pyro_median(values, tasks->count);
+    for (uint32_t i = 0; i < tasks->count; i++)
+        values[i] = tasks->load[i];
+    load = pyro_median(values, tasks->count);
+    double rate = load > 0 ? fmax(middle - fixed, 0) / load : 0;
+    for (uint32_t first = 0, end; first < tasks->count; first = end) {
+        end = first < 2 ? 2 : 2 * first;
+        end = end < tasks->count ? end : tasks->count;
+        for (uint32_t i = first; i < end; i++)
+            values[i - first] = tasks->ms[i] - rate * tasks->load[i];
+        least = fmin(least, fmax(pyro_median(values, end - first) - fixed, 0));
+        for (uint32_t i = first; i < end; i++) {
+            extra[i] = fmin(least, fmax(tasks->ms[i] - fixed, 0));
+            sum += extra[i];
+        }
+    }
+    return sum;
+}
+
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count)
 {
     struct pyro_stage_tasks *tasks = pyro_change_tasks(change, stage);
@@ -93,15 +181,21 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
         return;
     double *ms = pyro_arena_array(&change->scratch, count, sizeof(*ms)),
            *load = pyro_arena_array(&change->scratch, count, sizeof(*load)),
-           *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted));
+           *sorted = pyro_arena_array(&change->scratch, tasks->count, sizeof(*sorted)),
+           *extra = pyro_arena_array(&change->scratch, tasks->count, sizeof(*extra));
     double fixed = pyro_fixed_ms(change, stage), work = 0, all = 0;
-    change->failed |= !ms || !load || !sorted;
-    if (!ms || !load || !sorted)
+    change->failed |= !ms || !load || !sorted || !extra;
+    if (!ms || !load || !sorted || !extra)
         return;
+    /* Of fewer tasks, more are the first ones. */
+    bool fewer = !tasks->recut && count < tasks->count;
+    if (fewer)
+        work -= find_warm_up(tasks, fixed, extra, sorted);
     for (uint32_t i = 0; i < tasks->count; i++) {
-        work += fmax(tasks->ms[i] - fixed, 0);
+        work += tasks->ms[i] - fixed; /* by chance some take less than the fixed cost */
         all += tasks->load[i];
     }
+    work = fmax(work, 0);
     share(tasks, sorted, load, count);
     /* The order of partitions has nothing to do with their size: mixed by a fixed rule. */
     for (uint32_t i = count; i > 1; i--) {
@@ -110,8 +204,10 @@ void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_
         load[i - 1] = load[other];
         load[other] = swap;
     }
+    work = fmax(work - spared_spill_ms(change->run, stage, count), WORK_LEFT * work);
+    fixed = fixed_of_more(change, stage, tasks->count, count);
     for (uint32_t i = 0; i < count; i++) {
-        ms[i] = fixed + work * load[i];
+        ms[i] = fixed + work * load[i] + (fewer ? extra[i] : 0);
         load[i] *= all;
     }
     tasks->ms = ms;

@@ -3,15 +3,18 @@
 #ifndef PYRO_PREDICT_TASKS_H
 #define PYRO_PREDICT_TASKS_H
 
+#include <math.h>
+
 #include "predict/model.h"
 
 /* A task that did the work of its partition. */
 struct pyro_task_facts {
     uint32_t row; /* in app->tasks */
     float ms, gc_ms;
-    float load;  /* what it read: bytes, else records; 0 for all tasks of a stage where the log has neither */
-    float spill; /* bytes of disk */
-    float need;  /* of execution memory: its peak, and what it spilled */
+    float load;    /* what it read: bytes, else records; 0 for all tasks of a stage where the log has neither */
+    float records; /* that it read */
+    float spill;   /* bytes of disk */
+    float need;    /* of execution memory: its peak, and what it spilled */
 };
 
 enum pyro_stage_source { PYRO_SOURCE_NOTHING, PYRO_SOURCE_SHUFFLE, PYRO_SOURCE_FILES };
@@ -19,19 +22,34 @@ enum pyro_stage_source { PYRO_SOURCE_NOTHING, PYRO_SOURCE_SHUFFLE, PYRO_SOURCE_F
 struct pyro_stage_facts {
     uint32_t first, count; /* in run->tasks */
     float fixed_ms;        /* of a task that has nothing to read */
-    float load;            /* of all */
+    float load, records;   /* of all */
+    float blocks;          /* of shuffles, that all fetched */
     float extra_ms;        /* of those that were first */
     enum pyro_stage_source source;
+    float byte_ms;            /* processor time of a byte of the files that it reads, by their format; 0: unknown */
+    bool python;              /* its tasks, or others of its query, use Python workers */
     double files, file_bytes; /* that its scans read; 0: unknown */
-    /* Of a join that sorts: its parent that wrote more, and what the other one wrote. */
+    /* Of a join that sorts: its parents, the one that wrote more and the other one. */
     bool sides;
-    uint32_t larger, row;
+    uint32_t larger, smaller;          /* rows */
     double smaller_bytes, extra_bytes; /* extra_bytes: read beyond what the two wrote */
     double sort_ms;                    /* of all sorts of its query */
 };
 
 /* Fills run->tasks and run->stages. */
 bool pyro_predict_take_tasks(struct pyro_predicted_run *run);
+
+/* Fills the fixed cost of run->stages: see task_cost.c. */
+void pyro_predict_take_costs(struct pyro_predicted_run *run);
+
+/* Fills what a spilled byte costs; and execution memory of a task when all slots are busy, in the run as it was. */
+void pyro_predict_take_spill(struct pyro_predicted_run *run);
+double pyro_task_memory(const struct pyro_predicted_run *run);
+/* A sorter that gets no more memory writes all that it holds, not only what is too much. */
+static inline double pyro_spilled_memory(double need, double memory)
+{
+    return need > memory && memory > 0 ? floor(need / memory) * memory : 0;
+}
 
 /* A task that began on its executor before any other of its stage had ended there. */
 struct pyro_first_task {
@@ -60,6 +78,11 @@ struct pyro_stage_tasks *pyro_change_tasks(struct pyro_predict_change *change, s
 void pyro_change_recut(struct pyro_predict_change *change, size_t stage, uint32_t count);
 /* Makes edits of what was touched. */
 void pyro_change_emit(struct pyro_predict_change *change);
+
+/* Cuts the stages that a changed program runs in another number of tasks; before what was touched is emitted. */
+void pyro_change_cut_by_code(struct pyro_predict_change *change);
+/* How far below and above its expected wall time the scenario may be wrong for them, ms. */
+void pyro_code_doubt(const struct pyro_predict_change *change, double *low_ms, double *high_ms);
 
 static inline double pyro_fixed_ms(const struct pyro_predict_change *change, size_t stage)
 {

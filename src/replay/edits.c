@@ -314,6 +314,10 @@ void pyro_replay_apply(struct pyro_replay *replay, struct replay_undo *undo, con
         case PYRO_EDIT_ALONE:
             edit_driver(replay, edit);
             break;
+        case PYRO_EDIT_LATER:
+            if ((stage = stage_edit(replay, edit->row)))
+                stage->less -= edit_us(edit->ms);
+            break;
         case PYRO_EDIT_EXECUTORS:
             edit_executors(replay, undo, edit);
             break;

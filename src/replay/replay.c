@@ -59,6 +59,9 @@ static struct pyro_replay_result result_of(const struct pyro_replay *replay)
     }
     core /= 1000;
     result.core_ms = core > INT64_MAX ? INT64_MAX : (int64_t)core;
+    /* A slot may get its next task before the driver knows of the end of the last one: not used twice for that. */
+    if (result.core_ms > 0 && result.busy_ms > result.core_ms)
+        result.busy_ms = result.core_ms;
     result.utilization = result.core_ms > 0 ? (double)result.busy_ms / (double)result.core_ms : (double)NAN;
     return result;
 }

@@ -24,6 +24,7 @@ enum pyro_edit_kind {
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */
     PYRO_EDIT_EXECUTORS,   /* executors that came inside [from_ms, to_ms) are there at from_ms */
+    PYRO_EDIT_LATER,       /* stage `row` is submitted `ms` later than its driver time says */
     PYRO_EDIT_CONCURRENT,  /* jobs submitted inside [from_ms, to_ms) do not wait for each other */
     PYRO_EDIT_NO_TASK,     /* task `row` is not run but the next attempt at its partition; where all of them are taken
                               out the last one, as if it had ended well, or with `count` > 0 none */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analyze/facts.h"
+#include "predict/predict.h"
 
 const char *pyro_severity_name(enum pyro_severity severity)
 {
@@ -22,11 +23,9 @@ struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const s
     finding->rule = rule;
     finding->confidence = context->app->integrity.confidence;
     finding->title = pyro_slice_from(rule->title);
-    finding->sure[0] = 0.5;
-    finding->sure[1] = 0.8;
-    finding->sure[2] = 1;
+    finding->part = 1;
     finding->job = finding->stage = finding->attempt = finding->sql = PYRO_NONE;
-    finding->saves = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE};
+    finding->saves = (struct pyro_saving){.stage_share = (double)NAN, .core_ms = PYRO_NONE, .cost = (double)NAN};
     return finding;
 }
 
@@ -79,6 +78,12 @@ void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advi
 {
     if (!advice || advice->setting_count >= PYRO_SETTINGS_MAX)
         return;
+    if (!pyro_setting_is_known(pyro_slice_from(key))) {
+        advice->code =
+            pyro_say(context, "%.*s%s--conf %s=%.*s", (int)advice->code.len, advice->code.ptr ? advice->code.ptr : "",
+                     advice->code.len ? "\n" : "", key, (int)value.len, value.ptr ? value.ptr : "");
+        return;
+    }
     if (!advice->settings)
         advice->settings = pyro_arena_array(context->arena, PYRO_SETTINGS_MAX, sizeof(*advice->settings));
     if (!advice->settings || !value.ptr) {
@@ -87,6 +92,18 @@ void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advi
     }
     struct pyro_setting *settings = (struct pyro_setting *)advice->settings;
     settings[advice->setting_count++] = (struct pyro_setting){pyro_slice_from(key), value};
+}
+
+void pyro_advice_prevents(struct pyro_advice *advice, const char *failure)
+{
+    if (advice)
+        advice->prevents = failure;
+}
+
+void pyro_advice_competes(struct pyro_advice *advice)
+{
+    if (advice)
+        advice->competes = true;
 }
 
 void pyro_finding_at_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage_row)
@@ -99,27 +116,6 @@ void pyro_finding_at_stage(struct pyro_rule_context *context, struct pyro_findin
     finding->attempt = stage->attempt;
     finding->sql = stage->sql;
     finding->call_site = stage->call_site.ptr ? stage->call_site : stage->name;
-}
-
-void pyro_finding_saves(struct pyro_rule_context *context, struct pyro_finding *finding, double low, double expected,
-                        double high)
-{
-    if (!finding)
-        return;
-    const struct pyro_app *app = context->app;
-    double all = pyro_app_wall(app);
-    high = fmin(fmax(high, 0), all);
-    expected = fmin(fmax(expected, 0), high);
-    low = fmin(fmax(low, 0), expected);
-    finding->saves.wall_low_ms = pyro_whole(low);
-    finding->saves.wall_expected_ms = pyro_whole(expected);
-    finding->saves.wall_high_ms = pyro_whole(high);
-    finding->saves.core_ms = all > 0 ? pyro_whole(expected * pyro_real(app->numbers.core_total_ms) / all) : 0;
-    ptrdiff_t row = finding->stage == PYRO_NONE ? -1 : pyro_app_find_stage(app, finding->stage, finding->attempt);
-    if (row >= 0) {
-        double length = pyro_stage_length(&app->stages.items[row]);
-        finding->saves.stage_share = length > 0 ? fmin(1, expected / length) : (double)NAN;
-    }
 }
 
 struct pyro_slice pyro_say(struct pyro_rule_context *context, const char *format, ...)

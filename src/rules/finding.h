@@ -9,7 +9,7 @@
 #include "rules/rules.def"
 #undef PYRO_RULE
 
-enum { PYRO_EVIDENCE_MAX = 12, PYRO_ADVICE_MAX = 4, PYRO_SETTINGS_MAX = 4 };
+enum { PYRO_EVIDENCE_MAX = 12, PYRO_ADVICE_MAX = 8, PYRO_SETTINGS_MAX = 6 };
 
 /* `expected` is NAN where a healthy run shows no particular number. Rows beyond the maximum are left out. */
 void pyro_finding_evidence(struct pyro_rule_context *context, struct pyro_finding *finding, const char *metric,
@@ -22,13 +22,12 @@ struct pyro_advice *pyro_finding_advise(struct pyro_rule_context *context, struc
                                         struct pyro_slice text, const char *verify);
 void pyro_advice_set(struct pyro_rule_context *context, struct pyro_advice *advice, const char *key,
                      struct pyro_slice value);
+/* Names the failure that the settings prevent: they are advised although they save no time. Static text. */
+void pyro_advice_prevents(struct pyro_advice *advice, const char *failure);
+/* Another value for what the advice before it sets: the simulator compares them. */
+void pyro_advice_competes(struct pyro_advice *advice);
 /* Takes place and call site from a row of app->stages. */
 void pyro_finding_at_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage_row);
-/* Sets the saving: clamps to 0 <= low <= expected <= high <= the application's duration; core time follows the wall
- * time as allocated cores do (core total / wall total) unless the rule sets it afterwards. */
-void pyro_finding_saves(struct pyro_rule_context *context, struct pyro_finding *finding, double low, double expected,
-                        double high);
-
 /* "1 task", "3 tasks", with its verb: pyro_say_count(context, 1, "task is", "tasks are"). */
 const char *pyro_say_count(struct pyro_rule_context *context, double count, const char *one, const char *many);
 /* printf into the arena; remembers failure. */

@@ -21,14 +21,14 @@ struct judging {
     struct pyro_arena scratch[PYRO_CREW_MOST];
     struct pyro_finding_list found[RULES_MOST]; /* by row of the catalogue */
     size_t wave[RULES_MOST + 1];                /* rows that run now */
-    struct pyro_replay *replays[PYRO_CREW_MOST];
+    const struct pyro_beside *beside;
     struct pyro_finding_list *findings; /* all */
 };
 
 /* ---- Rules ---- */
 
-/* The replay is prepared beside few rules, when what most of them needed is freed. */
-enum { PREPARE_REPLAY = RULES_MOST /* instead of a row */, REPLAY_WAVE = 1 };
+/* What is done beside the rules runs beside few of them, when what most of them needed is freed. */
+enum { BESIDE = RULES_MOST /* instead of a row */, BESIDE_WAVE = 1 };
 
 static size_t row_of(const char *id)
 {
@@ -69,8 +69,8 @@ static bool judge_one(void *own, unsigned worker, size_t index, const struct pyr
     size_t row = judging->wave[index];
     double limits[PYRO_THRESHOLDS_MAX];
     (void)stop;
-    if (row == PREPARE_REPLAY)
-        return pyro_replay_new(judging->shared.app, &judging->replays[0], NULL) == PYRO_OK;
+    if (row == BESIDE)
+        return !judging->beside || judging->beside->work(judging->beside->context);
     struct pyro_rule_context context = judging->shared;
     context.rule = pyro_rules[row];
     context.limits = limits;
@@ -79,8 +79,10 @@ static bool judge_one(void *own, unsigned worker, size_t index, const struct pyr
     pyro_config_limits(judging->config, row, limits);
     context.failed = !gather_earlier(judging, &context);
     enum pyro_verdict verdict = context.failed ? PYRO_VERDICT_QUIET : pyro_rules[row]->evaluate(&context);
-    for (size_t i = 0; i < context.findings.count; i++)
+    for (size_t i = 0; i < context.findings.count; i++) {
         pyro_affected_settle(&context, &context.findings.items[i]);
+        pyro_remedy_settle(context.app, &context.findings.items[i]);
+    }
     if (context.findings.count > 0)
         verdict = PYRO_VERDICT_FINDING;
     else if (verdict == PYRO_VERDICT_FINDING)
@@ -96,14 +98,14 @@ static bool run_rules(struct judging *judging, const struct pyro_stop *stop)
 {
     struct pyro_crew_work work = {.work = judge_one, .context = judging, .stop = stop};
     size_t done = 0;
-    for (unsigned wave = 0; wave <= REPLAY_WAVE || done < pyro_rule_count; wave++) {
+    for (unsigned wave = 0; wave <= BESIDE_WAVE || done < pyro_rule_count; wave++) {
         work.count = 0;
-        if (wave == REPLAY_WAVE)
-            judging->wave[work.count++] = PREPARE_REPLAY;
+        if (wave == BESIDE_WAVE)
+            judging->wave[work.count++] = BESIDE;
         for (size_t i = 0; i < pyro_rule_count; i++)
             if (wave_of(pyro_rules[i]) == wave)
                 judging->wave[work.count++] = i;
-        done += work.count - (wave == REPLAY_WAVE);
+        done += work.count - (wave == BESIDE_WAVE);
         if (!pyro_crew_run(judging->threads, &work))
             return false;
     }
@@ -122,36 +124,6 @@ static bool merge(struct judging *judging)
         all->count += found->count;
     }
     return true;
-}
-
-/* ---- What fixing saves ---- */
-
-static bool price_one(void *own, unsigned worker, size_t index, const struct pyro_stop *stop)
-{
-    struct judging *judging = own;
-    struct pyro_finding *finding = &judging->findings->items[index];
-    struct pyro_rule_context context = judging->shared;
-    context.replay = judging->replays[worker];
-    pyro_replay_stop_by(context.replay, stop);
-    pyro_remedy_price(&context, finding);
-    pyro_replay_stop_by(context.replay, NULL);
-    return !context.failed;
-}
-
-/* Replays are forked while none of them runs. */
-static bool price(struct judging *judging, const struct pyro_stop *stop)
-{
-    const struct pyro_finding_list *findings = judging->findings;
-    struct pyro_crew_work work = {findings->count, price_one, judging, stop};
-    size_t remedies = 0;
-    for (size_t i = 0; i < findings->count; i++)
-        remedies += findings->items[i].edit_count > 0;
-    unsigned threads = remedies < judging->threads ? (unsigned)remedies : judging->threads;
-    for (unsigned i = 1; i < threads; i++)
-        if (pyro_replay_fork(judging->replays[0], &judging->replays[i], NULL) != PYRO_OK)
-            return false;
-    judging->diagnosis->replay = pyro_replay_check(judging->replays[0]);
-    return pyro_crew_run(threads, &work);
 }
 
 /* ---- All of it ---- */
@@ -177,15 +149,12 @@ static void done(struct judging *judging)
 {
     const struct pyro_allocator *allocator = judging->diagnosis->arena.allocator;
     pyro_arena_done(&judging->temporary);
-    for (unsigned i = 1; i < judging->threads; i++)
-        pyro_replay_free(judging->replays[i]);
-    pyro_replay_free(judging->replays[0]); /* the others are forks of it */
     for (size_t i = 0; i < pyro_rule_count; i++)
         pyro_vec_done(&judging->found[i], allocator);
     pyro_release(allocator, judging);
 }
 
-static unsigned useful_threads(const struct pyro_app *app, unsigned threads)
+unsigned pyro_rules_useful_threads(const struct pyro_app *app, unsigned threads)
 {
     if (threads < 1 || app->tasks.count + app->sql_nodes.count < FEW_ROWS)
         return 1;
@@ -193,7 +162,7 @@ static unsigned useful_threads(const struct pyro_app *app, unsigned threads)
 }
 
 bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
-                      const struct pyro_stop *stop, struct pyro_finding_list *ret)
+                      const struct pyro_beside *beside, const struct pyro_stop *stop, struct pyro_finding_list *ret)
 {
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
     struct judging *judging = pyro_allocate(allocator, sizeof(*judging));
@@ -201,16 +170,17 @@ bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config
         pyro_release(allocator, judging);
         return false;
     }
-    *judging = (struct judging){
-        .config = config, .diagnosis = diagnosis, .threads = useful_threads(diagnosis->app, threads), .findings = ret};
+    *judging = (struct judging){.config = config,
+                                .diagnosis = diagnosis,
+                                .threads = pyro_rules_useful_threads(diagnosis->app, threads),
+                                .beside = beside,
+                                .findings = ret};
     pyro_arena_init(&judging->temporary, allocator);
     for (unsigned i = 0; i < judging->threads; i++)
         pyro_arena_init(&judging->scratch[i], allocator);
     judging->shared =
         (struct pyro_rule_context){.app = diagnosis->app, .arena = &judging->temporary, .scratch = &judging->temporary};
     bool ok = prepare(judging) && run_rules(judging, stop) && merge(judging);
-    pyro_arena_done(&judging->temporary); /* before pricing takes its memory */
-    ok = ok && price(judging, stop);
     done(judging);
     return ok;
 }

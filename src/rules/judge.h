@@ -1,12 +1,21 @@
-/* The part of the engine that may use several threads: what they say never depends on how many there are. */
+/* Rules run side by side: what they say never depends on how many threads there are. */
 #ifndef PYRO_RULES_JUDGE_H
 #define PYRO_RULES_JUDGE_H
 
 #include "rules/rule.h"
 
-/* Runs every rule: fills the diagnosis' outcomes, plans and replay and *ret, all findings in the order of the
- * catalogue, with what their remedies save. `threads` is a wish. False: no memory, or stopped. */
+/* Work that needs no rule, done while the last of them run. False: no memory. */
+struct pyro_beside {
+    bool (*work)(void *context);
+    void *context;
+};
+
+/* Of `threads`, those that are worth starting for this application. */
+unsigned pyro_rules_useful_threads(const struct pyro_app *app, unsigned threads);
+
+/* Runs every rule: fills the diagnosis' outcomes and plans, and *ret, all findings in the order of the catalogue,
+ * without what fixing them saves. `threads` is a wish; `beside` may be NULL. False: no memory, or stopped. */
 bool pyro_rules_judge(struct pyro_diagnosis *diagnosis, const struct pyro_config *config, unsigned threads,
-                      const struct pyro_stop *stop, struct pyro_finding_list *ret);
+                      const struct pyro_beside *beside, const struct pyro_stop *stop, struct pyro_finding_list *ret);
 
 #endif

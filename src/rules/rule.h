@@ -23,23 +23,35 @@ struct pyro_setting {
     struct pyro_slice key, value;
 };
 
+/* Whether the run is faster or cheaper with the settings of an advice: what the simulator says. */
+enum pyro_helps { PYRO_HELPS_UNKNOWN, PYRO_HELPS_YES, PYRO_HELPS_NO };
+
 struct pyro_advice {
     struct pyro_slice text; /* one imperative sentence with values computed from this run */
     const struct pyro_setting *settings;
     size_t setting_count;
     struct pyro_slice code;   /* an example, or null */
     struct pyro_slice verify; /* what to look at in the next run */
-    /* As the rule said it: settings that are not taken are left out of the above (settings.c). */
+    const char *prevents;     /* the failure that its settings prevent, whatever time they take; or NULL */
+    bool competes;            /* with the advice before it: another value of the same; only the better one is shown */
+    enum pyro_helps helps;
+    /* As the rule said it: settings that are not taken are left out of the above (advice/settings.c). */
     const struct pyro_setting *asked;
     size_t asked_count;
     struct pyro_slice said;
 };
+
+/* What was simulated to know what fixing a finding saves. */
+enum pyro_basis { PYRO_BASIS_NONE, PYRO_BASIS_SETTINGS, PYRO_BASIS_CODE };
 
 /* Milliseconds of wall time that fixing it would save. low <= expected <= high. */
 struct pyro_saving {
     int64_t wall_low_ms, wall_expected_ms, wall_high_ms;
     double stage_share; /* of the stage's duration, NaN where no stage is concerned */
     int64_t core_ms;    /* allocated core time saved, PYRO_NONE when unknown */
+    int64_t busy_ms;    /* time of tasks on slots */
+    double cost;        /* money saved; NaN: no prices */
+    enum pyro_basis basis;
 };
 
 struct pyro_finding {
@@ -59,10 +71,14 @@ struct pyro_finding {
     struct pyro_saving saves;
     double failure_risk; /* 0..1: chance that this run or the next fails of it; enters the severity */
     double harm;         /* 0..1: harm to those who read the output */
-    /* The run without the fault, and how much of that to count on: see remedy.h. */
+    bool frees_slots;    /* what it wastes is the time of slots, whether others use them or not */
+    /* What the program does without the fault: see shared/remedy.h. */
     struct pyro_edit *edits;
     size_t edit_count, edit_room;
-    double sure[3];
+    double part; /* of what they change, 0..1: what is left of the fault stays */
+    /* The settings that fix it, where these were chosen. */
+    const struct pyro_setting *fix;
+    size_t fix_count;
     /* Rows of app->stages that it is about, the named one among them: see shared/affected.h. */
     uint32_t *stages;
     size_t stage_count, stage_room;
@@ -101,7 +117,6 @@ struct pyro_rule_context {
     struct pyro_finding_list earlier;     /* of the rules that this one comes after */
     bool failed;                          /* out of memory */
     const struct pyro_activity *activity; /* see pyro_alone_ms() */
-    struct pyro_replay *replay;           /* of this application, once all rules have spoken */
     const struct pyro_plans *plans;       /* see pyro_rule_plans() */
     const struct pyro_stage_parts *parts; /* see pyro_stage_parts() */
 };
@@ -137,7 +152,7 @@ static inline double pyro_limit(const struct pyro_rule_context *context, size_t 
 #define PYRO_THRESHOLDS(table) .thresholds = (table), .threshold_count = sizeof(table) / sizeof((table)[0])
 
 /* Adds a finding with the rule, empty places and confidence of the log's integrity; NULL when there is no memory.
- * Severity and id are set by pyro_rules_evaluate() afterwards (docs/severity.md); an id that the rule set itself,
+ * Severity and id are set by pyro_diagnosis_new() afterwards (docs/severity.md); an id that the rule set itself,
  * because its finding is about the whole application, stays. */
 struct pyro_finding *pyro_finding_add(struct pyro_rule_context *context, const struct pyro_rule *rule);
 
@@ -176,6 +191,15 @@ struct pyro_configured {
     struct pyro_slice finding; /* id of the finding that advises it; null when nothing should change */
 };
 
+/* The run with all that is advised, simulated once: savings of single findings overlap. */
+struct pyro_plan {
+    bool made; /* something is advised */
+    int64_t wall_low_ms, wall_expected_ms, wall_high_ms, core_ms;
+    double cost;      /* NaN: no prices */
+    size_t *findings; /* that it fixes: places in diagnosis->findings */
+    size_t finding_count;
+};
+
 struct pyro_diagnosis {
     const struct pyro_app *app; /* a reference is held */
     struct pyro_arena arena;
@@ -194,6 +218,7 @@ struct pyro_diagnosis {
     size_t config_change_count;
     struct pyro_change *changes; /* the same, with their origin */
     size_t change_count;
+    struct pyro_plan settings_plan, code_plan;
     struct pyro_configured *configuration; /* in the order of properties.def */
     size_t configuration_count;
     struct pyro_cost *cost;             /* NULL: no prices were given */
@@ -206,11 +231,6 @@ struct pyro_diagnosis {
  * diagnosis' own. Null: there is no such note. */
 struct pyro_slice pyro_diagnosis_note(const struct pyro_diagnosis *diagnosis, size_t index);
 
-/* `config` and `stop` may be NULL. On at most `threads` threads; `stop` is asked by the calling one only. */
-struct pyro_stop;
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config, unsigned threads,
-                                     const struct pyro_allocator *allocator, const struct pyro_stop *stop,
-                                     struct pyro_diagnosis **ret, struct pyro_error *error);
 void pyro_diagnosis_free(struct pyro_diagnosis *diagnosis);
 
 #endif

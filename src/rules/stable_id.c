@@ -1,7 +1,7 @@
 /* Ids that stay the same for the same fault in the next run of the application. */
 #include <ctype.h>
 
-#include "rules/engine.h"
+#include "rules/stable_id.h"
 
 enum { ID_LIMIT = 100 };
 

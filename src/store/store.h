@@ -5,11 +5,11 @@
 #ifndef PYRO_STORE_STORE_H
 #define PYRO_STORE_STORE_H
 
+#include "advice/feedback.h"
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "model/access.h"
-#include "rules/feedback.h"
 #include "rules/rule.h"
 
 /* One number of a run under its path, such as "stages.inputBytes.max" (docs/store.md). */

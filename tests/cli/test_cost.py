@@ -315,10 +315,13 @@ def test_a_diagnosis_with_prices(pyrometer: Command, tmp_path: Path, compressed_
     validate(report, "report")
     cost = report["cost"]
     assert cost["money"]["known"]
-    for finding in report["findings"]:
-        saves = finding["saves"]
-        share = saves["core_ms"] / report["accounting"]["core"]["total_ms"]
-        assert saves["cost"] == pytest.approx(cost["money"]["total"] * share)
+    for finding in report["findings"]:  # as the scenario that fixes it
+        run = pyrometer("whatif", "-f", "json", "--prices", sheet, "--fix", finding["id"], compressed_log)
+        document = json.loads(run.stdout)
+        (scenario,) = document["scenarios"]
+        base = cost["money"]["total"] * document["base"]["replayed_ms"] / document["base"]["measured_ms"]
+        assert finding["saves"]["cost"] == pytest.approx(base - scenario["cost"], abs=0.01 * base)
+    assert report["plan"]["cost"] < cost["money"]["total"]
     text = pyrometer("diagnose", "--prices", sheet, compressed_log).stdout
     assert "COST\nCurrent: 1 x r5.2xlarge = $" in text
     builtin = json.loads(pyrometer("diagnose", "-f", "json", "--prices", "builtin", compressed_log).stdout)

@@ -376,7 +376,7 @@ class Accounts:
         path_ms += group_ms
         return {
             "critical_path_ms": driver_ms + path_ms,
-            "ideal_ms": driver_ms + task_ms // cores if cores > 0 else None,
+            "ideal_ms": min(driver_ms + task_ms // cores, self.total_ms) if cores > 0 else None,
             "one_core_ms": driver_ms + task_ms,
             "driver_ms": driver_ms,
         }

@@ -310,7 +310,8 @@ def test_many_tasks(site: Site) -> None:
     done = run("diagnose", "--format", "json", url)
     assert done.exit == 0, done.explain()
     assert done.json["totals"]["tasks"] == count and done.json["totals"]["run_ms"] == 3 * count
-    assert done.rss_bytes < (64 << 20) + 200 * count + (40 << 20)
+    kept = 60 if conftest.SANITIZERS else 40  # sanitizers keep what was freed
+    assert done.rss_bytes < (64 << 20) + 200 * count + (kept << 20)
 
 
 def test_names_and_passwords(site: Site, small_log: Path, tmp_path: Path) -> None:

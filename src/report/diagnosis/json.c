@@ -217,6 +217,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_executors(json, app);
     pyro_json_findings(json, diagnosis);
     pyro_json_config_changes(json, diagnosis);
+    pyro_json_plans(json, diagnosis);
     pyro_json_line(json);
     if (diagnosis->cost)
         pyro_json_cost(json, "cost", diagnosis->cost);

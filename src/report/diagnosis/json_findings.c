@@ -1,8 +1,8 @@
 #include <math.h>
 
+#include "advice/properties.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/shared/facts.h"
-#include "rules/advisor/properties.h"
 #include "rules/profiles/profile.h"
 
 static void write_where(struct pyro_json *json, const struct pyro_finding *finding)
@@ -82,19 +82,10 @@ static void write_advice(struct pyro_json *json, const struct pyro_finding *find
     pyro_json_end(json, ']');
 }
 
-/* Of the run's money, the share that its core time has in all that was allocated. */
-static double saved_money(const struct pyro_diagnosis *diagnosis, const struct pyro_saving *saves)
+static void write_saving(struct pyro_json *json, const struct pyro_saving *saves)
 {
-    const struct pyro_cost *cost = diagnosis->cost;
-    double core = (double)diagnosis->app->numbers.core_total_ms;
-    if (!cost || !cost->money.known || saves->core_ms == PYRO_NONE || core <= 0)
-        return (double)NAN;
-    return (double)cost->money.micros / 1e6 * fmin(1, fmax(0, (double)saves->core_ms) / core);
-}
-
-static void write_saving(struct pyro_json *json, const struct pyro_diagnosis *diagnosis,
-                         const struct pyro_saving *saves)
-{
+    static const char *const bases[] = {
+        [PYRO_BASIS_NONE] = NULL, [PYRO_BASIS_SETTINGS] = "settings", [PYRO_BASIS_CODE] = "code"};
     pyro_json_line(json);
     pyro_json_begin(json, "saves", '{');
     pyro_json_begin(json, "wall_ms", '{');
@@ -104,7 +95,8 @@ static void write_saving(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_end(json, '}');
     pyro_json_real(json, "stage_share", saves->stage_share);
     pyro_json_int(json, "core_ms", saves->core_ms);
-    pyro_json_real(json, "cost", saved_money(diagnosis, saves));
+    pyro_json_real(json, "cost", saves->cost);
+    pyro_json_string(json, "basis", bases[saves->basis]);
     pyro_json_end(json, '}');
 }
 
@@ -126,7 +118,7 @@ void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyr
     pyro_json_text(json, "cause", finding->cause);
     write_evidence(json, finding);
     write_advice(json, finding);
-    write_saving(json, diagnosis, &finding->saves);
+    write_saving(json, &finding->saves);
     if (finding->judged) {
         pyro_json_line(json);
         pyro_json_bool(json, "folded", finding->folded);
@@ -152,6 +144,37 @@ void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosi
 {
     pyro_json_line(json);
     write_settings(json, "config_changes", diagnosis->config_changes, diagnosis->config_change_count);
+}
+
+static void write_plan(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_plan *plan, bool settings)
+{
+    pyro_json_line(json);
+    if (!plan->made) {
+        pyro_json_null(json, key);
+        return;
+    }
+    pyro_json_begin(json, key, '{');
+    if (settings)
+        write_settings(json, "settings", diagnosis->config_changes, diagnosis->config_change_count);
+    pyro_json_begin(json, "findings", '[');
+    for (size_t i = 0; i < plan->finding_count; i++)
+        pyro_json_text(json, NULL, diagnosis->findings[plan->findings[i]].id);
+    pyro_json_end(json, ']');
+    pyro_json_begin(json, "wall_ms", '{');
+    pyro_json_int(json, "low", plan->wall_low_ms);
+    pyro_json_int(json, "expected", plan->wall_expected_ms);
+    pyro_json_int(json, "high", plan->wall_high_ms);
+    pyro_json_end(json, '}');
+    pyro_json_int(json, "core_ms", plan->core_ms);
+    pyro_json_real(json, "cost", plan->cost);
+    pyro_json_end(json, '}');
+}
+
+void pyro_json_plans(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    write_plan(json, "plan", diagnosis, &diagnosis->settings_plan, true);
+    write_plan(json, "code_plan", diagnosis, &diagnosis->code_plan, false);
 }
 
 void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)

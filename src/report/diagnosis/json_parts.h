@@ -12,6 +12,8 @@ void pyro_json_rejects(struct pyro_json *json, const struct pyro_app *app);
 void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyro_diagnosis *diagnosis,
                        const struct pyro_finding *finding);
 void pyro_json_findings(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+/* What all recommended settings do together, and all changes of the program. */
+void pyro_json_plans(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);

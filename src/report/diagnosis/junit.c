@@ -137,6 +137,25 @@ static void write_failures(struct pyro_strbuf *out, const struct pyro_diagnosis 
     }
 }
 
+/* What all recommended settings do together, and all changes of the program. */
+static void write_plans(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *text)
+{
+    static const char *const names[] = {"plan", "code_plan"};
+    if (!diagnosis->settings_plan.made && !diagnosis->code_plan.made)
+        return;
+    pyro_strbuf_add_text(out, "    <properties>\n");
+    for (int code = 0; code < 2; code++) {
+        pyro_strbuf_clear(text);
+        pyro_fact_plan(text, diagnosis, code == 1);
+        if (!text->len)
+            continue;
+        pyro_strbuf_printf(out, "      <property name=\"%s\"", names[code]);
+        add_attribute(out, "value", pyro_strbuf_slice(text));
+        pyro_strbuf_add_text(out, "/>\n");
+    }
+    pyro_strbuf_add_text(out, "    </properties>\n");
+}
+
 static void junit_report(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,
                          const struct pyro_report_options *options, size_t index, bool many)
 {
@@ -154,6 +173,7 @@ static void junit_report(struct pyro_output *output, const struct pyro_diagnosis
     if (!many)
         pyro_junit_begin(out);
     pyro_junit_suite(out, diagnosis->app, &counts);
+    write_plans(out, diagnosis, &text);
     for (size_t i = 0; i < pyro_rule_count; i++) {
         const struct pyro_rule *rule = diagnosis->outcomes[i].rule;
         if (serious_of(diagnosis, rule)) {

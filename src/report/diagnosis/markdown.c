@@ -45,6 +45,12 @@ static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *di
     pyro_strbuf_add_text(out, "** Checked ");
     pyro_fact_rules(out, diagnosis);
     pyro_strbuf_add_text(out, ".\n");
+    for (int code = 0; code < 2; code++) {
+        pyro_strbuf_clear(line);
+        pyro_fact_plan(line, diagnosis, code == 1);
+        if (line->len)
+            add_line(out, "\n", line);
+    }
     pyro_strbuf_clear(line);
     pyro_fact_configured(line, diagnosis);
     if (line->len)

@@ -335,6 +335,27 @@ static void write_suppressed(struct pyro_json *json, const struct pyro_app *app,
     pyro_json_end(json, '}');
 }
 
+/* What all recommended settings do together, and all changes of the program: properties of the run. */
+static void write_plans(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    static const char *const names[] = {"plan", "code_plan"};
+    struct pyro_strbuf text;
+    if (!diagnosis->settings_plan.made && !diagnosis->code_plan.made)
+        return;
+    pyro_strbuf_init(&text, json->output->buffer.allocator);
+    pyro_json_line(json);
+    pyro_json_begin(json, "properties", '{');
+    for (int code = 0; code < 2; code++) {
+        pyro_strbuf_clear(&text);
+        pyro_fact_plan(&text, diagnosis, code == 1);
+        if (text.len)
+            pyro_json_text(json, names[code], pyro_strbuf_slice(&text));
+    }
+    pyro_json_end(json, '}');
+    json->output->buffer.failed |= text.failed;
+    pyro_strbuf_done(&text);
+}
+
 static void write_run(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
 {
     pyro_json_line(json);
@@ -348,6 +369,7 @@ static void write_run(struct pyro_json *json, const struct pyro_diagnosis *diagn
     for (size_t i = 0; i < diagnosis->suppressed_count; i++)
         write_suppressed(json, diagnosis->app, &diagnosis->suppressed[i]);
     pyro_json_end(json, ']');
+    write_plans(json, diagnosis);
     pyro_json_end(json, '}');
 }
 

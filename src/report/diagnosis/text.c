@@ -240,6 +240,12 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_fact_verdict(&line, diagnosis);
     bool good = line.data && !strncmp(line.data, "No findings", 11);
     pyro_page_wrap(&page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(&line));
+    for (int code = 0; code < 2; code++) {
+        pyro_strbuf_clear(&line);
+        pyro_fact_plan(&line, diagnosis, code == 1);
+        if (line.len)
+            pyro_page_wrap(&page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&line));
+    }
     pyro_strbuf_clear(&line);
     pyro_strbuf_add_text(&line, "Checked ");
     pyro_fact_rules(&line, diagnosis);

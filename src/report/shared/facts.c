@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "report/cost/cost.h"
 #include "report/shared/humanize.h"
 
 const char *pyro_severity_heading(enum pyro_severity severity)
@@ -206,6 +207,33 @@ void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *
         pyro_human_hundredths(buffer, diagnosis->app->integrity.confidence);
         pyro_strbuf_add_text(buffer, "): see data quality.");
     }
+}
+
+void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, bool code)
+{
+    const struct pyro_plan *plan = code ? &diagnosis->code_plan : &diagnosis->settings_plan;
+    const struct pyro_cost *cost = diagnosis->cost;
+    if (!plan->made)
+        return;
+    if (code)
+        pyro_strbuf_printf(buffer, "Changes of the program for %zu finding%s: ", plan->finding_count,
+                           plan->finding_count == 1 ? "" : "s");
+    else
+        pyro_strbuf_printf(buffer, "%zu recommended setting%s: ", diagnosis->config_change_count,
+                           diagnosis->config_change_count == 1 ? "" : "s together");
+    pyro_human_ms(buffer, diagnosis->replay.measured_ms);
+    pyro_strbuf_add_text(buffer, " -> ");
+    pyro_human_ms(buffer, plan->wall_expected_ms);
+    pyro_strbuf_add_text(buffer, " (");
+    pyro_human_ms_range(buffer, plan->wall_low_ms, plan->wall_high_ms);
+    pyro_strbuf_add_char(buffer, ')');
+    if (cost && cost->money.known && isfinite(plan->cost)) {
+        pyro_strbuf_add_text(buffer, ", ");
+        pyro_human_money(buffer, cost->money.micros, cost->money.currency);
+        pyro_strbuf_add_text(buffer, " -> ");
+        pyro_human_money(buffer, (int64_t)llround(plan->cost * 1e6), cost->money.currency);
+    }
+    pyro_strbuf_add_char(buffer, '.');
 }
 
 void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)

@@ -22,6 +22,9 @@ void pyro_fact_improvement(struct pyro_strbuf *buffer, const struct pyro_app *ap
 void pyro_fact_judgement(struct pyro_strbuf *buffer, const struct pyro_finding *finding);
 /* One sentence that says how the application is. */
 void pyro_fact_verdict(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
+/* "Recommended settings together: 52 min -> 38 min (33-43 min), 4.10 -> 3.20 USD.", or nothing; `code`: the same of all
+ * changes of the program. */
+void pyro_fact_plan(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis, bool code);
 /* "12 rules: 2 with findings, 7 quiet, 3 not applicable" */
 void pyro_fact_rules(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 /* "2 findings suppressed (data-skew, gc-pressure). 1 threshold changed (data-skew.ratio_min=4).", or nothing. */

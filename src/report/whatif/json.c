@@ -77,7 +77,7 @@ static void write_judged(struct pyro_json *json, const char *key, const struct p
 {
     pyro_json_begin(json, key, '[');
     for (size_t i = 0; i < scenario->finding_count; i++) {
-        const struct pyro_judged *judged = &scenario->findings[i];
+        const struct pyro_scenario_finding *judged = &scenario->findings[i];
         const struct pyro_finding *finding = judged->finding;
         bool was = finding->severity > PYRO_SEVERITY_LOW, is = judged->severity > PYRO_SEVERITY_LOW;
         if (!judged->known || was == is || was != vanish)
@@ -99,7 +99,7 @@ static void write_findings(struct pyro_json *json, const struct pyro_whatif *wha
 {
     size_t judged = 0;
     pyro_json_line(json);
-    if (!whatif->run.judges) {
+    if (!whatif->judges) {
         pyro_json_null(json, "findings");
         return;
     }
@@ -161,6 +161,28 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_end(json, '}');
 }
 
+/* What the scenarios bring along, and what is recommended for this run. */
+static void write_recommended(struct pyro_json *json, const struct pyro_whatif *whatif)
+{
+    const struct pyro_diagnosis *diagnosis = whatif->diagnosis;
+    pyro_json_line(json);
+    pyro_json_begin(json, "fixes", '[');
+    for (size_t i = 0; i < whatif->fix_count; i++)
+        pyro_json_text(json, NULL, whatif->fixes[i]);
+    pyro_json_end(json, ']');
+    pyro_json_line(json);
+    if (diagnosis->config_change_count == 0) {
+        pyro_json_null(json, "plan");
+        return;
+    }
+    pyro_json_begin(json, "plan", '{');
+    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
+        pyro_json_key(json, diagnosis->config_changes[i].key);
+        pyro_json_text(json, NULL, diagnosis->config_changes[i].value);
+    }
+    pyro_json_end(json, '}');
+}
+
 void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *whatif, bool jobs)
 {
     struct pyro_json json;
@@ -170,6 +192,7 @@ void pyro_whatif_json(struct pyro_output *output, const struct pyro_whatif *what
     pyro_json_string(&json, "schema", "pyrometer.whatif/1");
     write_application(&json, whatif->run.app);
     write_base(&json, &whatif->run);
+    write_recommended(&json, whatif);
     write_optimum(&json, whatif);
     pyro_json_line(&json);
     pyro_json_begin(&json, "scenarios", '[');

@@ -240,7 +240,7 @@ static void add_findings(struct pyro_page *page, const struct pyro_whatif *whati
     if (whatif->scenario_count != 1)
         return;
     for (size_t i = 0; i < scenario->finding_count; i++) {
-        const struct pyro_judged *judged = &scenario->findings[i];
+        const struct pyro_scenario_finding *judged = &scenario->findings[i];
         bool was = judged->finding->severity > PYRO_SEVERITY_LOW, is = judged->severity > PYRO_SEVERITY_LOW;
         if (!judged->known || was == is)
             continue;

@@ -2,7 +2,7 @@
 #ifndef PYRO_REPORT_WHATIF_WHATIF_H
 #define PYRO_REPORT_WHATIF_WHATIF_H
 
-#include "predict/predict.h"
+#include "advice/whatif.h"
 #include "report/report.h"
 
 /* `jobs`: with when each job of each scenario would run. */

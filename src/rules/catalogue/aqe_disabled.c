@@ -3,8 +3,8 @@
 
 #include "analyze/facts.h"
 #include "rules/finding.h"
+#include "rules/shared/affected.h"
 #include "rules/shared/plans.h"
-#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -90,11 +90,12 @@ static struct gain measure(struct pyro_rule_context *context, const struct pyro_
                 gain.first = row;
             }
             gain.stages++;
+            if (finding)
+                pyro_affected_add(context, finding, row);
             gain.tasks += tasks;
             gain.wanted += wanted;
             gain.bytes += pyro_real(stage->shuffle_read_bytes);
             gain.spared_ms += (tasks - wanted) * start;
-            pyro_remedy_repartition(context, finding, row, (int64_t)wanted, start + work / wanted);
         }
     return gain;
 }
@@ -134,7 +135,6 @@ static void report(struct pyro_rule_context *context, const struct pyro_plans *p
                             "Spark 3.2), and these stages have far fewer tasks.");
     pyro_advice_set(context, advice, key, PYRO_SLICE_LITERAL("true"));
     finding->confidence *= 0.9;
-    pyro_remedy_sure(finding, 0.5, 0.8, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -188,9 +188,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_rdd *rdd
                  pyro_app_heap_key(app), pyro_say_bytes(context, pyro_app_heap_bytes(app)), size.ptr ? size.ptr : ""),
         verify);
     pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+    pyro_advice_prevents(advice, "cached blocks that do not fit"); /* what they then cost, no model of settings knows */
     for (size_t i = 0; i < found->misses.count; i++)
         pyro_remedy_task(context, finding, found->misses.items[i].task, found->misses.items[i].ms);
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     finding->confidence *= found->looked > found->missed ? 0.9 : 0.75;
 }
 

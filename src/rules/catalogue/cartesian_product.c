@@ -75,9 +75,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     finding->harm = explodes ? 0.2 : 0;
     finding->confidence *= 0.9;
     if (kept > 0.5)
-        pyro_remedy_sure(finding, 0, 0.3, 0.9);
+        pyro_remedy_partly(finding, 0.3);
     else
-        pyro_remedy_sure(finding, 0.4, 0.7, 1);
+        pyro_remedy_partly(finding, 0.7);
 }
 
 static bool is_judged(const struct pyro_plan_op *op)

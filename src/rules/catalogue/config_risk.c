@@ -414,7 +414,6 @@ static void names(struct pyro_rule_context *context, struct flaws *flaws)
 
 static void report(struct pyro_rule_context *context, const struct flaw *flaw)
 {
-    const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_config_risk);
     if (!finding)
         return;
@@ -425,11 +424,11 @@ static void report(struct pyro_rule_context *context, const struct flaw *flaw)
     struct pyro_advice *advice = pyro_finding_advise(context, finding, flaw->advice, flaw->verify);
     if (flaw->set)
         pyro_advice_set(context, advice, flaw->set, flaw->value);
+    if (flaw->set && flaw->risk + flaw->harm > 0)
+        pyro_advice_prevents(advice, flaw->title);
     finding->failure_risk = flaw->risk;
     finding->harm = flaw->harm;
     finding->confidence *= 0.9;
-    pyro_finding_saves(context, finding, 0, 0, 0);
-    finding->saves.core_ms = pyro_whole(flaw->core_share * pyro_real(app->numbers.core_total_ms));
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -170,26 +170,42 @@ static void advise_adaptive(struct pyro_rule_context *context, struct pyro_findi
     if (on && bytes >= limit)
         return;
     /* A partition is split when it is larger than factor x median and than the threshold; half of what was found lets
-     * both hold. */
+     * both hold. The advisory size is that of the splits; it is also the one up to which all partitions of the run are
+     * read together, so that smaller ones compete in the simulation. */
+    static const char advisory_key[] = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+    static const double splits[] = {4, 8, 16};
     double threshold = fmax(floor(bytes / 2 / 1048576), 1);
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        on ? pyro_say(context,
-                      "Let adaptive execution split partitions of at least %s. The current threshold is %s, and the "
-                      "largest partition of this join has %s.",
-                      pyro_say_bytes(context, threshold * 1048576), pyro_say_bytes(context, limit),
-                      pyro_say_bytes(context, bytes))
-           : pyro_say(
-                 context,
-                 "Enable adaptive execution with skew join: Spark then splits the heavy partition (%s) of this join.",
-                 pyro_say_bytes(context, bytes)),
-        verify_text);
-    if (!on) {
-        pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));
-        pyro_advice_set(context, advice, "spark.sql.adaptive.skewJoin.enabled", PYRO_SLICE_LITERAL("true"));
+    double advisory = pyro_real(pyro_app_property_size(app, advisory_key, 1, 64 * 1048576));
+    for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
+        double size = fmax(floor(bytes / splits[i] / 1048576), 1);
+        bool smaller = size * 1048576 < advisory;
+        const char *into =
+            smaller ? pyro_say(context, " into parts of %s", pyro_say_bytes(context, size * 1048576)).ptr : "";
+        struct pyro_advice *advice = pyro_finding_advise(
+            context, finding,
+            on ? pyro_say(context,
+                          "Let adaptive execution split partitions of at least %s%s. The current threshold is %s, and "
+                          "the largest partition of this join has %s.",
+                          pyro_say_bytes(context, threshold * 1048576), into, pyro_say_bytes(context, limit),
+                          pyro_say_bytes(context, bytes))
+               : pyro_say(context,
+                          "Enable adaptive execution with skew join: Spark then splits the heavy partition (%s) of "
+                          "this join%s.",
+                          pyro_say_bytes(context, bytes), into),
+            verify_text);
+        if (!on) {
+            pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));
+            pyro_advice_set(context, advice, "spark.sql.adaptive.skewJoin.enabled", PYRO_SLICE_LITERAL("true"));
+        }
+        if (bytes > 0 && bytes < limit)
+            pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold));
+        if (smaller)
+            pyro_advice_set(context, advice, advisory_key, pyro_say(context, "%.0fm", size));
+        if (i > 0)
+            pyro_advice_competes(advice);
+        if (!smaller || size <= 1)
+            break;
     }
-    if (bytes > 0 && bytes < limit)
-        pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold));
 }
 
 /* The slow partition has hardly more records than others, but larger ones: no key is hot. Only SQL counts rows; the
@@ -327,9 +343,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     finding->confidence *= value[DATA_RATIO] >= pyro_limit(context, PLAIN_RATIO)   ? 0.95
                            : value[DATA_RATIO] >= pyro_limit(context, HEAVY_RATIO) ? 0.8
                                                                                    : 0.65;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
-    pyro_remedy_sure(finding, SPREAD_WELL / 2, SPREAD_WELL, 1);
+    pyro_remedy_partly(finding, SPREAD_WELL);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -216,11 +216,10 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                             verify_text);
     finding->failure_risk = value[MOVED] >= pyro_limit(context, RISK_SHARE) ? 0.25 : 0.1;
     finding->confidence *= 0.95;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
     /* Priced with the slowest disks; of that what the others cost. */
     double high = fmax(found->sum_high, 1);
-    pyro_remedy_sure(finding, found->sum_low / high, found->sum_expected / high, 1);
+    pyro_remedy_partly(finding, found->sum_expected / high);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

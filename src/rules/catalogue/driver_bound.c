@@ -194,7 +194,7 @@ static void report(struct pyro_rule_context *context, const struct gaps *gaps)
     pyro_remedy_alone(context, finding,
                       pyro_whole(pyro_real(app->application.start_ms) + pyro_real(app->numbers.phase_wait_ms)),
                       app->application.end_ms, pyro_limit(context, GAP_MIN_MS), 1 - movable / fmax(gaps->total_ms, 1));
-    pyro_remedy_sure(finding, MOVABLE / 2, MOVABLE, 1);
+    pyro_remedy_partly(finding, MOVABLE);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

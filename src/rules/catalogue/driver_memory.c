@@ -4,8 +4,12 @@
 #include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/shared/failure_text.h"
+#include "rules/shared/remedy.h"
 
 #define MS_PER_MINUTE 60000.0
+
+/* Of the time of collections, what a heap of the advised size does without. */
+#define GC_SPARED 0.5
 
 enum { HEAP_FULL, FULL_COLLECTIONS, FULL_RATE, GC_SHARE, GC_MS, NEAR_COLLECTIONS, FILL, ENDED_RISK, NEAR_RISK, RISK };
 static const struct pyro_threshold thresholds[] = {
@@ -118,6 +122,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                      pyro_say_bytes(context, found->limit), size.ptr),
                             verify);
     pyro_advice_set(context, advice, "spark.driver.memory", size);
+    pyro_advice_prevents(advice, "a driver that runs out of memory");
 }
 
 static void report(struct pyro_rule_context *context, const struct pressure *found)
@@ -163,9 +168,10 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                  : found->told.ptr || broken || found->full >= pyro_limit(context, NEAR_COLLECTIONS) ? NEAR_RISK
                                                                                                      : RISK);
     finding->confidence *= found->told.ptr ? 0.98 : 0.85;
-    /* Collections cost by the clock where the driver worked alone. */
-    double cost = found->gc_ms * fmin(1, pyro_real(app->numbers.driver_ms) / found->wall);
-    pyro_finding_saves(context, finding, 0, cost / 2, cost);
+    /* Collections cost by the clock where the driver worked alone; a larger heap makes them rare. */
+    if (found->gc_ms > 0)
+        pyro_remedy_driver(context, finding, app->application.start_ms, app->application.end_ms,
+                           1 - GC_SPARED * fmin(1, found->gc_ms / found->wall));
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

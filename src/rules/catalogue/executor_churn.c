@@ -197,7 +197,6 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     finding->confidence *= 0.9;
     for (size_t i = 0; i < found.gap_count; i++)
         pyro_remedy_executor(context, finding, (size_t)found.gaps[i].row, PYRO_NONE, found.gaps[i].until);
-    pyro_remedy_sure(finding, 0.5, 0.9, 1);
     return PYRO_VERDICT_FINDING;
 }
 

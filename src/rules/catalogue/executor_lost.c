@@ -261,7 +261,7 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
         if (app->stages.items[i].attempt > 0 && app->stages.items[i].tasks > 0)
             pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, &app->stages.items[i]));
     keep_executors(context, finding, losses->lost);
-    pyro_remedy_sure(finding, 0.5, 0.9, 1);
+    pyro_remedy_partly(finding, 0.9);
 }
 
 static void report(struct pyro_rule_context *context, const struct losses *losses)

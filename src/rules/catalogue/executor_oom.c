@@ -188,6 +188,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
             if (!pyro_app_is_local(app))
                 pyro_advice_set(context, advice, "spark.executor.cores",
                                 pyro_say(context, "%.0f", fmax(1, floor(slots / 2)) * pyro_app_task_cpus(app)));
+            pyro_advice_prevents(advice, "executors that run out of memory");
         }
         struct pyro_slice size = pyro_say_memory(context, heap * grow);
         advice = pyro_finding_advise(context, finding,
@@ -195,6 +196,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                               pyro_say_bytes(context, heap), size.ptr),
                                      verify);
         pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+        pyro_advice_prevents(advice, "executors that run out of memory");
         return;
     }
     if (kind == PYRO_SHORTAGE_CONTAINER || kind == PYRO_SHORTAGE_DIRECT) {

@@ -143,7 +143,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                                            "cluster it (Z-order, bucketing, sorted files)."),
                         verify);
     finding->confidence *= python ? 0.8 : 0.7;
-    pyro_remedy_sure(finding, 0.2, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     for (size_t i = first; i < end; i++)
         pyro_remedy_stage(context, finding, spots->list.items[i].stage, spots->list.items[i].value[FACTOR]);
 }

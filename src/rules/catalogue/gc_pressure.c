@@ -92,6 +92,7 @@ static void advise_heap(struct pyro_rule_context *context, struct pyro_finding *
                  peak > 0 ? pyro_say(context, " (heap peak %s)", pyro_say_bytes(context, peak)).ptr : ""),
         verify_text);
     pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+    pyro_advice_prevents(advice, "executors that run out of memory");
     if (pyro_app_slots_per_executor(app) >= 4)
         pyro_finding_advise(context, finding,
                             pyro_say(context,
@@ -172,7 +173,7 @@ static void advise_collector(struct pyro_rule_context *context, struct pyro_find
         pyro_advice_set(context, advice, key, better);
 }
 
-static void report(struct pyro_rule_context *context, const struct pressure *found, double wall)
+static void report(struct pyro_rule_context *context, const struct pressure *found)
 {
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_gc_pressure);
@@ -205,7 +206,6 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
                             : used >= pyro_limit(context, HEAP_FULL) ? 0.2
                                                                      : 0.1;
     finding->confidence *= share >= 2 * pyro_limit(context, FIRE_SHARE) ? 0.95 : 0.85;
-    pyro_finding_saves(context, finding, wall / 2, wall, wall * 1.3);
     /* Each task of a stage without its share of what is too much. */
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
@@ -214,7 +214,7 @@ static void report(struct pyro_rule_context *context, const struct pressure *fou
         if (excess > 0 && (found->everywhere || gc >= pyro_limit(context, STAGE_FIRE_SHARE) * run))
             pyro_remedy_stage(context, finding, i, 1 - excess / fmax(pyro_real(stage->task_ms), run));
     }
-    pyro_remedy_sure(finding, 0.5, 0.9, 1);
+    pyro_remedy_partly(finding, 0.9);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -229,7 +229,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     if (found.excess < pyro_limit(context, EXCESS_MIN_MS) ||
         wall < pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app))
         return PYRO_VERDICT_QUIET;
-    report(context, &found, wall);
+    report(context, &found);
     return PYRO_VERDICT_FINDING;
 }
 

@@ -119,11 +119,9 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         advice->code = PYRO_SLICE_LITERAL("df.withColumn(\"id\", F.monotonically_increasing_id())");
     finding->failure_risk = spot->value[SPILL] >= pyro_limit(context, SPILL_BYTES) ? 0.2 : 0;
     finding->confidence *= 0.9;
-    pyro_remedy_sure(finding, 0.3, 0.7, 1);
     for (size_t i = first; i < end; i++) {
         const struct pyro_spot *one = &spots->list.items[i];
-        pyro_remedy_repartition(context, finding, one->stage, pyro_whole(one->value[SLOTS]),
-                                one->value[MS] / one->value[SLOTS]);
+        pyro_remedy_repartition(context, finding, one->stage, pyro_whole(one->value[SLOTS]));
     }
 }
 

@@ -5,7 +5,6 @@
 #include "analyze/facts.h"
 #include "base/memory.h"
 #include "rules/finding.h"
-#include "rules/shared/remedy.h"
 
 enum { IDLE_SHARE, SAVED_SHARE, CORE_MIN_MS, LONGER_MAX, STRETCH_MIN_MS, RELEASE_MS };
 static const struct pyro_threshold thresholds[] = {
@@ -145,21 +144,29 @@ static struct verdict suggest(struct pyro_rule_context *context, const struct us
     return verdict;
 }
 
-/* Core time that other findings already promise by ending stages sooner. */
-static double promised_elsewhere(const struct pyro_rule_context *context)
+/* Core time that was idle in stages of other findings: fixing them ends these stages sooner. */
+static double idle_elsewhere(const struct pyro_rule_context *context)
 {
-    double promised = 0;
+    const struct pyro_app *app = context->app;
+    double idle = 0;
     for (size_t i = 0; i < context->earlier.count; i++) {
         const struct pyro_finding *finding = &context->earlier.items[i];
-        bool cut = strcmp(finding->rule->id, "too-few-partitions") == 0 && finding->confidence > 0.7;
-        if (cut || strcmp(finding->rule->id, "data-skew") == 0 || strcmp(finding->rule->id, "straggler") == 0 ||
-            strcmp(finding->rule->id, "locality-wait") == 0)
-            promised += pyro_real(finding->saves.core_ms);
+        bool cut = strcmp(finding->rule->id, "too-few-partitions") == 0;
+        if (cut && finding->confidence <= 0.7)
+            continue;
+        for (size_t k = 0; k < finding->stage_count; k++) {
+            const struct pyro_stage *stage = &app->stages.items[finding->stages[k]];
+            double slots = pyro_stage_slots(app, stage) * pyro_app_task_cpus(app);
+            double unused = slots * pyro_stage_length(stage) - pyro_real(stage->task_ms) * pyro_app_task_cpus(app);
+            idle += fmax(unused, 0) * (cut ? 0.5 : 1); /* more partitions do not fill all slots */
+        }
     }
-    return promised;
+    return idle;
 }
 
-static void advise_release(struct pyro_rule_context *context, struct pyro_finding *finding, const char *verify)
+/* `competes`: with a fixed number of them. */
+static void advise_release(struct pyro_rule_context *context, struct pyro_finding *finding, double executors,
+                           const char *verify, bool competes)
 {
     const struct pyro_app *app = context->app;
     bool on = pyro_app_dynamic_allocation(app), tracks = pyro_app_spark_at_least(app, 3, 0);
@@ -170,11 +177,25 @@ static void advise_release(struct pyro_rule_context *context, struct pyro_findin
         verify);
     if (!on) {
         pyro_advice_set(context, advice, "spark.dynamicAllocation.enabled", PYRO_SLICE_LITERAL("true"));
-        if (tracks && !pyro_app_property_bool(app, "spark.shuffle.service.enabled", false))
+        if (tracks && !pyro_app_property_bool(app, "spark.shuffle.service.enabled", false)) {
             pyro_advice_set(context, advice, "spark.dynamicAllocation.shuffleTracking.enabled",
                             PYRO_SLICE_LITERAL("true"));
+            /* Otherwise executors with shuffle output stay for as long as the application. */
+            pyro_advice_set(context, advice, "spark.dynamicAllocation.shuffleTracking.timeout",
+                            PYRO_SLICE_LITERAL("30s"));
+        }
+        /* As many as there are now, from the start. */
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.initialExecutors",
+                        pyro_say(context, "%.0f", executors));
+        pyro_advice_set(context, advice, "spark.dynamicAllocation.maxExecutors", pyro_say(context, "%.0f", executors));
     }
     pyro_advice_set(context, advice, "spark.dynamicAllocation.executorIdleTimeout", PYRO_SLICE_LITERAL("10s"));
+    if (competes)
+        pyro_advice_competes(advice);
+}
+
+static void advise_use(struct pyro_rule_context *context, struct pyro_finding *finding, const char *verify)
+{
     pyro_finding_advise(context, finding,
                         PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave slots idle, or "
                                            "independent jobs at the same time."),
@@ -188,86 +209,32 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         "In the next run the part idle_no_work of the core time is smaller, and the duration is about the same.";
     bool dynamic = pyro_app_dynamic_allocation(app);
     if (verdict->release) {
-        advise_release(context, finding, verify);
+        advise_release(context, finding, verdict->executors, verify, false);
+        advise_use(context, finding, verify);
         return;
     }
-    struct pyro_advice *advice = pyro_finding_advise(
-        context, finding,
-        pyro_say(context, "Run with %.0f executor%s instead of %.0f: from its use over time, the run takes %s longer.",
-                 verdict->wanted, verdict->wanted > 1 ? "s" : "", verdict->executors,
-                 verdict->longer >= 1 ? pyro_say_ms(context, verdict->longer) : "no"),
-        verify);
-    pyro_advice_set(context, advice, dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances",
-                    pyro_say(context, "%.0f", verdict->wanted));
-    if (!dynamic && pyro_app_wall(app) >= 300000)
-        pyro_finding_advise(
+    /* The fewest that are enough by the use over time, and more of them: the simulator says which take no longer. */
+    double left = verdict->executors - verdict->wanted;
+    const double counts[] = {verdict->wanted, verdict->wanted + 1, verdict->wanted + ceil(left / 4),
+                             verdict->wanted + ceil(left / 2), verdict->executors - 1};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if ((i > 0 && counts[i] <= counts[i - 1]) || counts[i] >= verdict->executors)
+            continue;
+        struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
-            PYRO_SLICE_LITERAL(
-                "Or let dynamic allocation remove executors while few tasks run (spark.dynamicAllocation.enabled with "
-                "shuffle tracking or the external shuffle service)."),
+            pyro_say(context, "Run with %s instead of %.0f.",
+                     pyro_say_count(context, counts[i], "executor", "executors"), verdict->executors),
             verify);
-    pyro_finding_advise(context, finding,
-                        PYRO_SLICE_LITERAL("Or use the slots: more partitions in the stages that leave slots idle, or "
-                                           "independent jobs at the same time."),
-                        verify);
+        pyro_advice_set(context, advice, dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances",
+                        pyro_say(context, "%.0f", counts[i]));
+        if (i > 0)
+            pyro_advice_competes(advice);
+    }
+    advise_release(context, finding, verdict->executors, verify, true);
+    advise_use(context, finding, verify);
 }
 
-struct arrival {
-    int64_t added, removed;
-    size_t row;
-};
-
-static int by_arrival(const void *left, const void *right)
-{
-    const struct arrival *a = left, *b = right;
-    if (a->added != b->added)
-        return a->added < b->added ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
-/* At most `wanted` executors at a time: of those that came, the first ones, and later ones in the place of some that
- * went. Each resource profile keeps its first. */
-static void leave_out(struct pyro_rule_context *context, struct pyro_finding *finding, double wanted)
-{
-    enum { WANTED_MAX = 1024, PROFILES_MAX = 16 };
-    const struct pyro_app *app = context->app;
-    size_t room = (size_t)fmin(fmax(wanted, 1), WANTED_MAX), held = 0, profiles = 0;
-    if (wanted > WANTED_MAX)
-        return;
-    int64_t seen[PROFILES_MAX];
-    struct arrival *arrivals = pyro_arena_array(context->arena, app->executors.count + 1, sizeof(*arrivals));
-    int64_t *ends = pyro_arena_array(context->arena, room, sizeof(*ends)); /* of those that are there */
-    if (!arrivals || !ends) {
-        context->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < app->executors.count; i++) {
-        const struct pyro_executor *executor = &app->executors.items[i];
-        int64_t removed = executor->removed_ms == PYRO_NONE ? INT64_MAX : executor->removed_ms;
-        arrivals[i] = (struct arrival){executor->added_ms, removed, i};
-    }
-    qsort(arrivals, app->executors.count, sizeof(*arrivals), by_arrival);
-    for (size_t i = 0; i < app->executors.count; i++) {
-        const struct arrival *arrival = &arrivals[i];
-        int64_t profile = app->executors.items[arrival->row].resource_profile;
-        size_t p = 0, least = 0;
-        while (p < profiles && seen[p] != profile)
-            p++;
-        bool first = p == profiles && p < PROFILES_MAX;
-        if (first)
-            seen[profiles++] = profile;
-        for (size_t k = 1; k < held; k++)
-            least = ends[k] < ends[least] ? k : least;
-        if (held < room)
-            ends[held++] = arrival->removed;
-        else if (ends[least] <= arrival->added)
-            ends[least] = arrival->removed;
-        else if (!first)
-            pyro_remedy_executor(context, finding, arrival->row, 0, 0);
-    }
-}
-
-static void report(struct pyro_rule_context *context, const struct verdict *verdict, double saved)
+static void report(struct pyro_rule_context *context, const struct verdict *verdict)
 {
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_idle_executors);
@@ -296,13 +263,6 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
         pyro_finding_evidence(context, finding, "longer_ms", verdict->longer, (double)NAN, "ms");
     advise(context, finding, verdict);
     finding->confidence *= verdict->release ? 0.7 : 0.8;
-    pyro_finding_saves(context, finding, 0, 0, 0);
-    finding->saves.core_ms = pyro_whole(saved);
-    if (!verdict->release) { /* what others promise is not promised again */
-        double sure = saved / fmax(verdict->saved_core, 1);
-        leave_out(context, finding, verdict->wanted);
-        pyro_remedy_sure(finding, sure, sure, 1);
-    }
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
@@ -322,10 +282,10 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         return PYRO_VERDICT_QUIET;
     }
     struct verdict verdict = suggest(context, usage);
-    double saved = fmin(verdict.saved_core, idle) - promised_elsewhere(context);
+    double saved = fmin(verdict.saved_core, idle) - idle_elsewhere(context);
     if ((verdict.wanted >= verdict.executors && !verdict.release) || saved < pyro_limit(context, SAVED_SHARE) * core)
         return PYRO_VERDICT_QUIET;
-    report(context, &verdict, saved);
+    report(context, &verdict);
     return PYRO_VERDICT_FINDING;
 }
 

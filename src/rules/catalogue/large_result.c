@@ -142,7 +142,7 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
     }
     if (unpack_ms(app, job_of(app, stage), &from, &to) >= pyro_limit(context, GAP))
         pyro_remedy_driver(context, finding, from, to, 0);
-    pyro_remedy_sure(finding, 0.3, 0.6, 1);
+    pyro_remedy_partly(finding, 0.6);
 }
 
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct site *site,
@@ -170,6 +170,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                                           size.ptr),
                                  verify);
     pyro_advice_set(context, advice, "spark.driver.maxResultSize", size);
+    pyro_advice_prevents(advice, "jobs that fail for the size of their results");
     if (limits->heap < need * 3)
         pyro_advice_set(context, advice, "spark.driver.memory", pyro_say_memory(context, need * 3));
 }

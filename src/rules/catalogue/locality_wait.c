@@ -186,7 +186,6 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                                            "before cache() if executors start later."),
                         verify);
     finding->confidence *= app->exclusions.count > 0 ? 0.5 : 0.8;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

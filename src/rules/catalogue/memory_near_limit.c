@@ -131,6 +131,7 @@ static void report_heap(struct pyro_rule_context *context, const struct fullest 
         pyro_say(context, "Raise %s from %s to %s.", pyro_app_heap_key(app), pyro_say_bytes(context, heap), size.ptr),
         verify);
     pyro_advice_set(context, advice, pyro_app_heap_key(app), size);
+    pyro_advice_prevents(advice, "executors that run out of memory");
     if (pyro_real(executor->storage_peak_bytes) > 0.5 * managed && managed > 0.25 * heap)
         pyro_finding_advise(
             context, finding,

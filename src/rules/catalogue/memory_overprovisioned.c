@@ -69,8 +69,6 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
                  wanted.ptr, 100 * (pyro_limit(context, HEADROOM) - 1)),
         "In the next run gc-pressure, disk-spill and cache-eviction stay quiet. Check again when the data grows.");
     pyro_advice_set(context, advice, "spark.executor.memory", wanted);
-    /* Memory that is given back costs no time, and saves none: without prices it stays low. */
-    pyro_finding_saves(context, finding, 0, 0, 0);
     bool polled = pyro_app_property_size(app, "spark.executor.metrics.pollingInterval", 1, 0) > 0;
     finding->confidence *= polled ? 0.9 : 0.75;
     return PYRO_VERDICT_FINDING;

@@ -150,7 +150,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     pyro_finding_merged(context, finding, "joins", found->merged);
     advise(context, finding, found);
     finding->confidence *= 0.9;
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
 }
 
 static bool is_judged(const struct pyro_plan_op *op)

@@ -210,9 +210,9 @@ static void report_rdd(struct pyro_rule_context *context, const struct pyro_rdd_
     for (size_t i = group->from + 1; i < group->to; i++)
         pyro_remedy_stage(context, finding, uses[i].stage, 1 - group->per_stage / fmax(work_of(app, &uses[i]), 1));
     if (group->fused)
-        pyro_remedy_sure(finding, 0.3, 0.8, 1);
+        pyro_remedy_partly(finding, 0.8);
     else
-        pyro_remedy_sure(finding, 0.5, 0.9, 1);
+        pyro_remedy_partly(finding, 0.9);
     finding->confidence *= group->fused ? 0.7 : 0.9;
 }
 
@@ -285,9 +285,9 @@ static void report_sql(struct pyro_rule_context *context, const struct pyro_plan
     /* Filling the cache takes its time once. */
     double cost = pyro_limit(context, BUILD_SHARE) / (double)(repeat->times - 1);
     if (repeat->exact)
-        pyro_remedy_sure(finding, 0.5, 0.9 - cost, 1);
+        pyro_remedy_partly(finding, 0.9 - cost);
     else
-        pyro_remedy_sure(finding, 0.3, 0.7 - cost, 1);
+        pyro_remedy_partly(finding, 0.7 - cost);
     finding->confidence *= repeat->exact ? 0.85 : 0.7;
 }
 

@@ -5,7 +5,6 @@
 #include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/shared/plan_cases.h"
-#include "rules/shared/remedy.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -87,12 +86,11 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
     if ((double)limit > 64 * MIB)
         pyro_advice_set(context, advice, "spark.sql.autoBroadcastJoinThreshold", PYRO_SLICE_LITERAL("10m"));
+    pyro_advice_prevents(advice, "executors and drivers that run out of memory");
     bool near = value[EXECUTOR_PART] >= pyro_limit(context, EXECUTOR_NEAR) ||
                 value[DRIVER_PART] >= pyro_limit(context, DRIVER_NEAR);
     finding->failure_risk = near ? 0.5 : 0.2;
     finding->confidence *= 0.9;
-    /* Shuffling both sides takes time as well: count on little. */
-    pyro_finding_saves(context, finding, 0, 0.1 * build, build);
 }
 
 static bool is_judged(const struct pyro_plan_op *op)

@@ -134,13 +134,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     bool risky = value[SPILL] > 0 || value[MEDIAN_BYTES] >= pyro_limit(context, HUGE_BYTES);
     finding->failure_risk = risky ? 0.2 : 0;
     finding->confidence *= 0.85;
-    double work = fmax(pyro_real(stage->task_ms), 1);
-    if (found->merged == 1) {
-        pyro_remedy_repartition(context, finding, found->stage, pyro_whole(value[WANTED]),
-                                (work - value[WASTE]) / fmax(value[WANTED], 1));
-        pyro_remedy_sure(finding, 0.3, 0.7, 1);
-    }
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
+    if (found->merged == 1)
+        pyro_remedy_repartition(context, finding, found->stage, pyro_whole(value[WANTED]));
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -94,7 +94,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
                            ? PYRO_SLICE_LITERAL("shared = spark.read...where(...).cache()\n...\nshared.unpersist()")
                            : PYRO_SLICE_LITERAL("df.groupBy(F.grouping_sets...)   # SQL: GROUP BY GROUPING SETS (...)");
     finding->confidence *= 0.8;
-    pyro_remedy_sure(finding, 0.3, 0.6, 0.9);
+    pyro_remedy_partly(finding, 0.6);
 }
 
 /* Scans [0, count) are of the same files with the same filters. */

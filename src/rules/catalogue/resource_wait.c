@@ -7,8 +7,6 @@
 #include "rules/shared/ramp.h"
 #include "rules/shared/remedy.h"
 
-/* Keeping one executor, or asking for them at once, saves most of a later wait; the JVM's own start remains. */
-#define LATER_SAVED 0.8
 /* Executors that came so soon after the first one were asked for together with it. */
 #define TOGETHER_MS 15000.0
 
@@ -247,7 +245,6 @@ static void remedy(struct pyro_rule_context *context, struct pyro_finding *findi
     for (size_t i = 0; waits->ramp.lost_ms > 0 && i < waits->ramp.stretch_count; i++)
         pyro_remedy_executors(context, finding, pyro_whole(waits->ramp.stretches[i].from),
                               pyro_whole(waits->ramp.stretches[i].to));
-    pyro_remedy_sure(finding, LATER_SAVED / 2, LATER_SAVED, 1);
 }
 
 static void report(struct pyro_rule_context *context, const struct waits *waits)
@@ -281,7 +278,6 @@ static void report(struct pyro_rule_context *context, const struct waits *waits)
     /* Among the lines that could not be read may be the one that added an executor. */
     if (app->integrity.bad_lines > 0)
         finding->confidence *= 0.6;
-    finding->saves.core_ms = 0; /* no executor was alive */
     remedy(context, finding, waits, slow_start);
 }
 

@@ -84,7 +84,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
                             : PYRO_SLICE_LITERAL(
                                   "df.groupBy('key').agg(F.count('*').alias('n')).select('key', 'n', F.explode(...))");
     finding->confidence *= 0.7;
-    pyro_remedy_sure(finding, 0.2, 0.6, 1);
+    pyro_remedy_partly(finding, 0.6);
 }
 
 static bool is_judged(const struct pyro_plan_op *op)

@@ -233,7 +233,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         pyro_finding_evidence(context, finding, "columns_used", spot->value[COLUMNS], (double)NAN, "count");
     advise(context, finding, inference, reads, format);
     finding->confidence *= inference > 0 || reads > 1 ? 0.85 : 0.7;
-    pyro_remedy_sure(finding, 0.4, 0.8, 1);
+    pyro_remedy_partly(finding, 0.8);
     for (size_t i = first; i < end; i++) {
         const struct pyro_spot *one = &spots->list.items[i];
         if (one->value[INFERENCE] > 0)
@@ -321,7 +321,7 @@ static void report_write(struct pyro_rule_context *context, const struct pyro_sp
     if (plain)
         finding->harm = bytes >= pyro_limit(context, HEAVY_BYTES) ? 0.5 : 0.2;
     advise_codec(context, finding, format, plain);
-    pyro_remedy_sure(finding, 0.4, 0.8, 1);
+    pyro_remedy_partly(finding, 0.8);
     for (size_t i = first; !plain && i < end; i++)
         pyro_remedy_stage(context, finding, spots->list.items[i].stage, spots->list.items[i].value[FACTOR]);
 }

@@ -63,7 +63,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
         pyro_part_cases_more(context, found));
     pyro_part_cases_report(context, finding, cases, lead, "scheduler_delay", pyro_limit(context, USUAL));
     advise(context, finding, found);
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     finding->confidence *= 0.8;
 }
 

@@ -4,9 +4,9 @@
 
 #include "analyze/facts.h"
 #include "base/memory.h"
-#include "rules/engine.h"
 #include "rules/finding.h"
 #include "rules/shared/remedy.h"
+#include "rules/stable_id.h"
 
 enum { REPEATS, GAP_MS, BUSY, SITES, SAVING_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
@@ -255,8 +255,7 @@ static void report(struct pyro_rule_context *context, const struct unit *units, 
     finding->confidence *= cached ? 0.4 : writes ? 0.8 : 0.65;
     double sure = cached ? SURE_ITERATIVE : SURE;
     pyro_remedy_concurrent(context, finding, pyro_whole(chain->from), pyro_whole(chain->to) + 1);
-    pyro_remedy_sure(finding, sure / 3, sure, 1);
-    pyro_finding_saves(context, finding, chain->saved_ms * sure / 3, chain->saved_ms * sure, chain->saved_ms);
+    pyro_remedy_partly(finding, sure);
 }
 
 /* Loops of the same place, such as one for each table, are one finding. */

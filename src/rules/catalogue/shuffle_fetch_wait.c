@@ -119,7 +119,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
     pyro_finding_evidence(context, finding, "remote_share", blocks.remote_bytes / fmax(blocks.bytes, 1), (double)NAN,
                           "share");
     advise(context, finding, &blocks, small);
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     finding->confidence *= 0.85;
 }
 

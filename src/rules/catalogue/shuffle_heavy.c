@@ -154,7 +154,7 @@ static void report(struct pyro_rule_context *context, const struct member *membe
             pyro_remedy_stage(context, finding, members[i].stage,
                               1 - stage_cost(stage) * (query->excess_bytes / fmax(query->shuffled, 1)) / work);
     }
-    pyro_remedy_sure(finding, 0.2, 0.5, 1);
+    pyro_remedy_partly(finding, 0.5);
     finding->confidence *= blown ? 0.75 : 0.6;
 }
 

@@ -82,7 +82,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
     if (partitions > 0)
         pyro_finding_evidence(context, finding, "bytes_per_block", block, (double)NAN, "bytes");
     advise(context, finding, partitions, block);
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     finding->confidence *= 0.85;
 }
 

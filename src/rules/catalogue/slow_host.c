@@ -271,7 +271,7 @@ static void report(struct pyro_rule_context *context, const struct places *place
     pyro_finding_evidence(context, finding, "tasks", verdict->tasks, (double)NAN, "count");
     pyro_finding_evidence(context, finding, "lost_ms", lost, 0, "ms");
     advise(context, finding, verdict, host);
-    pyro_remedy_sure(finding, 0.4, 0.7, 1);
+    pyro_remedy_partly(finding, 0.7);
     /* Sign test: chance that an equal host is slower in that many of the stages, roughly. */
     finding->confidence *= verdict->stages >= 5 ? 0.9 : 0.8;
 }

@@ -220,8 +220,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         if ((int)one->value[KIND] == COMMIT)
             pyro_remedy_driver(context, finding, pyro_whole(one->value[FROM]), pyro_whole(one->value[TO]), 0.1);
         else if ((int)one->value[KIND] == FEW)
-            pyro_remedy_repartition(context, finding, one->stage, pyro_whole(one->value[SLOTS]),
-                                    pyro_real(context->app->stages.items[one->stage].task_ms) / one->value[SLOTS]);
+            pyro_remedy_repartition(context, finding, one->stage, pyro_whole(one->value[SLOTS]));
         else
             pyro_remedy_stage(context, finding, one->stage, one->value[FACTOR]);
     }

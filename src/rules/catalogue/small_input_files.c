@@ -176,7 +176,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     finding->confidence *= sql ? 0.95 : 0.75;
     pyro_case_take_remedies(context, finding, found);
     double high = fmax(found->sum_high, 1);
-    pyro_remedy_sure(finding, found->sum_low / high, found->sum_expected / high, 1);
+    pyro_remedy_partly(finding, found->sum_expected / high);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -90,11 +90,7 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     pyro_finding_evidence(context, finding, "won_copies_ms", copies.won_ms, (double)NAN, "ms");
     advise(context, finding, &copies);
     finding->confidence *= 0.9;
-    /* Copies take slots that were empty, mostly: what they cost is core time. */
-    pyro_finding_saves(context, finding, 0, 0,
-                       copies.lost_ms /
-                           fmax(pyro_slots_between(app, app->application.start_ms, app->application.end_ms), 1));
-    finding->saves.core_ms = pyro_whole(copies.lost_ms * pyro_app_task_cpus(app));
+    finding->frees_slots = true; /* copies take slots that were empty, mostly */
     return PYRO_VERDICT_FINDING;
 }
 

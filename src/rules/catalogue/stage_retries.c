@@ -154,7 +154,7 @@ static void report(struct pyro_rule_context *context, const struct retries *foun
     for (size_t i = 0; i < app->stages.count; i++)
         if (app->stages.items[i].attempt > 0 && app->stages.items[i].tasks > 0)
             pyro_remedy_stage(context, finding, i, 1 - pyro_stage_repeated_part(app, &app->stages.items[i]));
-    pyro_remedy_sure(finding, 0.5, 0.9, 1);
+    pyro_remedy_partly(finding, 0.9);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

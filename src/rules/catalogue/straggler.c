@@ -219,9 +219,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
                            : blind                               ? 0.7
                            : value[CAUSE] == PYRO_SLOW_COMPUTING ? 0.75
                                                                  : 0.9;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
-    pyro_remedy_sure(finding, SURE / 2, SURE, 1);
+    pyro_remedy_partly(finding, SURE);
 }
 
 static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)

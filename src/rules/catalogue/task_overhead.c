@@ -78,7 +78,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_part_cas
     pyro_finding_evidence(context, finding, "deserialize_ms_per_task", deserialize / tasks, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "result_serialize_ms_per_task", serialize / tasks, (double)NAN, "ms");
     advise(context, finding, stage, results);
-    pyro_remedy_sure(finding, 0.5, 0.8, 1);
+    pyro_remedy_partly(finding, 0.8);
     finding->confidence *= 0.9;
 }
 

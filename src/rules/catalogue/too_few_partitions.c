@@ -72,8 +72,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     /* Not finer than a second a task. */
     wanted = fmax(fmin(wanted, ceil(work / 1000)), slots);
     found->value[WANTED] = fmax(wanted, partitions + 1);
-    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(found->value[WANTED]),
-                            work / found->value[WANTED]);
+    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(found->value[WANTED]));
     found->value[BYTES] = bytes;
 }
 
@@ -160,9 +159,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     finding->confidence *= may_be_wanted(stage) ? 0.6 : 0.9;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
-    pyro_remedy_sure(finding, SURE / 2, SURE, 1);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)

@@ -81,8 +81,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     found->low *= fewer * least * tasks / work;
     found->expected *= fewer * fixed * tasks / work;
     found->high *= fewer;
-    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(wanted),
-                            fmax(work - (tasks - wanted) * fixed, 0) / wanted);
+    pyro_remedy_repartition(context, pyro_case_remedy(context, found), row, pyro_whole(wanted));
     found->value[MEDIAN_MS] = pyro_real(stage->duration_median);
     found->value[OVERHEAD_SHARE] = fmax(0, 1 - run / work);
     found->value[WANTED] = wanted;
@@ -146,7 +145,6 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     pyro_case_take_stages(context, finding, found);
     advise(context, finding, found);
     finding->confidence *= value[MEDIAN_MS] < pyro_limit(context, TINY_MS) ? 0.9 : 0.75;
-    pyro_finding_saves(context, finding, found->sum_low, found->sum_expected, found->sum_high);
     pyro_case_take_remedies(context, finding, found);
 }
 

@@ -189,13 +189,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_merged(context, finding, "scans", end - first);
     advise(context, finding, spot);
     finding->confidence *= sql ? 0.9 : spot->value[GZIP] > 0 ? 0.85 : 0.6;
-    pyro_remedy_sure(finding, 0.4, 0.8, 1);
     for (size_t i = first; i < end; i++) {
         const struct pyro_spot *one = &spots->list.items[i];
         double count = fmax(one->value[SLOTS], ceil(one->value[BYTES] / fmax(one->value[SPLIT], 1)));
         count = fmin(fmax(count, one->value[TASKS]), 100000);
-        pyro_remedy_repartition(context, finding, one->stage, pyro_whole(count),
-                                pyro_real(app->stages.items[one->stage].task_ms) / fmax(count, 1));
+        count = ceil(count / fmax(one->value[SLOTS], 1)) * fmax(one->value[SLOTS], 1); /* files of one size, in waves */
+        pyro_remedy_repartition(context, finding, one->stage, pyro_whole(count));
     }
 }
 

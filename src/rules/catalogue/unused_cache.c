@@ -133,9 +133,9 @@ static void report(struct pyro_rule_context *context, const struct kept *found, 
             pyro_remedy_stage(context, finding, found[i].builder, 1 - pyro_limit(context, COST_SHARE));
     }
     if (fills)
-        pyro_remedy_sure(finding, 0.3, 0.8, 1);
+        pyro_remedy_partly(finding, 0.8);
     else
-        pyro_remedy_sure(finding, 0.2, 0.5, 1);
+        pyro_remedy_partly(finding, 0.5);
     finding->failure_risk = takes_room(context) ? 0.2 : 0;
     finding->confidence *= fills ? 0.85 : 0.7;
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "analyze/facts.h"
-#include "rules/engine.h"
 #include "rules/finding.h"
 #include "rules/shared/affected.h"
 #include "rules/shared/remedy.h"
+#include "rules/stable_id.h"
 
 enum { SITES_MAX = 256, NEARBY = 64 };
 

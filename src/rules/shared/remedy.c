@@ -5,10 +5,6 @@
 #include "analyze/facts.h"
 #include "rules/finding.h"
 
-/* A replay of the run as it was that is further off than this says less about the run as it might have been. */
-#define REPLAY_ERROR_MAX        0.02
-#define REPLAY_ERROR_CONFIDENCE 0.7
-
 /* Edits grow by doubling inside the arena: what is left behind is at most as much again. */
 static void add(struct pyro_rule_context *context, struct pyro_finding *finding, struct pyro_edit edit)
 {
@@ -54,11 +50,10 @@ void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *f
 }
 
 void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage,
-                             int64_t count, double ms)
+                             int64_t count)
 {
     if (count > 0)
-        add(context, finding,
-            (struct pyro_edit){.kind = PYRO_EDIT_REPARTITION, .row = stage, .count = count, .ms = fmax(ms, 0)});
+        add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_REPARTITION, .row = stage, .count = count});
 }
 
 void pyro_remedy_skip(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage)
@@ -109,31 +104,38 @@ void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *fi
         add(context, finding, edits[i]);
 }
 
-void pyro_remedy_sure(struct pyro_finding *finding, double low, double expected, double high)
+void pyro_remedy_partly(struct pyro_finding *finding, double part)
 {
-    if (!finding)
-        return;
-    finding->sure[0] = fmin(fmax(low, 0), 1);
-    finding->sure[1] = fmin(fmax(expected, finding->sure[0]), 1);
-    finding->sure[2] = fmin(fmax(high, finding->sure[1]), 1);
+    if (finding)
+        finding->part = fmin(fmax(part, 0), 1);
 }
 
-void pyro_remedy_price(struct pyro_rule_context *context, struct pyro_finding *finding)
+void pyro_remedy_settle(const struct pyro_app *app, struct pyro_finding *finding)
 {
-    struct pyro_replay_change change = {.edits = finding->edits, .edit_count = finding->edit_count};
-    struct pyro_replay_result mended, base = pyro_replay_base(context->replay);
-    if (finding->edit_count == 0 || context->failed)
-        return;
-    if (pyro_replay_run(context->replay, &change, &mended, NULL) != PYRO_OK) {
-        context->failed = true;
-        return;
+    double part = finding->part;
+    for (size_t i = 0; part < 1 && i < finding->edit_count; i++) {
+        struct pyro_edit *edit = &finding->edits[i];
+        double was;
+        switch (edit->kind) {
+        case PYRO_EDIT_TASK:
+            was = pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, edit->row),
+                            pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, edit->row));
+            edit->ms = was + part * (edit->ms - was);
+            break;
+        case PYRO_EDIT_SKIP_STAGE:
+            *edit = (struct pyro_edit){.kind = PYRO_EDIT_STAGE, .row = edit->row, .factor = 1 - part};
+            break;
+        case PYRO_EDIT_CONCURRENT: /* the rest of the jobs stay in their order */
+            edit->to_ms = edit->from_ms + (int64_t)(part * (double)(edit->to_ms - edit->from_ms));
+            break;
+        case PYRO_EDIT_STAGE:
+        case PYRO_EDIT_DRIVER:
+        case PYRO_EDIT_ALONE:
+            edit->factor = 1 + part * (edit->factor - 1);
+            break;
+        default: /* the number of tasks and executors: they are as the fix makes them */
+            break;
+        }
     }
-    double wall = (double)base.wall_ms - (double)mended.wall_ms, core = (double)base.core_ms - (double)mended.core_ms;
-    /* One replay prices all three: half of a fault mended saves half of it or more, since every path that was shortened
-     * stays the longest one for longer. */
-    pyro_finding_saves(context, finding, wall * finding->sure[0], wall * finding->sure[1], wall * finding->sure[2]);
-    if (context->app->numbers.core_total_ms > 0)
-        finding->saves.core_ms = pyro_whole(fmax(core, 0) * finding->sure[1]);
-    if (pyro_replay_check(context->replay).error_share > REPLAY_ERROR_MAX)
-        finding->confidence *= REPLAY_ERROR_CONFIDENCE;
+    finding->part = 1;
 }

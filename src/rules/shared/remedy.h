@@ -1,9 +1,8 @@
-/* What the run would have been without a fault. A rule says it in edits of the run (replay/replay.h); when all rules
- * have spoken the engine replays the run with each finding's edits and writes `saves` from that, so that a fault off
- * the critical path saves nothing however large it is.
+/* What the program does without a fault, in edits of the run (replay/replay.h). When all rules have spoken, the run is
+ * replayed with each finding's edits (advice/price.c), so that a fault off the critical path saves nothing however
+ * large it is. No rule says itself what fixing its fault saves.
  *
- * A finding with edits needs no pyro_finding_saves(); what that wrote is overwritten. All of these accept a finding of
- * NULL and are safe after memory ran out. */
+ * All of these accept a finding of NULL and are safe after memory ran out. */
 #ifndef PYRO_RULES_SHARED_REMEDY_H
 #define PYRO_RULES_SHARED_REMEDY_H
 
@@ -18,9 +17,9 @@ void pyro_remedy_no_task(struct pyro_rule_context *context, struct pyro_finding 
 void pyro_remedy_no_partition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t task);
 /* Every task of stage row `stage` would take `factor` (0 or more) of its time, after edits of single tasks. */
 void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, double factor);
-/* Stage row `stage` would run `count` tasks of `ms` each. */
+/* Stage row `stage` would run `count` tasks; what they take, predict/tasks.c knows. */
 void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage,
-                             int64_t count, double ms);
+                             int64_t count);
 /* Stage row `stage` would not run at all. */
 void pyro_remedy_skip(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage);
 /* Time of the driver between jobs and stages in [from_ms, to_ms) would pass in `factor` of it. */
@@ -42,10 +41,9 @@ void pyro_remedy_concurrent(struct pyro_rule_context *context, struct pyro_findi
 /* Edits that were gathered elsewhere. */
 void pyro_remedy_take(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_edit *edits,
                       size_t count);
-/* How much of the edits' effect to count on, 0..1: low <= expected <= high. 0.5, 0.8 and 1 unless said. */
-void pyro_remedy_sure(struct pyro_finding *finding, double low, double expected, double high);
-
-/* The engine: `saves` of a finding from its edits, by context->replay. */
-void pyro_remedy_price(struct pyro_rule_context *context, struct pyro_finding *finding);
+/* The fault goes in part only: edits of durations change `part` (0..1) of what they say. 1 unless said. */
+void pyro_remedy_partly(struct pyro_finding *finding, double part);
+/* Once its rule has spoken: weakens the edits by that part. */
+void pyro_remedy_settle(const struct pyro_app *app, struct pyro_finding *finding);
 
 #endif

@@ -38,8 +38,9 @@ static enum pyro_status open_prices(const struct api_job *job, const pyro_prices
 /* ---- What if ---- */
 
 struct whatif_question {
-    const char *set[SERVE_PARAMETERS], *sweep[SERVE_PARAMETERS];
-    size_t set_count, sweep_count;
+    const char *set[SERVE_PARAMETERS], *sweep[SERVE_PARAMETERS], *fix[SERVE_PARAMETERS];
+    size_t set_count, sweep_count, fix_count;
+    bool plan;
     const char *instance, *region;
 };
 
@@ -59,7 +60,10 @@ static enum pyro_status write_whatif(struct api_job *job, const struct pyro_opti
                                         .prices = prices,
                                         .instance = question->instance,
                                         .region = question->region,
-                                        .most_scenarios = SCENARIOS_MAX};
+                                        .most_scenarios = SCENARIOS_MAX,
+                                        .fix = question->fix,
+                                        .fix_count = question->fix_count,
+                                        .plan = question->plan};
     if (status == PYRO_OK)
         status = pyro_whatif_run(job->diagnoses[0]->diagnosis, &asked, options, &whatif, error);
     if (status == PYRO_OK)
@@ -83,22 +87,29 @@ static bool take_settings(struct api_request *request, struct api_job *job, stru
         question->set[question->set_count++] = pyro_api_job_text(job, value);
     for (size_t i = 0; (value = pyro_serve_parameter_at(request->http, "sweep", i)).ptr; i++)
         question->sweep[question->sweep_count++] = pyro_api_job_text(job, value);
+    for (size_t i = 0; (value = pyro_serve_parameter_at(request->http, "fix", i)).ptr; i++)
+        question->fix[question->fix_count++] = pyro_api_job_text(job, value);
     question->instance = parameter(request, job, "instance");
     question->region = parameter(request, job, "region");
     for (size_t i = 0; i < SERVE_PARAMETERS; i++)
-        if ((i < question->set_count && !question->set[i]) || (i < question->sweep_count && !question->sweep[i]))
+        if ((i < question->set_count && !question->set[i]) || (i < question->sweep_count && !question->sweep[i]) ||
+            (i < question->fix_count && !question->fix[i]))
             return false;
     return true;
 }
 
 void pyro_api_whatif(struct api_request *request)
 {
-    if (pyro_api_is_known(request))
+    static const char *const flags[] = {"false", "true", NULL};
+    size_t plan;
+    if (!pyro_api_choice(request, "plan", flags, 0, &plan) || pyro_api_is_known(request))
         return;
     struct api_job *job = pyro_api_open(request, write_whatif);
     if (!job)
         return;
     struct whatif_question *question = pyro_arena_alloc(&job->arena, sizeof(*question));
+    if (question)
+        question->plan = plan == 1;
     run(request, job, question && take_settings(request, job, question) ? question : NULL);
 }
 

@@ -89,6 +89,19 @@ static void write_totals(struct mcp_call *call, const json_t *report)
                   pyro_mcp_ms(&words, pyro_mcp_int_of(bounds, "driver_ms")));
 }
 
+/* What all of it does together, simulated once. */
+static void write_plan(struct mcp_call *call, const char *what, const json_t *report, const json_t *plan)
+{
+    struct mcp_words before = {0}, expected = {0}, low = {0}, high = {0};
+    const json_t *wall = json_object_get(plan, "wall_ms"), *replay = json_object_get(report, "replay");
+    if (!json_is_object(plan))
+        return;
+    pyro_mcp_line(call, "%s the run is predicted to take %s (%s to %s) instead of %s (what_if simulates it).", what,
+                  pyro_mcp_ms(&expected, pyro_mcp_int_of(wall, "expected")),
+                  pyro_mcp_ms(&low, pyro_mcp_int_of(wall, "low")), pyro_mcp_ms(&high, pyro_mcp_int_of(wall, "high")),
+                  pyro_mcp_ms(&before, pyro_mcp_int_of(replay, "measured_ms")));
+}
+
 static void write(struct mcp_call *call, const json_t *report)
 {
     const json_t *accounting = json_object_get(report, "accounting"), *findings = json_object_get(report, "findings");
@@ -110,6 +123,9 @@ static void write(struct mcp_call *call, const json_t *report)
         pyro_mcp_line(call, "All settings together:");
         write_settings(call, "  ", changes);
     }
+    write_plan(call, "With all these settings", report, json_object_get(report, "plan"));
+    write_plan(call, "With all changes of the program that the findings describe", report,
+               json_object_get(report, "code_plan"));
 }
 
 static void run(struct mcp_call *call)

@@ -46,22 +46,25 @@ static void predict(struct mcp_call *call, const struct pyro_catalog_diagnosis *
 
 static void run(struct mcp_call *call)
 {
-    const char *set[MOST_SETTINGS], *sweep[MOST_SETTINGS];
+    const char *set[MOST_SETTINGS], *sweep[MOST_SETTINGS], *fix[MOST_SETTINGS];
     struct pyro_whatif_options asked = {.size = sizeof(asked),
                                         .set = set,
                                         .sweep = sweep,
+                                        .fix = fix,
+                                        .plan = json_is_true(json_object_get(call->arguments, "plan")),
                                         .optimize = pyro_mcp_text(call, "optimize"),
                                         .instance = pyro_mcp_text(call, "instance"),
                                         .prices = call->mcp->prices,
                                         .most_scenarios = MOST_SCENARIOS,
                                         .deadline_ms = pyro_mcp_integer(call, "deadline_s", 0) * 1000};
-    if (!take_texts(call, "set", set, &asked.set_count) || !take_texts(call, "sweep", sweep, &asked.sweep_count))
+    if (!take_texts(call, "set", set, &asked.set_count) || !take_texts(call, "sweep", sweep, &asked.sweep_count) ||
+        !take_texts(call, "fix", fix, &asked.fix_count))
         return;
     if (asked.deadline_ms < 0) {
         pyro_mcp_fail(call, "deadline_s is negative");
         return;
     }
-    if (asked.set_count + asked.sweep_count == 0 && !asked.optimize) {
+    if (asked.set_count + asked.sweep_count + asked.fix_count == 0 && !asked.plan && !asked.optimize) {
         list_settings(call);
         return;
     }
@@ -75,6 +78,8 @@ static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"set", MCP_TEXTS, false, "Changes, each KEY=VALUE: \"executors=8\", \"spark.sql.shuffle.partitions=400\"", NULL},
     {"sweep", MCP_TEXTS, false, "Several values each, KEY=1..64 or KEY=2,4,8: one scenario a combination", NULL},
+    {"fix", MCP_TEXTS, false, "Ids of findings to fix, with their settings or their change of the program", NULL},
+    {"plan", MCP_FLAG, false, "Use the whole recommended configuration", NULL},
     {"optimize", MCP_TEXT, false, "Search executors, cores and partitions for the least time or cost", "time cost"},
     {"deadline_s", MCP_INTEGER, false, "Longest duration of a configuration that optimize may choose, in seconds",
      NULL},
@@ -85,5 +90,5 @@ static const struct mcp_parameter parameters[] = {
 const struct mcp_tool pyro_mcp_tool_what_if = {
     "what_if", "Predict other settings",
     "Predicts duration, core time and cost of the run with other executors, cores, memory, settings or input size, as "
-    "a range, by simulation. Without set, sweep or optimize: lists what can be changed.",
+    "a range, by simulation; or with findings fixed, or the whole plan. Without arguments: lists what can be changed.",
     parameters, run};

@@ -1,7 +1,6 @@
-/* The search for the best configuration, and findings judged on a changed run. */
+/* The search for the best configuration. */
 #include <string.h>
 
-#include "rules/engine.h"
 #include "whatif_scene.h"
 
 /* Sixty-four tasks of a second on two executors of two slots, there after a second; the driver has a second at the end.
@@ -62,60 +61,10 @@ static void test_goals(void **state)
     whatif_free(&scene);
 }
 
-/* What a straggler costs is lost in the waves of a smaller cluster, and matters on a larger one. */
-static void test_findings(void **state)
-{
-    (void)state;
-    static struct pyro_rule rule = {.id = "straggler"};
-    struct whatif_scene scene = whatif_scene(100000);
-    fixture_executor(scene.app, "1", 1, WHATIF_START, PYRO_NONE);
-    whatif_stage(&scene, 0, 100000);
-    for (int i = 0; i < 96; i++) {
-        struct fixture_task task = whatif_task(&scene, i * 1000, i * 1000 + (i ? 1000 : 5000));
-        fixture_add(scene.app, &task);
-    }
-    whatif_answer(&scene, NULL, NULL);
-    struct pyro_edit edit = {.kind = PYRO_EDIT_TASK, .row = 0, .ms = 4000};
-    struct pyro_finding findings[2] = {{.rule = &rule,
-                                        .id = PYRO_SLICE_LITERAL("straggler:1"),
-                                        .severity = PYRO_SEVERITY_LOW,
-                                        .edits = &edit,
-                                        .edit_count = 1,
-                                        .sure = {1, 1, 1}},
-                                       {.rule = &rule, .severity = PYRO_SEVERITY_SEVERE}};
-    scene.diagnosis->findings = findings;
-    scene.diagnosis->finding_count = 2;
-    whatif_answer(&scene, NULL, NULL);
-    scene.whatif.run.judges = pyro_predict_judges(&scene.whatif);
-    assert_true(scene.whatif.run.judges);
-    struct pyro_scenario *scenario = scene.whatif.scenarios;
-    static const struct {
-        const char *executors;
-        enum pyro_severity severity;
-    } rows[] = {{"executors=1", PYRO_SEVERITY_LOW}, {"executors=96", PYRO_SEVERITY_SEVERE}};
-    for (size_t i = 0; i < 2; i++) {
-        whatif_answer(&scene, rows[i].executors, NULL);
-        scenario = scene.whatif.scenarios;
-        scene.whatif.run.judges = true;
-        scenario->effect_count = 0;
-        assert_int_equal(pyro_predict(&scene.whatif.run, scene.whatif.run.replay, &scene.whatif.arena, scenario, NULL),
-                         PYRO_OK);
-        assert_int_equal(scenario->finding_count, 2);
-        assert_true(scenario->findings[0].known);
-        assert_int_equal(scenario->findings[0].severity, rows[i].severity);
-        assert_int_equal(scenario->findings[0].saves_ms, 1000);
-        assert_false(scenario->findings[1].known); /* no remedy to judge it by */
-        assert_int_equal(scenario->findings[1].severity, PYRO_SEVERITY_SEVERE);
-    }
-    scene.diagnosis->finding_count = 0;
-    whatif_free(&scene);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

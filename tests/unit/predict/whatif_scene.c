@@ -1,7 +1,6 @@
 #include "whatif_scene.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STAGES = 16, QUESTIONS = 8 };
@@ -48,11 +47,9 @@ static enum pyro_status ask(struct whatif_scene *scene, const char *set, const c
 {
     const char *sets[QUESTIONS];
     size_t count = split(set, sets);
-    if (!scene->diagnosis) {
+    if (!scene->analyzed) {
         fixture_analyze(scene->app);
-        scene->diagnosis = calloc(1, sizeof(*scene->diagnosis));
-        assert_non_null(scene->diagnosis);
-        scene->diagnosis->app = scene->app;
+        scene->analyzed = true;
     } else {
         pyro_predict_done(&scene->whatif.run);
         pyro_arena_done(&scene->whatif.arena);
@@ -68,7 +65,7 @@ const struct pyro_scenario *whatif_answer(struct whatif_scene *scene, const char
     if (ask(scene, set, sweep, &error) != PYRO_OK)
         fail_msg("%s", error.message);
     struct pyro_whatif *whatif = &scene->whatif;
-    assert_int_equal(pyro_predict_prepare(whatif, scene->diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_predict_prepare(&whatif->run, scene->app, true, NULL), PYRO_OK);
     for (size_t i = 0; i < whatif->scenario_count; i++) {
         struct pyro_scenario *scenario = &whatif->scenarios[i];
         assert_int_equal(pyro_predict(&whatif->run, whatif->run.replay, &whatif->arena, scenario, NULL), PYRO_OK);
@@ -89,10 +86,9 @@ const char *whatif_refusal(struct whatif_scene *scene, const char *set, const ch
 
 void whatif_free(struct whatif_scene *scene)
 {
-    if (scene->diagnosis) {
+    if (scene->analyzed) {
         pyro_predict_done(&scene->whatif.run);
         pyro_arena_done(&scene->whatif.arena);
     }
-    free(scene->diagnosis);
     pyro_app_release(scene->app);
 }

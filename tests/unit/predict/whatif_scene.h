@@ -15,7 +15,7 @@ enum { WHATIF_START = 1000000 };
 
 struct whatif_scene {
     struct pyro_app *app;
-    struct pyro_diagnosis *diagnosis;
+    bool analyzed;
     struct pyro_whatif whatif;
 };
 

@@ -409,6 +409,8 @@ static void test_edits(void **state)
     assert_int_equal(wall_with(replay, cut, NULL), 800 - 300 + 100); /* two waves on four slots */
     struct pyro_edit skip = {.kind = PYRO_EDIT_SKIP_STAGE, .row = 1};
     assert_int_equal(wall_with(replay, skip, NULL), 800 - 200);
+    struct pyro_edit later = {.kind = PYRO_EDIT_LATER, .row = 1, .ms = 40};
+    assert_int_equal(wall_with(replay, later, NULL), 800 + 40);
     struct pyro_edit driver = {.kind = PYRO_EDIT_DRIVER, .from_ms = START, .to_ms = START + 800, .factor = 0};
     assert_int_equal(wall_with(replay, driver, NULL), 600);
     driver.from_ms = START + 175; /* half of the second gap */

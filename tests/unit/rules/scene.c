@@ -134,7 +134,8 @@ void scene_end(struct scene *scene)
     scene->app->application.duration_ms = scene->now - scene->app->application.start_ms;
     fixture_analyze(scene->app);
     struct pyro_error error = {.size = sizeof(error)};
-    assert_int_equal(pyro_rules_evaluate(scene->app, NULL, 1, NULL, NULL, &scene->diagnosis, &error), PYRO_OK);
+    assert_int_equal(pyro_diagnosis_new(scene->app, &(struct pyro_judging){.threads = 1}, &scene->diagnosis, &error),
+                     PYRO_OK);
     assert_non_null(scene->diagnosis);
 }
 
@@ -161,11 +162,35 @@ enum pyro_verdict scene_verdict(const struct scene *scene, const char *rule)
     return PYRO_VERDICT_QUIET;
 }
 
+/* Settings without a model stand in the code of their advice. */
+static const char *suggested(const struct pyro_advice *advice, const char *key)
+{
+    static char value[256];
+    char option[128];
+    int len = snprintf(option, sizeof(option), "--conf %s=", key);
+    const char *at = advice->code.ptr ? pyro_slice_find(advice->code, option) : NULL;
+    if (!at)
+        return NULL;
+    at += len;
+    size_t size = 0;
+    const char *end = advice->code.ptr + advice->code.len;
+    while (at + size < end && at[size] != '\n' && size + 1 < sizeof(value))
+        size++;
+    memcpy(value, at, size);
+    value[size] = '\0';
+    return value;
+}
+
 const char *scene_setting(const struct pyro_finding *finding, const char *key)
 {
-    for (size_t i = 0; i < finding->advice_count; i++)
-        for (size_t k = 0; k < finding->advice[i].setting_count; k++)
-            if (pyro_slice_is(finding->advice[i].settings[k].key, key))
-                return finding->advice[i].settings[k].value.ptr;
+    for (size_t i = 0; i < finding->advice_count; i++) {
+        const struct pyro_advice *advice = &finding->advice[i];
+        for (size_t k = 0; k < advice->asked_count; k++)
+            if (pyro_slice_is(advice->asked[k].key, key))
+                return advice->asked[k].value.ptr;
+        const char *value = suggested(advice, key);
+        if (value)
+            return value;
+    }
     return "";
 }

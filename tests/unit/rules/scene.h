@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "advice/advice.h"
 #include "fixture.h"
-#include "rules/engine.h"
 #include "rules/finding.h"
 
 enum { SCENE_START = 1000000, SCENE_SLOTS_MAX = 64 };

@@ -69,9 +69,8 @@ static void test_failed_attempts_cost_their_time(void **state)
     scene_end(&scene);
     const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
     assert_non_null(finding);
-    assert_int_equal(finding->saves.wall_high_ms, 9000);
-    assert_int_equal(finding->saves.wall_expected_ms, 8100);
-    assert_int_equal(finding->saves.wall_low_ms, 4500);
+    assert_int_equal(finding->saves.wall_expected_ms, 9000);
+    assert_true(finding->saves.wall_low_ms < 9000 && finding->saves.wall_high_ms > 9000);
     scene_free(&scene);
 }
 
@@ -175,7 +174,7 @@ static void test_lost_work_costs_its_time(void **state)
     assert_non_null(finding);
     /* As it was: 0 to 2 s and 0 to 3 s, then lost: again at 5 s (or 3 s), one after the other on executor 1. Without:
      * 8 s beside 2 s. */
-    assert_in_range(finding->saves.wall_high_ms, 4000, 8000);
+    assert_in_range(finding->saves.wall_expected_ms, 4000, 8000);
     assert_true(finding->saves.wall_expected_ms < finding->saves.wall_high_ms);
     scene_free(&scene);
 }
@@ -246,7 +245,7 @@ static void test_slow_start_counts(void **state)
     struct scene scene = slow_start(true);
     const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
     assert_non_null(finding);
-    assert_in_range(finding->saves.wall_high_ms, 122000 - 30000 - 500, 122000 - 30000);
+    assert_in_range(finding->saves.wall_expected_ms, 122000 - 30000 - 500, 122000 - 30000);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
     scene_free(&scene);
     scene = slow_start(false); /* the driver was no sooner */
@@ -270,8 +269,8 @@ static void ramp(int64_t late, bool fires)
     const struct pyro_finding *finding = scene_finding(&scene, "resource-wait");
     assert_int_equal(finding != NULL, fires);
     if (finding) {
-        /* three quarters of the time beyond 15 s */
-        assert_in_range(finding->saves.wall_high_ms, (late - 15000) * 3 / 4 - 1000, (late - 15000) * 3 / 4 + 1000);
+        /* Three quarters of the time beyond 15 s, and more: with these settings all come when the first one did. */
+        assert_in_range(finding->saves.wall_expected_ms, (late - 15000) * 3 / 4 - 1000, late);
         assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.initialExecutors"), "4");
         assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.schedulerBacklogTimeout"), "1s");
         assert_non_null(pyro_slice_find(finding->cause, "1 of 4 slots"));

@@ -18,8 +18,8 @@ static void test_driver_bound_fires(void **state)
     assert_non_null(finding);
     assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
     assert_non_null(pyro_slice_find(finding->cause, "15.0 s"));
-    assert_int_equal(finding->saves.wall_high_ms, 60000 - 8000);
-    scene_quiet(&scene, "idle-executors"); /* idle, but of the driver's making */
+    assert_in_range(finding->saves.wall_expected_ms, 25500, 26500); /* half of what is longer than 2 s a gap */
+    scene_quiet(&scene, "idle-executors");                          /* idle, but of the driver's making */
     scene_free(&scene);
 }
 
@@ -85,9 +85,9 @@ static void test_idle_executors_suggests_a_number(void **state)
     assert_non_null(finding);
     assert_int_equal(finding->saves.wall_expected_ms, 0);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL); /* by core time */
-    assert_string_equal(scene_setting(finding, "spark.executor.instances"), "3");
-    /* 42 s of 16 cores against 46 s of 6: the warm-up of 16 tasks takes three waves instead of one. */
-    assert_in_range(finding->saves.core_ms, 42000 * 8, 42000 * 16 - 45000 * 6);
+    /* Fewer throughout would make the first wave of 16 tasks longer; dynamic allocation lets them go after it. */
+    assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.enabled"), "true");
+    assert_in_range(finding->saves.core_ms, 42000 * 2, 42000 * 16 - 45000 * 6);
     scene_free(&scene);
 }
 
@@ -160,7 +160,7 @@ static void test_too_few_partitions_fires(void **state)
     const struct pyro_finding *finding = scene_finding(&scene, "too-few-partitions");
     assert_non_null(finding);
     assert_int_equal(finding->severity, PYRO_SEVERITY_CRITICAL);
-    assert_true(finding->saves.wall_high_ms <= 30000); /* 80 s of work on 8 slots take 10 s */
+    assert_true(finding->saves.wall_expected_ms <= 30000); /* 80 s of work on 8 slots take 10 s */
     scene_free(&scene);
 }
 

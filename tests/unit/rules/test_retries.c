@@ -215,7 +215,7 @@ static void test_executor_churn(void **state)
     struct scene scene = rounds(5, 8000);
     const struct pyro_finding *finding = scene_finding(&scene, "executor-churn");
     assert_non_null(finding);
-    assert_in_range(finding->saves.wall_high_ms, 18000, 22000); /* five times four seconds */
+    assert_in_range(finding->saves.wall_expected_ms, 14000, 28000); /* five times four seconds */
     assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
     assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.executorIdleTimeout"), "13s");
     assert_string_equal(scene_setting(finding, "spark.dynamicAllocation.minExecutors"), "1");

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "advice/advice.h"
 #include "fixture.h"
 #include "store/store.h"
 
@@ -51,7 +52,7 @@ static struct pyro_diagnosis *diagnose(void)
         fixture_run(app, 1, "1", 3000 + i / 4 * 2000, 5000 + i / 4 * 2000);
     fixture_run(app, 1, "1", 21000, 60000);
     fixture_analyze(app);
-    assert_int_equal(pyro_rules_evaluate(app, NULL, 1, NULL, NULL, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(pyro_diagnosis_new(app, &(struct pyro_judging){.threads = 1}, &diagnosis, NULL), PYRO_OK);
     pyro_app_release(app);
     assert_true(diagnosis->finding_count > 0);
     return diagnosis;

@@ -1,6 +1,6 @@
 /* What people said of earlier findings, applied to a new diagnosis (docs/feedback.md has the formula). */
-#ifndef PYRO_RULES_FEEDBACK_H
-#define PYRO_RULES_FEEDBACK_H
+#ifndef PYRO_ADVICE_FEEDBACK_H
+#define PYRO_ADVICE_FEEDBACK_H
 
 #include "rules/rule.h"
 

@@ -1,8 +1,8 @@
-#include "rules/feedback.h"
+#include "advice/feedback.h"
 
 #include <math.h>
 
-#include "rules/engine.h"
+#include "advice/advice.h"
 
 /* A rule's own confidence weighs as much as so many verdicts: of other applications, and of this one. What happened
  * here says more about here, so that fewer verdicts suffice. */
@@ -32,6 +32,27 @@ static void calibrate(struct pyro_diagnosis *diagnosis, struct pyro_finding *fin
             finding->confidence = integrity * pyro_calibrated(fmin(finding->confidence / integrity, 1), &votes[i]);
 }
 
+static bool any_folded(const struct pyro_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (diagnosis->findings[i].folded)
+            return true;
+    return false;
+}
+
+/* The plan without what folded findings advise. */
+static bool plan_again(struct pyro_diagnosis *diagnosis)
+{
+    struct pyro_predicted_run run = {0};
+    enum pyro_status status = pyro_predict_prepare(&run, diagnosis->app, false, NULL);
+    if (status == PYRO_OK)
+        pyro_predict_take_cost(&run, diagnosis->cost);
+    if (status == PYRO_OK)
+        status = pyro_plan_make(diagnosis, &run, NULL);
+    pyro_predict_done(&run);
+    return status == PYRO_OK;
+}
+
 bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_votes *votes, size_t vote_count,
                           const struct pyro_judged *judged, size_t judged_count)
 {
@@ -51,5 +72,5 @@ bool pyro_diagnosis_judge(struct pyro_diagnosis *diagnosis, const struct pyro_vo
                 return false;
         }
     }
-    return pyro_settings_resolve(diagnosis);
+    return !any_folded(diagnosis) || plan_again(diagnosis);
 }

@@ -1,114 +1,53 @@
 /* Scenarios answered side by side: each thread has its own fork of the replay and takes the next scenario. */
-#include <pthread.h>
+#include "advice/whatif.h"
+
 #include <string.h>
 
+#include "advice/fix.h"
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/stop.h"
-#include "base/thread.h"
-#include "predict/predict.h"
-
-enum { THREADS_MAX = 64 };
 
 /* Threads write the scenarios that they took, and nothing else of the whole. */
-struct crew {
+struct answering {
     struct pyro_whatif *whatif;
-    const struct pyro_options *options;
-    pthread_mutex_t mutex; /* guards what follows */
-    size_t next;
-    struct pyro_error error;
-    bool stopped;
+    struct pyro_replay *replays[PYRO_CREW_MOST];
+    struct pyro_error errors[PYRO_CREW_MOST];
 };
 
-/* Asked by the thread that called the library; the others look at what came of it. */
-static bool is_stopped(void *context)
+static bool answer_one(void *context, unsigned worker, size_t index, const struct pyro_stop *stop)
 {
-    struct crew *crew = context;
-    pthread_mutex_lock(&crew->mutex);
-    bool stopped = crew->stopped;
-    pthread_mutex_unlock(&crew->mutex);
-    return stopped;
+    struct answering *answering = context;
+    struct pyro_whatif *whatif = answering->whatif;
+    struct pyro_replay *replay = answering->replays[worker];
+    pyro_replay_stop_by(replay, stop);
+    enum pyro_status status = pyro_whatif_answer(whatif, replay, &whatif->arenas[worker], &whatif->scenarios[index],
+                                                 &answering->errors[worker]);
+    pyro_replay_stop_by(replay, NULL);
+    return status == PYRO_OK;
 }
 
-struct worker {
-    struct crew *crew;
-    struct pyro_replay *replay;
-    struct pyro_arena *arena;
-    struct pyro_thread thread;
-    bool calling; /* the thread that called the library: it reports progress */
-};
-
-static bool take(struct crew *crew, size_t *ret)
-{
-    pthread_mutex_lock(&crew->mutex);
-    bool any = !crew->stopped && crew->next < crew->whatif->scenario_count;
-    *ret = any ? crew->next++ : 0;
-    pthread_mutex_unlock(&crew->mutex);
-    return any;
-}
-
-/* The first failure is the one that is told. */
-static void stop(struct crew *crew, const struct pyro_error *error)
-{
-    pthread_mutex_lock(&crew->mutex);
-    if (!crew->stopped)
-        crew->error = *error;
-    crew->stopped = true;
-    pthread_mutex_unlock(&crew->mutex);
-}
-
-static void *work(void *context)
-{
-    struct worker *worker = context;
-    struct crew *crew = worker->crew;
-    struct pyro_error error = {.size = sizeof(error)};
-    struct pyro_progress progress = {.size = sizeof(progress), .path = ""};
-    size_t index;
-    while (take(crew, &index)) {
-        if (worker->calling && crew->options->progress &&
-            crew->options->progress(crew->options->progress_context, &progress) != 0) {
-            pyro_error_set(&error, PYRO_ERROR_CANCELLED, "stopped");
-            stop(crew, &error);
-        } else if (pyro_predict(&crew->whatif->run, worker->replay, worker->arena, &crew->whatif->scenarios[index],
-                                &error) != PYRO_OK) {
-            stop(crew, &error);
-        }
-    }
-    return NULL;
-}
-
-/* Threads beyond the calling one; where one cannot start, the others do its work. */
-static enum pyro_status answer(struct pyro_whatif *whatif, const struct pyro_options *options, unsigned threads,
+static enum pyro_status answer(struct pyro_whatif *whatif, unsigned threads, const struct pyro_stop *stop,
                                struct pyro_error *error)
 {
-    struct crew crew = {.whatif = whatif, .options = options};
-    const struct pyro_stop stopped = {is_stopped, &crew};
-    struct worker workers[THREADS_MAX] = {{0}};
-    unsigned started = 0;
-    pthread_mutex_init(&crew.mutex, NULL);
-    for (unsigned i = 1; i < threads; i++) {
-        struct worker *worker = &workers[started + 1];
-        *worker = (struct worker){.crew = &crew, .arena = &whatif->arenas[started + 1]};
-        if (pyro_replay_fork(whatif->run.replay, &worker->replay, NULL) != PYRO_OK)
-            break;
-        pyro_replay_stop_by(worker->replay, &stopped);
-        if (!pyro_thread_start(&worker->thread, work, worker)) {
-            pyro_replay_free(worker->replay);
-            break;
-        }
-        started++;
+    struct answering answering = {.whatif = whatif, .replays = {whatif->run.replay}};
+    const struct pyro_crew_work work = {whatif->scenario_count, answer_one, &answering, stop};
+    unsigned forks = 1;
+    while (forks < threads && pyro_replay_fork(whatif->run.replay, &answering.replays[forks], NULL) == PYRO_OK)
+        forks++;
+    for (unsigned i = 0; i < forks; i++)
+        answering.errors[i] = (struct pyro_error){.size = sizeof(answering.errors[i])};
+    bool done = pyro_crew_run(forks, &work);
+    for (unsigned i = 1; i < forks; i++)
+        pyro_replay_free(answering.replays[i]);
+    for (unsigned i = 0; i < forks && !done; i++) {
+        enum pyro_status failed = answering.errors[i].code;
+        if (failed == PYRO_OK || failed == PYRO_ERROR_CANCELLED)
+            continue;
+        pyro_error_copy(error, &answering.errors[i]);
+        return failed;
     }
-    workers[0] =
-        (struct worker){.crew = &crew, .replay = whatif->run.replay, .arena = &whatif->arenas[0], .calling = true};
-    work(&workers[0]);
-    for (unsigned i = 1; i <= started; i++) {
-        pyro_thread_join(&workers[i].thread);
-        pyro_replay_free(workers[i].replay);
-    }
-    pthread_mutex_destroy(&crew.mutex);
-    if (crew.stopped)
-        pyro_error_copy(error, &crew.error);
-    return crew.stopped ? crew.error.code : PYRO_OK;
+    return done ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
 }
 
 static enum pyro_status read_goal(const struct pyro_whatif_options *asked, struct pyro_goal *ret,
@@ -151,15 +90,94 @@ static enum pyro_status check_asked(const struct pyro_whatif *whatif, struct pyr
     return PYRO_OK;
 }
 
+static const struct pyro_finding *find_finding(const pyro_diagnosis *diagnosis, const char *id)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        if (pyro_slice_is(diagnosis->findings[i].id, id))
+            return &diagnosis->findings[i];
+    return NULL;
+}
+
+static enum pyro_status refuse_finding(struct pyro_whatif *whatif, const char *id, struct pyro_error *error)
+{
+    const pyro_diagnosis *diagnosis = whatif->diagnosis;
+    const char **ids = pyro_arena_array(&whatif->arena, diagnosis->finding_count + 1, sizeof(*ids));
+    if (!ids)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        ids[i] = diagnosis->findings[i].id.ptr;
+    const char *nearest = pyro_nearest(id, ids, diagnosis->finding_count);
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no finding of this run has the id '%.80s'%s%s%s", id,
+                          nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* A setting that was asked for by itself must not be changed by a fix. */
+static enum pyro_status check_clash(const struct pyro_scenario *asked, const struct pyro_scenario *fixed,
+                                    const char *what, struct pyro_error *error)
+{
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+        if (asked->given[i].ptr && asked->values[i] != fixed->values[i])
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "%s=%.*s contradicts %s, which sets %.*s",
+                                  pyro_predicted_settings[i].key, (int)asked->given[i].len, asked->given[i].ptr, what,
+                                  (int)fixed->given[i].len, fixed->given[i].ptr);
+    return PYRO_OK;
+}
+
+static enum pyro_status fix_one(struct pyro_whatif *whatif, const char *id, struct pyro_scenario *scenario,
+                                struct pyro_error *error)
+{
+    const struct pyro_finding *finding = id ? find_finding(whatif->diagnosis, id) : NULL;
+    if (!finding)
+        return refuse_finding(whatif, id ? id : "", error);
+    struct pyro_scenario before = *scenario;
+    if (finding->saves.basis == PYRO_BASIS_NONE)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "nothing that fixes the finding '%.80s' changes the time of the run in a simulation", id);
+    if (!pyro_fix_apply(whatif->diagnosis->app, finding, &whatif->arena, scenario))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    return check_clash(&before, scenario, id, error);
+}
+
+/* Every scenario has what fixes the findings that were named, and the plan where that was asked. */
+static enum pyro_status apply_fixes(struct pyro_whatif *whatif, const struct pyro_whatif_options *asked,
+                                    struct pyro_error *error)
+{
+    const pyro_diagnosis *diagnosis = whatif->diagnosis;
+    if (asked->plan && diagnosis->config_change_count == 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "no settings are recommended for this run: there is no plan");
+    whatif->needs_tasks = whatif->needs_tasks || asked->plan || asked->fix_count > 0;
+    whatif->fixes = pyro_arena_array(&whatif->arena, asked->fix_count + 1, sizeof(*whatif->fixes));
+    if (!whatif->fixes)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the scenarios");
+    for (size_t i = 0; i < asked->fix_count; i++) {
+        const struct pyro_finding *finding = asked->fix[i] ? find_finding(diagnosis, asked->fix[i]) : NULL;
+        if (finding)
+            whatif->fixes[whatif->fix_count++] = finding->id;
+    }
+    for (size_t i = 0; i < whatif->scenario_count; i++) {
+        struct pyro_scenario *scenario = &whatif->scenarios[i], before = *scenario;
+        if (asked->plan) {
+            pyro_fix_settings(diagnosis->app, diagnosis->config_changes, diagnosis->config_change_count, scenario);
+            PYRO_TRY(check_clash(&before, scenario, "the plan", error));
+        }
+        for (size_t k = 0; k < asked->fix_count; k++)
+            PYRO_TRY(fix_one(whatif, asked->fix[k], scenario, error));
+    }
+    return PYRO_OK;
+}
+
 static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *diagnosis,
                             const struct pyro_whatif_options *asked, const struct pyro_options *options,
                             struct pyro_error *error)
 {
-    unsigned threads = options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
+    unsigned threads = options->threads < PYRO_CREW_MOST ? options->threads : PYRO_CREW_MOST;
     whatif->most_scenarios = asked->most_scenarios;
     PYRO_TRY(pyro_whatif_ask(whatif, asked->set, asked->set_count, asked->sweep, asked->sweep_count, error));
     PYRO_TRY(read_goal(asked, &whatif->goal, error));
-    PYRO_TRY(pyro_predict_prepare(whatif, diagnosis, error));
+    whatif->diagnosis = diagnosis;
+    PYRO_TRY(apply_fixes(whatif, asked, error));
+    PYRO_TRY(pyro_predict_prepare(&whatif->run, diagnosis->app,
+                                  whatif->needs_tasks || whatif->goal.asked || diagnosis->finding_count > 0, error));
     const struct pyro_stop stop = {pyro_stop_by_progress, (void *)options}; /* which it only reads */
     pyro_replay_stop_by(whatif->run.replay, &stop);
     PYRO_TRY(leave_out(asked, &whatif->run.without, error));
@@ -167,7 +185,7 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     PYRO_TRY(pyro_predict_take_prices(&whatif->run, asked->prices, asked->instance, asked->region, error));
     if (whatif->goal.asked)
         PYRO_TRY(pyro_predict_optimise(whatif, &whatif->goal, error));
-    whatif->run.judges = pyro_predict_judges(whatif);
+    whatif->judges = pyro_whatif_judges(whatif);
     if (threads > whatif->scenario_count)
         threads = (unsigned)whatif->scenario_count;
     threads = threads > 0 ? threads : 1;
@@ -177,9 +195,8 @@ static enum pyro_status run(struct pyro_whatif *whatif, const pyro_diagnosis *di
     whatif->arena_count = threads;
     for (unsigned i = 0; i < threads; i++)
         pyro_arena_init(&whatif->arenas[i], whatif->arena.allocator);
-    enum pyro_status status = answer(whatif, options, threads, error);
     pyro_replay_stop_by(whatif->run.replay, NULL);
-    return status;
+    return answer(whatif, threads, &stop, error);
 }
 
 enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct pyro_whatif_options *asked,
@@ -192,7 +209,7 @@ enum pyro_status pyro_whatif_run(const pyro_diagnosis *diagnosis, const struct p
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the diagnosis is missing");
     PYRO_TRY(PYRO_TAKE(&question, asked, error));
     if ((question.set_count > 0 && !question.set) || (question.sweep_count > 0 && !question.sweep) ||
-        (question.without_count > 0 && !question.without))
+        (question.without_count > 0 && !question.without) || (question.fix_count > 0 && !question.fix))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_whatif_options.size is not a size that this library knows");
     PYRO_TRY(pyro_options_resolve(options, &own, error));

@@ -1,4 +1,4 @@
-#include "rules/advisor/properties.h"
+#include "advice/properties.h"
 
 #include <math.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 #define PYRO_PROPERTY(key, kind, unit, group, fallback, since, larger, when)                                           \
     {key, PYRO_PROPERTY_##kind, unit, PYRO_GROUP_##group, fallback, since, larger, when},
 const struct pyro_property_row pyro_property_rows[] = {
-#include "rules/advisor/properties.def"
+#include "advice/properties.def"
 };
 #undef PYRO_PROPERTY
 const size_t pyro_property_row_count = sizeof(pyro_property_rows) / sizeof(pyro_property_rows[0]);

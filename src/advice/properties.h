@@ -1,7 +1,7 @@
 /* What is known of Spark's properties: their kinds, defaults and versions, and where a platform sets them by other
  * means. */
-#ifndef PYRO_RULES_ADVISOR_PROPERTIES_H
-#define PYRO_RULES_ADVISOR_PROPERTIES_H
+#ifndef PYRO_ADVICE_PROPERTIES_H
+#define PYRO_ADVICE_PROPERTIES_H
 
 #include "analyze/platform.h"
 #include "model/app.h"

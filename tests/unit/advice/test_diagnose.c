@@ -4,6 +4,7 @@
 
 #include "analyze/facts.h"
 #include "base/stop.h"
+#include "rules/stable_id.h"
 #include "scene.h"
 
 static enum pyro_severity severity(int64_t wall_ms, int64_t core_ms, double risk, double harm)
@@ -221,7 +222,8 @@ static void test_no_memory_is_an_error_and_leaks_nothing(void **state)
         struct pyro_allocator allocator = {sizeof(allocator), limited, limited_again, give_back, &left};
         struct pyro_diagnosis *diagnosis = NULL;
         struct pyro_error error = {.size = sizeof(error)};
-        enum pyro_status status = pyro_rules_evaluate(scene.app, NULL, 1, &allocator, NULL, &diagnosis, &error);
+        enum pyro_status status = pyro_diagnosis_new(
+            scene.app, &(struct pyro_judging){.threads = 1, .allocator = &allocator}, &diagnosis, &error);
         assert_true(status == PYRO_OK || status == PYRO_ERROR_MEMORY);
         done = status == PYRO_OK;
         if (done)
@@ -252,13 +254,16 @@ static void test_judging_can_be_stopped(void **state)
     struct patience patience = {.most = INT32_MAX};
     const struct pyro_stop stop = {lose, &patience};
     struct pyro_diagnosis *diagnosis = NULL;
-    assert_int_equal(pyro_rules_evaluate(scene.app, NULL, 1, NULL, &stop, &diagnosis, NULL), PYRO_OK);
+    assert_int_equal(
+        pyro_diagnosis_new(scene.app, &(struct pyro_judging){.threads = 1, .stop = &stop}, &diagnosis, NULL), PYRO_OK);
     pyro_diagnosis_free(diagnosis);
     int all = patience.calls;
     assert_true(all >= (int)pyro_rule_count);
     for (int most = 1; most <= all; most++) {
         patience = (struct patience){.most = most};
-        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, 1, NULL, &stop, &diagnosis, NULL), PYRO_ERROR_CANCELLED);
+        assert_int_equal(
+            pyro_diagnosis_new(scene.app, &(struct pyro_judging){.threads = 1, .stop = &stop}, &diagnosis, NULL),
+            PYRO_ERROR_CANCELLED);
         assert_true(patience.calls <= most + 1);
     }
     scene_free(&scene);
@@ -290,7 +295,8 @@ static void test_threads_say_the_same(void **state)
     assert_int_equal(scene.diagnosis->arena_count, 0);
     for (unsigned threads = 2; threads <= 5; threads++) {
         struct pyro_diagnosis *diagnosis = NULL;
-        assert_int_equal(pyro_rules_evaluate(scene.app, NULL, threads, NULL, NULL, &diagnosis, NULL), PYRO_OK);
+        assert_int_equal(pyro_diagnosis_new(scene.app, &(struct pyro_judging){.threads = threads}, &diagnosis, NULL),
+                         PYRO_OK);
         assert_int_equal(diagnosis->arena_count, threads - 1);
         assert_same_findings(scene.diagnosis, diagnosis);
         pyro_diagnosis_free(diagnosis);

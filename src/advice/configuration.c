@@ -2,9 +2,9 @@
  * Every reason is made of this run's numbers; where the log has none there is no row. docs/configuration-advice.md */
 #include <math.h>
 
+#include "advice/advice.h"
+#include "advice/properties.h"
 #include "analyze/facts.h"
-#include "rules/advisor/properties.h"
-#include "rules/engine.h"
 #include "rules/finding.h"
 
 /* Numbers that several reasons need, gathered once. */

@@ -1,61 +1,16 @@
 /* Runs every rule over an application and turns what they say into a diagnosis. */
-#include "rules/engine.h"
+#include "advice/advice.h"
+#include "advice/price.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/facts.h"
 #include "base/memory.h"
 #include "base/stop.h"
 #include "rules/config.h"
 #include "rules/judge.h"
 #include "rules/profiles/profile.h"
-
-/* Borders of the contract: a quarter, a tenth and 3 % of wall or core time. */
-static const double share_borders[] = {0.25, 0.10, 0.03};
-/* failure_risk: 0.9 the application failed of it; 0.5 failure is near; 0.2 a real risk. The same for harm. */
-static const double risk_borders[] = {0.9, 0.5, 0.2};
-
-static enum pyro_severity rank(double value, const double *borders)
-{
-    /* A share of 0.0999999 that came from integers that were rounded is a tenth. */
-    const double slack = 1e-9;
-    if (value >= borders[0] - slack)
-        return PYRO_SEVERITY_CRITICAL;
-    if (value >= borders[1] - slack)
-        return PYRO_SEVERITY_SEVERE;
-    return value >= borders[2] - slack ? PYRO_SEVERITY_MODERATE : PYRO_SEVERITY_LOW;
-}
-
-enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding)
-{
-    double wall = pyro_app_wall(app), core = pyro_real(app->numbers.core_total_ms);
-    double wall_share = wall > 0 ? pyro_real(finding->saves.wall_expected_ms) / wall : 0;
-    double core_share = core > 0 ? pyro_real(finding->saves.core_ms) / core : 0;
-    enum pyro_severity time = rank(fmax(wall_share, core_share), share_borders);
-    enum pyro_severity risk = rank(fmax(finding->failure_risk, finding->harm), risk_borders);
-    return time > risk ? time : risk;
-}
-
-static int compare_int(int64_t a, int64_t b)
-{
-    return a < b ? 1 : a > b ? -1 : 0; /* larger first */
-}
-
-int pyro_finding_compare(const void *left, const void *right)
-{
-    const struct pyro_finding *a = left, *b = right;
-    int order = compare_int(a->saves.wall_expected_ms, b->saves.wall_expected_ms);
-    if (!order)
-        order = compare_int(a->saves.core_ms, b->saves.core_ms);
-    if (!order)
-        order = compare_int(a->severity, b->severity);
-    if (!order)
-        order = strcmp(a->rule->id, b->rule->id);
-    if (!order)
-        order = pyro_slice_compare(a->id, b->id);
-    return order ? order : compare_int(b->stage, a->stage);
-}
+#include "rules/stable_id.h"
 
 /* Texts that the rule left out must still be strings, and numbers in their range. */
 static void make_valid(struct pyro_finding *finding)
@@ -149,28 +104,62 @@ static bool finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_l
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
     return pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
-           note_limits(config, diagnosis) && pyro_profile_run(diagnosis) && pyro_settings_resolve(diagnosis);
+           note_limits(config, diagnosis) && pyro_profile_run(diagnosis);
 }
 
-enum pyro_status pyro_rules_evaluate(struct pyro_app *app, const struct pyro_config *config, unsigned threads,
-                                     const struct pyro_allocator *allocator, const struct pyro_stop *stop,
-                                     struct pyro_diagnosis **ret, struct pyro_error *error)
+/* ---- all of it ---- */
+
+struct preparing {
+    const struct pyro_app *app;
+    struct pyro_predicted_run run;
+};
+
+static bool prepare_run(void *context)
+{
+    struct preparing *preparing = context;
+    return pyro_predict_prepare(&preparing->run, preparing->app, false, NULL) == PYRO_OK;
+}
+
+static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct pyro_judging *how,
+                                 struct pyro_predicted_run *run, struct pyro_finding_list *found,
+                                 struct pyro_error *error)
+{
+    unsigned threads = pyro_rules_useful_threads(diagnosis->app, how->threads);
+    struct preparing preparing = {.app = diagnosis->app};
+    const struct pyro_beside beside = {prepare_run, &preparing};
+    bool judged = pyro_rules_judge(diagnosis, how->config, threads, &beside, how->stop, found);
+    *run = preparing.run;
+    if (!judged)
+        return PYRO_ERROR_MEMORY;
+    diagnosis->replay = run->check;
+    pyro_predict_take_cost(run, how->cost);
+    if (!pyro_findings_price(diagnosis, run, threads, how->stop, found) ||
+        !finish(diagnosis, found, how->config, how->stop))
+        return PYRO_ERROR_MEMORY;
+    pyro_replay_stop_by(run->replay, how->stop);
+    return pyro_plan_make(diagnosis, run, error);
+}
+
+enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judging *judging,
+                                    struct pyro_diagnosis **ret, struct pyro_error *error)
 {
     if (!app || !ret)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application or the place for the diagnosis is missing");
     if (!app->sealed)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the application is not sealed: analyze it first");
-    struct pyro_diagnosis *diagnosis = pyro_allocate(allocator, sizeof(*diagnosis));
+    struct pyro_diagnosis *diagnosis = pyro_allocate(judging->allocator, sizeof(*diagnosis));
     if (!diagnosis)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a diagnosis");
     *diagnosis = (struct pyro_diagnosis){.app = pyro_app_retain(app)};
-    pyro_arena_init(&diagnosis->arena, allocator);
+    pyro_arena_init(&diagnosis->arena, judging->allocator);
     struct pyro_finding_list found = {0};
-    bool ok = pyro_rules_judge(diagnosis, config, threads, stop, &found) && finish(diagnosis, &found, config, stop);
-    pyro_vec_done(&found, allocator);
-    if (!ok) {
+    struct pyro_predicted_run run = {0};
+    enum pyro_status status = diagnose(diagnosis, judging, &run, &found, error);
+    pyro_predict_done(&run);
+    pyro_vec_done(&found, judging->allocator);
+    if (status != PYRO_OK) {
         pyro_diagnosis_free(diagnosis);
-        if (pyro_stop_is_asked(stop))
+        if (pyro_stop_is_asked(judging->stop))
             return pyro_error_set(error, PYRO_ERROR_CANCELLED, "stopped");
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the findings");
     }

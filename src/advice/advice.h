@@ -1,0 +1,36 @@
+/* Advice: what of all that rules suggest is worth doing, and what it saves.
+ *
+ * Rules state faults, evidence and ways to fix them. This layer asks the simulator (predict/) for the run with each of
+ * them, and fills savings, severities, the order of findings and the recommended settings. */
+#ifndef PYRO_ADVICE_ADVICE_H
+#define PYRO_ADVICE_ADVICE_H
+
+#include "predict/predict.h"
+#include "rules/rule.h"
+
+/* How to judge an application; zeroed but for `threads`. */
+struct pyro_judging {
+    const struct pyro_config *config;
+    const struct pyro_cost *cost; /* its bill, priced; NULL: there is none */
+    unsigned threads;             /* at most; at least 1 */
+    const struct pyro_allocator *allocator;
+    const struct pyro_stop *stop; /* asked by the calling thread only */
+};
+
+/* Judges an application by all rules, and says what to do. */
+enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judging *judging,
+                                    struct pyro_diagnosis **ret, struct pyro_error *error);
+
+/* docs/severity.md: from shares of wall and core time saved, failure risk and harm. */
+enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding);
+/* Final order: most wall time saved, then core time, then severity, rule, id. For qsort. */
+int pyro_finding_compare(const void *left, const void *right);
+/* Makes the recommended configuration of what findings advise, conflicts resolved, and the plans: all of it simulated
+ * together. Without `run` nothing is simulated, and there is no plan. */
+enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
+                                struct pyro_error *error);
+/* Fills diagnosis->configuration from the changes and from what the run says of all other properties of interest.
+ * False: no memory. */
+bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis);
+
+#endif

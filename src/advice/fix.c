@@ -1,0 +1,37 @@
+#include "advice/fix.h"
+
+#include <string.h>
+
+size_t pyro_fix_settings(const struct pyro_app *app, const struct pyro_setting *settings, size_t count,
+                         struct pyro_scenario *scenario)
+{
+    size_t put = 0;
+    for (size_t i = 0; i < count; i++)
+        put += pyro_scenario_set(scenario, settings[i].key, settings[i].value) &&
+               pyro_setting_takes_time(app, settings[i].key);
+    return put;
+}
+
+bool pyro_fix_code(const struct pyro_edit *edits, size_t count, struct pyro_arena *arena,
+                   struct pyro_scenario *scenario)
+{
+    struct pyro_edit *all = pyro_arena_array(arena, scenario->code_count + count, sizeof(*all));
+    if (!all)
+        return false;
+    if (scenario->code_count > 0)
+        memcpy(all, scenario->code, scenario->code_count * sizeof(*all));
+    if (count > 0)
+        memcpy(all + scenario->code_count, edits, count * sizeof(*all));
+    scenario->code = all;
+    scenario->code_count += count;
+    return true;
+}
+
+bool pyro_fix_apply(const struct pyro_app *app, const struct pyro_finding *finding, struct pyro_arena *arena,
+                    struct pyro_scenario *scenario)
+{
+    if (finding->saves.basis == PYRO_BASIS_CODE)
+        return pyro_fix_code(finding->edits, finding->edit_count, arena, scenario);
+    return finding->saves.basis == PYRO_BASIS_SETTINGS &&
+           pyro_fix_settings(app, finding->fix, finding->fix_count, scenario) > 0;
+}

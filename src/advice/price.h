@@ -1,0 +1,27 @@
+/* What fixing each finding saves. */
+#ifndef PYRO_ADVICE_PRICE_H
+#define PYRO_ADVICE_PRICE_H
+
+#include "predict/predict.h"
+#include "rules/rule.h"
+
+/* What is worth advising: the run is shorter by so much, or no longer and by such a share cheaper. */
+enum { PYRO_GAIN_MIN_MS = 50, PYRO_GAIN_MIN_PARTS = 1000, PYRO_GAIN_CORE_PARTS = 100 };
+/* Times that differ by less than such a share of the run are alike: the cheaper run is better then. */
+enum { PYRO_ALIKE_PARTS = 200 };
+/* Tasks that may be replayed for all candidates, and again for the plan; the first candidate of each finding is
+ * replayed whatever it takes. Not a time, so that every machine says the same. */
+#define PYRO_PRICED_TASKS_MAX 4e6
+/* Whether the second scenario is better than the first one; NULL: than the run as it was. */
+bool pyro_fix_gains(const struct pyro_predicted_run *run, const struct pyro_scenario *from,
+                    const struct pyro_scenario *to);
+/* Fills a finding's `saves` from the scenario that fixes it. */
+void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scenario *scenario, enum pyro_basis basis,
+                    struct pyro_finding *finding);
+
+/* Chooses how each finding is fixed, and fills its `saves`. On at most `threads` threads. False: no memory, or stopped.
+ */
+bool pyro_findings_price(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run, unsigned threads,
+                         const struct pyro_stop *stop, struct pyro_finding_list *findings);
+
+#endif

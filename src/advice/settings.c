@@ -1,0 +1,476 @@
+/* The recommended configuration: of all settings that findings advise, those that make this run better together. What
+ * does nothing here does not stay in its finding's advice either. docs/configuration-advice.md */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/advice.h"
+#include "advice/fix.h"
+#include "advice/price.h"
+#include "advice/properties.h"
+
+/* A setting that is wanted, and by whom. */
+struct wish {
+    struct pyro_setting setting;
+    const struct pyro_property_row *row; /* NULL: a property that is not in the table */
+    size_t finding, advice;
+    bool low;              /* the finding's severity */
+    bool elsewhere;        /* wanted, but not as a Spark property on this platform */
+    bool modelled;         /* the simulator knows what it does to the time */
+    const char *refused;   /* why not, or NULL */
+    const struct wish *by; /* ... for this one's sake */
+    bool left_out;         /* refused only because of others: by itself it fixes its finding */
+};
+
+struct wishes {
+    struct wish *items;
+    size_t count;
+};
+
+/* Properties that answer the same question: only one of the two is advised. */
+static const struct {
+    const char *one, *other;
+} rivals[] = {
+    {"spark.executor.instances", "spark.dynamicAllocation.enabled"},
+    {"spark.executor.instances", "spark.dynamicAllocation.maxExecutors"},
+};
+
+static bool are_rivals(struct pyro_slice a, struct pyro_slice b)
+{
+    for (size_t i = 0; i < sizeof(rivals) / sizeof(rivals[0]); i++)
+        if ((pyro_slice_is(a, rivals[i].one) && pyro_slice_is(b, rivals[i].other)) ||
+            (pyro_slice_is(b, rivals[i].one) && pyro_slice_is(a, rivals[i].other)))
+            return true;
+    return false;
+}
+
+static void refuse(struct wish *wish, const char *why, const struct wish *by)
+{
+    wish->refused = why;
+    wish->by = by;
+}
+
+/* Nothing that anybody needs to be told. */
+static const char had_already[] = "it already has this value";
+static const char saves_nothing[] = "in a simulation of this run it saves nothing";
+
+/* What does nothing here: this version or platform does not take it. */
+static void judge_alone(const struct pyro_app *app, struct wish *wish)
+{
+    const char *note;
+    enum pyro_applies applies = pyro_property_applies(app, wish->row, &note);
+    wish->elsewhere = applies == PYRO_APPLIES_ELSEWHERE;
+    if (applies != PYRO_APPLIES_YES)
+        refuse(wish, note, NULL);
+}
+
+/* No setting is recommended that does not make this run faster, cheaper or safer. */
+static void judge_by_simulation(const struct pyro_diagnosis *diagnosis, struct wish *wish)
+{
+    const struct pyro_advice *advice = &diagnosis->findings[wish->finding].advice[wish->advice];
+    if (!wish->refused && wish->modelled && advice->helps == PYRO_HELPS_NO && !advice->prevents)
+        refuse(wish, saves_nothing, NULL);
+}
+
+/* The wish that prevails for each key; there are as many keys as rules name. */
+struct winners {
+    struct wish **items;
+    size_t count;
+};
+
+static struct wish **find_winner(const struct winners *winners, struct pyro_slice key)
+{
+    for (size_t i = 0; i < winners->count; i++)
+        if (pyro_slice_eq(winners->items[i]->setting.key, key))
+            return &winners->items[i];
+    return NULL;
+}
+
+static bool wants_more(const struct wish *wish, const struct wish *than)
+{
+    return wish->row && wish->row->larger_wins &&
+           pyro_property_magnitude(wish->row, wish->setting.value) >
+               pyro_property_magnitude(wish->row, than->setting.value);
+}
+
+/* Wishes come in the order of what their findings save, those of low severity last. */
+static void compete(struct winners *winners, struct wish *wish)
+{
+    for (size_t i = 0; i < winners->count; i++) {
+        if (winners->items[i]->finding == wish->finding ||
+            !are_rivals(winners->items[i]->setting.key, wish->setting.key))
+            continue;
+        refuse(wish, "the recommendation of another finding saves more and does this in another way",
+               winners->items[i]);
+        return;
+    }
+    struct wish **had = find_winner(winners, wish->setting.key);
+    if (!had)
+        winners->items[winners->count++] = wish;
+    else if (wants_more(wish, *had) && wish->low == (*had)->low)
+        *had = wish;
+}
+
+/* Whoever wanted another value than the one that prevails does not get it. */
+static void concede(const struct winners *winners, struct wish *wish)
+{
+    struct wish **winner = wish->refused ? NULL : find_winner(winners, wish->setting.key);
+    if (!winner || *winner == wish || pyro_property_same(wish->row, (*winner)->setting.value, wish->setting.value))
+        return;
+    refuse(wish,
+           wants_more(*winner, wish) ? "another finding needs a larger value, which is enough for both"
+                                     : "another finding saves more and sets another value",
+           *winner);
+}
+
+static struct wish *wished(const struct winners *winners, const char *key)
+{
+    struct wish **winner = find_winner(winners, pyro_slice_from(key));
+    return winner && !(*winner)->refused ? *winner : NULL;
+}
+
+/* Spark does not start with minExecutors above maxExecutors, and never gets to initialExecutors above it. */
+static void keep_order(const struct pyro_app *app, const struct winners *winners)
+{
+    static const char max_key[] = "spark.dynamicAllocation.maxExecutors";
+    static const char *const below[] = {"spark.dynamicAllocation.minExecutors",
+                                        "spark.dynamicAllocation.initialExecutors"};
+    const struct pyro_property_row *count = pyro_property_find(PYRO_SLICE_LITERAL("spark.executor.instances"));
+    for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+        struct wish *most = wished(winners, max_key), *least = wished(winners, below[i]);
+        struct pyro_slice high = most ? most->setting.value : pyro_property_current(app, pyro_slice_from(max_key));
+        struct pyro_slice low = least ? least->setting.value : pyro_property_current(app, pyro_slice_from(below[i]));
+        double a = pyro_property_magnitude(count, low), b = pyro_property_magnitude(count, high);
+        if (!(a > b))
+            continue;
+        /* The number that somebody set stays; of two that are advised, that of the finding that saves more. */
+        if (least && (!most || least > most))
+            refuse(least, "it would be above spark.dynamicAllocation.maxExecutors", most);
+        else if (most)
+            refuse(most, "it would be below the number of executors that the application starts with or keeps", least);
+    }
+}
+
+static bool collect(struct pyro_diagnosis *diagnosis, struct wishes *wishes)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        for (size_t k = 0; k < diagnosis->findings[i].advice_count; k++)
+            most += diagnosis->findings[i].advice[k].setting_count + diagnosis->findings[i].advice[k].asked_count;
+    wishes->items = pyro_arena_array(&diagnosis->arena, most, sizeof(*wishes->items));
+    if (!wishes->items)
+        return false;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct pyro_finding *finding = &diagnosis->findings[i];
+        for (size_t k = 0; k < finding->advice_count; k++) {
+            struct pyro_advice *advice = (struct pyro_advice *)&finding->advice[k];
+            if (!advice->asked) {
+                advice->asked = advice->settings;
+                advice->asked_count = advice->setting_count;
+                advice->said = advice->text;
+            }
+            for (size_t s = 0; s < advice->asked_count && !finding->folded; s++)
+                wishes->items[wishes->count++] =
+                    (struct wish){.setting = advice->asked[s],
+                                  .row = pyro_property_find(advice->asked[s].key),
+                                  .low = finding->severity == PYRO_SEVERITY_LOW,
+                                  .modelled = pyro_setting_takes_time(diagnosis->app, advice->asked[s].key),
+                                  .finding = i,
+                                  .advice = k};
+        }
+    }
+    return true;
+}
+
+/* Leaves in each advice the settings that are taken, and says why the others are not. */
+static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishes)
+{
+    struct pyro_arena *arena = &diagnosis->arena;
+    for (size_t i = 0; i < wishes->count; i++) {
+        const struct wish *wish = &wishes->items[i];
+        struct pyro_advice *advice = (struct pyro_advice *)&diagnosis->findings[wish->finding].advice[wish->advice];
+        if (i == 0 || wish[-1].finding != wish->finding || wish[-1].advice != wish->advice) {
+            advice->settings = pyro_arena_array(arena, advice->asked_count, sizeof(*advice->settings));
+            advice->setting_count = 0;
+            advice->text = advice->said;
+            if (!advice->settings)
+                return false;
+        }
+        if (!wish->refused || wish->left_out)
+            ((struct pyro_setting *)advice->settings)[advice->setting_count++] = wish->setting;
+        if (!wish->refused)
+            continue;
+        if (wish->refused == had_already)
+            continue;
+        struct pyro_slice key = wish->setting.key;
+        const char *where = wish->left_out ? "is not in the recommended configuration" : "is not set here";
+        advice->text = wish->by ? pyro_arena_printf(arena, "%.*s (%.*s %s: %s, %.*s=%.*s.)", (int)advice->text.len,
+                                                    advice->text.ptr, (int)key.len, key.ptr, where, wish->refused,
+                                                    (int)wish->by->setting.key.len, wish->by->setting.key.ptr,
+                                                    (int)wish->by->setting.value.len, wish->by->setting.value.ptr)
+                                : pyro_arena_printf(arena, "%.*s (%.*s %s: %s.)", (int)advice->text.len,
+                                                    advice->text.ptr, (int)key.len, key.ptr, where, wish->refused);
+        if (!advice->text.ptr)
+            return false;
+    }
+    return true;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct pyro_change *a = left, *b = right;
+    return pyro_slice_compare(a->key, b->key);
+}
+
+/* What is taken of findings above low, one of each key. */
+static bool list_changes(struct pyro_diagnosis *diagnosis, const struct wishes *wishes)
+{
+    diagnosis->change_count = diagnosis->config_change_count = 0;
+    diagnosis->changes = pyro_arena_array(&diagnosis->arena, wishes->count + 1, sizeof(*diagnosis->changes));
+    diagnosis->config_changes =
+        pyro_arena_array(&diagnosis->arena, wishes->count + 1, sizeof(*diagnosis->config_changes));
+    if (!diagnosis->changes || !diagnosis->config_changes)
+        return false;
+    for (size_t i = 0; i < wishes->count; i++) {
+        const struct wish *wish = &wishes->items[i];
+        bool had = (wish->refused && !wish->elsewhere) || wish->low;
+        for (size_t k = 0; k < diagnosis->change_count && !had; k++)
+            had = pyro_slice_eq(diagnosis->changes[k].key, wish->setting.key);
+        if (!had)
+            diagnosis->changes[diagnosis->change_count++] = (struct pyro_change){
+                wish->setting.key, wish->setting.value, wish->finding, wish->advice, wish->elsewhere};
+    }
+    if (diagnosis->change_count > 1)
+        qsort(diagnosis->changes, diagnosis->change_count, sizeof(*diagnosis->changes), by_key);
+    for (size_t i = 0; i < diagnosis->change_count; i++)
+        if (!diagnosis->changes[i].elsewhere)
+            diagnosis->config_changes[diagnosis->config_change_count++] =
+                (struct pyro_setting){diagnosis->changes[i].key, diagnosis->changes[i].value};
+    return true;
+}
+
+/* ---- together ---- */
+
+/* Settings of one advice that are still wanted and say something to the simulator, put into a scenario. */
+static size_t put(const struct pyro_app *app, const struct wishes *wishes, size_t first, size_t end,
+                  struct pyro_scenario *scenario)
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        if (!wishes->items[i].refused && !wishes->items[i].low)
+            count += pyro_fix_settings(app, &wishes->items[i].setting, 1, scenario);
+    return count;
+}
+
+/* Whether the second one asks nothing that the first one does not. */
+static bool asks_no_more(const struct pyro_scenario *best, const struct pyro_scenario *tried)
+{
+    for (unsigned i = 0; i < PYRO_PREDICTED_SETTINGS; i++)
+        if (tried->given[i].ptr && (!best->given[i].ptr || best->values[i] != tried->values[i]))
+            return false;
+    return true;
+}
+
+static size_t end_of_advice(const struct wishes *wishes, size_t first)
+{
+    size_t end = first;
+    while (end < wishes->count && wishes->items[end].finding == wishes->items[first].finding &&
+           wishes->items[end].advice == wishes->items[first].advice)
+        end++;
+    return end;
+}
+
+static void leave_out(struct wishes *wishes, size_t first, size_t end, const char *why)
+{
+    for (size_t i = first; i < end; i++)
+        if (!wishes->items[i].refused && wishes->items[i].modelled && !wishes->items[i].low) {
+            refuse(&wishes->items[i], why, NULL);
+            wishes->items[i].left_out = true;
+        }
+}
+
+/* Starts with what prevents failures, then adds what was chosen for each finding, the one that saves most first, and in
+ * the end the other advice, while that still makes the run better. */
+enum { SAFETY, CHOSEN, OTHERS };
+
+static enum pyro_status add_up(struct pyro_diagnosis *diagnosis, const struct pyro_predicted_run *run,
+                               struct wishes *wishes, struct pyro_scenario *ret, struct pyro_error *error)
+{
+    struct pyro_scenario best = {.brief = true};
+    double tasks = (double)run->app->tasks.count + 1000, spent = 0;
+    bool any = false;
+    for (unsigned round = SAFETY; round <= OTHERS; round++)
+        for (size_t first = 0, end; first < wishes->count; first = end) {
+            const struct pyro_advice *advice =
+                &diagnosis->findings[wishes->items[first].finding].advice[wishes->items[first].advice];
+            const struct pyro_finding *finding = &diagnosis->findings[wishes->items[first].finding];
+            bool safety = advice->prevents != NULL;
+            unsigned own = safety ? SAFETY : finding->fix && advice->asked == finding->fix ? CHOSEN : OTHERS;
+            end = end_of_advice(wishes, first);
+            struct pyro_scenario tried = {.brief = true};
+            memcpy(tried.given, best.given, sizeof(tried.given));
+            memcpy(tried.full, best.full, sizeof(tried.full));
+            memcpy(tried.values, best.values, sizeof(tried.values));
+            if (own != round || put(diagnosis->app, wishes, first, end, &tried) == 0)
+                continue;
+            if (any && asks_no_more(&best, &tried))
+                continue; /* all of it is in already */
+            spent += tasks;
+            if (!safety && any && spent > PYRO_PRICED_TASKS_MAX) {
+                leave_out(wishes, first, end, "the run has too many tasks to simulate it with the other settings");
+                continue;
+            }
+            PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &tried, error));
+            if (safety || pyro_fix_gains(run, any ? &best : NULL, &tried)) {
+                best = tried;
+                any = true;
+                continue;
+            }
+            leave_out(wishes, first, end, "together with the other settings it saves nothing more");
+        }
+    *ret = best;
+    return any ? PYRO_OK : PYRO_ERROR_ARGUMENT;
+}
+
+static void take_plan(const struct pyro_scenario *scenario, struct pyro_plan *ret)
+{
+    ret->made = true;
+    ret->wall_low_ms = scenario->wall_low_ms;
+    ret->wall_expected_ms = scenario->wall_expected_ms;
+    ret->wall_high_ms = scenario->wall_high_ms;
+    ret->core_ms = scenario->core_ms;
+    ret->cost = scenario->cost;
+}
+
+/* Findings that the plan is about, in their order. */
+static bool name_findings(struct pyro_diagnosis *diagnosis, bool code, struct pyro_plan *plan)
+{
+    plan->findings = pyro_arena_array(&diagnosis->arena, diagnosis->finding_count + 1, sizeof(*plan->findings));
+    plan->finding_count = 0;
+    for (size_t i = 0; plan->findings && i < diagnosis->finding_count; i++) {
+        const struct pyro_finding *finding = &diagnosis->findings[i];
+        bool in = code && finding->saves.basis == PYRO_BASIS_CODE && !finding->folded &&
+                  finding->severity != PYRO_SEVERITY_LOW;
+        for (size_t k = 0; k < diagnosis->change_count && !code && !in; k++)
+            in = diagnosis->changes[k].finding == i;
+        if (in)
+            plan->findings[plan->finding_count++] = i;
+    }
+    return plan->findings != NULL;
+}
+
+/* All changes of the program together. */
+static enum pyro_status plan_code(struct pyro_diagnosis *diagnosis, const struct pyro_predicted_run *run,
+                                  struct pyro_error *error)
+{
+    struct pyro_plan *plan = &diagnosis->code_plan;
+    struct pyro_scenario all = {.brief = true};
+    if (!name_findings(diagnosis, true, plan))
+        return PYRO_ERROR_MEMORY;
+    for (size_t i = 0; i < plan->finding_count; i++)
+        if (!pyro_fix_apply(diagnosis->app, &diagnosis->findings[plan->findings[i]], &diagnosis->arena, &all))
+            return PYRO_ERROR_MEMORY;
+    if (plan->finding_count == 0)
+        return PYRO_OK;
+    PYRO_TRY(pyro_predict(run, run->replay, &diagnosis->arena, &all, error));
+    take_plan(&all, plan);
+    return PYRO_OK;
+}
+
+/* Settings that change no time make a plan as well: of the run as it is. */
+static enum pyro_status plan_settings(struct pyro_diagnosis *diagnosis, const struct pyro_predicted_run *run,
+                                      struct wishes *wishes, struct pyro_error *error)
+{
+    struct pyro_scenario together = {.brief = true};
+    enum pyro_status status = add_up(diagnosis, run, wishes, &together, error);
+    if (status == PYRO_ERROR_ARGUMENT)
+        status = pyro_predict(run, run->replay, &diagnosis->arena, &together, error);
+    if (status == PYRO_OK)
+        take_plan(&together, &diagnosis->settings_plan);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static bool simulates(const struct wishes *wishes)
+{
+    for (size_t i = 0; i < wishes->count; i++)
+        if (!wishes->items[i].refused && !wishes->items[i].low)
+            return true;
+    return false;
+}
+
+/* What was chosen for a finding fixes it by itself, whatever others need: it stays in its advice. */
+static void keep_own(const struct pyro_diagnosis *diagnosis, struct wishes *wishes)
+{
+    for (size_t i = 0; i < wishes->count; i++) {
+        struct wish *wish = &wishes->items[i];
+        const struct pyro_finding *finding = &diagnosis->findings[wish->finding];
+        if (wish->refused && wish->by && finding->fix && finding->advice[wish->advice].asked == finding->fix)
+            wish->left_out = true;
+    }
+}
+
+static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishes, struct winners *winners)
+{
+    for (size_t i = 0; i < wishes->count; i++) {
+        judge_alone(diagnosis->app, &wishes->items[i]);
+        judge_by_simulation(diagnosis, &wishes->items[i]);
+    }
+    /* Findings come in their final order, the one that saves most first. */
+    for (int low = 0; low < 2; low++)
+        for (size_t i = 0; i < wishes->count; i++)
+            if (!wishes->items[i].refused && wishes->items[i].low == (low == 1))
+                compete(winners, &wishes->items[i]);
+    for (size_t i = 0; i < wishes->count; i++)
+        concede(winners, &wishes->items[i]);
+    keep_order(diagnosis->app, winners);
+    /* Only now: a finding that needs the present value keeps others from lowering it. */
+    for (size_t i = 0; i < wishes->count; i++) {
+        struct wish *wish = &wishes->items[i];
+        if ((!wish->refused || wish->elsewhere) &&
+            pyro_property_same(wish->row, pyro_property_current(diagnosis->app, wish->setting.key),
+                               wish->setting.value)) {
+            wish->elsewhere = false;
+            refuse(wish, had_already, NULL);
+        }
+    }
+    /* Equal wishes go the way of the one that stood for them. */
+    for (size_t i = 0; i < wishes->count; i++) {
+        struct wish **winner = find_winner(winners, wishes->items[i].setting.key);
+        if (winner && (*winner)->refused && !wishes->items[i].refused)
+            refuse(&wishes->items[i], (*winner)->refused, (*winner)->by);
+    }
+    keep_own(diagnosis, wishes);
+}
+
+static enum pyro_status make_plans(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
+                                   struct wishes *wishes, struct pyro_error *error)
+{
+    diagnosis->settings_plan = diagnosis->code_plan = (struct pyro_plan){0};
+    PYRO_TRY(plan_code(diagnosis, run, error));
+    if (!simulates(wishes))
+        return PYRO_OK;
+    PYRO_TRY(pyro_predict_prepare_tasks(run));
+    return plan_settings(diagnosis, run, wishes, error);
+}
+
+enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,
+                                struct pyro_error *error)
+{
+    struct wishes wishes = {0};
+    struct winners winners = {0};
+    if (!collect(diagnosis, &wishes))
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
+    winners.items = pyro_arena_array(&diagnosis->arena, wishes.count + 1, sizeof(*winners.items));
+    if (!winners.items)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
+    resolve(diagnosis, &wishes, &winners);
+    if (run)
+        PYRO_TRY(make_plans(diagnosis, run, &wishes, error));
+    bool done = rewrite(diagnosis, &wishes) && list_changes(diagnosis, &wishes) &&
+                name_findings(diagnosis, false, &diagnosis->settings_plan) && pyro_advise_configuration(diagnosis);
+    if (diagnosis->config_change_count == 0)
+        diagnosis->settings_plan.made = false;
+    return done ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the advice");
+}
