@@ -51,6 +51,8 @@ export interface Finding {
         stage_share: Null<number>;
         core_ms: Null<number>;
         cost: Null<number>;
+        /** What was simulated: its settings, or a change of the program. Older reports do not have it. */
+        basis?: Null<"settings" | "code">;
     };
     /** Said to be false for this application before; told, but not in full. */
     folded?: boolean;
@@ -133,6 +135,15 @@ export interface ConfigurationRow {
     finding: Null<string>;
 }
 
+/** The run with all that is advised, simulated once. */
+export interface Plan {
+    settings?: Record<string, string>;
+    findings: string[];
+    wall_ms: { low: number; expected: number; high: number };
+    core_ms: Null<number>;
+    cost: Null<number>;
+}
+
 /** pyrometer.report/1 */
 export interface Report {
     schema: string;
@@ -179,6 +190,8 @@ export interface Report {
     executors: ExecutorRow[];
     findings: Finding[];
     config_changes: Record<string, string>;
+    plan: Null<Plan>;
+    code_plan: Null<Plan>;
     cost: Null<{ currency?: Null<string>; total?: Null<number>; [member: string]: unknown }>;
     source: { path: Null<string>; codec: Null<string> };
     jobs: JobRow[];

@@ -111,6 +111,23 @@ function Saves({ finding, report }: { finding: Finding; report: Report }) {
     );
 }
 
+/** Opens What if with what fixes this finding. A saved report has no simulator. */
+function Simulate({ finding, place }: { finding: Finding; place: Place }) {
+    if (fromDisk || !finding.saves.basis) return null;
+    return (
+        <p>
+            <a class="button" href={link(["app", place.app, place.attempt, "whatif"], { fix: finding.id })}>
+                Simulate this
+            </a>{" "}
+            <small>
+                {finding.saves.basis === "settings"
+                    ? "with the settings below"
+                    : "with the change of the program below"}
+            </small>
+        </p>
+    );
+}
+
 function EvidenceTable({ finding }: { finding: Finding }) {
     if (!finding.evidence.length) return null;
     const expected = finding.evidence.some((row) => row.expected !== null);
@@ -240,6 +257,7 @@ export function FindingCard({
                 <EvidenceTable finding={finding} />
                 <div class="advice">
                     <h4>Recommendations</h4>
+                    <Simulate finding={finding} place={place} />
                     <ol>
                         {finding.advice.map((advice) => (
                             <AdviceItem key={advice.text} advice={advice} />

@@ -1,9 +1,9 @@
 /** Where the time went, and what to change. */
 import { useMemo } from "preact/hooks";
 import { StackedBar } from "../charts/stacked";
-import { appAddress, useDocument } from "../data/documents";
-import type { Finding, Report } from "../data/types";
-import { bytes, count, duration, money, plural, share } from "../format";
+import { appAddress, fromDisk, useDocument } from "../data/documents";
+import type { Finding, Plan, Report } from "../data/types";
+import { bytes, count, duration, durationRange, money, plural, share } from "../format";
 import { link } from "../router";
 import { CodeBlock, Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { Table } from "../ui/table";
@@ -135,8 +135,48 @@ function Bounds({ report }: { report: Report }) {
     );
 }
 
-function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
+/** What all recommended settings do together, and all changes of the program. */
+function Plans({ report, place }: { report: Report; place: Place }) {
     const settings = Object.entries(report.config_changes).map(([key, value]) => `${key}=${value}`);
+    const plan = report.plan ?? null; // reports of earlier versions have none
+    const code = report.code_plan ?? null;
+    const before = report.replay.measured_ms;
+    if (!plan && !code) return null;
+    const moneyOf = (one: Plan) =>
+        one.cost === null || !report.cost?.currency
+            ? ""
+            : `, ${money(report.cost.total ?? null, report.cost.currency)} → ${money(one.cost, report.cost.currency)}`;
+    const times = (one: Plan) => (
+        <>
+            {duration(before)} → <strong>{duration(one.wall_ms.expected)}</strong> (
+            {durationRange(one.wall_ms.low, one.wall_ms.high)}){moneyOf(one)}
+        </>
+    );
+    return (
+        <Section title="What to do" note="simulated together; savings of single findings overlap">
+            {plan && (
+                <>
+                    <p>
+                        {plural(settings.length, "recommended setting")}: {times(plan)}.{" "}
+                        {!fromDisk && (
+                            <a href={link(["app", place.app, place.attempt, "whatif"], { plan: "true" })}>
+                                Simulate these settings
+                            </a>
+                        )}
+                    </p>
+                    <CodeBlock text={settings.join("\n")} label="configuration" />
+                </>
+            )}
+            {code && (
+                <p>
+                    Changes of the program for {plural(code.findings.length, "finding")}: {times(code)}.
+                </p>
+            )}
+        </Section>
+    );
+}
+
+function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     const { wall, core } = report.accounting;
     const columns = useMemo(() => stageColumns(place, report.stages), [place.app, place.attempt, report.stages]);
     return (
@@ -148,6 +188,7 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
                     <a href={link(["app", place.app, place.attempt, "integrity"])}>see what is missing</a>.
                 </p>
             )}
+            <Plans report={report} place={place} />
             <Totals report={report} />
             <div class="columns">
                 <Section
@@ -170,11 +211,6 @@ function View({ report, place, wanted }: { report: Report; place: Place; wanted:
             <Section title="Findings" note={report.findings.length ? "largest saving first" : undefined}>
                 <Findings report={report} place={place} wanted={wanted} />
             </Section>
-            {settings.length > 0 && (
-                <Section title="Configuration changes" note="from all findings, for spark-defaults.conf or --conf">
-                    <CodeBlock text={settings.join("\n")} label="configuration" />
-                </Section>
-            )}
             <Section title="Bounds of the wall time">
                 <Bounds report={report} />
             </Section>

@@ -10,7 +10,7 @@ import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
 import { Table } from "../ui/table";
 import { colour } from "../ui/theme";
-import { type Asked, FIELDS, readAsked, requestOf } from "../whatif/asked";
+import { type Asked, FIELDS, readAsked, requestOf, takesPlan } from "../whatif/asked";
 import { nearest, onFront, sweepValues, valuesOf } from "../whatif/pareto";
 import type { Scenario, WhatIf } from "../whatif/types";
 import type { AppPageProps } from "./pages";
@@ -93,7 +93,11 @@ function Outcome({ data }: { data: WhatIf }) {
                 />
                 <Figure name="Cost" value={costText(scenario, base)} />
                 <Figure name="Slot usage" value={share(scenario.utilization)} hint={`was ${share(base.utilization)}`} />
-                <Figure name="Critical path" value={duration(scenario.critical_path_ms)} hint="with unlimited slots" />
+                <Figure
+                    name="Unlimited slots"
+                    value={duration(scenario.critical_path_ms)}
+                    hint="from the start: not less"
+                />
             </Figures>
             {findings && findings.vanish.length + findings.appear.length > 0 && (
                 <ul class="plain">
@@ -344,6 +348,38 @@ function Sweeps({ data, choice }: { data: WhatIf; choice: Choice }) {
     );
 }
 
+/** What the report recommends: all settings, or what fixes single findings. */
+function Recommended({ plan, asked }: { plan: WhatIf["plan"]; asked: Asked }) {
+    const replaceQuery = useReplaceQuery();
+    const settings = Object.entries(plan ?? {});
+    const fixed = asked.fix.split("\n").filter((id) => id.trim());
+    return (
+        <>
+            {settings.length > 0 && (
+                <label class="recommended">
+                    <input
+                        type="checkbox"
+                        checked={takesPlan(asked, true)}
+                        onChange={(event) => replaceQuery({ plan: event.currentTarget.checked ? "true" : "false" })}
+                    />{" "}
+                    Recommended settings{" "}
+                    <small>{settings.map(([key, value]) => `${key.replace("spark.", "")}=${value}`).join(", ")}</small>
+                </label>
+            )}
+            {fixed.map((id) => (
+                <label class="recommended" key={id}>
+                    <input
+                        type="checkbox"
+                        checked
+                        onChange={() => replaceQuery({ fix: fixed.filter((one) => one !== id).join("\n") })}
+                    />{" "}
+                    Fixed: <code>{id}</code>
+                </label>
+            ))}
+        </>
+    );
+}
+
 function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
     const replaceQuery = useReplaceQuery();
     const change = (name: keyof Asked) => (value: string) => replaceQuery({ [name]: value });
@@ -418,10 +454,11 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
 
 function Live({ base, address, query }: { base: WhatIf; address: string; query: URLSearchParams }) {
     const asked = readAsked(query);
-    const request = useSettled(requestOf(asked));
+    const request = useSettled(requestOf(asked, base.plan !== null));
     const state = useDocument<WhatIf>(request === null ? null : `${address}/${request}`);
     return (
         <Section title="Scenario" note="simulated from the tasks of this run">
+            <Recommended plan={base.plan} asked={asked} />
             <Controls base={base.base} asked={asked} />
             {request === null ? (
                 <Outcome data={base} />
@@ -542,7 +579,7 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
                         onChange={(value) => replaceQuery({ cores: value === base.cores_per_executor ? null : value })}
                     />
                 </div>
-                <Outcome data={{ base, scenarios: scenario ? [scenario] : [] }} />
+                <Outcome data={{ base, plan: null, scenarios: scenario ? [scenario] : [] }} />
                 <p class="note">
                     A saved report has no simulator: the sliders stop at {plural(data.scenarios.length, "prediction")}{" "}
                     in the report. To try other numbers, memory, settings and data sizes, run pyrometer serve or

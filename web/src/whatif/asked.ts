@@ -7,16 +7,25 @@ export interface Asked {
     partitions: string;
     data: string;
     more: string;
+    /** Ids of findings to fix, one per line. */
+    fix: string;
+    /** "true": with all recommended settings; "false": without; empty: with them where nothing else is asked. */
+    plan: string;
 }
 
-export const FIELDS: (keyof Asked)[] = ["executors", "cores", "memory", "partitions", "data", "more"];
+export const FIELDS: (keyof Asked)[] = ["executors", "cores", "memory", "partitions", "data", "more", "fix", "plan"];
+
+/** Whether the scenario has the recommended settings. */
+export function takesPlan(asked: Asked, any: boolean): boolean {
+    return any && (asked.plan === "true" || FIELDS.every((name) => asked[name] === ""));
+}
 
 export function readAsked(query: URLSearchParams): Asked {
     return Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ""])) as unknown as Asked;
 }
 
-/** The request for one scenario; null: nothing is changed. */
-export function requestOf(asked: Asked): string | null {
+/** The request for one scenario; null: nothing is changed. `plan`: settings are recommended for this run. */
+export function requestOf(asked: Asked, plan: boolean): string | null {
     const parameters = new URLSearchParams();
     if (asked.executors) parameters.set("executors", asked.executors);
     if (asked.cores) parameters.set("cores", asked.cores);
@@ -24,6 +33,8 @@ export function requestOf(asked: Asked): string | null {
     if (asked.data) parameters.set("scale-input", asked.data);
     if (asked.partitions) parameters.append("set", `spark.sql.shuffle.partitions=${asked.partitions}`);
     for (const line of asked.more.split("\n")) if (line.trim()) parameters.append("set", line.trim());
+    for (const id of asked.fix.split("\n")) if (id.trim()) parameters.append("fix", id.trim());
+    if (takesPlan(asked, plan)) parameters.set("plan", "true");
     const text = parameters.toString();
     return text ? `whatif?${text}` : null;
 }

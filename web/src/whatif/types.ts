@@ -35,5 +35,7 @@ export interface WhatIf {
         cost: Null<number>;
         currency: Null<string>;
     };
+    /** The settings that are recommended for this run. */
+    plan: Null<Record<string, string>>;
     scenarios: Scenario[];
 }
