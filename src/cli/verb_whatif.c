@@ -19,7 +19,7 @@ struct question {
 };
 
 /* Options whose values are settings. */
-static const char *const named[] = {"executors", "cores", "memory", "scale-input"};
+static const char *const named[] = {"executors", "cores", "memory", "hosts", "scale-input"};
 
 /* Whether what stands before the '=' is a setting that has a model. What has none is refused with a list of all. */
 static bool check_key(const struct cli_call *call, const char *text)
@@ -187,6 +187,10 @@ static const struct cli_option options[] = {
     {"executors", 'e', "N", NULL, NULL, "The number of executors, for the whole run."},
     {"cores", 'c', "N", NULL, NULL, "The number of cores per executor."},
     {"memory", 'm', "SIZE", NULL, NULL, "The heap of each executor, such as 4g."},
+    {"hosts", 0, "N", NULL, NULL,
+     "The hosts that the executors run on: 'same', 'new' (as many executors on each as in the run), or a number. "
+     "Executors "
+     "of one host share its CPUs. By default same, if all executors of the run share one host, otherwise new."},
     {"scale-input", 0, "FACTOR", NULL, NULL, "A multiple of the input data, such as 2."},
     {"set", 0, "KEY=VALUE...", NULL, NULL,
      "Another value for this Spark setting. A setting without a model is refused. May be given several times."},
@@ -197,7 +201,7 @@ static const struct cli_option options[] = {
     {"plan", 0, NULL, NULL, NULL, "Use the whole recommended configuration of 'pyrometer diagnose'."},
     {"sweep", 0, "KEY=VALUES...", NULL, NULL,
      "One scenario per value: a list (100,200,400), a range (1..64) or a range with a step (2g..16g..2g). KEY is a "
-     "setting, executors, cores, memory or scale-input. Several sweeps combine. May be given several times."},
+     "setting, executors, cores, memory, hosts or scale-input. Several sweeps combine. May be given several times."},
     {"optimize", 0, "GOAL", "time cost", NULL,
      "Search executors, cores and partitions for the least time or cost (core hours without prices). Shows the "
      "configurations that no other configuration beats in both time and cost. Values that other options set stay."},

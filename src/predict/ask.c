@@ -17,8 +17,13 @@ const struct pyro_predicted_setting pyro_predicted_settings[PYRO_PREDICTED_SETTI
 
 static const char *type_words(enum pyro_predicted_type type)
 {
-    static const char *const words[] = {"a whole number",    "a number",           "true or false",
-                                        "a size such as 4g", "a time such as 30s", "FIFO or FAIR"};
+    static const char *const words[] = {"a whole number",
+                                        "a number",
+                                        "true or false",
+                                        "a size such as 4g",
+                                        "a time such as 30s",
+                                        "FIFO or FAIR",
+                                        "same, new, or a number of hosts"};
     return words[type];
 }
 
@@ -73,14 +78,19 @@ static bool read_value(const struct pyro_predicted_setting *setting, const char 
         *ret = strcasecmp(text, "FAIR") == 0;
         return *ret != 0 || strcasecmp(text, "FIFO") == 0;
     }
-    bool below = *text == '-' && setting->least < 0;
+    if (setting->type == PYRO_PREDICTED_HOST_COUNT && (strcasecmp(text, "same") == 0 || strcasecmp(text, "new") == 0)) {
+        *ret = strcasecmp(text, "new") == 0 ? -1 : 0;
+        return true;
+    }
+    bool below = *text == '-' && setting->least < 0 && setting->type != PYRO_PREDICTED_HOST_COUNT;
     text += below;
-    if (!take_digits(&text, &value))
+    if (!take_digits(&text, &value) || (setting->type == PYRO_PREDICTED_HOST_COUNT && value < 1))
         return false;
     bool whole = value == floor(value);
     if (*text && ((setting->type == PYRO_PREDICTED_SIZE && !read_unit(text, sizes, &unit)) ||
                   (setting->type == PYRO_PREDICTED_TIME && !read_unit(text, times, &unit)) ||
-                  setting->type == PYRO_PREDICTED_COUNT || setting->type == PYRO_PREDICTED_REAL))
+                  setting->type == PYRO_PREDICTED_COUNT || setting->type == PYRO_PREDICTED_REAL ||
+                  setting->type == PYRO_PREDICTED_HOST_COUNT))
         return false;
     if (!whole && setting->type != PYRO_PREDICTED_REAL)
         return false; /* Spark refuses "1.5g" too */
@@ -142,6 +152,8 @@ static struct pyro_slice words_of(struct pyro_arena *arena, const struct pyro_pr
         return value != 0 ? PYRO_SLICE_LITERAL("true") : PYRO_SLICE_LITERAL("false");
     if (setting->type == PYRO_PREDICTED_WORD)
         return value != 0 ? PYRO_SLICE_LITERAL("FAIR") : PYRO_SLICE_LITERAL("FIFO");
+    if (setting->type == PYRO_PREDICTED_HOST_COUNT && value < 1)
+        return value != 0 ? PYRO_SLICE_LITERAL("new") : PYRO_SLICE_LITERAL("same");
     if (setting->type == PYRO_PREDICTED_SIZE && value > 0) {
         static const char units[] = "tgmk";
         for (unsigned i = 0; i < 4; i++) {

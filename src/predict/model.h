@@ -33,8 +33,8 @@ bool pyro_is_of_main_profile(const struct pyro_predicted_run *run, const struct 
 void pyro_predict_fixed(struct pyro_predict_change *change, int64_t count);
 /* How many times as long as alone computing takes in the scenario, with the executors that it has by now. */
 double pyro_scenario_longer(const struct pyro_predict_change *change);
-/* What the run tells of shared processors. */
-void pyro_predict_take_host(struct pyro_predicted_run *run);
+/* What the run says of shared processors. False: no memory. */
+bool pyro_predict_take_host(struct pyro_predicted_run *run);
 /* Fills run->critical_path_ms. */
 enum pyro_status pyro_predict_critical_path(struct pyro_predicted_run *run, struct pyro_error *error);
 /* What the run had: its property, or Spark's default. */

@@ -1,5 +1,6 @@
 /* Processors that executors of one host share: more slots on it, and what tasks compute takes longer. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "analyze/internal.h"
 #include "predict/tasks.h"
@@ -41,12 +42,45 @@ static bool is_one_host(const struct pyro_app *app)
     return app->executors.count > 1 || pyro_slice_starts_with(app->application.master, "local");
 }
 
-void pyro_predict_take_host(struct pyro_predicted_run *run)
+static int by_name(const void *a, const void *b)
+{
+    return pyro_slice_compare(*(const struct pyro_slice *)a, *(const struct pyro_slice *)b);
+}
+
+/* Distinct hosts of executors; 0 without memory. */
+static int64_t count_hosts(const struct pyro_app *app)
+{
+    struct pyro_slice *hosts = pyro_scratch(app, app->executors.count + 1, sizeof(*hosts));
+    size_t count = 0, distinct = 0;
+    for (size_t i = 0; hosts && i < app->executors.count; i++)
+        if (app->executors.items[i].host.len > 0)
+            hosts[count++] = app->executors.items[i].host;
+    if (hosts && count > 0)
+        qsort(hosts, count, sizeof(*hosts), by_name);
+    for (size_t i = 0; hosts && i < count; i++)
+        distinct += i == 0 || !pyro_slice_eq(hosts[i], hosts[i - 1]);
+    int64_t found = !hosts ? 0 : distinct > 0 ? (int64_t)distinct : 1;
+    pyro_release(app->allocator, hosts);
+    return found;
+}
+
+bool pyro_predict_take_host(struct pyro_predicted_run *run)
 {
     double since = (double)run->base.wall_ms - (run->delay_count > 0 ? (double)run->delays[0] : 0);
     run->longer = longer_of(run->app);
     run->one_host = is_one_host(run->app);
     run->slots = since > 0 ? (double)run->base.core_ms / since : 0; /* alive on average */
+    run->hosts = count_hosts(run->app);
+    return run->hosts > 0;
+}
+
+/* Asked of the scenario: a number, or 0 for the run's own and -1 for as many executors on each as in the run. More
+ * executors bring hosts of their own, but where all share one. */
+static double hosts_of(const struct pyro_predict_change *change)
+{
+    if (pyro_asks(change, PYRO_PREDICTED_HOSTS))
+        return change->scenario->values[PYRO_PREDICTED_HOSTS];
+    return change->run->one_host ? 0 : -1;
 }
 
 /* With how many times the slots on a host. */
@@ -54,16 +88,26 @@ static double more_slots(const struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     const struct pyro_scenario *scenario = change->scenario;
-    /* More executors bring hosts of their own, but where all share one. */
-    if (run->one_host)
-        return (double)scenario->executors * (double)scenario->cores_per_executor / run->slots;
-    return run->cores > 0 ? (double)scenario->cores_per_executor / (double)run->cores : 1;
+    double hosts = hosts_of(change);
+    if (hosts < 0)
+        return run->cores > 0 ? (double)scenario->cores_per_executor / (double)run->cores : 1;
+    double slots = (double)scenario->executors * (double)scenario->cores_per_executor / run->slots;
+    /* A host without an executor shares nothing. */
+    hosts = fmin(hosts, (double)scenario->executors);
+    return hosts > 0 ? slots * (double)run->hosts / hosts : slots;
+}
+
+/* Other slots on a host than in the run, in a run that says what sharing costs. */
+static bool is_shared_otherwise(const struct pyro_predict_change *change)
+{
+    return !change->replay.allocation && (change->replay.executors || pyro_asks(change, PYRO_PREDICTED_HOSTS)) &&
+           change->run->slots > 0 && change->run->longer > 1;
 }
 
 double pyro_scenario_longer(const struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
-    if (change->replay.allocation || !change->replay.executors || !(run->slots > 0) || run->longer <= 1)
+    if (!is_shared_otherwise(change))
         return run->longer;
     /* Each slot adds as much to the waiting as every other. */
     return fmin(1 + (run->longer - 1) * more_slots(change), LONGER_MAX);
@@ -73,8 +117,13 @@ void pyro_model_host(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     double task_ms = 0, changed_ms = 0;
-    if (change->replay.allocation || !change->replay.executors || !(run->slots > 0) || run->longer <= 1)
+    if (!is_shared_otherwise(change)) {
+        if (pyro_asks(change, PYRO_PREDICTED_HOSTS))
+            pyro_effect(change, PYRO_MODEL_host, 0, 0, "%s: other hosts change nothing here",
+                        change->replay.allocation ? "with dynamic allocation, hosts have no model"
+                                                  : "the log shows no tasks that waited for a CPU");
         return;
+    }
     double more = more_slots(change), longer = pyro_scenario_longer(change);
     for (size_t i = 0; i < run->app->stages.count; i++) {
         const struct pyro_stage *stage = &run->app->stages.items[i];

@@ -22,7 +22,8 @@ enum pyro_predicted_type {
     PYRO_PREDICTED_FLAG,
     PYRO_PREDICTED_SIZE,
     PYRO_PREDICTED_TIME,
-    PYRO_PREDICTED_WORD /* FIFO 0, FAIR 1 */
+    PYRO_PREDICTED_WORD,      /* FIFO 0, FAIR 1 */
+    PYRO_PREDICTED_HOST_COUNT /* same 0, new -1, or a number */
 };
 
 enum pyro_model_id {
@@ -103,6 +104,7 @@ struct pyro_predicted_run {
     int64_t critical_path_ms;
     double longer, slots;         /* how many times as long computing took as alone; slots alive on average */
     bool one_host;                /* all executors ran there */
+    int64_t hosts;                /* on which executors ran; 1 where the log does not name them */
     const struct pyro_cost *cost; /* priced; NULL: no prices were given */
     struct pyro_cost *own_cost;   /* the same where it is its own */
     double base_cost;             /* of the unchanged replay; NaN: no prices */

@@ -36,6 +36,7 @@ double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
         break;
     case PYRO_PREDICTED_REAL:
     case PYRO_PREDICTED_WORD:
+    case PYRO_PREDICTED_HOST_COUNT:
         pyro_predicted_read(setting, pyro_app_property(app, row->key), &value);
         break;
     }
@@ -219,9 +220,8 @@ enum pyro_status pyro_predict_prepare(struct pyro_predicted_run *run, const stru
     run->profile = main_profile(app);
     run->allocates = pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
     run->memory_bytes = pyro_app_property_size(app, pyro_app_heap_key(app), 1 << 20, INT64_C(1) << 30);
-    if (!take_executors(run) || !take_spread(run) || !take_start(run))
+    if (!take_executors(run) || !take_spread(run) || !take_start(run) || !pyro_predict_take_host(run))
         return pyro_no_memory(error);
-    pyro_predict_take_host(run);
     run->base_cost = (double)NAN;
     if (tasks && pyro_predict_prepare_tasks(run) != PYRO_OK)
         return pyro_no_memory(error);

@@ -74,6 +74,7 @@ def test_options_and_settings_say_the_same(pyrometer: Command) -> None:
         ("spark.sql.shuffle.partitions=64", "partitions"),
         ("spark.executor.memory=4g", "memory"),
         ("scale-input=2", "input"),
+        ("hosts=7", "host"),
         ("spark.speculation=true", "speculation"),
         ("spark.sql.autoBroadcastJoinThreshold=1g", "broadcast"),
     ],
@@ -86,6 +87,8 @@ def test_every_model_says_what_it_did(pyrometer: Command, setting: str, model: s
     assert scenario["settings"] == ({key: value} if key.startswith("spark.") else {})
     if model == "input":
         assert scenario["scale_input"] == 2 and scenario["wall_ms"]["expected"] > 60000
+    if model == "host":
+        assert scenario["hosts"] == "7"
     if model == "memory":
         assert scenario["memory_bytes"] == 4 << 30
 

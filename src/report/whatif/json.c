@@ -15,6 +15,7 @@ static void write_base(struct pyro_json *json, const struct pyro_predicted_run *
     pyro_json_int(json, "executors", run->executors);
     pyro_json_int(json, "cores_per_executor", run->cores);
     pyro_json_int(json, "memory_bytes", run->memory_bytes);
+    pyro_json_int(json, "hosts", run->hosts);
     pyro_json_int(json, "core_ms", run->base.core_ms);
     pyro_json_real(json, "utilization", run->base.utilization);
     pyro_json_int(json, "critical_path_ms", run->critical_path_ms);
@@ -136,6 +137,8 @@ static void write_scenario(struct pyro_json *json, const struct pyro_whatif *wha
     pyro_json_int(json, "executors", scenario->executors);
     pyro_json_int(json, "cores_per_executor", scenario->cores_per_executor);
     pyro_json_int(json, "memory_bytes", scenario->memory_bytes);
+    if (scenario->given[PYRO_PREDICTED_HOSTS].ptr)
+        pyro_json_text(json, "hosts", scenario->given[PYRO_PREDICTED_HOSTS]);
     if (scenario->given[PYRO_PREDICTED_SCALE].ptr)
         pyro_json_real(json, "scale_input", scenario->values[PYRO_PREDICTED_SCALE]);
     pyro_json_begin(json, "settings", '{');

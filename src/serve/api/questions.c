@@ -75,7 +75,7 @@ static enum pyro_status write_whatif(struct api_job *job, const struct pyro_opti
 
 static bool take_settings(struct api_request *request, struct api_job *job, struct whatif_question *question)
 {
-    static const char *const named[] = {"executors", "cores", "memory", "scale-input"};
+    static const char *const named[] = {"executors", "cores", "memory", "hosts", "scale-input"};
     struct pyro_slice value;
     for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
         value = pyro_serve_parameter(request->http, named[i]);

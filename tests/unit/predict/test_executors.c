@@ -1,4 +1,6 @@
 /* Other executors, on runs whose answers are computed by hand. */
+#include <string.h>
+
 #include "whatif_scene.h"
 
 /* Eight tasks of a second on two slots that come after two seconds; the driver has half a second at each end. */
@@ -76,6 +78,40 @@ static void test_delays(void **state)
 }
 
 /* A log that names no executor still has slots. */
+/* Two executors of one core on one host, where computing takes twice as long as alone: ten tasks of 3 s on each. */
+static void test_hosts(void **state)
+{
+    (void)state;
+    struct whatif_scene scene = whatif_scene(30000);
+    fixture_executor(scene.app, "1", 1, WHATIF_START, PYRO_NONE);
+    fixture_executor(scene.app, "2", 1, WHATIF_START, PYRO_NONE);
+    whatif_stage(&scene, 0, 30000);
+    for (int i = 0; i < 20; i++) {
+        struct fixture_task task = whatif_task(&scene, i / 2 * 3000, i / 2 * 3000 + 3000);
+        task.row[PYRO_TASK_deserialize_ms] = 200;
+        task.row[PYRO_TASK_deserialize_cpu_ns] = 100 * 1000 * 1000;
+        task.row[PYRO_TASK_run_ms] = 2800;
+        task.row[PYRO_TASK_cpu_ns] = INT64_C(1400) * 1000 * 1000;
+        fixture_add(scene.app, &task);
+    }
+    const struct pyro_scenario *scenario = whatif_answer(&scene, "executors=2", "hosts=same,new,1..4");
+    int64_t alone = scenario[0].wall_expected_ms;
+    assert_int_equal(scene.whatif.run.hosts, 1);
+    assert_float_equal(scene.whatif.run.longer, 2, 0.001);
+    assert_int_equal(scenario[1].wall_expected_ms, alone);
+    assert_int_equal(scenario[2].wall_expected_ms, alone);
+    /* A slot alone on its host: 1 + (2 - 1) / 2 instead of 2; a third host has no executor. */
+    assert_float_equal((double)scenario[3].busy_ms, ((double)scenario[0].busy_ms * 0.75), 300);
+    assert_int_equal(scenario[4].busy_ms, scenario[3].busy_ms);
+    int64_t shared = whatif_answer(&scene, "executors=4 hosts=same", NULL)->busy_ms;
+    assert_true(whatif_answer(&scene, "executors=4 hosts=new", NULL)->busy_ms < shared);
+    assert_int_equal(whatif_answer(&scene, "executors=4", NULL)->busy_ms, shared);
+    assert_non_null(strstr(whatif_refusal(&scene, "hosts=some", NULL), "same, new, or a number of hosts"));
+    assert_non_null(whatif_refusal(&scene, "hosts=-1", NULL));
+    assert_non_null(whatif_refusal(&scene, "hosts=0", NULL));
+    whatif_free(&scene);
+}
+
 static void test_no_executors(void **state)
 {
     (void)state;
@@ -93,10 +129,8 @@ static void test_no_executors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_it_was),
-        cmocka_unit_test(test_more_and_fewer),
-        cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_no_executors),
+        cmocka_unit_test(test_as_it_was), cmocka_unit_test(test_more_and_fewer), cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_hosts),     cmocka_unit_test(test_no_executors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

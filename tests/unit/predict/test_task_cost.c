@@ -47,7 +47,7 @@ static void test_fewer_tasks_are_the_first_ones(void **state)
         took[cold] = (double)whatif_answer(&scene, "spark.sql.shuffle.partitions=8", NULL)->busy_ms;
         whatif_free(&scene);
     }
-    assert_float_equal(took[1] - took[0], 8 * 200, 8 * 20);
+    assert_float_equal((took[1] - took[0]), 8 * 200, 8 * 20);
 }
 
 /* The same tasks read text or columns: less of a task that decodes columns is fixed. */

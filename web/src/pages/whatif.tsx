@@ -1,26 +1,17 @@
 /** The run predicted with other executors, memory, settings or amounts of data, by the simulator behind the server. */
-import { useCallback, useId, useMemo } from "preact/hooks";
-import type uPlot from "uplot";
-import { axis, Plot } from "../charts/plot";
-import { COUNT_STEPS, TIME_STEPS } from "../charts/steps";
+import { useId, useMemo } from "preact/hooks";
 import { appAddress, available, fromDisk, useDocument } from "../data/documents";
-import { bytes, change, count, duration, durationRange, fixed, money, plural, share, significant } from "../format";
+import { bytes, change, count, duration, durationRange, plural, share } from "../format";
 import { useReplaceQuery } from "../router";
 import { Empty, Figure, Figures, Loaded, Section } from "../ui/parts";
 import { useSettled } from "../ui/settled";
-import { Table } from "../ui/table";
-import { colour } from "../ui/theme";
 import { type Asked, FIELDS, readAsked, requestOf, takesPlan } from "../whatif/asked";
-import { nearest, onFront, sweepValues, valuesOf } from "../whatif/pareto";
-import type { Scenario, WhatIf } from "../whatif/types";
+import { nearest, sweepValues, valuesOf } from "../whatif/pareto";
+import { costText, isChosen, Sweeps } from "../whatif/sweeps";
+import type { WhatIf } from "../whatif/types";
 import type { AppPageProps } from "./pages";
 
-const HOUR = 3_600_000;
 const MIB = 1024 * 1024;
-const FROM_ZERO: uPlot.Scales = {
-    x: { time: false },
-    y: { range: (_, __, most) => [0, most * 1.06] },
-};
 
 /** An <output> would be what a label around it names: it says by `for` that it is the slider. */
 function Slider({
@@ -65,11 +56,6 @@ function Slider({
             />
         </label>
     );
-}
-
-function costText(scenario: Scenario, base: WhatIf["base"]): string {
-    if (scenario.cost !== null) return money(scenario.cost, base.currency ?? "");
-    return scenario.core_ms === null ? "-" : `${fixed(scenario.core_ms / HOUR, 3)} core h`;
 }
 
 function Outcome({ data }: { data: WhatIf }) {
@@ -127,224 +113,6 @@ function Outcome({ data }: { data: WhatIf }) {
                 </details>
             )}
         </div>
-    );
-}
-
-/** What the controls say now. */
-interface Choice {
-    executors: number;
-    cores: number;
-}
-
-function isChosen(one: Scenario, choice: Choice): boolean {
-    return one.executors === choice.executors && one.cores_per_executor === choice.cores;
-}
-
-/** A line at the number of executors that the controls say. */
-function markExecutors(plot: uPlot, executors: number): void {
-    const { ctx, bbox } = plot;
-    const x = plot.valToPos(executors, "x", true);
-    if (x < bbox.left || x > bbox.left + bbox.width) return;
-    ctx.save();
-    ctx.strokeStyle = colour("text-soft");
-    ctx.setLineDash([4, 4]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.restore();
-}
-
-/** Time over executors, with the interval. */
-function Sweep({ data, choice }: { data: WhatIf; choice: Choice }) {
-    const rows = useMemo(
-        () =>
-            data.scenarios
-                .filter((one) => one.cores_per_executor === data.base.cores_per_executor)
-                .sort((a, b) => a.executors - b.executors),
-        [data],
-    );
-    const series = useMemo(
-        () =>
-            [
-                rows.map((one) => one.executors),
-                rows.map((one) => one.wall_ms.high),
-                rows.map((one) => one.wall_ms.low),
-                rows.map((one) => one.wall_ms.expected),
-            ] as uPlot.AlignedData,
-        [rows],
-    );
-    const options = useCallback(
-        () => ({
-            scales: FROM_ZERO,
-            axes: [axis(count, { incrs: COUNT_STEPS }), axis(duration, { size: 74, incrs: TIME_STEPS })],
-            bands: [{ series: [1, 2] as [number, number], fill: `${colour("chart-1")}33` }],
-            series: [
-                {},
-                { stroke: "transparent", points: { show: false } },
-                { stroke: "transparent", points: { show: false } },
-                { stroke: colour("chart-1"), width: 2, points: { show: true, size: 6 } },
-            ],
-            hooks: { draw: [(plot: uPlot) => markExecutors(plot, choice.executors)] },
-        }),
-        [choice.executors],
-    );
-    const describe = useCallback(
-        (i: number) => {
-            const one = rows[i];
-            return one
-                ? [
-                      plural(one.executors, "executor"),
-                      `${duration(one.wall_ms.expected)} (${durationRange(one.wall_ms.low, one.wall_ms.high)})`,
-                      costText(one, data.base),
-                  ]
-                : [];
-        },
-        [rows, data],
-    );
-    return (
-        <Plot
-            label="Predicted time by number of executors; the table has the numbers"
-            height={260}
-            data={series}
-            options={options}
-            describe={describe}
-        />
-    );
-}
-
-/** Time against cost: what no other configuration beats in both is joined by a line. */
-function Pareto({ data, choice }: { data: WhatIf; choice: Choice }) {
-    const cost = useCallback((one: Scenario) => one.cost ?? (one.core_ms ?? 0) / HOUR, []);
-    const rows = useMemo(() => [...data.scenarios].sort((a, b) => cost(a) - cost(b)), [data, cost]);
-    const front = useMemo(() => onFront(rows.map((one) => [cost(one), one.wall_ms.expected])), [rows, cost]);
-    const series = useMemo(
-        () =>
-            [
-                rows.map(cost),
-                rows.map((one) => one.wall_ms.expected),
-                rows.map((one, i) => (front[i] ? one.wall_ms.expected : null)),
-                rows.map((one) => (isChosen(one, choice) ? one.wall_ms.expected : null)),
-            ] as uPlot.AlignedData,
-        [rows, front, cost, choice],
-    );
-    const unit = rows[0]?.cost !== null && rows[0] !== undefined ? (data.base.currency ?? "") : "core h";
-    const options = useCallback(
-        () => ({
-            scales: FROM_ZERO,
-            axes: [
-                axis((value) => `${significant(value)} ${unit}`, { space: 96 }),
-                axis(duration, { size: 74, incrs: TIME_STEPS }),
-            ],
-            series: [
-                {},
-                {
-                    paths: () => null,
-                    points: { show: true, size: 6, stroke: colour("chart-8"), fill: colour("surface") },
-                },
-                {
-                    stroke: colour("chart-2"),
-                    width: 1.5,
-                    spanGaps: true,
-                    points: { show: true, size: 7, fill: colour("chart-2"), stroke: colour("chart-2") },
-                },
-                {
-                    paths: () => null,
-                    points: { show: true, size: 14, width: 2, stroke: colour("text-soft"), fill: "transparent" },
-                },
-            ],
-        }),
-        [unit],
-    );
-    const describe = useCallback(
-        (i: number) => {
-            const one = rows[i];
-            return one
-                ? [
-                      `${plural(one.executors, "executor")} of ${plural(one.cores_per_executor, "core")}`,
-                      duration(one.wall_ms.expected),
-                      costText(one, data.base),
-                  ]
-                : [];
-        },
-        [rows, data],
-    );
-    return (
-        <Plot
-            label="Predicted time and cost; the table has the numbers"
-            height={260}
-            data={series}
-            options={options}
-            describe={describe}
-        />
-    );
-}
-
-function SweepTable({ data, choice }: { data: WhatIf; choice: Choice }) {
-    return (
-        <Table
-            caption="Predicted configurations"
-            rows={data.scenarios}
-            limit={30}
-            rowClass={(row) => (isChosen(row, choice) ? "chosen" : "")}
-            columns={[
-                {
-                    name: "Executors",
-                    number: true,
-                    value: (row) => row.executors,
-                    cell: (row) => (isChosen(row, choice) ? `${count(row.executors)} (current)` : count(row.executors)),
-                },
-                {
-                    name: "Cores",
-                    number: true,
-                    value: (row) => row.cores_per_executor,
-                    cell: (row) => count(row.cores_per_executor),
-                },
-                {
-                    name: "Time",
-                    number: true,
-                    value: (row) => row.wall_ms.expected,
-                    cell: (row) => duration(row.wall_ms.expected),
-                },
-                { name: "Range", number: true, cell: (row) => durationRange(row.wall_ms.low, row.wall_ms.high) },
-                {
-                    name: "Cost",
-                    number: true,
-                    value: (row) => row.cost ?? row.core_ms,
-                    cell: (row) => costText(row, data.base),
-                },
-                {
-                    name: "Slot usage",
-                    number: true,
-                    value: (row) => row.utilization,
-                    cell: (row) => share(row.utilization),
-                },
-            ]}
-        />
-    );
-}
-
-function Sweeps({ data, choice }: { data: WhatIf; choice: Choice }) {
-    return (
-        <>
-            <div class="columns">
-                <Section
-                    title="Time by executors"
-                    note={`with ${plural(data.base.cores_per_executor, "core")} each; 90 % of runs should be in the band; the dashed line marks the scenario`}
-                >
-                    <Sweep data={data} choice={choice} />
-                </Section>
-                <Section
-                    title="Time and cost"
-                    note="no other configuration beats those on the line in both; the ring marks the scenario"
-                >
-                    <Pareto data={data} choice={choice} />
-                </Section>
-            </div>
-            <Section title="All configurations" note={plural(data.scenarios.length, "configuration")}>
-                <SweepTable data={data} choice={choice} />
-            </Section>
-        </>
     );
 }
 
@@ -423,6 +191,18 @@ function Controls({ base, asked }: { base: WhatIf["base"]; asked: Asked }) {
                 onChange={change("data")}
             />
             <label class="slider">
+                <span>
+                    Hosts <small>same, new or a number; the run has {count(base.hosts)}</small>
+                </span>
+                <input
+                    type="text"
+                    pattern="same|new|[1-9][0-9]*"
+                    placeholder={base.hosts === 1 ? "same" : "new"}
+                    value={asked.hosts}
+                    onChange={(event) => change("hosts")(event.currentTarget.value.trim())}
+                />
+            </label>
+            <label class="slider">
                 <span>Shuffle partitions</span>
                 <input
                     type="number"
@@ -474,6 +254,8 @@ function Live({ base, address, query }: { base: WhatIf; address: string; query: 
 function OnServer({ address, query }: { address: string; query: URLSearchParams }) {
     const base = useDocument<WhatIf>(`${address}/whatif`);
     const known = base.status === "ready" ? base.data.base : null;
+    const asked = readAsked(query);
+    const { hosts } = asked;
     const sweep = useMemo(() => {
         if (!known) return null;
         const parameters = new URLSearchParams();
@@ -482,10 +264,10 @@ function OnServer({ address, query }: { address: string; query: URLSearchParams 
             "sweep",
             `cores=${[...new Set([Math.max(1, Math.floor(known.cores_per_executor / 2)), known.cores_per_executor, known.cores_per_executor * 2])].join(",")}`,
         );
+        if (hosts) parameters.set("hosts", hosts);
         return `${address}/whatif?${parameters}`;
-    }, [address, known]);
+    }, [address, known, hosts]);
     const sweeps = useDocument<WhatIf>(sweep);
-    const asked = readAsked(query);
     const choice = useMemo(
         () => ({
             executors: Number(asked.executors) || (known?.executors ?? 0),
@@ -499,7 +281,7 @@ function OnServer({ address, query }: { address: string; query: URLSearchParams 
                 <>
                     <Live base={data} address={address} query={query} />
                     <Loaded state={sweeps} what="other configurations">
-                        {(all) => <Sweeps data={all} choice={choice} />}
+                        {(all) => <Sweeps data={all} choice={choice} hosts={hosts} />}
                     </Loaded>
                 </>
             )}
@@ -586,7 +368,7 @@ function Saved({ data, query }: { data: WhatIf; query: URLSearchParams }) {
                     pyrometer whatif.
                 </p>
             </Section>
-            <Sweeps data={data} choice={chosen} />
+            <Sweeps data={data} choice={chosen} hosts="" />
         </>
     );
 }

@@ -4,6 +4,8 @@ export interface Asked {
     executors: string;
     cores: string;
     memory: string;
+    /** "same", "new" or a number. */
+    hosts: string;
     partitions: string;
     data: string;
     more: string;
@@ -13,7 +15,17 @@ export interface Asked {
     plan: string;
 }
 
-export const FIELDS: (keyof Asked)[] = ["executors", "cores", "memory", "partitions", "data", "more", "fix", "plan"];
+export const FIELDS: (keyof Asked)[] = [
+    "executors",
+    "cores",
+    "memory",
+    "hosts",
+    "partitions",
+    "data",
+    "more",
+    "fix",
+    "plan",
+];
 
 /** Whether the scenario has the recommended settings. */
 export function takesPlan(asked: Asked, any: boolean): boolean {
@@ -30,6 +42,7 @@ export function requestOf(asked: Asked, plan: boolean): string | null {
     if (asked.executors) parameters.set("executors", asked.executors);
     if (asked.cores) parameters.set("cores", asked.cores);
     if (asked.memory) parameters.set("memory", `${asked.memory}m`);
+    if (asked.hosts) parameters.set("hosts", asked.hosts);
     if (asked.data) parameters.set("scale-input", asked.data);
     if (asked.partitions) parameters.append("set", `spark.sql.shuffle.partitions=${asked.partitions}`);
     for (const line of asked.more.split("\n")) if (line.trim()) parameters.append("set", line.trim());

@@ -28,6 +28,7 @@ export interface WhatIf {
         executors: number;
         cores_per_executor: number;
         memory_bytes: Null<number>;
+        hosts: number;
         core_ms: number;
         utilization: Null<number>;
         critical_path_ms: number;
