@@ -168,7 +168,9 @@ void pyro_fix_saves(const struct pyro_predicted_run *run, const struct pyro_scen
     saves->cost = run->base_cost - scenario->cost;
     ptrdiff_t row = finding->stage == PYRO_NONE ? -1 : pyro_app_find_stage(app, finding->stage, finding->attempt);
     double length = row >= 0 ? pyro_stage_length(&app->stages.items[row]) : 0;
-    saves->stage_share = length > 0 ? fmin(1, (double)saves->wall_expected_ms / length) : (double)NAN;
+    /* More than the whole stage is a saving of several of them. */
+    double share = length > 0 ? (double)saves->wall_expected_ms / length : (double)NAN;
+    saves->stage_share = share <= 1 ? share : (double)NAN;
 }
 
 /* The shorter run; of runs of nearly one time the cheaper one. */

@@ -8,8 +8,8 @@
 #define DOUBT_LESS 0.4
 #define DOUBT_MORE 0.25
 
-/* More tasks than a stage's input has parts need a shuffle before them, which the program adds: what it makes of the
- * time of these tasks. */
+/* More tasks than a stage's input has parts need a shuffle before them, which the program adds, unless its input is
+ * written otherwise (factor of the edit): what it makes of the time of these tasks. */
 #define SHUFFLED 1.3
 
 static size_t stage_of(const struct pyro_app *app, const struct pyro_edit *edit)
@@ -52,7 +52,7 @@ void pyro_change_cut_by_code(struct pyro_predict_change *change)
         uint32_t count = (uint32_t)fmin((double)edit->count, PYRO_REPLAY_PARTITIONS), before = tasks ? tasks->count : 0;
         pyro_change_recut(change, edit->row, count);
         for (uint32_t t = 0; tasks && count > before && t < tasks->count; t++)
-            tasks->ms[t] *= SHUFFLED;
+            tasks->ms[t] *= edit->factor > 0 ? edit->factor : SHUFFLED;
     }
 }
 

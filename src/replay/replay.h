@@ -19,7 +19,8 @@
 enum pyro_edit_kind {
     PYRO_EDIT_TASK,        /* task `row` takes `ms` */
     PYRO_EDIT_STAGE,       /* every task of stage `row` takes `factor` times as long */
-    PYRO_EDIT_REPARTITION, /* stage `row` runs `count` tasks of `ms` each instead of its own */
+    PYRO_EDIT_REPARTITION, /* stage `row` runs `count` tasks of `ms` each instead of its own; `factor`:
+                              predict/model_code.c */
     PYRO_EDIT_TASKS,       /* stage `row` runs `count` tasks of `times` ms instead of its own, in this order */
     PYRO_EDIT_SKIP_STAGE,  /* stage `row` does not run; what waits for it goes on */
     PYRO_EDIT_DRIVER,      /* time of the driver inside [from_ms, to_ms) passes in `factor` of it */

@@ -23,7 +23,8 @@ static const struct pyro_threshold thresholds[] = {
                     "Minimum share of garbage collection in the whole application (a small application can have 8 % "
                     "while it warms up)"},
     [STAGE_FIRE_SHARE] = {"stage_share_min", 0.20, "share", "... and in one stage if the whole application has less"},
-    [EXCESS_MIN_MS] = {"excess_ms_min", 3000, "ms", "Quiet below, summed over all tasks"},
+    [EXCESS_MIN_MS] = {"excess_ms_min", 1000, "ms",
+                       "Quiet below, summed over all tasks: collections while virtual machines start"},
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.01, "share", "Quiet if the saving is a smaller share of the wall time"},
     [HEAP_FULL] = {"heap_full_share", 0.8, "share", "A heap that is this full between collections is too small"},
     [HEAP_FREE] = {"heap_free_share", 0.5, "share",

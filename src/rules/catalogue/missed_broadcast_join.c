@@ -107,9 +107,11 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     const char *verify = "In the next run the query's plan (Spark UI, SQL page) has a BroadcastHashJoin here and one "
                          "Exchange less.";
     int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
-    double wanted = 10 * MIB;
+    /* Spark's own estimates may be twice the size; but no side may be broadcast that this rule holds for too large. */
+    double wanted = 10 * MIB, most = floor(most_bytes(context) / MIB) * MIB;
     while (wanted < 2 * found->value[SMALL_BYTES])
         wanted *= 2;
+    wanted = fmin(wanted, most);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         pyro_say(context, "Broadcast the side of %s: add a broadcast hint to the query, and remove a merge hint.",
@@ -118,7 +120,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("large.join(F.broadcast(small), key)   # SQL: SELECT /*+ BROADCAST(small) */ ...");
-    if (limit < 0 || (double)limit < 2 * found->value[SMALL_BYTES]) {
+    if (wanted >= found->value[SMALL_BYTES] && wanted > (double)limit &&
+        (limit < 0 || (double)limit < 2 * found->value[SMALL_BYTES])) {
         advice = pyro_finding_advise(
             context, finding,
             pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",

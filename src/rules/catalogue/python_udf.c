@@ -9,6 +9,10 @@
 
 /* Built-in functions do the same in a tenth of the time; Arrow in a half. */
 #define SAVED 0.9
+/* Pickling a row and its result in the executor: it counts as its processor time, of which it is at most a half,
+ * and takes no longer than Python does. */
+#define PICKLE_MS        1e-3
+#define PICKLE_CPU_SHARE 0.5
 
 enum { ROWS_MIN, ROW_MS, SAVING_SHARE };
 static const struct pyro_threshold thresholds[] = {
@@ -22,14 +26,28 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { ROWS, SENT, MS, FACTOR, WORKER_MS };
 
+/* PythonEvalType.SQL_ARROW_BATCHED_UDF: the function is called for each row, though rows travel in batches. It ends the
+ * node's text: "ArrowEvalPython [f(x#1)#2], [pythonUDF0#3], 101". */
+#define ROWS_OVER_ARROW "], 101"
+
+static bool is_over_arrow(const struct pyro_sql_node *node)
+{
+    return pyro_slice_starts_with(node->name, "ArrowEvalPython") && pyro_slice_find(node->detail, ROWS_OVER_ARROW);
+}
+
+static bool calls_row_by_row(const struct pyro_sql_node *node)
+{
+    return pyro_slice_starts_with(node->name, "BatchEvalPython") || is_over_arrow(node);
+}
+
 static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_scans *scans,
                     const struct pyro_plan_tree *plan, uint32_t i)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_plan_op *op = &plan->ops[i];
     double rows = fmax(pyro_op_amount(plan, i, PYRO_METRIC_ROWS), 0);
-    if (op->repeated || op->class != PYRO_OPERATOR_PYTHON ||
-        !pyro_slice_starts_with(op->node->name, "BatchEvalPython") || rows < pyro_limit(context, ROWS_MIN))
+    if (op->repeated || op->class != PYRO_OPERATOR_PYTHON || !calls_row_by_row(op->node) ||
+        rows < pyro_limit(context, ROWS_MIN))
         return;
     ptrdiff_t stage = pyro_scan_longest_stage(app, plan, op);
     if (stage < 0)
@@ -41,6 +59,9 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     double cost = fmin(wait.wait_ms, rows * pyro_limit(context, ROW_MS));
     if (worker > 0)
         cost = fmin(cost, worker);
+    double pickling = fmin(rows * PICKLE_MS, PICKLE_CPU_SHARE * fmax(pyro_real(app->stages.items[stage].cpu_ms), 0));
+    cost += fmin(pickling, cost);
+    cost = fmin(cost, run);
     struct pyro_spot *spot = pyro_spots_add(context, spots, (size_t)stage);
     if (!spot)
         return;
@@ -78,14 +99,15 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     if (!finding)
         return;
     double run = fmax(pyro_real(app->stages.items[spot->stage].run_ms), 1);
+    bool arrow = is_over_arrow(spot->about);
     pyro_finding_at_stage(context, finding, spot->stage);
     finding->cause = pyro_say(
         context,
-        "%s calls a Python function%s for each of %.0f rows%s. Spark sends the rows to a Python process and back one "
-        "by one, which takes about %s of its %s of task time.%s",
+        "%s calls a Python function%s for each of %.0f rows%s. Spark sends the rows to a Python process and back%s, "
+        "which takes about %s of its %s of task time.%s",
         pyro_say_stage(context, spot->stage), function_of(context, spot->about), spot->value[ROWS],
         spot->value[SENT] > 0 ? pyro_say(context, " (%s)", pyro_say_bytes(context, spot->value[SENT])).ptr : "",
-        pyro_say_ms(context, spot->value[MS]), pyro_say_ms(context, run),
+        arrow ? ", in Arrow batches" : " one by one", pyro_say_ms(context, spot->value[MS]), pyro_say_ms(context, run),
         end - first > 1 ? pyro_say(context, " This applies to %zu operators at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "python_rows", spot->value[ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "python_sent_bytes", spot->value[SENT], (double)NAN, "bytes");
@@ -93,8 +115,8 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_evidence(context, finding, "stage_cpu_share", pyro_real(app->stages.items[spot->stage].cpu_ms) / run,
                           (double)NAN, "share");
     pyro_finding_merged(context, finding, "operators", end - first);
-    const char *verify = "In the next run the plan has no BatchEvalPython (Spark UI, SQL page), or one with far fewer "
-                         "rows, and the stage's task time is shorter.";
+    const char *verify = "In the next run the plan has no BatchEvalPython or ArrowEvalPython (Spark UI, SQL page), or "
+                         "one with far fewer rows, and the stage's task time is shorter.";
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
         PYRO_SLICE_LITERAL("Replace it with functions of pyspark.sql.functions (substring, regexp_extract, when, "
@@ -107,11 +129,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                                "udf(lambda ...)");
     advice = pyro_finding_advise(
         context, finding,
-        PYRO_SLICE_LITERAL("For code that must stay in Python: use Arrow and process whole batches (pandas_udf)."),
+        PYRO_SLICE_LITERAL("For code that must stay in Python: process whole batches instead of rows (pandas_udf; it "
+                           "needs the packages pandas and pyarrow on the executors)."),
         verify);
     if (advice)
         advice->code = PYRO_SLICE_LITERAL("@pandas_udf(\"string\")\ndef f(text: pd.Series) -> pd.Series: ...");
-    if (pyro_app_spark_at_least(app, 3, 5))
+    if (!arrow && pyro_app_spark_at_least(app, 3, 5))
         pyro_advice_set(context, advice, "spark.sql.execution.pythonUDF.arrow.enabled", PYRO_SLICE_LITERAL("true"));
     finding->confidence *= spot->value[WORKER_MS] > 0 ? 0.85 : 0.75;
     for (size_t i = first; i < end; i++)

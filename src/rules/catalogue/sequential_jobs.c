@@ -242,9 +242,10 @@ static void report(struct pyro_rule_context *context, const struct unit *units, 
                                      "With the FAIR scheduler none of them waits for all tasks of another.",
                                      what, fmax(2, fmin(ceil(1 / fmax(busy, 0.05)), 16))),
                             verify);
-    pyro_advice_set(context, advice, "spark.scheduler.mode", PYRO_SLICE_LITERAL("FAIR"));
+    /* Without threads the setting does nothing: no advice of its own. */
     if (advice)
-        advice->code = PYRO_SLICE_LITERAL("from concurrent.futures import ThreadPoolExecutor\n"
+        advice->code = PYRO_SLICE_LITERAL("# spark-submit --conf spark.scheduler.mode=FAIR\n"
+                                          "from concurrent.futures import ThreadPoolExecutor\n"
                                           "with ThreadPoolExecutor(4) as pool:\n"
                                           "    results = list(pool.map(run_one, items))");
     pyro_finding_advise(context, finding,

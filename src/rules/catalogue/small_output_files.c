@@ -27,11 +27,19 @@ static const struct pyro_threshold thresholds[] = {
 
 enum { FILES, BYTES, PARTITIONS, EXCESS, TASKS };
 
+/* The column of partitionBy() has too many values: even one file in each directory is too small. */
+static bool is_too_fine(struct pyro_rule_context *context, double bytes, double directories)
+{
+    return directories >= pyro_limit(context, HARM_FILES) && bytes / directories < pyro_limit(context, MEAN_BYTES);
+}
+
 static void examine(struct pyro_rule_context *context, struct pyro_spots *spots, const struct pyro_write *write)
 {
     if (write->files < 1 || write->bytes / write->files >= pyro_limit(context, MEAN_BYTES))
         return;
-    double needed = fmax(fmax(ceil(write->bytes / pyro_limit(context, TARGET_BYTES)), write->partitions), 1);
+    double needed = fmax(ceil(write->bytes / pyro_limit(context, TARGET_BYTES)), 1);
+    if (!is_too_fine(context, write->bytes, write->partitions))
+        needed = fmax(needed, write->partitions);
     double excess = write->files - needed;
     if (excess < pyro_limit(context, EXCESS_MIN))
         return;
@@ -53,6 +61,21 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         "In the next run \"number of written files\" of the write (Spark UI, SQL page) matches the size of the data.";
     double wanted = fmax(ceil(spot->value[BYTES] / pyro_limit(context, TARGET_BYTES)), 1);
     if (spot->value[PARTITIONS] > 0) {
+        bool fine = is_too_fine(context, spot->value[BYTES], spot->value[PARTITIONS]);
+        if (fine) {
+            struct pyro_advice *advice = pyro_finding_advise(
+                context, finding,
+                pyro_say(context,
+                         "One directory has only %s: partition by a coarser column (month instead of day), by buckets, "
+                         "or not at all.",
+                         pyro_say_bytes(context, spot->value[BYTES] / spot->value[PARTITIONS])),
+                verify);
+            if (advice)
+                advice->code = PYRO_SLICE_LITERAL("df.withColumn(\"month\", F.trunc(\"day\", \"month\"))"
+                                                  ".write.partitionBy(\"month\")...");
+        }
+        if (spot->value[FILES] < 2 * spot->value[PARTITIONS])
+            return;
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
             pyro_say(context,
@@ -63,7 +86,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         if (advice)
             advice->code = PYRO_SLICE_LITERAL("df.repartition(\"day\").write.partitionBy(\"day\")...  # the columns of "
                                               "partitionBy()");
-        if (spot->value[BYTES] / spot->value[PARTITIONS] < pyro_limit(context, MEAN_BYTES))
+        if (!fine && spot->value[BYTES] / spot->value[PARTITIONS] < pyro_limit(context, MEAN_BYTES))
             pyro_finding_advise(context, finding,
                                 pyro_say(context,
                                          "One directory has only %s: partition by a coarser column (month instead of "
@@ -109,13 +132,16 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     pyro_finding_at_stage(context, finding, spot->stage);
     const char *shape = "";
     if (spot->value[PARTITIONS] > 0)
-        shape = pyro_say(context, " into %.0f directories, because each of %.0f tasks has rows for many of them",
-                         spot->value[PARTITIONS], spot->value[TASKS])
-                    .ptr;
+        shape = spot->value[FILES] < 2 * spot->value[PARTITIONS]
+                    ? pyro_say(context, " into %.0f directories", spot->value[PARTITIONS]).ptr
+                    : pyro_say(context, " into %.0f directories, because each of %.0f tasks has rows for many of them",
+                               spot->value[PARTITIONS], spot->value[TASKS])
+                          .ptr;
     finding->cause = pyro_say(
-        context, "%s wrote %.0f files of %s on average, %s in total%s. %.0f files are enough.%s",
+        context, "%s wrote %.0f files of %s on average, %s in total%s. %s enough.%s",
         pyro_say_stage(context, spot->stage), spot->value[FILES], pyro_say_bytes(context, mean),
-        pyro_say_bytes(context, spot->value[BYTES]), shape, needed,
+        pyro_say_bytes(context, spot->value[BYTES]), shape,
+        needed > 1.5 ? pyro_say(context, "%.0f files are", needed).ptr : "One file is",
         end - first > 1 ? pyro_say(context, " This applies to %zu writes at this call site.", end - first).ptr : "");
     pyro_finding_evidence(context, finding, "files", spot->value[FILES], needed, "count");
     pyro_finding_evidence(context, finding, "mean_file_bytes", mean, pyro_limit(context, TARGET_BYTES), "bytes");

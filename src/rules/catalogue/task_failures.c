@@ -21,14 +21,21 @@ static const struct pyro_threshold thresholds[] = {
 };
 /* So many of the failed tasks are named. */
 enum { NAMED_MAX = 5, IDS_MAX = 16 };
+/* So many stages of one cause are told apart. */
+enum { STAGES_MAX = 32 };
 
 struct cause {
     struct pyro_slice name, message; /* as first seen */
-    int64_t stage;
+    int64_t stage;                   /* where most of them failed */
     struct pyro_slice executor;
-    double count;
-    int64_t ids[IDS_MAX]; /* of the first tasks that failed of it */
+    double count, lost_ms; /* of the attempts that are said to have failed of it */
+    int64_t ids[IDS_MAX];  /* of the first tasks that failed of it there */
     size_t id_count;
+    struct {
+        int64_t id;
+        double count;
+    } stages[STAGES_MAX];
+    size_t stage_count;
     size_t number; /* as they were found */
 };
 
@@ -102,11 +109,40 @@ static int64_t number_of(struct pyro_slice text)
     return text.len > 0 ? value : PYRO_NONE;
 }
 
-static void remember(struct cause *cause, const struct pyro_failure *failure)
+static void remember(struct cause *cause, int64_t stage)
 {
+    size_t i = 0;
     cause->count++;
-    if (cause->id_count < IDS_MAX && failure->stage == cause->stage)
+    while (i < cause->stage_count && cause->stages[i].id != stage)
+        i++;
+    if (i == STAGES_MAX)
+        return;
+    cause->stage_count = i < cause->stage_count ? cause->stage_count : i + 1;
+    cause->stages[i].id = stage;
+    cause->stages[i].count++;
+}
+
+/* The stage where most failed, the first of several; and the tasks that failed there. */
+static void place(const struct pyro_app *app, struct cause *cause)
+{
+    double most = 0;
+    for (size_t i = 0; i < cause->stage_count; i++)
+        if (cause->stages[i].count > most) {
+            most = cause->stages[i].count;
+            cause->stage = cause->stages[i].id;
+        }
+    bool first = true;
+    for (size_t i = 0; i < app->failures.count && cause->id_count < IDS_MAX; i++) {
+        const struct pyro_failure *failure = &app->failures.items[i];
+        struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
+        if (!pyro_slice_is(failure->kind, "task") || failure->stage != cause->stage ||
+            is_consequence(failure->reason) || !pyro_slice_eq(cause->name, name) ||
+            !pyro_same_message(cause->message, pyro_telling_line(failure->message)))
+            continue;
+        cause->executor = first ? failure->executor : cause->executor;
+        first = false;
         cause->ids[cause->id_count++] = number_of(failure->id);
+    }
 }
 
 static int by_id(const void *left, const void *right)
@@ -132,7 +168,7 @@ static size_t collect(const struct pyro_app *app, struct cause *causes, struct t
         if (k == count)
             causes[count++] = (struct cause){
                 .name = name, .message = message, .stage = failure->stage, .executor = failure->executor, .number = k};
-        remember(&causes[k], failure);
+        remember(&causes[k], failure->stage);
         tellings->items[tellings->count++] = (struct told){number_of(failure->id), causes[k].number};
     }
     if (tellings->count > 1)
@@ -180,36 +216,62 @@ static const char *say_tasks(struct pyro_rule_context *context, const struct cau
     return count == 0 ? "" : pyro_say(context, ", task%s %s%s", count > 1 ? "s" : "", list, more ? ", ..." : "").ptr;
 }
 
+/* Of the failed attempt in row `row`, by what its message says; NULL: it has none, or is a consequence of another
+ * failure (*ret_own: false). */
+static const struct told *told_of(const struct pyro_app *app, const struct tellings *tellings, size_t row,
+                                  bool *ret_own)
+{
+    *ret_own = pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_FAILED &&
+               !is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row)));
+    struct told key = {.id = *ret_own ? pyro_task_get(&app->tasks, PYRO_TASK_id, row) : PYRO_NONE};
+    return key.id == PYRO_NONE || tellings->count == 0
+               ? NULL
+               : bsearch(&key, tellings->items, tellings->count, sizeof(*tellings->items), by_id);
+}
+
+/* The time that the attempts of each cause took. */
+static void take_losses(const struct pyro_app *app, struct cause *causes, size_t count, const struct tellings *tellings)
+{
+    for (size_t row = 0; row < app->tasks.count; row++) {
+        bool own;
+        const struct told *told = told_of(app, tellings, row, &own);
+        for (size_t i = 0; told && i < count; i++)
+            if (causes[i].number == told->cause)
+                causes[i].lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                                               pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+    }
+}
+
 /* What failed of this cause is not run. Attempts that no message is known of go with the first cause. */
 static void remedy(struct pyro_rule_context *context, struct pyro_finding *finding, const struct cause *cause,
                    const struct tellings *tellings, bool is_first)
 {
     const struct pyro_app *app = context->app;
     for (size_t row = 0; row < app->tasks.count; row++) {
-        if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_FAILED ||
-            is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
-            continue;
-        struct told key = {.id = pyro_task_get(&app->tasks, PYRO_TASK_id, row)};
-        const struct told *told =
-            key.id == PYRO_NONE || tellings->count == 0
-                ? NULL
-                : bsearch(&key, tellings->items, tellings->count, sizeof(*tellings->items), by_id);
-        if (told ? told->cause == cause->number : is_first)
+        bool own;
+        const struct told *told = told_of(app, tellings, row, &own);
+        if (own && (told ? told->cause == cause->number : is_first))
             pyro_remedy_no_task(context, finding, row);
     }
 }
 
 static const char *const verify_text = "In the next run the stage page lists no failed task with this message.";
 
+/* " in 3 stages", where there are several. */
+static const char *say_spread(struct pyro_rule_context *context, const struct cause *cause)
+{
+    return cause->stage_count < 2 ? "" : pyro_say(context, " in %zu stages", cause->stage_count).ptr;
+}
+
+/* `unknown`: failed attempts that no message is known of; they stand with the first cause. */
 static void report(struct pyro_rule_context *context, const struct losses *losses, const struct cause *cause,
-                   double known, const struct tellings *tellings, bool is_first)
+                   double unknown, const struct tellings *tellings, bool is_first)
 {
     const struct pyro_app *app = context->app;
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_task_failures);
     if (!finding)
         return;
-    double part = known > 0 ? cause->count / known : 1, tasks = fmax(pyro_real(app->numbers.tasks), 1);
-    double count = losses->failed * part, lost = losses->lost_ms * part;
+    double tasks = fmax(pyro_real(app->numbers.tasks), 1), count = cause->count, lost = cause->lost_ms;
     int64_t limit = pyro_app_property_int(app, "spark.task.maxFailures", 4);
     const char *place = "";
     for (size_t i = app->stages.count; i-- > 0;) {
@@ -222,16 +284,19 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     struct pyro_slice line = cause->message;
     const char *name = pyro_say_text(context, cause->name, 100);
     bool repeated = line.ptr && cause->name.len && pyro_slice_starts_with(line, name);
-    finding->cause =
-        pyro_say(context, "%s%s%s%.0f task%s failed with %s%s%s. Spark discarded %s of work%s.", place,
-                 say_tasks(context, cause), *place ? ": " : "", count, count > 1.5 ? " attempts" : " attempt",
-                 repeated || !*name ? "" : name, repeated || !line.len ? "" : ": ",
-                 pyro_say_text(context, line, MESSAGE_PART), pyro_say_ms(context, lost),
-                 losses->failed_stage             ? ", and a stage failed because of it"
-                 : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times; %lld are allowed)",
-                                                             (long long)losses->worst_attempt + 1, (long long)limit)
-                                                        .ptr
-                                                  : "");
+    finding->cause = pyro_say(
+        context, "%s%s%s%.0f task%s%s failed with %s%s%s. Spark %s%s.%s", place, say_tasks(context, cause),
+        *place ? ": " : "", count, count > 1.5 ? " attempts" : " attempt", say_spread(context, cause),
+        repeated || !*name ? "" : name, repeated || !line.len ? "" : ": ", pyro_say_text(context, line, MESSAGE_PART),
+        lost > 0 ? pyro_say(context, "discarded %s of work", pyro_say_ms(context, lost)).ptr : "ran these tasks again",
+        losses->failed_stage             ? ", and a stage failed because of it"
+        : losses->worst_attempt + 1 >= 2 ? pyro_say(context, " (one task failed %lld times; %lld are allowed)",
+                                                    (long long)losses->worst_attempt + 1, (long long)limit)
+                                               .ptr
+                                         : "",
+        is_first && unknown > 0
+            ? pyro_say(context, " The log has no message for %.0f more failed attempts.", unknown).ptr
+            : "");
     pyro_finding_evidence(context, finding, "failed_tasks", count, 0, "count");
     pyro_finding_evidence(context, finding, "failed_share", count / tasks, 0, "share");
     pyro_finding_evidence(context, finding, "lost_task_ms", lost, 0, "ms");
@@ -268,17 +333,26 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
     }
     size_t count = collect(app, causes, &tellings);
     double known = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         known += causes[i].count;
-    if (count == 0) {
-        causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"), .stage = PYRO_NONE, .count = 1};
-        count = 1;
+        place(app, &causes[i]);
     }
+    if (count == 0) {
+        causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"),
+                                   .stage = PYRO_NONE,
+                                   .count = losses.failed,
+                                   .lost_ms = losses.lost_ms};
+        count = 1;
+        known = losses.failed;
+    } else {
+        take_losses(app, causes, count, &tellings);
+    }
+    double unknown = fmax(losses.failed - known, 0);
     double told = 0;
     for (size_t i = 0; i < count && told < pyro_limit(context, CAUSES_MAX); i++) {
         if (pyro_shortage_of(causes[i].name, causes[i].message) != PYRO_SHORTAGE_NONE)
             continue; /* executor-oom speaks of it */
-        report(context, &losses, &causes[i], known, &tellings, i == 0);
+        report(context, &losses, &causes[i], unknown, &tellings, i == 0);
         told++;
     }
     return told > 0 ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;

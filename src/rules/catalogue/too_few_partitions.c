@@ -107,8 +107,9 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                 : pyro_say(context,
                            "rdd.repartition(%s)  # or numSlices, minPartitions, numPartitions where it is made",
                            number.ptr);
-    if (stage->shuffle_read_bytes > 0 && sql && partitions > 1) {
-        double configured = pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+    double configured = pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+    /* A single task may read all of an aggregate without keys, but where one partition is configured it reads that. */
+    if (stage->shuffle_read_bytes > 0 && sql && (partitions > 1 || configured <= 1)) {
         if (configured < found->value[WANTED]) {
             pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
         } else if (partitions < configured && pyro_stage_was_coalesced(app, stage)) {

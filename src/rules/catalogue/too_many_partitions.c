@@ -16,6 +16,7 @@ enum {
     TARGET_MS,
     TARGET_BYTES,
     TARGET_WAVES,
+    PARTS_MIN,
     SAVING_MIN_MS,
     SAVING_MIN_SHARE
 };
@@ -34,13 +35,56 @@ static const struct pyro_threshold thresholds[] = {
     [TARGET_BYTES] = {"target_bytes", 64.0 * 1024 * 1024, "bytes",
                       "... or has at least this much data; stages whose tasks read more get no finding"},
     [TARGET_WAVES] = {"target_waves", 2, "ratio", "... in at least this many waves: fewer leave slots idle at the end"},
+    [PARTS_MIN] = {"parts_min", 2, "ratio",
+                   "Without a shuffle to read: minimum number of tasks per file. Many whole files belong to "
+                   "small-input-files"},
     [SAVING_MIN_MS] = {"saving_ms_min", 1000, "ms", "Quiet below"},
     [SAVING_MIN_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the saving is a smaller share of the wall time"},
 };
 
 enum { MEDIAN_MS, OVERHEAD_SHARE, WANTED, FIXED_MS };
 
-/* Input of many small files is the matter of small-input-files. */
+#define SPLIT        "spark.sql.files.maxPartitionBytes"
+#define LEAST_SPLITS "spark.sql.files.minPartitionNum"
+#define SPLIT_BYTES  (128.0 * 1024 * 1024) /* Spark's default */
+
+/* Files that the scans of a query read; the metrics stand in the order of queries. 0: the plan does not say. */
+static double files_read(const struct pyro_app *app, int64_t sql)
+{
+    const struct pyro_sql_metric *metrics = app->sql_metrics.items;
+    size_t low = 0, high = app->sql_metrics.count;
+    double files = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (metrics[middle].sql < sql)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < app->sql_metrics.count && metrics[low].sql == sql; low++)
+        if (pyro_slice_is(metrics[low].name, "number of files read"))
+            files += fmax(pyro_real(metrics[low].value), 0);
+    return files;
+}
+
+static bool reads_files(const struct pyro_stage *stage)
+{
+    return pyro_real(stage->input_bytes) > 0 && pyro_real(stage->shuffle_read_bytes) <= 0;
+}
+
+/* Its tasks read parts of files that somebody made small. Input of many small files is the matter of small-input-files,
+ * and where every setting is Spark's own, the parts are as large as the slots need them. */
+static bool cuts_files(struct pyro_rule_context *context, const struct pyro_stage *stage)
+{
+    const struct pyro_app *app = context->app;
+    if (!pyro_stage_is_sql(stage) || !reads_files(stage))
+        return false;
+    if (!pyro_app_property(app, SPLIT).ptr && !pyro_app_property(app, LEAST_SPLITS).ptr)
+        return false;
+    double files = files_read(app, stage->sql);
+    return files > 0 && pyro_real(stage->tasks) >= pyro_limit(context, PARTS_MIN) * files;
+}
+
 static bool is_candidate(struct pyro_rule_context *context, const struct pyro_stage *stage)
 {
     double tasks = pyro_real(stage->tasks) - pyro_real(stage->failed_tasks), bytes = pyro_stage_read_bytes(stage);
@@ -52,8 +96,8 @@ static bool is_candidate(struct pyro_rule_context *context, const struct pyro_st
         return false;
     return tasks >= pyro_limit(context, TASKS_MIN) &&
            tasks >= pyro_limit(context, WAVES_MIN) * pyro_stage_slots(context->app, stage) &&
-           bytes / tasks < pyro_limit(context, TARGET_BYTES) &&
-           pyro_real(stage->input_bytes) <= pyro_real(stage->shuffle_read_bytes) && stage->completed_ms != PYRO_NONE;
+           bytes / tasks < pyro_limit(context, TARGET_BYTES) && stage->completed_ms != PYRO_NONE &&
+           (pyro_real(stage->input_bytes) <= pyro_real(stage->shuffle_read_bytes) || cuts_files(context, stage));
 }
 
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, size_t row)
@@ -88,12 +132,40 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     found->value[FIXED_MS] = fixed;
 }
 
+/* What made the parts of its files small. */
+static void advise_splits(struct pyro_rule_context *context, struct pyro_finding *finding, const char *number,
+                          const char *verify)
+{
+    const struct pyro_app *app = context->app;
+    double split = pyro_real(pyro_app_property_size(app, SPLIT, 1, (int64_t)SPLIT_BYTES));
+    if (split < SPLIT_BYTES) {
+        struct pyro_advice *advice = pyro_finding_advise(
+            context, finding,
+            pyro_say(context, "Let a task read up to 128 MiB of files, Spark's default, instead of %s: about %s tasks.",
+                     pyro_say_bytes(context, split), number),
+            verify);
+        pyro_advice_set(context, advice, SPLIT, PYRO_SLICE_LITERAL("128m"));
+    }
+    if (pyro_app_property(app, LEAST_SPLITS).ptr) {
+        struct pyro_advice *advice = pyro_finding_advise(
+            context, finding,
+            pyro_say(context, "Do not ask for more parts of files than that: %s is " LEAST_SPLITS " now.",
+                     pyro_say_text(context, pyro_app_property(app, LEAST_SPLITS), 20)),
+            verify);
+        pyro_advice_set(context, advice, LEAST_SPLITS, pyro_slice_from(number));
+    }
+}
+
 static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_case *found)
 {
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     const char *verify =
         "In the next run the median task of this stage works for about a second, and the stage is shorter.";
+    if (pyro_stage_is_sql(stage) && reads_files(stage)) {
+        advise_splits(context, finding, pyro_say(context, "%.0f", found->value[WANTED]).ptr, verify);
+        return;
+    }
     struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
     bool sql = pyro_stage_is_sql(stage);
     if (sql && stage->shuffle_read_bytes > 0 && pyro_app_spark_at_least(app, 3, 0) &&
@@ -155,10 +227,13 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         return PYRO_VERDICT_NOT_APPLICABLE;
     struct pyro_cases cases = {0};
     double least = fmax(pyro_limit(context, SAVING_MIN_MS), pyro_limit(context, SAVING_MIN_SHARE) * pyro_app_wall(app));
+    /* Other settings cut files than shuffles, also where both are at one call site. */
+    struct pyro_cases files = {0};
     for (size_t i = 0; i < app->stages.count && !context->failed; i++)
         if (is_candidate(context, &app->stages.items[i]))
-            examine(context, &cases, i);
+            examine(context, reads_files(&app->stages.items[i]) ? &files : &cases, i);
     pyro_cases_report(context, &cases, least, report);
+    pyro_cases_report(context, &files, least, report);
     return PYRO_VERDICT_QUIET;
 }
 

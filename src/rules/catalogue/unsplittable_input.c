@@ -194,7 +194,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
         double count = fmax(one->value[SLOTS], ceil(one->value[BYTES] / fmax(one->value[SPLIT], 1)));
         count = fmin(fmax(count, one->value[TASKS]), 100000);
         count = ceil(count / fmax(one->value[SLOTS], 1)) * fmax(one->value[SLOTS], 1); /* files of one size, in waves */
-        pyro_remedy_repartition(context, finding, one->stage, pyro_whole(count));
+        pyro_remedy_split(context, finding, one->stage, pyro_whole(count));
     }
 }
 

@@ -110,20 +110,40 @@ struct pyro_slice pyro_telling_line(struct pyro_slice text)
     return told;
 }
 
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Takes the word at *at off a text. Whether it names one thing of many: it has a digit, or is a group of a UUID, which
+ * may be letters only ("3f2a-beef-..."). */
+static bool take_word(struct pyro_slice text, size_t *at)
+{
+    size_t first = *at;
+    bool digit = false, hexadecimal = true;
+    for (; *at < text.len && is_word(text.ptr[*at]); (*at)++) {
+        digit |= isdigit((unsigned char)text.ptr[*at]) != 0;
+        hexadecimal &= isxdigit((unsigned char)text.ptr[*at]) != 0;
+    }
+    size_t len = *at - first;
+    bool hyphen = (first > 0 && text.ptr[first - 1] == '-') || (*at < text.len && text.ptr[*at] == '-');
+    return digit || (hexadecimal && hyphen && (len == 4 || len == 8 || len == 12));
+}
+
 bool pyro_same_message(struct pyro_slice a, struct pyro_slice b)
 {
     size_t i = 0, k = 0;
     while (i < a.len && k < b.len && i < PYRO_CAUSE_BYTES) {
-        bool da = isdigit((unsigned char)a.ptr[i]), db = isdigit((unsigned char)b.ptr[k]);
-        if (da && db) {
-            while (i < a.len && isdigit((unsigned char)a.ptr[i]))
-                i++;
-            while (k < b.len && isdigit((unsigned char)b.ptr[k]))
-                k++;
-            continue;
-        }
-        if (a.ptr[i++] != b.ptr[k++])
+        if (is_word(a.ptr[i]) && is_word(b.ptr[k])) {
+            struct pyro_slice one = {a.ptr + i, i}, other = {b.ptr + k, k};
+            bool any = take_word(a, &i), like = take_word(b, &k);
+            one.len = i - one.len;
+            other.len = k - other.len;
+            if (!(any && like) && !pyro_slice_eq(one, other))
+                return false;
+        } else if (a.ptr[i++] != b.ptr[k++]) {
             return false;
+        }
     }
     bool end_a = i >= a.len || i >= PYRO_CAUSE_BYTES;
     bool end_b = k >= b.len || k >= PYRO_CAUSE_BYTES;

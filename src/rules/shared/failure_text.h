@@ -21,7 +21,8 @@ struct pyro_root_cause pyro_root_cause(struct pyro_slice text);
 
 /* The line that says what happened: the first one, but of a Python traceback its last one that is not indented. */
 struct pyro_slice pyro_telling_line(struct pyro_slice text);
-/* Digits aside: "record in partition 3" and "... 8" are one cause. */
+/* Numbers, addresses and ids aside: "record in partition 3" and "... 8" are one cause, and so are "Row@1f2a" and
+ * "Row@77b0". */
 bool pyro_same_message(struct pyro_slice a, struct pyro_slice b);
 /* What to do about an exception of that name and message: one sentence. */
 const char *pyro_failure_advice(struct pyro_slice name, struct pyro_slice message);

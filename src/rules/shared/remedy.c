@@ -56,6 +56,13 @@ void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_find
         add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_REPARTITION, .row = stage, .count = count});
 }
 
+void pyro_remedy_split(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, int64_t count)
+{
+    if (count > 0)
+        add(context, finding,
+            (struct pyro_edit){.kind = PYRO_EDIT_REPARTITION, .row = stage, .count = count, .factor = 1});
+}
+
 void pyro_remedy_skip(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage)
 {
     add(context, finding, (struct pyro_edit){.kind = PYRO_EDIT_SKIP_STAGE, .row = stage});

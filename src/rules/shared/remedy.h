@@ -20,6 +20,8 @@ void pyro_remedy_stage(struct pyro_rule_context *context, struct pyro_finding *f
 /* Stage row `stage` would run `count` tasks; what they take, predict/tasks.c knows. */
 void pyro_remedy_repartition(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage,
                              int64_t count);
+/* The same, and its input is written so that as many tasks can read it: no shuffle is needed for that. */
+void pyro_remedy_split(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage, int64_t count);
 /* Stage row `stage` would not run at all. */
 void pyro_remedy_skip(struct pyro_rule_context *context, struct pyro_finding *finding, size_t stage);
 /* Time of the driver between jobs and stages in [from_ms, to_ms) would pass in `factor` of it. */

@@ -1,4 +1,6 @@
 /* task-failures, executor-lost and resource-wait. */
+#include <stdio.h>
+
 #include "base/intern.h"
 #include "scene.h"
 
@@ -44,6 +46,42 @@ static void test_task_failures_group_by_message(void **state)
     assert_non_null(pyro_slice_find(finding->cause, "ValueError: row 12"));
     assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
     assert_int_equal(scene.diagnosis->finding_count, 1);
+    scene_free(&scene);
+}
+
+/* Fails every other task, each with a message of its own: an address and an id. */
+static void fails_apart(struct fixture_task *task, unsigned index, void *context)
+{
+    static char messages[32][96], ids[32][12];
+    static unsigned number;
+    struct failing *failing = context;
+    unsigned mine = number++ % 32;
+    fails(task, index, context);
+    if (index % failing->every != 0)
+        return;
+    struct pyro_failure *failure = &failing->app->failures.items[failing->app->failures.count - 1];
+    snprintf(messages[mine], sizeof(messages[mine]), "cannot lock Row@%x for 3f2a%04x-beef-4d0c-abcd-00aa%08x",
+             0x1f00 + 77 * mine, mine, 31 * mine);
+    snprintf(ids[mine], sizeof(ids[mine]), "%lld", (long long)task->row[PYRO_TASK_id]);
+    failure->message = pyro_slice_from(messages[mine]);
+    failure->id = pyro_slice_from(ids[mine]);
+}
+
+/* One exception in two stages is one finding, where most of it is; attempts are counted, not shared out. */
+static void test_one_cause_in_two_stages(void **state)
+{
+    (void)state;
+    struct scene scene = scene_new(2, 2);
+    struct failing failing = {scene.app, "ExceptionFailure", 4, 0};
+    scene_stage(&scene, 8, &two_s, 1, fails_apart, &failing);
+    scene_stage(&scene, 20, &two_s, 1, fails_apart, &failing);
+    scene_end(&scene);
+    const struct pyro_finding *finding = scene_finding(&scene, "task-failures");
+    assert_non_null(finding);
+    assert_int_equal(scene.diagnosis->finding_count, 1);
+    assert_non_null(pyro_slice_find(finding->cause, "7 task attempts in 2 stages failed with "));
+    assert_non_null(pyro_slice_find(finding->cause, "discarded 14.0 s of work"));
+    assert_int_equal(finding->stage, 2);
     scene_free(&scene);
 }
 
@@ -314,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_task_failures_group_by_message),
+        cmocka_unit_test(test_one_cause_in_two_stages),
         cmocka_unit_test(test_failed_attempts_cost_their_time),
         cmocka_unit_test(test_third_failure_of_four_is_near_the_end),
         cmocka_unit_test(test_one_failure_of_many_is_low),

@@ -77,6 +77,24 @@ static void test_small_output_files_fires(void **state)
     scene_free(&scene);
 }
 
+/* A tiny file in each of many directories: the column has too many values. */
+static void test_too_many_directories(void **state)
+{
+    (void)state;
+    struct scene scene = written(400, 4 * MIB, 400);
+    const struct pyro_finding *finding = scene_finding(&scene, "small-output-files");
+    assert_non_null(finding);
+    assert_int_equal(finding->severity, PYRO_SEVERITY_MODERATE);
+    assert_int_equal(finding->advice_count, 1);
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "coarser column"));
+    assert_non_null(pyro_slice_find(finding->cause, "into 400 directories. One file is enough."));
+    assert_null(pyro_slice_find(finding->cause, "each of"));
+    scene_free(&scene);
+    scene = written(400, 4000 * MIB, 400); /* 10 MiB each */
+    scene_quiet(&scene, "small-output-files");
+    scene_free(&scene);
+}
+
 static void test_small_output_files_is_quiet(void **state)
 {
     (void)state;
@@ -436,17 +454,39 @@ static void test_full_scan(void **state)
     scene_free(&scene);
 }
 
-static struct scene called(const char *name, int64_t rows, int64_t cpu_percent)
+static struct scene called_as(const char *name, const char *detail, int64_t rows, int64_t cpu_percent)
 {
     struct scene scene = scene_new(2, 2);
     scene_query(&scene, 7);
     int64_t at = stage(&scene, 8, ten_s, (struct work){10 * MIB, 0, cpu_percent});
     scene_node(&scene, -1, "HashAggregate", NULL, NULL);
-    scene_node(&scene, 0, name, "BatchEvalPython [label(text#43)#59], [pythonUDF0#71]", NULL);
+    scene_node(&scene, 0, name, detail, NULL);
     scene_metric(&scene, at, "number of output rows", rows);
     scene_metric(&scene, at, "data sent to Python workers", rows * 100);
     scene_end(&scene);
     return scene;
+}
+
+static struct scene called(const char *name, int64_t rows, int64_t cpu_percent)
+{
+    return called_as(name, "BatchEvalPython [label(text#43)#59], [pythonUDF0#71]", rows, cpu_percent);
+}
+
+/* Spark 4 sends the rows of a plain function over Arrow, but calls it for each; a pandas_udf gets batches. */
+static void test_python_rows_over_arrow(void **state)
+{
+    (void)state;
+    struct scene scene =
+        called_as("ArrowEvalPython", "ArrowEvalPython [label(text#43)#59], [pythonUDF0#71], 101", 2000000, 10);
+    const struct pyro_finding *finding = scene_finding(&scene, "python-udf");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->cause, "(label)"));
+    assert_non_null(pyro_slice_find(finding->cause, "Arrow batches"));
+    assert_string_equal(scene_setting(finding, "spark.sql.execution.pythonUDF.arrow.enabled"), "");
+    scene_free(&scene);
+    scene = called_as("ArrowEvalPython", "ArrowEvalPython [label(text#43)#59], [pythonUDF0#71], 200", 2000000, 10);
+    scene_quiet(&scene, "python-udf");
+    scene_free(&scene);
 }
 
 static void test_python_udf(void **state)
@@ -521,6 +561,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_output_files_fires),
+        cmocka_unit_test(test_too_many_directories),
         cmocka_unit_test(test_small_output_files_is_quiet),
         cmocka_unit_test(test_small_output_files_of_rdds),
         cmocka_unit_test(test_slow_commit),
@@ -533,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_compression),
         cmocka_unit_test(test_schema_inference),
         cmocka_unit_test(test_full_scan),
+        cmocka_unit_test(test_python_rows_over_arrow),
         cmocka_unit_test(test_python_udf),
         cmocka_unit_test(test_global_window),
     };

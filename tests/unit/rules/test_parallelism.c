@@ -240,6 +240,72 @@ static void test_small_input_files_needs_input(void **state)
     scene_free(&scene);
 }
 
+static void reads_a_part(struct fixture_task *task, unsigned index, void *context)
+{
+    reads(task, index, context);
+    task->row[PYRO_TASK_run_ms] = 25;
+    task->row[PYRO_TASK_cpu_ns] = 12 * 1000 * 1000;
+}
+
+/* 2,500 tasks of 40 ms read 12 files: cut so by a setting, or as Spark does of itself, or many files. */
+static struct scene cut_files(const char *split, int64_t files)
+{
+    struct scene scene = scene_new(2, 2);
+    int64_t ms = 40, each = 400 * 1024;
+    scene_stage(&scene, 2500, &ms, 1, reads_a_part, &each)->sql = 1;
+    add_metric(scene.app, "number of files read", files);
+    add_metric(scene.app, "size of files read", 2500 * each);
+    if (split)
+        fixture_property(scene.app, "spark", "spark.sql.files.maxPartitionBytes", split);
+    scene_end(&scene);
+    return scene;
+}
+
+static void test_files_cut_too_small(void **state)
+{
+    (void)state;
+    struct scene scene = cut_files("512k", 12);
+    const struct pyro_finding *finding = scene_finding(&scene, "too-many-partitions");
+    assert_non_null(finding);
+    assert_true(finding->severity >= PYRO_SEVERITY_MODERATE);
+    assert_string_equal(scene_setting(finding, "spark.sql.files.maxPartitionBytes"), "128m");
+    assert_string_equal(scene_setting(finding, "spark.sql.shuffle.partitions"), "");
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "instead of 512 KiB"));
+    scene_free(&scene);
+    scene = cut_files(NULL, 12);
+    scene_quiet(&scene, "too-many-partitions");
+    scene_free(&scene);
+    scene = cut_files("512k", 2400); /* small-input-files speaks of them */
+    scene_quiet(&scene, "too-many-partitions");
+    scene_free(&scene);
+}
+
+static void shuffled(struct fixture_task *task, unsigned index, void *context)
+{
+    (void)index;
+    (void)context;
+    task->row[PYRO_TASK_shuffle_local_bytes] = 300 * MIB;
+}
+
+/* A single task is the configured number of partitions, not an aggregate without keys. */
+static void test_one_configured_partition(void **state)
+{
+    (void)state;
+    for (int configured = 0; configured < 2; configured++) {
+        struct scene scene = scene_new(4, 2);
+        int64_t ms = 40000;
+        scene_stage(&scene, 1, &ms, 1, shuffled, NULL)->sql = 1;
+        fixture_property(scene.app, "spark", "spark.sql.adaptive.enabled", "false");
+        if (configured)
+            fixture_property(scene.app, "spark", "spark.sql.shuffle.partitions", "1");
+        scene_end(&scene);
+        const struct pyro_finding *finding = scene_finding(&scene, "too-few-partitions");
+        assert_non_null(finding);
+        assert_string_equal(scene_setting(finding, "spark.sql.shuffle.partitions"), configured ? "16" : "");
+        scene_free(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +321,8 @@ int main(void)
         cmocka_unit_test(test_too_few_partitions_fires),
         cmocka_unit_test(test_few_short_tasks_are_quiet),
         cmocka_unit_test(test_few_first_tasks_are_quiet),
+        cmocka_unit_test(test_files_cut_too_small),
+        cmocka_unit_test(test_one_configured_partition),
         cmocka_unit_test(test_small_input_files),
         cmocka_unit_test(test_small_input_files_needs_input),
     };
