@@ -8,27 +8,70 @@
  *     - 0.1 when truncated - 0.2 when compacted - 0.05 when still in progress
  *     - 0.1 when read from REST answers, and 0.1 more when the server had thrown away jobs, stages or SQL executions
  *     - min(0.4, tasks that the server had thrown away / tasks)
+ *     - min(0.3, tasks whose times contradict each other / tasks)
+ *
+ * Events that Spark was told to leave out (spark.eventLog.excludedPatterns) are not lost.
  *
  * clamped to 0.05 .. 1. A clean, complete log has exactly 1. */
 #include <math.h>
+#include <stdio.h>
 
 #include "analyze/internal.h"
+#include "base/intern.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : part > 0 ? 1.0 : 0.0;
 }
 
+/* An executor cannot run a task for longer than from its launch to its end, by the driver's clock; but clocks are set,
+ * and not exact. */
+#define RUN_TIMES_MAX 1.2
+#define RUN_MORE_MS   1000.0
+
+/* Tasks that ended before they began, or ran longer than that. */
+static uint64_t count_contradictions(const struct pyro_app *app)
+{
+    int64_t launch[PYRO_READ_ROWS], finish[PYRO_READ_ROWS], run[PYRO_READ_ROWS];
+    uint64_t found = 0;
+    for (size_t first = 0; first < app->tasks.count; first += PYRO_READ_ROWS) {
+        size_t count = app->tasks.count - first < PYRO_READ_ROWS ? app->tasks.count - first : PYRO_READ_ROWS;
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, launch);
+        pyro_task_read(&app->tasks, PYRO_TASK_finish_ms, first, count, finish);
+        pyro_task_read(&app->tasks, PYRO_TASK_run_ms, first, count, run);
+        for (size_t i = 0; i < count; i++) {
+            if (launch[i] <= 0 || finish[i] <= 0)
+                continue;
+            double lasted = (double)finish[i] - (double)launch[i];
+            found += lasted < 0 || (run[i] > 0 && (double)run[i] > RUN_TIMES_MAX * lasted + RUN_MORE_MS);
+        }
+    }
+    return found;
+}
+
+static bool note(struct pyro_app *app, const char *text)
+{
+    struct pyro_integrity *integrity = &app->integrity;
+    if (integrity->notes.count >= PYRO_NOTES_KEPT)
+        return true;
+    struct pyro_slice *kept = pyro_vec_push(&integrity->notes, app->allocator);
+    if (kept)
+        *kept = pyro_intern_slice(app->strings, pyro_slice_from(text));
+    return kept && kept->ptr;
+}
+
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error)
 {
-    (void)error;
+    char text[400];
     struct pyro_integrity *integrity = &app->integrity;
     bool over = pyro_slice_is(app->application.status, "completed") || pyro_slice_is(app->application.status, "failed");
     uint64_t lost =
         integrity->tasks_started > integrity->tasks_ended ? integrity->tasks_started - integrity->tasks_ended : 0;
+    uint64_t contradictions = count_contradictions(app);
+    struct pyro_slice excluded = pyro_app_property(app, "spark.eventLog.excludedPatterns");
     double penalty = fmin(0.5, 5 * share(integrity->bad_lines, integrity->lines));
     penalty += fmin(0.2, share(integrity->repeated_events, integrity->lines));
-    if (over)
+    if (over && !(excluded.len > 0 && integrity->tasks_ended == 0))
         penalty += fmin(0.5, share(lost, integrity->tasks_started));
     penalty += fmin(0.5, 0.2 * (double)integrity->missing_parts);
     penalty += integrity->truncated ? 0.1 : 0;
@@ -37,6 +80,24 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += integrity->rest ? 0.1 : 0;
     penalty += integrity->forgotten ? 0.1 : 0;
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
+    penalty += fmin(0.3, share(contradictions, app->tasks.count));
     integrity->confidence = fmax(0.05, 1 - penalty);
+    if (contradictions > 0) {
+        snprintf(
+            text, sizeof(text),
+            "Clocks contradict each other: %llu of %zu tasks ended before they began, or ran longer than from their "
+            "launch to their end",
+            (unsigned long long)contradictions, app->tasks.count);
+        if (!note(app, text))
+            return pyro_no_memory(error);
+    }
+    if (excluded.len > 0) {
+        snprintf(text, sizeof(text),
+                 "Spark was told to leave events out of this log (spark.eventLog.excludedPatterns=%.*s): what they say "
+                 "is unknown, but not lost",
+                 (int)(excluded.len < 150 ? excluded.len : 150), excluded.ptr);
+        if (!note(app, text))
+            return pyro_no_memory(error);
+    }
     return PYRO_OK;
 }

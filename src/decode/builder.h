@@ -73,7 +73,6 @@ struct pyro_executor_peaks {
     int64_t values[PYRO_PEAK_COUNT];
 };
 
-enum { PYRO_NOTES_KEPT = 100 };
 
 struct pyro_builder {
     const struct pyro_allocator *allocator;

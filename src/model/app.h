@@ -45,7 +45,7 @@ struct pyro_integrity {
     PYRO_VEC(struct pyro_slice) notes; /* one line each: damage found, with its place */
 };
 
-enum { PYRO_REJECTS_KEPT = 1000 };
+enum { PYRO_REJECTS_KEPT = 1000, PYRO_NOTES_KEPT = 100 };
 
 /* A plan that adaptive execution replaced, without metrics: earlier_nodes [first_node, first_node + node_count),
  * parents before children. Kept where PYRO_WANT_PLAN_CHANGES was asked for. */

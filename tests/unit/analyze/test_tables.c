@@ -165,6 +165,39 @@ static void ruin(struct pyro_app *app)
     app->integrity.tasks_ended = 0;
 }
 
+/* A tenth of the tasks ran for 30 s in the 10 s between their launch and their end: somebody set a clock. */
+static void set_clock(struct pyro_app *app)
+{
+    fixture_executor(app, "1", 4, 1000, PYRO_NONE);
+    fixture_stage(app, 0, 1000, 2000);
+    for (int i = 0; i < 20; i++) {
+        struct fixture_task task = fixture_task(app, 0, "1", 1000, 11000);
+        task.row[PYRO_TASK_run_ms] = i < 2 ? 30000 : 10500;
+        fixture_add(app, &task);
+    }
+}
+
+static void exclude_ends(struct pyro_app *app)
+{
+    fixture_property(app, "spark", "spark.eventLog.excludedPatterns", "SparkListenerTaskEnd");
+    app->integrity.tasks_ended = 0;
+}
+
+static void test_contradicting_clocks_and_excluded_events(void **state)
+{
+    (void)state;
+    assert_int_equal(lround(1000 * confidence_of(set_clock)), 900);
+    assert_int_equal(lround(1000 * confidence_of(exclude_ends)), 1000);
+    struct pyro_app *app = fixture_app(1000, 12000);
+    set_clock(app);
+    exclude_ends(app);
+    fixture_analyze(app);
+    assert_int_equal(app->integrity.notes.count, 2);
+    assert_non_null(pyro_slice_find(app->integrity.notes.items[0], "2 of 20 tasks"));
+    assert_non_null(pyro_slice_find(app->integrity.notes.items[1], "SparkListenerTaskEnd"));
+    pyro_app_release(app);
+}
+
 static void test_confidence(void **state)
 {
     (void)state;
@@ -177,8 +210,13 @@ static void test_confidence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantile),   cmocka_unit_test(test_stage_sums), cmocka_unit_test(test_sums_saturate),
-        cmocka_unit_test(test_cores_peak), cmocka_unit_test(test_memory),     cmocka_unit_test(test_memory_local),
+        cmocka_unit_test(test_contradicting_clocks_and_excluded_events),
+        cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_stage_sums),
+        cmocka_unit_test(test_sums_saturate),
+        cmocka_unit_test(test_cores_peak),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_local),
         cmocka_unit_test(test_confidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
