@@ -272,6 +272,7 @@ struct pyro_report_options {
      * page has neither. pyro_page_document() writes both. */
     pyro_document_function *document;
     void *document_context;
+    int brief; /* 1: text is the head, the plan and one line for each finding, at most 25 lines */
 };
 
 struct pyro_page_options {
@@ -532,6 +533,11 @@ PYRO_API void pyro_prices_free(pyro_prices *prices);
 /* Adds the rows of a sheet, which replace earlier ones. PYRO_ERROR_INPUT: it cannot be read, or is not well-formed.
  * PYRO_ERROR_ARGUMENT: something in it is wrong; the message has file, line and reason. */
 PYRO_API enum pyro_status pyro_prices_read(pyro_prices *prices, const char *path, struct pyro_error *error);
+
+/* Takes this instance type and region for the nodes of all that is priced afterwards, instead of the log's. NULL: no
+ * change. Options of a question that name others take precedence. */
+PYRO_API enum pyro_status pyro_prices_choose_nodes(pyro_prices *prices, const char *instance, const char *region,
+                                                   struct pyro_error *error);
 
 /* What applications allocated, how they used it and what that costs (docs/cost.md): one document for all of them. */
 typedef struct pyro_costs pyro_costs;

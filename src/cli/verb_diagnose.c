@@ -61,6 +61,7 @@ static bool parse(struct diagnose *state)
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
         return false;
     state->report.details = cli_value(call, "details") != NULL;
+    state->report.brief = cli_value(call, "brief") != NULL;
     if (cli_value(call, "name") != NULL && cli_store_url(call) == NULL) {
         cli_usage_error(call->verb, "--name names a run in a store; give --store as well");
         return false;
@@ -244,12 +245,15 @@ static int diagnose_all(struct diagnose *state)
 /* A sheet of the user's, or the built-in ones alone. */
 static int open_prices(struct diagnose *state)
 {
-    const char *path = cli_value(state->call, "prices");
-    if (path == NULL)
+    const char *path = cli_value(state->call, "prices"), *instance = cli_value(state->call, "instance"),
+               *region = cli_value(state->call, "region");
+    if (path == NULL && instance == NULL && region == NULL)
         return CLI_EXIT_OK;
     enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
-    if (status == PYRO_OK && strcmp(path, "builtin") != 0)
+    if (status == PYRO_OK && path != NULL && strcmp(path, "builtin") != 0)
         status = pyro_prices_read(state->prices, path, &state->error);
+    if (status == PYRO_OK)
+        status = pyro_prices_choose_nodes(state->prices, instance, region, &state->error);
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);
 }
 
@@ -310,6 +314,9 @@ static const struct cli_option options[] = {
     {"prices", 'p', "FILE", NULL, NULL,
      "Say what the run and its findings cost. Uses this price sheet (docs/prices.md) and the price sheets that come "
      "with pyrometer; builtin: only those that come with pyrometer."},
+    {"instance", 0, "TYPE", NULL, NULL,
+     "Say what the run and its findings cost on nodes of this instance type, whatever the log says."},
+    {"region", 0, "REGION", NULL, NULL, "Use the prices of this region, whatever the log says."},
     CLI_OPTION_THREADS,
     {"tz", 0, "OFFSET", NULL, "UTC",
      "Show times at this offset from UTC (+HH:MM, -HH:MM), or in the time zone of this machine (local). JSON and CSV "
@@ -320,6 +327,8 @@ static const struct cli_option options[] = {
     {"color", 0, "WHEN", "auto always never", "auto",
      "Color the text report. auto: on a terminal, unless NO_COLOR is set or TERM is dumb."},
     {"details", 'd', NULL, NULL, NULL, "List every stage and executor in the text and Markdown reports."},
+    {"brief", 'b', NULL, NULL, NULL,
+     "Write at most 25 lines of text: the head, the recommended settings, and one line for each finding above low."},
     CLI_OPTION_STORE,
     {"name", 0, "NAME", NULL, NULL, "Call the run NAME in the store, for 'pyrometer gate --baseline NAME'."},
     CLI_OPTION_MAX_RECORD,
@@ -336,6 +345,9 @@ static const struct cli_example examples[] = {
      "One application: what took time, why, and what to change."},
     {"pyrometer diagnose --format json -o report.json spark-events/",
      "Every application in a folder, as one document."},
+    {"pyrometer diagnose --instance m5.2xlarge --region us-east-1 app.zst",
+     "What the run costs on such nodes, and what each finding saves of that."},
+    {"pyrometer diagnose --brief app.zst", "At most 25 lines: what to change, and what it saves."},
     {"pyrometer diagnose --format html -o report.html app.zst",
      "The page that pyrometer serve shows, in one file that needs no server and no network."},
     {"zstd -dc app.zst | pyrometer diagnose -", "A log from a pipe. (Compressed logs can be named directly.)"},

@@ -117,12 +117,14 @@ static void limit_memory(uint64_t memory)
 static int open_prices(const struct cli_call *call, pyro_prices **ret)
 {
     struct pyro_error error = {.size = sizeof(error)};
-    const char *path;
+    const char *path, *instance = cli_value(call, "instance"), *region = cli_value(call, "region");
     enum pyro_status status = PYRO_OK;
-    if (cli_value(call, "prices") != NULL)
+    if (cli_value(call, "prices") != NULL || instance != NULL || region != NULL)
         status = pyro_prices_new(NULL, ret, &error);
     for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
         status = pyro_prices_read(*ret, path, &error);
+    if (status == PYRO_OK && *ret != NULL)
+        status = pyro_prices_choose_nodes(*ret, instance, region, &error);
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
@@ -350,6 +352,9 @@ static const struct cli_option options[] = {
     {"prices", 'P', "FILE...", NULL, NULL,
      "Show in reports what runs cost, with the prices of this file. They take precedence over the prices that come "
      "with pyrometer (docs/prices.md). May be given several times."},
+    {"instance", 0, "TYPE", NULL, NULL,
+     "Show in reports what runs cost on nodes of this instance type, whatever their logs say."},
+    {"region", 0, "REGION", NULL, NULL, "Use the prices of this region, whatever the logs say."},
     CLI_OPTION_HELP,
     {0},
 };

@@ -434,6 +434,10 @@ enum pyro_status pyro_cost_price(struct pyro_cost *cost, const struct pyro_price
     struct pyro_money *money = &cost->money;
     bill.instance = options && options->instance ? pyro_slice_from(options->instance) : cost->place.instance.text;
     bill.driver_instance = options && options->instance ? bill.instance : cost->place.driver_instance.text;
+    if (prices->chosen_instance.ptr && !(options && options->instance))
+        bill.instance = bill.driver_instance = prices->chosen_instance;
+    if (prices->chosen_region.ptr && !(options && options->region))
+        bill.region = prices->chosen_region;
     if (!bill.instance.ptr) {
         bill.instance = prices->node_instance;
         bill.driver_instance = prices->driver_instance;

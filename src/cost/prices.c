@@ -292,6 +292,25 @@ enum pyro_status pyro_prices_read(struct pyro_prices *prices, const char *path, 
     return status;
 }
 
+static bool keep(struct pyro_prices *prices, const char *text, struct pyro_slice *ret)
+{
+    if (!text)
+        return true;
+    *ret = pyro_arena_copy(&prices->arena, pyro_slice_from(text));
+    return ret->ptr != NULL;
+}
+
+enum pyro_status pyro_prices_choose_nodes(struct pyro_prices *prices, const char *instance, const char *region,
+                                          struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!prices)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the prices are missing");
+    return keep(prices, instance, &prices->chosen_instance) && keep(prices, region, &prices->chosen_region)
+               ? PYRO_OK
+               : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the prices");
+}
+
 void pyro_prices_free(struct pyro_prices *prices)
 {
     if (!prices)

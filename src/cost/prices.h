@@ -38,6 +38,8 @@ struct pyro_prices {
     PYRO_VEC(struct pyro_rate) rates;
     /* What nodes are where the log does not say; null: nobody says. */
     struct pyro_slice node_instance, driver_instance, node_region;
+    /* What they are taken for whatever the log says; null: nothing was chosen. */
+    struct pyro_slice chosen_instance, chosen_region;
 };
 
 /* Adds the rows of a sheet; `name` stands for it in errors. */

@@ -323,7 +323,7 @@ def test_a_diagnosis_with_prices(pyrometer: Command, tmp_path: Path, compressed_
         assert finding["saves"]["cost"] == pytest.approx(base - scenario["cost"], abs=0.01 * base)
     assert report["plan"]["cost"] < cost["money"]["total"]
     text = pyrometer("diagnose", "--prices", sheet, compressed_log).stdout
-    assert "COST\nCurrent: 1 x r5.2xlarge = $" in text
+    assert "COST OPTIMIZATION\nCurrent: 1 x r5.2xlarge = $" in text
     builtin = json.loads(pyrometer("diagnose", "-f", "json", "--prices", "builtin", compressed_log).stdout)
     assert not builtin["cost"]["money"]["known"]
     assert pyrometer("diagnose", "--prices", "nowhere.yaml", compressed_log).returncode == 3

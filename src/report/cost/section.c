@@ -250,6 +250,8 @@ void pyro_section_money(struct pyro_section *section, const struct pyro_diagnosi
                         const struct pyro_report_options *options)
 {
     (void)options;
-    if (diagnosis->cost)
-        pyro_cost_section(section, diagnosis->cost);
+    if (!diagnosis->cost)
+        return;
+    pyro_cost_section(section, diagnosis->cost);
+    section->title = "Cost optimization";
 }

@@ -6,6 +6,7 @@
 #include "report/cost/cost.h"
 #include "report/diagnosis/json_parts.h"
 #include "report/renderers.h"
+#include "report/shared/failure.h"
 
 static void write_application(struct pyro_json *json, const struct pyro_app *app)
 {
@@ -24,6 +25,32 @@ static void write_application(struct pyro_json *json, const struct pyro_app *app
     pyro_json_text(json, "status", row->status);
     pyro_json_int(json, "exit_code", row->exit_code);
     pyro_json_end(json, '}');
+}
+
+/* Null where the application did not fail. */
+static void write_failure(struct pyro_json *json, const struct pyro_diagnosis *diagnosis)
+{
+    const struct pyro_app *app = diagnosis->app;
+    struct pyro_app_failure failure = pyro_app_failure(diagnosis);
+    pyro_json_line(json);
+    if (!failure.failed) {
+        pyro_json_null(json, "failure");
+        return;
+    }
+    struct pyro_strbuf frame;
+    pyro_strbuf_init(&frame, json->output->buffer.allocator);
+    pyro_fact_frame(&frame, failure.root.frame);
+    pyro_json_begin(json, "failure", '{');
+    pyro_json_text(json, "exception", failure.root.name);
+    pyro_json_text(json, "message", failure.root.message);
+    pyro_json_text(json, "frame", frame.len ? pyro_strbuf_slice(&frame) : PYRO_SLICE_NULL);
+    pyro_json_int(json, "job", failure.job ? failure.job->id : PYRO_NONE);
+    pyro_json_int(json, "stage", failure.stage >= 0 ? app->stages.items[failure.stage].id : PYRO_NONE);
+    pyro_json_int(json, "failed_tasks", failure.stage >= 0 ? (int64_t)failure.tasks : PYRO_NONE);
+    pyro_json_text(json, "finding", failure.finding ? failure.finding->id : PYRO_SLICE_NULL);
+    pyro_json_end(json, '}');
+    json->output->buffer.failed |= frame.failed;
+    pyro_strbuf_done(&frame);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -233,6 +260,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     write_replay(json, &diagnosis->replay);
     pyro_json_configuration(json, diagnosis);
     pyro_json_profile(json, diagnosis);
+    write_failure(json, diagnosis);
     pyro_json_end(json, '}');
 }
 

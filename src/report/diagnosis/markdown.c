@@ -1,8 +1,10 @@
 /* The same report as GitHub-flavoured Markdown. */
+#include "report/cost/cost.h"
 #include "report/renderers.h"
 #include "report/shared/draw.h"
 #include "report/shared/escape.h"
 #include "report/shared/facts.h"
+#include "report/shared/failure.h"
 #include "report/shared/humanize.h"
 
 static void add_line(struct pyro_strbuf *out, const char *first, const struct pyro_strbuf *text)
@@ -38,6 +40,18 @@ static void write_title(struct pyro_strbuf *out, const struct pyro_diagnosis *di
         pyro_human_count(out, counts[i]);
     }
     pyro_strbuf_add_text(out, " |\n\n");
+    const struct pyro_cost *cost = diagnosis->cost;
+    if (cost && cost->money.known) {
+        pyro_strbuf_add_text(out, "Cost: ");
+        pyro_human_money(out, cost->money.micros, cost->money.currency);
+        pyro_strbuf_add_text(out, "\n\n");
+    }
+    pyro_strbuf_clear(line);
+    pyro_fact_failure(line, diagnosis);
+    if (line->len) {
+        add_line(out, "", line);
+        pyro_strbuf_add_char(out, '\n');
+    }
     pyro_strbuf_clear(line);
     pyro_fact_verdict(line, diagnosis);
     pyro_strbuf_add_text(out, "**");

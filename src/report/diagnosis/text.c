@@ -1,21 +1,29 @@
 /* The report for people. */
+#include "report/cost/cost.h"
 #include "report/renderers.h"
 #include "report/shared/draw.h"
 #include "report/shared/escape.h"
 #include "report/shared/facts.h"
+#include "report/shared/failure.h"
 #include "report/shared/humanize.h"
 
-enum { LOW_SHOWN = 10 };
+enum { LOW_SHOWN = 10, BRIEF_LINES = 25 };
 
-static void write_title(struct pyro_page *page, const struct pyro_app *app, const struct pyro_report_options *options,
-                        struct pyro_strbuf *line)
+static void write_title(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
+                        const struct pyro_report_options *options, struct pyro_strbuf *line)
 {
+    const struct pyro_app *app = diagnosis->app;
     const struct pyro_application_row *row = &app->application;
+    const struct pyro_cost *cost = diagnosis->cost;
     pyro_page_heading(page, PYRO_SLICE_LITERAL("SPARK OPTIMIZATION REPORT"), '=');
     pyro_strbuf_add_text(line, "Job: ");
     pyro_add_plain(line, pyro_fact_name(app));
     pyro_strbuf_add_text(line, "    Duration: ");
     pyro_human_ms(line, row->duration_ms);
+    if (cost && cost->money.known) {
+        pyro_strbuf_add_text(line, "    Cost: ");
+        pyro_human_money(line, cost->money.micros, cost->money.currency);
+    }
     pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
 
     pyro_strbuf_clear(line);
@@ -224,6 +232,93 @@ void pyro_text_section(struct pyro_page *page, const struct pyro_section *sectio
     }
 }
 
+static void write_verdict(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, struct pyro_strbuf *line)
+{
+    pyro_page_blank(page);
+    pyro_strbuf_clear(line);
+    pyro_fact_failure(line, diagnosis);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_BAD, "", pyro_strbuf_slice(line));
+    pyro_strbuf_clear(line);
+    pyro_fact_verdict(line, diagnosis);
+    bool good = line->data && !strncmp(line->data, "No findings", 11);
+    pyro_page_wrap(page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(line));
+    for (int code = 0; code < 2; code++) {
+        pyro_strbuf_clear(line);
+        pyro_fact_plan(line, diagnosis, code == 1);
+        if (line->len)
+            pyro_page_wrap(page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(line));
+    }
+}
+
+static size_t lines_since(const struct pyro_strbuf *text, size_t from)
+{
+    size_t lines = 0;
+    for (size_t i = from; i < text->len; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
+/* "1. severe: Data skew, stage 17" and what it saves, on one line. */
+static void write_brief_finding(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
+                                const struct pyro_finding *finding, size_t number, struct pyro_strbuf *line)
+{
+    struct pyro_strbuf right;
+    pyro_strbuf_init(&right, line->allocator);
+    pyro_fact_saves(&right, diagnosis->app, finding);
+    pyro_strbuf_clear(line);
+    pyro_strbuf_printf(line, "%zu. %s: ", number, pyro_severity_name(finding->severity));
+    pyro_strbuf_add_slice(line, finding->title);
+    if (finding->stage != PYRO_NONE)
+        pyro_strbuf_printf(line, ", stage %lld", (long long)finding->stage);
+    pyro_page_ends(page, severity_style(finding->severity), pyro_strbuf_slice(line), pyro_strbuf_slice(&right));
+    line->failed |= right.failed;
+    pyro_strbuf_done(&right);
+}
+
+/* Settings to copy, then findings above low; what has no room is counted. `from`: where the report begins. */
+static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t from,
+                        struct pyro_strbuf *line)
+{
+    const struct pyro_strbuf *text = &page->output->buffer;
+    if (diagnosis->config_change_count)
+        pyro_page_blank(page);
+    size_t shown = 0, number = 0;
+    for (; shown < diagnosis->config_change_count && lines_since(text, from) < BRIEF_LINES / 2; shown++) {
+        pyro_strbuf_clear(line);
+        pyro_strbuf_add_slice(line, diagnosis->config_changes[shown].key);
+        pyro_strbuf_add_char(line, '=');
+        pyro_strbuf_add_slice(line, diagnosis->config_changes[shown].value);
+        pyro_page_whole(page, pyro_strbuf_slice(line));
+    }
+    size_t hidden = 0, settings = diagnosis->config_change_count - shown;
+    for (int severity = PYRO_SEVERITY_CRITICAL; severity > PYRO_SEVERITY_LOW; severity--)
+        for (size_t i = 0; i < diagnosis->finding_count; i++) {
+            const struct pyro_finding *finding = &diagnosis->findings[i];
+            if ((int)finding->severity != severity || finding->folded)
+                continue;
+            if (!number++)
+                pyro_page_blank(page);
+            size_t before = page->output->buffer.len;
+            if (!hidden)
+                write_brief_finding(page, diagnosis, finding, number, line);
+            /* How many lines it takes depends on the width; the last two say what has no room. */
+            if (hidden || lines_since(text, from) > BRIEF_LINES - 2) {
+                page->output->buffer.len = before;
+                hidden++;
+            }
+        }
+    if (!hidden && !settings)
+        return;
+    pyro_strbuf_clear(line);
+    if (hidden)
+        pyro_strbuf_printf(line, "%zu more finding%s", hidden, hidden == 1 ? "" : "s");
+    if (settings)
+        pyro_strbuf_printf(line, "%s%zu more setting%s", hidden ? ", " : "", settings, settings == 1 ? "" : "s");
+    pyro_strbuf_add_text(line, ": see the report without --brief.");
+    pyro_page_wrap(page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(line));
+}
+
 static void text_report(struct pyro_output *output, const struct pyro_diagnosis *diagnosis,
                         const struct pyro_report_options *options, size_t index, bool many)
 {
@@ -234,17 +329,15 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     pyro_strbuf_init(&line, output->buffer.allocator);
     if (index)
         pyro_strbuf_add_text(&output->buffer, "\n\n");
-    write_title(&page, diagnosis->app, options, &line);
-    pyro_page_blank(&page);
-    pyro_strbuf_clear(&line);
-    pyro_fact_verdict(&line, diagnosis);
-    bool good = line.data && !strncmp(line.data, "No findings", 11);
-    pyro_page_wrap(&page, good ? PYRO_STYLE_GOOD : PYRO_STYLE_HEADING, "", pyro_strbuf_slice(&line));
-    for (int code = 0; code < 2; code++) {
-        pyro_strbuf_clear(&line);
-        pyro_fact_plan(&line, diagnosis, code == 1);
-        if (line.len)
-            pyro_page_wrap(&page, PYRO_STYLE_NONE, "", pyro_strbuf_slice(&line));
+    size_t from = output->buffer.len;
+    write_title(&page, diagnosis, options, &line);
+    write_verdict(&page, diagnosis, &line);
+    if (options->brief) {
+        write_brief(&page, diagnosis, from, &line);
+        output->buffer.failed |= line.failed;
+        pyro_strbuf_done(&line);
+        pyro_page_done(&page);
+        return;
     }
     pyro_strbuf_clear(&line);
     pyro_strbuf_add_text(&line, "Checked ");

@@ -198,6 +198,15 @@ export interface Report {
     rules: Record<string, string>;
     rejects: Reject[];
     suppressed: { id: string; rule: string; reason: Null<string> }[];
+    failure: Null<{
+        exception: Null<string>;
+        message: Null<string>;
+        frame: Null<string>;
+        job: Null<number>;
+        stage: Null<number>;
+        failed_tasks: Null<number>;
+        finding: Null<string>;
+    }>;
     replay: {
         measured_ms: Null<number>;
         replayed_ms: Null<number>;

@@ -176,11 +176,36 @@ function Plans({ report, place }: { report: Report; place: Place }) {
     );
 }
 
+/** Why the application failed, before everything else. */
+function Failure({ report, place }: { report: Report; place: Place }) {
+    const { failure } = report;
+    if (!failure || failure.job === null) return null;
+    const what = [failure.exception, failure.message].filter(Boolean).join(": ") || "the log does not say why";
+    return (
+        <p class="warning" role="alert">
+            <strong>Failed: {what}</strong>
+            {failure.frame && (
+                <>
+                    , at <code>{failure.frame}</code>
+                </>
+            )}{" "}
+            (job {failure.job}
+            {failure.stage !== null && (
+                <>
+                    , <a href={link(["app", place.app, place.attempt, "stages"])}>stage {failure.stage}</a>
+                </>
+            )}
+            {failure.failed_tasks ? `, ${plural(failure.failed_tasks, "failed task")}` : ""}).
+        </p>
+    );
+}
+
 function View({ report, place, wanted }: { report: Report; place: Place; wanted: string | null }) {
     const { wall, core } = report.accounting;
     const columns = useMemo(() => stageColumns(place, report.stages), [place.app, place.attempt, report.stages]);
     return (
         <>
+            <Failure report={report} place={place} />
             <p class="lead">{verdictOf(report)}</p>
             {report.integrity.confidence < 0.9 && (
                 <p class="warning">
