@@ -11,11 +11,11 @@
 /* Of the time of a sort-merge join's tasks, what a hash join in the tasks of the larger side does without, beyond the
  * sort that the plan has the time of: deserializing both sides, comparing and copying rows. And of the time of the
  * larger side's tasks, what hashing, serializing and compressing its rows for the shuffle took. */
-#define JOIN_SPARED  0.5
+#define JOIN_SPARED  0.7
 #define WRITE_SPARED 0.15
 /* To collect a record of the smaller side on the driver, hash it and send it to the executors, before the join begins.
  */
-#define BUILD_MS 0.45e-3
+#define BUILD_MS 2e-3
 
 static void shorten(struct pyro_predict_change *change, size_t row, double lost_ms)
 {
