@@ -164,20 +164,53 @@ static bool is_worth(const struct pyro_rule_context *context, double task_ms)
            wall >= pyro_limit(context, SAVED_SHARE) * pyro_app_wall(context->app);
 }
 
+static double configured_partitions(const struct pyro_app *app)
+{
+    return pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+}
+
+/* How many partitions the shared part ended in, where adaptive execution had coalesced them; 0: it had not. */
+static double coalesced_partitions(const struct pyro_app *app, const struct pyro_plan_repeat *repeat)
+{
+    double most = 0;
+    for (size_t i = 0; i < repeat->part_count; i++) {
+        const struct pyro_stage *stage = &app->stages.items[repeat->parts[i].stage];
+        if (pyro_real(stage->shuffle_read_bytes) > 0 && pyro_stage_was_coalesced(app, stage))
+            most = fmax(most, fmax(pyro_real(stage->partitions), pyro_stage_slots(app, stage)));
+    }
+    return most > 0 && 2 * most <= configured_partitions(app) ? ceil(most) : 0;
+}
+
 static const char *const verify_text = "In the next run the Storage page lists the cached data, later jobs show it as "
                                        "a green dot in their DAG, and their stages are shorter.";
 
-static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const char *what, double times)
+/* Adaptive execution leaves the partitions of cached data as they are configured: many tiny ones where it coalesced
+ * them without the cache, and each stage that reads it has a task for each. `partitions`: what it coalesced them to; 0:
+ * it did not. */
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const char *what, double times,
+                   bool sql, double partitions)
 {
+    const char *more = "", *coalesce = "";
+    if (partitions > 0) {
+        more = pyro_say(context,
+                        " Coalesce it to about %.0f partitions first: cached data keeps the %.0f partitions that are "
+                        "configured, because adaptive execution does not coalesce them.",
+                        partitions, configured_partitions(context->app))
+                   .ptr;
+        coalesce = pyro_say(context, ".coalesce(%.0f)", partitions).ptr;
+    }
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Persist %s before its first use and unpersist it after the last: it is used %.0f times.",
-                 what, times),
+        pyro_say(context, "Persist %s before its first use and unpersist it after the last: it is used %.0f times.%s",
+                 what, times, more),
         verify_text);
     if (advice)
-        advice->code =
-            PYRO_SLICE_LITERAL("base = source.map(parse).persist(StorageLevel.MEMORY_AND_DISK)\nfirst(base); "
-                               "second(base); third(base)\nbase.unpersist()");
+        advice->code = sql ? pyro_say(context,
+                                      "base = orders.join(items, \"id\")%s.persist()  # up to the shared operators\n"
+                                      "first(base); second(base); third(base)\nbase.unpersist()",
+                                      coalesce)
+                           : PYRO_SLICE_LITERAL("base = source.map(parse).persist(StorageLevel.MEMORY_AND_DISK)\n"
+                                                "first(base); second(base); third(base)\nbase.unpersist()");
     pyro_finding_advise(context, finding,
                         PYRO_SLICE_LITERAL("If it is far larger than the memory of the executors, write it to Parquet "
                                            "once and read the Parquet files."),
@@ -206,7 +239,8 @@ static void report_rdd(struct pyro_rule_context *context, const struct pyro_rdd_
     pyro_finding_evidence(context, finding, "times_computed", (double)count, 1, "count");
     pyro_finding_evidence(context, finding, "shared_task_ms", group->per_stage, (double)NAN, "ms");
     pyro_finding_evidence(context, finding, "repeated_task_ms", group->saved, 0, "ms");
-    advise(context, finding, group->fused ? "the RDD behind the last of these functions" : "this RDD", (double)count);
+    advise(context, finding, group->fused ? "the RDD behind the last of these functions" : "this RDD", (double)count,
+           false, 0);
     for (size_t i = group->from + 1; i < group->to; i++)
         pyro_remedy_stage(context, finding, uses[i].stage, 1 - group->per_stage / fmax(work_of(app, &uses[i]), 1));
     if (group->fused)
@@ -275,7 +309,8 @@ static void report_sql(struct pyro_rule_context *context, const struct pyro_plan
     pyro_finding_evidence(context, finding, "times_computed", (double)repeat->times, 1, "count");
     pyro_finding_evidence(context, finding, "repeated_task_ms", repeat->saved, 0, "ms");
     pyro_finding_evidence(context, finding, "operators", (double)repeat->operators, (double)NAN, "count");
-    advise(context, finding, "the DataFrame that these SQL executions start from", (double)repeat->times);
+    advise(context, finding, "the DataFrame that these SQL executions start from", (double)repeat->times, true,
+           coalesced_partitions(app, repeat));
     for (size_t i = 0; i < repeat->part_count; i++) {
         if (repeat->parts[i].factor <= 0)
             pyro_remedy_skip(context, finding, repeat->parts[i].stage);
