@@ -93,7 +93,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     }
     if (excluded.len > 0) {
         snprintf(text, sizeof(text),
-                 "Spark was told to leave events out of this log (spark.eventLog.excludedPatterns=%.*s): what they say "
+                 "Spark leaves events out of this log on purpose (spark.eventLog.excludedPatterns=%.*s): what they say "
                  "is unknown, but not lost",
                  (int)(excluded.len < 150 ? excluded.len : 150), excluded.ptr);
         if (!note(app, text))

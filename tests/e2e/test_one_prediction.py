@@ -16,7 +16,8 @@ Json = Dict[str, Any]
 
 
 def logs() -> List[Path]:
-    return log_paths(ROOT / "corpus" / "logs") + log_paths(ROOT / "tests" / "logs")
+    folders = ("corpus/logs", "corpus/whatif/logs", "corpus/loop/logs", "tests/logs")
+    return [log for folder in folders for log in log_paths(ROOT / folder)]
 
 
 def name_of(log: Path) -> str:

@@ -94,6 +94,27 @@ def test_a_report_about_one_application_opens_its_overview(
         watched.close()
 
 
+def test_a_failed_run_says_first_why(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
+    watched = Watched(browser, offline=True)
+    try:
+        path, documents = reports["job_failed_udf"]
+        failure = documents["report"]["failure"]
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        said = watched.page.inner_text("p[role=alert]")
+        assert f"Failed: {failure['exception']}: {failure['message']}, at {failure['frame']}" in said
+        assert f"stage {failure['stage']}" in said and "4 failed tasks" in said
+        watched.check()
+        path, documents = reports["data_skew"]
+        watched.open(path.as_uri() + app_route(documents, "overview"))
+        watched.page.wait_for_selector("article.finding")
+        assert watched.page.locator("p[role=alert]").count() == 0
+        watched.open(path.as_uri() + app_route(documents, "whatif"))
+        watched.page.wait_for_selector("dl.figures")
+        assert "share one host" in watched.page.inner_text("main")
+    finally:
+        watched.close()
+
+
 def test_a_report_predicts_what_it_brought_along(browser: Any, reports: Dict[str, Tuple[Path, Dict[str, Any]]]) -> None:
     path, documents = reports["data_skew"]
     whatif = documents["whatif"]

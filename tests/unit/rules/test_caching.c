@@ -124,8 +124,15 @@ static struct pyro_sql_node *add_node(struct scene *scene, int64_t sql, int64_t 
     return row;
 }
 
-/* Three queries; the aggregate over `part` is the same in all of them where that is not 0. */
-static struct scene queries(uint64_t part)
+static void shuffled(struct fixture_task *task, unsigned index, void *context)
+{
+    as_partitions(task, index, context);
+    task->row[PYRO_TASK_shuffle_local_bytes] = 1000000;
+}
+
+/* Three queries; the aggregate over `part` is the same in all of them where that is not 0. It reads files, or shuffle
+ * partitions that adaptive execution coalesced. */
+static struct scene queries(uint64_t part, bool coalesced)
 {
     struct scene scene = scene_new(2, 2);
     for (int64_t i = 0; i < 3; i++) {
@@ -139,9 +146,9 @@ static struct scene queries(uint64_t part)
         add_node(&scene, i, 1, "Exchange", own);
         add_node(&scene, i, 2, "WholeStageCodegen (1)", own + 50);
         add_node(&scene, i, 3, "HashAggregate", own + 50);
-        add_node(&scene, i, 4, "Scan parquet ", 0);
+        add_node(&scene, i, 4, coalesced ? "AQEShuffleRead" : "Scan parquet ", 0);
         add_rdd(&scene, i, NULL, "WholeStageCodegen (1)");
-        add_stage(&scene, &ids[i], 1, 5000, NULL, NULL)->sql = i;
+        add_stage(&scene, &ids[i], 1, 5000, coalesced ? shuffled : NULL, NULL)->sql = i;
         scene.app->jobs.items[scene.app->jobs.count - 1].sql = i;
     }
     return scene;
@@ -150,16 +157,26 @@ static struct scene queries(uint64_t part)
 static void test_missing_cache_of_a_plan(void **state)
 {
     (void)state;
-    struct scene scene = queries(77);
+    struct scene scene = queries(77, false);
     scene_end(&scene);
     const struct pyro_finding *finding = scene_finding(&scene, "missing-cache");
     assert_non_null(finding);
     assert_true(finding->evidence[0].value == 3);
     assert_true(finding->evidence[1].value == 80000); /* two stages that need not run */
     assert_true(finding->severity >= PYRO_SEVERITY_SEVERE);
+    assert_null(pyro_slice_find(finding->advice[0].code, "coalesce"));
     scene_free(&scene);
 
-    struct scene other = queries(0);
+    /* Adaptive execution would leave all 200 partitions in the cache. */
+    struct scene coalesced = queries(77, true);
+    scene_end(&coalesced);
+    finding = scene_finding(&coalesced, "missing-cache");
+    assert_non_null(finding);
+    assert_non_null(pyro_slice_find(finding->advice[0].code, ".coalesce(8).persist()"));
+    assert_non_null(pyro_slice_find(finding->advice[0].text, "keeps the 200 partitions"));
+    scene_free(&coalesced);
+
+    struct scene other = queries(0, false);
     scene_end(&other);
     scene_quiet(&other, "missing-cache");
     scene_free(&other);
