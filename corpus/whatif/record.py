@@ -27,12 +27,13 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "record"))
 sys.path.insert(0, str(HERE / "jobs"))
 sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(ROOT / "corpus"))
 import spark_runs as sr  # noqa: E402
-from runs import JOBS, SPARK_4, TPCH, Job, Run, options, run_of  # noqa: E402
+from runs import JOBS, TPCH, Job, Run, options, run_of  # noqa: E402
+from tpch_data import prepare_tables  # noqa: E402
 
 WARM = "warm-up"
 AGAIN = ("again", "third")
-TPCH_GENERATOR = "tpchgen-cli==4.0.0"
 DEFAULT_WORKDIR = Path("/tmp/pyrometer-whatif")
 Recorded = tuple[Job, Run, str]
 
@@ -69,7 +70,7 @@ def prepare(cache: Path, workdir: Path, jobs: set[str]) -> None:
     corpus_jobs = ROOT / "corpus" / "jobs"
     shutil.copy(corpus_jobs / "common.py", workdir / "common.py")
     if jobs & TPCH:
-        prepare_tpch(cache, workdir / "data" / "tpch")
+        prepare_tables(cache, workdir / "data" / "tpch")
     if not jobs - TPCH:
         return
     venv = sr.make_venv(cache, "3.5.6")
@@ -78,23 +79,6 @@ def prepare(cache: Path, workdir: Path, jobs: set[str]) -> None:
         if not (workdir / "data" / table / "_SUCCESS").exists():
             run = sr.Run(script.stem, script, conf={"spark.driver.memory": "2g"})
             sr.run_to_end(venv, workdir, run, None)
-
-
-def prepare_tpch(cache: Path, folder: Path) -> None:
-    """Write the tables of TPC-H, columnar at scale 2, and the items of orders once more as text at scale 1."""
-    generator = sr.make_venv(cache, SPARK_4, [TPCH_GENERATOR]) / "bin" / "tpchgen-cli"
-    tables = "customer,nation,orders,part,partsupp,region,supplier"
-    for form, scale, names, parts in (
-        ("parquet", 2, tables, 4),
-        ("parquet", 2, "lineitem", 12),
-        ("csv", 1, "lineitem", 6),
-    ):
-        output = folder / "csv" if form == "csv" else folder
-        done = folder / f".{form}-{parts}"
-        if not done.exists():
-            words = [form, "-s", str(scale), f"--tables={names}", f"--parts={parts}", f"--output-dir={output}"]
-            subprocess.run([str(generator), *words, "--overwrite"], check=True)
-            done.touch()
 
 
 def megabytes(text: str) -> int:

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Compare what reports promised with what repaired runs saved, and write the tables of docs/accuracy.md.
+
+    python3 corpus/loop_accuracy.py [--update-docs]
+
+The runs and promises are those of corpus/loop/manifest.json. A saving is the median time before minus the median time
+after, both from the first executor's registration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterable, List, Optional
+
+ROOT = Path(__file__).resolve().parents[1]
+MANIFEST = ROOT / "corpus" / "loop" / "manifest.json"
+PAGE = ROOT / "docs" / "accuracy.md"
+HARM_SHARE = 0.02
+Row = Dict[str, Any]
+
+
+def times(entry: Row, side: str) -> List[int]:
+    return [one["ms"] for one in entry[side]]
+
+
+def outcome(entry: Row) -> Optional[Row]:
+    """Return what a repaired case saved beside what was promised; None for one that was not repaired."""
+    before, after = times(entry, "before"), times(entry, "after")
+    promised = entry["promise"]["saves_ms"]
+    if not before or not after or not promised:
+        return None
+    saved = statistics.median(before) - statistics.median(after)
+    expected = promised["expected"]
+    return {
+        "saved": saved,
+        "inside": promised["low"] <= saved <= promised["high"],
+        "ratio": saved / expected if expected > 0 else None,
+        # all repaired runs slower than all faulty ones, and by more than chance
+        "harmful": min(after) > max(before) * (1 + HARM_SHARE),
+        "width": (promised["high"] - promised["low"]) / entry["promise"]["duration_ms"],
+    }
+
+
+def seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f}"
+
+
+def each(values: Iterable[int]) -> str:
+    return ", ".join(seconds(value) for value in values)
+
+
+def advice(entry: Row) -> str:
+    """Return what was applied, as one reads it in a table."""
+    if entry["kind"] == "code":
+        return "the change of the program"
+    settings = entry["promise"]["settings"]
+    return "<br>".join(f"`{key.replace('spark.', '', 1)}={value}`" for key, value in settings.items()) or "nothing"
+
+
+def case_table(entries: List[Row]) -> List[str]:
+    lines = [
+        "| case | split | applied | before s | after s | promised s | saved s | inside |",
+        "| --- | --- | --- | --- | --- | --- | ---: | --- |",
+    ]
+    for entry in entries:
+        result, promised = outcome(entry), entry["promise"]["saves_ms"]
+        promise = "no advice"
+        if promised:
+            promise = f"{seconds(promised['expected'])} ({seconds(promised['low'])} to {seconds(promised['high'])})"
+        cells = ["-", "-"]
+        if result:
+            cells = [seconds(result["saved"]), "yes" if result["inside"] else "no"]
+        lines.append(
+            f"| {entry['case']} | {entry['split']} | {advice(entry)} | {each(times(entry, 'before'))} "
+            f"| {each(times(entry, 'after')) or '-'} | {promise} | {cells[0]} | {cells[1]} |"
+        )
+    return lines
+
+
+def summary_table(entries: List[Row]) -> List[str]:
+    lines = [
+        "| split | repaired | inside | saved / promised, median | interval / run, mean | harmful | faults without advice |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for split in ("development", "held-out"):
+        faulty = [one for one in entries if one["split"] == split and one["kind"] != "healthy"]
+        results = [result for result in map(outcome, faulty) if result]
+        ratios = [result["ratio"] for result in results if result["ratio"] is not None]
+        silent = sum(1 for one in faulty if not one["promise"]["saves_ms"])
+        if not results:
+            continue
+        lines.append(
+            f"| {split} | {len(results)} | {sum(result['inside'] for result in results)} "
+            f"| {statistics.median(ratios):.2f} | {statistics.mean(result['width'] for result in results):.2f} "
+            f"| {sum(result['harmful'] for result in results)} | {silent} |"
+        )
+    healthy = [one for one in entries if one["kind"] == "healthy"]
+    quiet = sum(1 for one in healthy if not one["promise"]["findings"])
+    return [*lines, "", f"Healthy programs without a finding above `low`: {quiet} of {len(healthy)}."]
+
+
+def update(page: Path, parts: Dict[str, List[str]]) -> None:
+    """Write each part between its markers."""
+    text = page.read_text(encoding="utf-8")
+    for name, lines in parts.items():
+        begin, end = f"<!-- loop_accuracy.py: {name} -->", f"<!-- loop_accuracy.py: end of {name} -->"
+        before, rest = text.split(begin, 1)
+        _, after = rest.split(end, 1)
+        text = before + begin + "\n" + "\n".join(lines) + "\n" + end + after
+    page.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--update-docs", action="store_true")
+    given = options.parse_args()
+    entries = json.loads(MANIFEST.read_text(encoding="utf-8"))["cases"]
+    parts = {"summary": summary_table(entries), "cases": case_table([one for one in entries if one["kind"] != "healthy"])}
+    if given.update_docs:
+        update(PAGE, parts)
+    else:
+        for lines in parts.values():
+            print("\n".join(lines), end="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The tables of TPC-H that recorded jobs read, written once to a folder."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "record"))
+import spark_runs as sr  # noqa: E402
+
+GENERATOR = "tpchgen-cli==4.0.0"
+VENV_VERSION = "4.3.0"
+
+
+def prepare_tables(cache: Path, folder: Path) -> None:
+    """Write the tables of TPC-H, columnar at scale 2, and the items of orders once more as text at scale 1."""
+    generator = sr.make_venv(cache, VENV_VERSION, [GENERATOR]) / "bin" / "tpchgen-cli"
+    tables = "customer,nation,orders,part,partsupp,region,supplier"
+    for form, scale, names, parts in (
+        ("parquet", 2, tables, 4),
+        ("parquet", 2, "lineitem", 12),
+        ("csv", 1, "lineitem", 6),
+    ):
+        output = folder / "csv" if form == "csv" else folder
+        done = folder / f".{form}-{parts}"
+        if not done.exists():
+            words = [form, "-s", str(scale), f"--tables={names}", f"--parts={parts}", f"--output-dir={output}"]
+            subprocess.run([str(generator), *words, "--overwrite"], check=True)
+            done.touch()
+
+
+def prepare_gzip(folder: Path) -> None:
+    """Write two of the text files once more: as one compressed file, which no task can begin in the middle of, and as
+    they are."""
+    target, done = folder / "gzip" / "lineitem.csv.gz", folder / ".gzip"
+    if done.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (folder / "plain").mkdir(exist_ok=True)
+    with gzip.open(target, "wb", compresslevel=1) as out:
+        for part in sorted((folder / "csv" / "lineitem").glob("*.csv"))[:2]:
+            shutil.copy(part, folder / "plain")
+            with open(part, "rb") as text:
+                shutil.copyfileobj(text, out)
+    done.touch()
