@@ -73,7 +73,6 @@ struct pyro_executor_peaks {
     int64_t values[PYRO_PEAK_COUNT];
 };
 
-
 struct pyro_builder {
     const struct pyro_allocator *allocator;
     uint32_t wanted;
