@@ -8,12 +8,14 @@
 Rounds of one case take turns: before, after, before, after. The promise is what `pyrometer diagnose` says of the first run
 before. It is written to the manifest before the first repaired run starts, and never changes. The settings of that run are
 those of the report's `plan`, taken from its JSON. Runs that are in the manifest are not run again. The script waits for a
-quiet machine and discards a run during which other programs used a processor.
+quiet machine. It discards a run during which other programs used a processor, and one before or after which the processors
+were slower than they have been: other guests of the same host are not seen otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
@@ -41,6 +43,7 @@ QUIET_S, QUIET_SHARE, QUIET_WAIT_S = 5, 0.03, 900
 FOREIGN_SHARE, FOREIGN_SHARE_WRITING, ATTEMPTS = 0.06, 0.3, 3
 SAMPLE_S, DEPTH = 0.5, 8
 KERNEL = 2  # the parent of the kernel's threads
+SLOWER_MAX, WORK_BYTES = 1.12, 128 << 20
 SIDES = ("before", "after")
 Row = dict[str, Any]
 
@@ -69,6 +72,29 @@ def wait_for_quiet() -> None:
             return
         if time.monotonic() > end:
             raise BusyMachineError(f"other programs used the processors for {QUIET_WAIT_S} s")
+
+
+def work_s() -> float:
+    """Return how long a fixed piece of work takes a processor now, the least of three."""
+    block = bytes(1 << 20)
+    times = []
+    for _ in range(3):
+        began, digest = time.perf_counter(), hashlib.sha256()
+        for _ in range(WORK_BYTES >> 20):
+            digest.update(block)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def check_speed(workdir: Path) -> float:
+    """Return the time of that work; raise where it is much longer than the least that was seen on this machine."""
+    kept = workdir / "least_work_s"
+    now = work_s()
+    least = min(now, float(kept.read_text(encoding="ascii"))) if kept.exists() else now
+    kept.write_text(f"{least:.4f}", encoding="ascii")
+    if now > SLOWER_MAX * least:
+        raise BusyMachineError(f"the processors take {now / least:.2f} times as long as they did")
+    return now
 
 
 class Family:
@@ -148,6 +174,7 @@ def run_once(case: Case, side: str, entry: Row, cache: Path, workdir: Path) -> t
     program = sr.Run(f"loop_{case.name}", script, master, conf, timeout_s=400)
     wait_for_quiet()
     venv, family = sr.make_venv(cache, case.version), Family()
+    check_speed(workdir)
     busy, began = busy_s(), time.monotonic()
     try:
         sr.run_to_end(venv, workdir, program, workdir / "events", started=family.watch)
@@ -157,8 +184,9 @@ def run_once(case: Case, side: str, entry: Row, cache: Path, workdir: Path) -> t
     share = foreign / ((time.monotonic() - began) * (os.cpu_count() or 1))
     if share > (FOREIGN_SHARE_WRITING if case.writes else FOREIGN_SHARE):
         raise BusyMachineError(f"other programs used {100 * share:.0f} % of the processors")
+    work = check_speed(workdir)
     log = next(sr.logs_in(workdir / "events"))
-    return log, {**measure(log), "foreign_share": round(share, 3)}
+    return log, {**measure(log), "foreign_share": round(share, 3), "work_s": round(work, 3)}
 
 
 def measure(log: Path) -> Row:
