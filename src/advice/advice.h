@@ -25,6 +25,8 @@ enum pyro_status pyro_diagnosis_new(struct pyro_app *app, const struct pyro_judg
 enum pyro_severity pyro_finding_severity(const struct pyro_app *app, const struct pyro_finding *finding);
 /* Final order: most wall time saved, then core time, then severity, rule, id. For qsort. */
 int pyro_finding_compare(const void *left, const void *right);
+/* Puts findings that others follow from before them, and names them there. False: no memory. */
+bool pyro_findings_lead_by_roots(struct pyro_arena *arena, struct pyro_finding *findings, size_t count);
 /* Makes the recommended configuration of what findings advise, conflicts resolved, and the plans: all of it simulated
  * together. Without `run` nothing is simulated, and there is no plan. */
 enum pyro_status pyro_plan_make(struct pyro_diagnosis *diagnosis, struct pyro_predicted_run *run,

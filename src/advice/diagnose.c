@@ -104,7 +104,8 @@ static bool finish(struct pyro_diagnosis *diagnosis, const struct pyro_finding_l
     diagnosis->findings = findings;
     diagnosis->finding_count = count;
     return pyro_findings_make_unique(arena, findings, count) && suppress(config, diagnosis) &&
-           note_limits(config, diagnosis) && pyro_profile_run(diagnosis);
+           pyro_findings_lead_by_roots(arena, findings, diagnosis->finding_count) && note_limits(config, diagnosis) &&
+           pyro_profile_run(diagnosis);
 }
 
 /* ---- all of it ---- */

@@ -24,6 +24,8 @@
 /* Of the changed part of the time in tasks. */
 #define DOUBT_FITTED  0.4
 #define DOUBT_UNKNOWN 0.8
+/* A task that spilled may need so many times what it spilled and held: the array of pointers to its rows doubles. */
+#define UNSEEN 2.0
 /* Where memory shrinks below what executors held alive: the next run may fail. */
 #define DOUBT_RISK 0.5
 
@@ -120,6 +122,7 @@ void pyro_predict_take_spill(struct pyro_predicted_run *run)
 
 struct change_told {
     double spill_before, spill_after, gc_before, gc_after;
+    double spill_worst; /* where tasks that spilled need more than they show */
 };
 
 /* What the collector uses of a heap: what the run used at most, where that was not all of it. */
@@ -129,6 +132,13 @@ static double used_heap(const struct pyro_predicted_run *run, double heap)
     for (size_t i = 0; i < run->app->executors.count; i++)
         peak = fmax(peak, (double)run->app->executors.items[i].heap_peak_bytes);
     return peak > 0 && peak < FILLED * (double)run->memory_bytes ? fmin(peak, heap) : heap;
+}
+
+/* What spills of a task that needs more than it shows, at most as much as before. */
+static double spill_if_unseen(double spill, double need, double was, double now)
+{
+    double before = pyro_spilled_memory(UNSEEN * need, was), after = pyro_spilled_memory(UNSEEN * need, now);
+    return before > 0 ? spill * fmin(after / before, 1) : 0;
 }
 
 static void change_stage(struct pyro_predict_change *change, size_t row, struct memory was, struct memory now,
@@ -160,6 +170,7 @@ static void change_stage(struct pyro_predict_change *change, size_t row, struct 
         tasks->ms[i] = fmax(ms, fmin(tasks->ms[i], pyro_fixed_ms(change, row)));
         told->spill_before += spill;
         told->spill_after += after;
+        told->spill_worst += spill > 0 ? fmax(after, spill_if_unseen(spill, need, was.task, now.task)) : after;
         told->gc_before += gc;
         told->gc_after += gc * gc_factor;
     }
@@ -194,7 +205,8 @@ void pyro_model_memory(struct pyro_predict_change *change)
     double changed = fabs(told.spill_after - told.spill_before) * cost + fabs(told.gc_after - told.gc_before);
     double doubt = changed / task_ms * (fitted || told.spill_after == told.spill_before ? DOUBT_FITTED : DOUBT_UNKNOWN);
     bool risk = now.heap < was.heap && live > LIVE_MAX * now.heap;
-    pyro_effect(change, PYRO_MODEL_memory, doubt, doubt + (risk ? DOUBT_RISK : 0),
+    double stays = (told.spill_worst - told.spill_after) * cost / task_ms;
+    pyro_effect(change, PYRO_MODEL_memory, doubt, doubt + stays + (risk ? DOUBT_RISK : 0),
                 "a task has %.0f MiB of execution memory instead of %.0f: %.0f MiB spilled instead of %.0f, %.1f s of "
                 "garbage collection instead of %.1f%s%s",
                 now.task / 0x1p20, was.task / 0x1p20, told.spill_after / 0x1p20, told.spill_before / 0x1p20,

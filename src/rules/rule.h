@@ -64,6 +64,7 @@ struct pyro_finding {
     int64_t job, stage, attempt, sql;
     struct pyro_slice executor, host, call_site;
     struct pyro_slice cause; /* one or two sentences with the run's numbers: what happened and why */
+    struct pyro_slice root;  /* id of the finding that this one follows from, or null */
     const struct pyro_evidence *evidence;
     size_t evidence_count;
     const struct pyro_advice *advice;
@@ -121,7 +122,7 @@ struct pyro_rule_context {
     const struct pyro_stage_parts *parts; /* see pyro_stage_parts() */
 };
 
-enum { PYRO_RULE_AFTER_MOST = 4 };
+enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
 
 struct pyro_rule {
     const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
@@ -132,6 +133,8 @@ struct pyro_rule {
     const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */
     size_t threshold_count;
     const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalogue whose findings it looks at */
+    /* Ids of rules: what they find is the reason of what this one finds, where both are about the same stages. */
+    const char *follows[PYRO_RULE_ROOTS_MOST];
     enum pyro_verdict (*evaluate)(struct pyro_rule_context *context);
 };
 
@@ -205,7 +208,7 @@ struct pyro_diagnosis {
     struct pyro_arena arena;
     struct pyro_arena *arenas; /* what rules wrote on other threads than the calling one */
     size_t arena_count;
-    struct pyro_finding *findings; /* sorted: severity's inputs decide, most saved first, then rule, then id */
+    struct pyro_finding *findings; /* most saved first, but reasons before what follows from them */
     size_t finding_count;
     struct pyro_suppressed *suppressed; /* findings that the user does not want, in the same order */
     size_t suppressed_count;

@@ -54,9 +54,12 @@ def test_corpus(entry: Dict[str, Any]) -> None:
 def test_findings_are_whole(entry: Dict[str, Any]) -> None:
     findings = findings_of(entry)
     assert len({one["id"] for one in findings}) == len(findings)
-    expected = [one["saves"]["wall_ms"]["expected"] for one in findings]
+    reasons = {one["follows"] for one in findings}
+    expected = [one["saves"]["wall_ms"]["expected"] for one in findings if one["id"] not in reasons]
     assert expected == sorted(expected, reverse=True)
+    places = {one["id"]: place for place, one in enumerate(findings)}
     for one in findings:
+        assert one["follows"] is None or one["severity"] == "low" or places[one["follows"]] < places[one["id"]]
         wall = one["saves"]["wall_ms"]
         assert 0 <= wall["low"] <= wall["expected"] <= wall["high"]
         assert 0 <= one["confidence"] <= 1

@@ -116,6 +116,7 @@ void pyro_json_finding(struct pyro_json *json, const char *key, const struct pyr
     write_affected(json, diagnosis->app, finding);
     pyro_json_line(json);
     pyro_json_text(json, "cause", finding->cause);
+    pyro_json_text(json, "follows", finding->root);
     write_evidence(json, finding);
     write_advice(json, finding);
     write_saving(json, &finding->saves);

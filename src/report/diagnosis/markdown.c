@@ -175,7 +175,13 @@ static void write_findings(struct pyro_output *output, const struct pyro_diagnos
         }
     }
     write_folded(out, diagnosis, line);
-    if (!diagnosis->config_change_count)
+}
+
+/* Lines to copy; then what each was, and whose advice it is. */
+static void write_changes(struct pyro_strbuf *out, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options, struct pyro_strbuf *line)
+{
+    if (!diagnosis->change_count)
         return;
     pyro_strbuf_add_text(out, "\n## Configuration changes\n\n");
     pyro_strbuf_clear(line);
@@ -185,7 +191,17 @@ static void write_findings(struct pyro_output *output, const struct pyro_diagnos
         pyro_add_plain(line, diagnosis->config_changes[i].value);
         pyro_strbuf_add_char(line, '\n');
     }
-    write_code(out, pyro_strbuf_slice(line), "");
+    if (line->len)
+        write_code(out, pyro_strbuf_slice(line), "");
+    for (size_t i = 0; i < diagnosis->change_count; i++) {
+        pyro_strbuf_clear(line);
+        pyro_change_remark(line, diagnosis, i);
+        add_line(out, i ? "- " : "\n- ", line);
+    }
+    pyro_strbuf_clear(line);
+    pyro_changes_rest(line, diagnosis, options);
+    if (line->len)
+        add_line(out, "- ", line);
 }
 
 static void write_grid(struct pyro_output *output, const struct pyro_grid *grid)
@@ -252,6 +268,7 @@ static void markdown_report(struct pyro_output *output, const struct pyro_diagno
         pyro_strbuf_add_text(&output->buffer, "\n---\n\n");
     write_title(&output->buffer, diagnosis, options, &line);
     write_findings(output, diagnosis, &line);
+    write_changes(&output->buffer, diagnosis, options, &line);
     output->buffer.failed |= line.failed;
     pyro_strbuf_done(&line);
     for (size_t i = 0; i < pyro_section_count; i++) {

@@ -26,6 +26,14 @@ bool pyro_section_failed(const struct pyro_section *section);
 pyro_section_builder pyro_section_money, pyro_section_wall, pyro_section_core, pyro_section_bounds, pyro_section_memory,
     pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors, pyro_section_quality;
 
+/* What a setting of diagnosis->changes was, the number of the finding that advises it, and what to mind. */
+void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, size_t index);
+/* How many other settings are as they should be; nothing where the report lists them. */
+void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_report_options *options);
+/* A property's value, cut where it is long; "unset". */
+void pyro_add_setting(struct pyro_strbuf *text, struct pyro_slice value);
+
 /* Row numbers of `count` rows, largest key first, equal ones in their order. NULL when there is no memory or no row. */
 uint32_t *pyro_rows_by_key(const struct pyro_allocator *allocator, size_t count, int64_t (*key)(const void *, size_t),
                            const void *rows);

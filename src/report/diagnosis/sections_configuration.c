@@ -4,7 +4,7 @@
 
 enum { VALUE_MAX = 60 };
 
-static void add_value(struct pyro_strbuf *text, struct pyro_slice value)
+void pyro_add_setting(struct pyro_strbuf *text, struct pyro_slice value)
 {
     if (!value.ptr) {
         pyro_strbuf_add_text(text, "unset");
@@ -19,45 +19,30 @@ static void add_value(struct pyro_strbuf *text, struct pyro_slice value)
         pyro_strbuf_add_text(text, "...");
 }
 
-static void add_row(struct pyro_strbuf *text, const struct pyro_configured *row)
-{
-    bool changes = row->finding.ptr != NULL;
-    pyro_strbuf_add_slice(text, row->key);
-    pyro_strbuf_add_text(text, changes ? ": " : " stays ");
-    add_value(text, row->current);
-    if (changes) {
-        pyro_strbuf_add_text(text, " -> ");
-        add_value(text, row->recommended);
-    }
-    pyro_strbuf_add_text(text, ". ");
-    pyro_strbuf_add_slice(text, row->reason);
-    if (row->note && changes) {
-        pyro_strbuf_add_text(text, " (");
-        pyro_strbuf_add_text(text, row->note);
-        pyro_strbuf_add_text(text, ".)");
-    }
-    pyro_strbuf_add_char(text, '\n');
-}
-
+/* Those to change are listed with the findings. */
 void pyro_section_configuration(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
                                 const struct pyro_report_options *options)
 {
-    size_t changes = 0, stays = 0;
+    size_t stays = 0;
     for (size_t i = 0; i < diagnosis->configuration_count; i++)
-        *(diagnosis->configuration[i].finding.ptr ? &changes : &stays) += 1;
-    if (changes + stays == 0)
+        stays += !diagnosis->configuration[i].finding.ptr;
+    if (stays == 0 || (diagnosis->change_count > 0 && !options->details))
         return;
     section->title = "Configuration";
-    if (changes == 0)
-        pyro_strbuf_printf(&section->lead, "Nothing to change: %zu setting%s fit%s this run%s.", stays,
-                           stays == 1 ? "" : "s", stays == 1 ? "s" : "",
-                           options->details ? "" : " (--details shows why)");
-    else
-        pyro_strbuf_printf(&section->lead, "%zu to change, %zu unchanged%s.", changes, stays,
-                           options->details || stays == 0 ? "" : " (--details shows why)");
-    for (size_t i = 0; i < diagnosis->configuration_count; i++)
-        if (diagnosis->configuration[i].finding.ptr || options->details)
-            add_row(&section->remarks, &diagnosis->configuration[i]);
+    pyro_strbuf_printf(&section->lead, "%s%zu setting%s fit%s this run%s.",
+                       diagnosis->change_count > 0 ? "" : "Nothing to change: ", stays, stays == 1 ? "" : "s",
+                       stays == 1 ? "s" : "", options->details ? "" : " (--details shows why)");
+    for (size_t i = 0; i < diagnosis->configuration_count && options->details; i++) {
+        const struct pyro_configured *row = &diagnosis->configuration[i];
+        if (row->finding.ptr)
+            continue;
+        pyro_strbuf_add_slice(&section->remarks, row->key);
+        pyro_strbuf_add_text(&section->remarks, " stays ");
+        pyro_add_setting(&section->remarks, row->current);
+        pyro_strbuf_add_text(&section->remarks, ". ");
+        pyro_strbuf_add_slice(&section->remarks, row->reason);
+        pyro_strbuf_add_char(&section->remarks, '\n');
+    }
 }
 
 void pyro_section_profile(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,

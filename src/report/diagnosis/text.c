@@ -199,7 +199,13 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
         }
     }
     write_folded(page, diagnosis, line);
-    if (!diagnosis->config_change_count)
+}
+
+/* Lines to copy; then what each was, and whose advice it is. */
+static void write_changes(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
+                          const struct pyro_report_options *options, struct pyro_strbuf *line)
+{
+    if (!diagnosis->change_count)
         return;
     pyro_page_blank(page);
     pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("CONFIGURATION CHANGES:"));
@@ -210,6 +216,15 @@ static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *
         pyro_strbuf_add_slice(line, diagnosis->config_changes[i].value);
         pyro_page_whole(page, pyro_strbuf_slice(line));
     }
+    for (size_t i = 0; i < diagnosis->change_count; i++) {
+        pyro_strbuf_clear(line);
+        pyro_change_remark(line, diagnosis, i);
+        pyro_page_wrap(page, PYRO_STYLE_DIM, "  - ", pyro_strbuf_slice(line));
+    }
+    pyro_strbuf_clear(line);
+    pyro_changes_rest(line, diagnosis, options);
+    if (line->len)
+        pyro_page_wrap(page, PYRO_STYLE_DIM, "  - ", pyro_strbuf_slice(line));
 }
 
 void pyro_text_section(struct pyro_page *page, const struct pyro_section *section, struct pyro_strbuf *line)
@@ -349,6 +364,7 @@ static void text_report(struct pyro_output *output, const struct pyro_diagnosis 
     if (line.len)
         pyro_page_wrap(&page, PYRO_STYLE_DIM, "", pyro_strbuf_slice(&line));
     write_findings(&page, diagnosis, options, &line);
+    write_changes(&page, diagnosis, options, &line);
     for (size_t i = 0; i < pyro_section_count; i++) {
         struct pyro_section section;
         pyro_section_init(&section, output->buffer.allocator);

@@ -16,7 +16,7 @@
 #define DISK_FAST_BYTES_PER_MS 1000e3
 #define SERIAL_BYTES_PER_MS    400e3
 
-enum { SPILL_MIN_BYTES, SPILL_MIN_SHARE, RISK_SHARE, FILL, SKEW_RATIO, FRACTION_LOW, FRACTION_USUAL };
+enum { SPILL_MIN_BYTES, SPILL_MIN_SHARE, RISK_SHARE, FILL, UNSEEN, SKEW_RATIO, FRACTION_LOW, FRACTION_USUAL };
 static const struct pyro_threshold thresholds[] = {
     [SPILL_MIN_BYTES] = {"spill_bytes_min", 32.0 * 1024 * 1024, "bytes",
                          "Quiet if a stage spills less: this costs a fraction of a second"},
@@ -26,6 +26,9 @@ static const struct pyro_threshold thresholds[] = {
                     "At this share, tasks do not fit in memory: with more data they run out of memory"},
     [FILL] = {"target_fill_share", 0.8, "share",
               "Recommendation: the target share of a slot's memory, because tasks differ"},
+    [UNSEEN] = {"target_need_ratio", 2, "ratio",
+                "Recommendation: partitions for this multiple of the need: sorted and hashed rows need pointers, whose "
+                "array doubles, and a task that spilled shows only a part of it"},
     [SKEW_RATIO] = {"skew_ratio_min", 3, "ratio",
                     "If one task needs at least this many times the median, more partitions do not help"},
     [FRACTION_LOW] = {"fraction_low", 0.35, "share", "spark.memory.fraction below this causes spills"},
@@ -41,7 +44,7 @@ static double spill_share(const struct pyro_stage *stage)
     return moved > 0 ? fmin(1, pyro_real(stage->disk_spill_bytes) / moved) : 1;
 }
 
-/* In-memory size that a task would have needed: what it spilled and what it still held. */
+/* In-memory size that a task would have needed, at least: what it spilled and what it still held. */
 static bool measure_needs(struct pyro_rule_context *context, struct pyro_case *found)
 {
     const struct pyro_app *app = context->app;
@@ -99,7 +102,8 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
     const struct pyro_app *app = context->app;
     const struct pyro_stage *stage = &app->stages.items[found->stage];
     double partitions = fmax(pyro_real(stage->partitions), 1), slots = pyro_stage_slots(app, stage);
-    double wanted = ceil(partitions * found->value[NEED] / (slot_memory * pyro_limit(context, FILL)));
+    double wanted =
+        ceil(partitions * pyro_limit(context, UNSEEN) * found->value[NEED] / (slot_memory * pyro_limit(context, FILL)));
     wanted = fmin(ceil(wanted / ceil(slots)) * ceil(slots), 100000); /* whole waves */
     if (wanted <= partitions ||
         found->value[NEED] > pyro_limit(context, SKEW_RATIO) * fmax(found->value[NEED_MEDIAN], 1))
@@ -109,7 +113,7 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
         pyro_finding_advise(context, finding,
                             pyro_say(context,
                                      "Split the input of this stage into %.0f partitions instead of %.0f: a task needs "
-                                     "up to %s of execution memory and has %s.",
+                                     "at least %s of execution memory and has %s.",
                                      wanted, partitions, need, has),
                             verify_text);
         return;
@@ -121,11 +125,12 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
     if (fewer && pyro_app_adaptive(app) && pyro_stage_was_coalesced(app, stage)) {
         struct pyro_advice *joined = pyro_finding_advise(
             context, finding,
-            pyro_say(context,
-                     "Let adaptive execution keep %.0f partitions instead of %.0f (of %.0f): a task needs up to %s of "
-                     "execution memory and has %s. Rows with the same key stay together. With fewer keys than that, "
-                     "add a column to PARTITION BY or GROUP BY, or give tasks more memory.",
-                     wanted, partitions, configured, need, has),
+            pyro_say(
+                context,
+                "Let adaptive execution keep %.0f partitions instead of %.0f (of %.0f): a task needs at least %s of "
+                "execution memory and has %s. Rows with the same key stay together. With fewer keys than that, "
+                "add a column to PARTITION BY or GROUP BY, or give tasks more memory.",
+                wanted, partitions, configured, need, has),
             verify_text);
         pyro_advice_set(
             context, joined, "spark.sql.adaptive.advisoryPartitionSizeInBytes",
@@ -134,7 +139,7 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
     }
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Use %.0f %s instead of %.0f%s: a task needs up to %s of execution memory and has %s.",
+        pyro_say(context, "Use %.0f %s instead of %.0f%s: a task needs at least %s of execution memory and has %s.",
                  wanted, sql && !fewer ? "shuffle partitions" : "partitions", partitions,
                  fewer ? " (in the repartition() or coalesce() that sets their number)" : "", need, has),
         verify_text);
@@ -171,8 +176,11 @@ static void advise_memory(struct pyro_rule_context *context, struct pyro_finding
     bool only = finding->advice_count == 0;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "%s %s from %s to %s, which is enough for %.0f tasks at the same time.",
-                 only ? "Raise" : "Or raise", pyro_app_heap_key(app), pyro_say_bytes(context, heap), size.ptr, slots),
+        pyro_say(context,
+                 "%s %s from %s to %s: enough for %s at a time with what a task needs at least. If tasks still "
+                 "spill then, double it.",
+                 only ? "Raise" : "Or raise", pyro_app_heap_key(app), pyro_say_bytes(context, heap), size.ptr,
+                 pyro_say_count(context, slots, "task", "tasks")),
         verify_text);
     /* Only where partitions cannot do it: more memory costs money, more partitions do not. */
     if (only)
@@ -192,7 +200,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_case *fo
     const char *more =
         found->merged > 1 ? pyro_say(context, " This applies to %zu stages at this call site.", found->merged).ptr : "";
     finding->cause = pyro_say(context,
-                              "%s: %.0f of %lld tasks spilled %s to disk (%s in memory): a task needs up to %s of "
+                              "%s: %.0f of %lld tasks spilled %s to disk (%s in memory): a task needs at least %s of "
                               "execution memory, a slot has about %s.%s",
                               pyro_say_stage(context, found->stage), value[SPILLING], (long long)stage->tasks,
                               pyro_say_bytes(context, value[DISK]), pyro_say_bytes(context, value[MEMORY]),
@@ -247,5 +255,6 @@ const struct pyro_rule pyro_rule_disk_spill = {
     .title = "Spill to disk",
     .summary = "Tasks sort or aggregate more data than fits in their share of memory, and write it to disk.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"data-skew", "oversized-partition", "global-window", "cartesian-product", "unsplittable-input"},
     .evaluate = evaluate,
 };

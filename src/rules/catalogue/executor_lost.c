@@ -331,5 +331,6 @@ const struct pyro_rule pyro_rule_executor_lost = {
     .summary =
         "Executors died while they were needed. Spark had to repeat their tasks and compute their shuffle files again.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"executor-oom"},
     .evaluate = evaluate,
 };

@@ -337,5 +337,6 @@ const struct pyro_rule pyro_rule_executor_oom = {
     .title = "Out of memory",
     .summary = "Tasks or whole executors ended because they ran out of memory, and Spark discarded their work.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"data-skew", "oversized-partition", "global-window", "unsplittable-input"},
     .evaluate = evaluate,
 };

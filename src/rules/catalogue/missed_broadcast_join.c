@@ -9,6 +9,11 @@
 
 #define MIB (1024.0 * 1024)
 
+enum { OTHERS_MAX = 3 };
+/* A cheap join raises the threshold for no other one. */
+#define WORTH_RAISING 0.1
+static const char threshold_key[] = "spark.sql.autoBroadcastJoinThreshold";
+
 enum { SIDE_BYTES_MAX, HEAP_SHARE_MAX, EXPANSION, OTHER_SIDE_MIN, RATIO_MIN, WORTH_SHARE_MIN };
 static const struct pyro_threshold thresholds[] = {
     [SIDE_BYTES_MAX] = {"side_bytes_max", 64 * MIB, "bytes",
@@ -72,6 +77,19 @@ static double most_bytes(const struct pyro_rule_context *context)
                 heap * pyro_limit(context, HEAP_SHARE_MAX) / pyro_limit(context, EXPANSION));
 }
 
+/* The threshold with which Spark broadcasts a side of that size by itself; 0: no other one would. */
+static double threshold_for(const struct pyro_rule_context *context, double small)
+{
+    int64_t limit = pyro_app_property_size(context->app, threshold_key, 1, 10 << 20);
+    /* Spark's own estimates may be twice the size; but no side may be broadcast that this rule holds for too large. */
+    double wanted = 10 * MIB, most = floor(most_bytes(context) / MIB) * MIB;
+    while (wanted < 2 * small)
+        wanted *= 2;
+    wanted = fmin(wanted, most);
+    bool helps = wanted >= small && wanted > (double)limit && (limit < 0 || (double)limit < 2 * small);
+    return helps ? wanted : 0;
+}
+
 static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *cases, const struct pyro_plan_tree *plan,
                     uint32_t join)
 {
@@ -99,38 +117,64 @@ static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *c
     found->value[LARGE_BYTES] = bytes[large];
     found->value[SMALL_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[small]));
     found->value[LARGE_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[large]));
+    if (threshold_for(context, bytes[small]) > 0)
+        found->site = pyro_slice_from(threshold_key); /* one threshold for all of them */
 }
 
-static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_plan_case *found)
+static void advise(struct pyro_rule_context *context, struct pyro_finding *finding, const struct pyro_plan_case *found,
+                   double small)
 {
-    const struct pyro_app *app = context->app;
     const char *verify = "In the next run the query's plan (Spark UI, SQL page) has a BroadcastHashJoin here and one "
                          "Exchange less.";
-    int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
-    /* Spark's own estimates may be twice the size; but no side may be broadcast that this rule holds for too large. */
-    double wanted = 10 * MIB, most = floor(most_bytes(context) / MIB) * MIB;
-    while (wanted < 2 * found->value[SMALL_BYTES])
-        wanted *= 2;
-    wanted = fmin(wanted, most);
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context, "Broadcast the side of %s: add a broadcast hint to the query, and remove a merge hint.",
-                 pyro_say_bytes(context, found->value[SMALL_BYTES])),
+        found->merged > 1
+            ? pyro_say(context,
+                       "Broadcast the small side of each of the %zu joins, %s at most: add broadcast hints to the "
+                       "queries, and remove merge hints.",
+                       found->merged, pyro_say_bytes(context, small))
+            : pyro_say(context, "Broadcast the side of %s: add a broadcast hint to the query, and remove a merge hint.",
+                       pyro_say_bytes(context, small)),
         verify);
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("large.join(F.broadcast(small), key)   # SQL: SELECT /*+ BROADCAST(small) */ ...");
-    if (wanted >= found->value[SMALL_BYTES] && wanted > (double)limit &&
-        (limit < 0 || (double)limit < 2 * found->value[SMALL_BYTES])) {
-        advice = pyro_finding_advise(
-            context, finding,
-            pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",
-                     limit < 0 ? "this is disabled"
-                               : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
-            verify);
-        pyro_advice_set(context, advice, "spark.sql.autoBroadcastJoinThreshold",
-                        pyro_say(context, "%.0fm", wanted / MIB));
+    double threshold = threshold_for(context, small);
+    if (threshold <= 0)
+        return;
+    int64_t limit = pyro_app_property_size(context->app, threshold_key, 1, 10 << 20);
+    advice = pyro_finding_advise(
+        context, finding,
+        pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",
+                 limit < 0 ? "this is disabled" : pyro_say(context, "the limit is %lld bytes", (long long)limit).ptr),
+        verify);
+    pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold / MIB));
+}
+
+/* ", and stage 9 (...), stage 14 (...)": where the others are, each stage once. */
+static const char *say_others(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
+                              const struct pyro_plan_case *found)
+{
+    const char *text = "";
+    size_t shown[OTHERS_MAX], count = 0, hidden = 0;
+    for (size_t i = 0; i < cases->list.count && !context->failed; i++) {
+        const struct pyro_plan_case *other = &cases->list.items[i];
+        bool had = !pyro_slice_eq(other->site, found->site) || other->stage == found->stage;
+        for (size_t k = 0; k < count && !had; k++)
+            had = shown[k] == other->stage;
+        if (had)
+            continue;
+        if (count == OTHERS_MAX) {
+            hidden++;
+            continue;
+        }
+        text = pyro_say(context, "%s%s%s", text, count ? ", " : "", pyro_say_stage(context, other->stage)).ptr;
+        shown[count++] = other->stage;
     }
+    if (count == 0 || context->failed)
+        return "";
+    const char *more = hidden ? pyro_say(context, " and %zu more", hidden).ptr : "";
+    return pyro_say(context, " Also: %s%s.", text, more).ptr;
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
@@ -140,18 +184,25 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
     if (!finding)
         return;
     const double *value = found->value;
+    double small = 0;
+    for (size_t i = 0; i < cases->list.count; i++) {
+        const struct pyro_plan_case *other = &cases->list.items[i];
+        if (pyro_slice_eq(other->site, found->site) && other->worth >= WORTH_RAISING * found->worth)
+            small = fmax(small, other->value[SMALL_BYTES]);
+    }
     pyro_plan_case_apply(context, finding, cases, found);
-    finding->cause = pyro_say(context,
-                              "%s is a sort-merge join: Spark shuffled and sorted %s of rows to join them with a side "
-                              "of %s (%.0f rows), which fits in every executor.",
-                              pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[LARGE_BYTES]),
-                              pyro_say_bytes(context, value[SMALL_BYTES]), value[SMALL_ROWS]);
+    finding->cause =
+        pyro_say(context,
+                 "%s is a sort-merge join: Spark shuffled and sorted %s of rows to join them with a side "
+                 "of %s (%.0f rows), which fits in every executor.%s",
+                 pyro_say_stage(context, found->stage), pyro_say_bytes(context, value[LARGE_BYTES]),
+                 pyro_say_bytes(context, value[SMALL_BYTES]), value[SMALL_ROWS], say_others(context, cases, found));
     pyro_finding_evidence(context, finding, "small_side_bytes", value[SMALL_BYTES], most_bytes(context), "bytes");
     pyro_finding_evidence(context, finding, "large_side_bytes", value[LARGE_BYTES], (double)NAN, "bytes");
     pyro_finding_evidence(context, finding, "small_side_rows", value[SMALL_ROWS], (double)NAN, "count");
     pyro_finding_evidence(context, finding, "spent_task_ms", pyro_plan_case_worth(cases, found), 0, "ms");
     pyro_finding_merged(context, finding, "joins", found->merged);
-    advise(context, finding, found);
+    advise(context, finding, found, small);
     finding->confidence *= 0.9;
     pyro_remedy_partly(finding, 0.7);
 }
@@ -173,5 +224,6 @@ const struct pyro_rule pyro_rule_missed_broadcast_join = {
     .title = "Missed broadcast join",
     .summary = "Spark shuffles and sorts both sides of a join although one of them fits in every executor.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"data-skew"},
     .evaluate = evaluate,
 };

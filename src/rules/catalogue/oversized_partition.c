@@ -167,5 +167,6 @@ const struct pyro_rule pyro_rule_oversized_partition = {
     .summary =
         "Each task of a stage has too much data: it spills, spends time in garbage collection, or takes minutes.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"data-skew", "unsplittable-input", "global-window"},
     .evaluate = evaluate,
 };

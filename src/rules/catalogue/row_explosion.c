@@ -110,5 +110,6 @@ const struct pyro_rule pyro_rule_row_explosion = {
     .summary = "A join, explode or expansion creates many rows from each row, and the following operators process all "
                "of them.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"cartesian-product"},
     .evaluate = evaluate,
 };

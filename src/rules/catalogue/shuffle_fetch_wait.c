@@ -144,5 +144,6 @@ const struct pyro_rule pyro_rule_shuffle_fetch_wait = {
     .title = "Waiting for shuffle blocks",
     .summary = "Tasks wait until the blocks of a shuffle arrive from other executors.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"executor-lost", "data-skew"},
     .evaluate = evaluate,
 };

@@ -200,5 +200,6 @@ const struct pyro_rule pyro_rule_shuffle_heavy = {
     .title = "Heavy shuffles",
     .summary = "A query sends many times its input through shuffles, or the same data repeatedly.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"missed-broadcast-join", "row-explosion", "cartesian-product", "global-window"},
     .evaluate = evaluate,
 };

@@ -293,5 +293,6 @@ const struct pyro_rule pyro_rule_slow_read = {
     .title = "Slow reading",
     .summary = "Tasks wait for the data source far longer than they compute, or the driver waits for lists of files.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"small-input-files", "unsplittable-input"},
     .evaluate = evaluate,
 };

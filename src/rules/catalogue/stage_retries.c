@@ -175,5 +175,6 @@ const struct pyro_rule pyro_rule_stage_retries = {
     .title = "Stage retries",
     .summary = "Spark repeats stages because tasks cannot fetch shuffle files.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"executor-oom", "executor-lost", "task-failures"},
     .evaluate = evaluate,
 };

@@ -255,5 +255,6 @@ const struct pyro_rule pyro_rule_straggler = {
     .summary = "A few tasks are much slower than their peers although they have no more data.",
     PYRO_THRESHOLDS(thresholds),
     .after = {"slow-host"},
+    .follows = {"slow-host", "unsplittable-input"},
     .evaluate = evaluate,
 };

@@ -364,5 +364,6 @@ const struct pyro_rule pyro_rule_task_failures = {
     .title = "Failed tasks",
     .summary = "Tasks fail, and Spark repeats them or ends their job.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"executor-oom", "executor-lost"},
     .evaluate = evaluate,
 };

@@ -105,5 +105,6 @@ const struct pyro_rule pyro_rule_task_overhead = {
     .summary = "Tasks spend their time on deserializing their code and serializing their results, because closures or "
                "results are large.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"small-input-files", "too-many-partitions"},
     .evaluate = evaluate,
 };

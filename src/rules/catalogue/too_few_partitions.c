@@ -10,10 +10,22 @@
 /* Cutting finer is nearly but not wholly free. */
 #define SURE 0.8
 
-enum { LONG_TASK_MS, COLD_TASK_MS, USED_SHARE, EVEN, TARGET_BYTES, TARGET_WAVES, SAVING_MIN_MS, SAVING_MIN_SHARE };
+enum {
+    LONG_TASK_MS,
+    SET_TASK_MS,
+    COLD_TASK_MS,
+    USED_SHARE,
+    EVEN,
+    TARGET_BYTES,
+    TARGET_WAVES,
+    SAVING_MIN_MS,
+    SAVING_MIN_SHARE
+};
 static const struct pyro_threshold thresholds[] = {
     [LONG_TASK_MS] = {"task_ms_min", 5000, "ms",
                       "Minimum duration of the median task: splitting shorter tasks saves little"},
+    [SET_TASK_MS] = {"set_task_ms_min", 1000, "ms",
+                     "The same if a property sets the number of partitions: another value costs nothing"},
     [COLD_TASK_MS] = {"cold_task_ms_min", 20000, "ms",
                       "The same if all tasks are the first of their executors: more partitions do not split the time "
                       "to load classes and start workers"},
@@ -44,6 +56,14 @@ static bool is_cold(struct pyro_rule_context *context, const struct pyro_cold *c
     return all;
 }
 
+/* Somebody set the number, and this stage has it. */
+static bool is_set(const struct pyro_app *app, const struct pyro_stage *stage)
+{
+    const char *key = pyro_stage_is_sql(stage) ? "spark.sql.shuffle.partitions" : "spark.default.parallelism";
+    int64_t set = pyro_app_property_int(app, key, PYRO_NONE);
+    return stage->shuffle_read_bytes > 0 && set != PYRO_NONE && stage->partitions == set;
+}
+
 static void examine(struct pyro_rule_context *context, struct pyro_cases *cases, const struct pyro_cold *cold,
                     size_t row)
 {
@@ -51,14 +71,14 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage *stage = &app->stages.items[row];
     double partitions = fmax(pyro_real(stage->partitions), 1), tasks = fmax(pyro_real(stage->tasks), 1);
     double bytes = pyro_stage_read_bytes(stage) / partitions, median = pyro_real(stage->duration_median);
-    bool even = median >= pyro_limit(context, LONG_TASK_MS) &&
-                median >= pyro_limit(context, EVEN) * pyro_real(stage->duration_max);
+    bool set = is_set(app, stage), even = median >= pyro_limit(context, set ? SET_TASK_MS : LONG_TASK_MS) &&
+                                          median >= pyro_limit(context, EVEN) * pyro_real(stage->duration_max);
     if (!even)
         return;
     double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
     if (partitions > pyro_limit(context, USED_SHARE) * slots)
         return;
-    if (median < pyro_limit(context, COLD_TASK_MS) && is_cold(context, cold, row))
+    if (!set && median < pyro_limit(context, COLD_TASK_MS) && is_cold(context, cold, row))
         return;
     struct pyro_case *found = pyro_cases_add(context, cases, row);
     if (!found)
@@ -190,5 +210,6 @@ const struct pyro_rule pyro_rule_too_few_partitions = {
     .title = "Too few partitions",
     .summary = "A stage has fewer tasks than slots, and the tasks are long.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"unsplittable-input", "global-window"},
     .evaluate = evaluate,
 };

@@ -243,5 +243,6 @@ const struct pyro_rule pyro_rule_too_many_partitions = {
     .title = "Too many partitions",
     .summary = "A stage has so many tiny tasks that starting them costs more than their work.",
     PYRO_THRESHOLDS(thresholds),
+    .follows = {"small-input-files"},
     .evaluate = evaluate,
 };

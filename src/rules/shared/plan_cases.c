@@ -70,7 +70,8 @@ static void merge(struct pyro_rule_context *context, struct pyro_plan_cases *cas
         qsort(cases->list.items, count, sizeof(*cases->list.items), dearest_first);
     for (size_t i = 0; i < count && !context->failed; i++) {
         struct pyro_plan_case *found = &cases->list.items[i];
-        found->site = pyro_stage_site(context, found->stage);
+        if (!found->site.ptr)
+            found->site = pyro_stage_site(context, found->stage);
         for (size_t k = 0; k < i && !found->folded; k++) {
             struct pyro_plan_case *first = &cases->list.items[k];
             if (first->folded || !pyro_slice_eq(first->site, found->site))

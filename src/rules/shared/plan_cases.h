@@ -21,7 +21,7 @@ struct pyro_plan_case {
     struct pyro_relief relief[PYRO_RELIEFS_MAX];
     size_t relief_count;
     double worth;           /* sum of the reliefs */
-    struct pyro_slice site; /* the cases before it in the list decide: */
+    struct pyro_slice site; /* null: that of the stage; the cases before it in the list decide: */
     bool folded;            /* an earlier one has the same site */
     size_t merged;          /* cases that this one stands for, itself included */
 };
@@ -37,7 +37,8 @@ typedef void pyro_plan_report(struct pyro_rule_context *context, const struct py
                               const struct pyro_plan_case *found);
 
 /* Has `examine` look at all operators that `filter` lets pass, and reports each site that would be spared `least_ms` of
- * task time. Not applicable: there is no such operator. */
+ * task time. Not applicable: there is no such operator. A site that `examine` set itself stays: cases with one cure are
+ * one finding wherever they are. */
 enum pyro_verdict pyro_plan_cases_evaluate(struct pyro_rule_context *context, pyro_plan_filter *filter,
                                            pyro_plan_examine *examine, double least_ms, pyro_plan_report *report);
 

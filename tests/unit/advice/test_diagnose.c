@@ -105,6 +105,61 @@ static void test_order_is_by_saving_then_core_then_severity(void **state)
     assert_int_equal(findings[2].severity, PYRO_SEVERITY_SEVERE);
 }
 
+/* A hot key saves less than the broadcast that happens to avoid it, and is its reason; elsewhere it is not. */
+static void test_reasons_come_before_what_follows_from_them(void **state)
+{
+    (void)state;
+    uint32_t join[] = {3, 5}, key[] = {5}, other[] = {4};
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    for (int same = 0; same < 2; same++) {
+        struct pyro_finding findings[2] = {
+            {.rule = &pyro_rule_missed_broadcast_join,
+             .id = PYRO_SLICE_LITERAL("join"),
+             .severity = PYRO_SEVERITY_CRITICAL,
+             .stage = 5,
+             .cause = PYRO_SLICE_LITERAL("Sorted."),
+             .saves = {.wall_expected_ms = 9000},
+             .stages = join,
+             .stage_count = 2},
+            {.rule = &pyro_rule_data_skew,
+             .id = PYRO_SLICE_LITERAL("key"),
+             .severity = PYRO_SEVERITY_MODERATE,
+             .title = PYRO_SLICE_LITERAL("Data skew"),
+             .stage = 5,
+             .saves = {.wall_expected_ms = 4000},
+             .stages = same ? key : other,
+             .stage_count = 1},
+        };
+        assert_true(pyro_findings_lead_by_roots(&arena, findings, 2));
+        const struct pyro_finding *follower = &findings[same ? 1 : 0];
+        assert_ptr_equal(follower->rule, &pyro_rule_missed_broadcast_join);
+        assert_int_equal(findings[0].severity, PYRO_SEVERITY_CRITICAL);
+        assert_true(same ? pyro_slice_is(follower->root, "key") : !follower->root.ptr);
+        assert_int_equal(
+            pyro_slice_is(follower->cause, "Sorted. Fix \"Data skew\" of stage 5 first: this follows from it."), same);
+    }
+    pyro_arena_done(&arena);
+}
+
+/* Rules that name each other would change places for ever. */
+static void assert_leads_nowhere(const struct pyro_rule *rule, unsigned depth)
+{
+    assert_true(depth < 10);
+    for (size_t i = 0; i < PYRO_RULE_ROOTS_MOST && rule->follows[i]; i++) {
+        const struct pyro_rule *root = pyro_rule_find(rule->follows[i]);
+        assert_non_null(root);
+        assert_leads_nowhere(root, depth + 1);
+    }
+}
+
+static void test_no_rule_follows_from_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < pyro_rule_count; i++)
+        assert_leads_nowhere(pyro_rules[i], 0);
+}
+
 static void extreme(struct fixture_task *task, unsigned index, void *context)
 {
     int64_t value = *(int64_t *)context;
@@ -312,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_long_ids_stay_different),
         cmocka_unit_test(test_equal_ids_are_numbered),
         cmocka_unit_test(test_order_is_by_saving_then_core_then_severity),
+        cmocka_unit_test(test_reasons_come_before_what_follows_from_them),
+        cmocka_unit_test(test_no_rule_follows_from_itself),
         cmocka_unit_test(test_extreme_numbers_do_not_overflow),
         cmocka_unit_test(test_an_empty_application_has_no_findings),
         cmocka_unit_test(test_versions),

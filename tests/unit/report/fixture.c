@@ -133,6 +133,9 @@ static struct pyro_finding *make_finding(struct fixture *fixture)
                                      .saves = {540000, 660000, 840000, 0.6, PYRO_NONE}};
     fixture->diagnosis.config_changes = calloc(1, sizeof(setting));
     fixture->diagnosis.config_changes[0] = setting;
+    fixture->diagnosis.changes = calloc(1, sizeof(*fixture->diagnosis.changes));
+    fixture->diagnosis.changes[0] = (struct pyro_change){setting.key, setting.value, 0, 0, false};
+    fixture->diagnosis.change_count = 1;
     fixture->diagnosis.config_change_count = 1;
     return finding;
 }
@@ -175,6 +178,7 @@ void fixture_done(struct fixture *fixture)
     free(fixture->diagnosis.outcomes);
     free(fixture->diagnosis.findings);
     free(fixture->diagnosis.config_changes);
+    free(fixture->diagnosis.changes);
     pyro_arena_done(&fixture->diagnosis.arena);
     pyro_strbuf_done(&fixture->out);
     pyro_app_release(fixture->app);
