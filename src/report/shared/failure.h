@@ -2,8 +2,8 @@
 #ifndef PYRO_REPORT_SHARED_FAILURE_H
 #define PYRO_REPORT_SHARED_FAILURE_H
 
+#include "model/failure_text.h"
 #include "report/report.h"
-#include "rules/shared/failure_text.h"
 
 struct pyro_app_failure {
     bool failed;                        /* the application did; else nothing else is set */

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 #define MS_PER_MINUTE 60000.0

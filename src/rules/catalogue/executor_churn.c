@@ -4,8 +4,8 @@
 
 #include "analyze/facts.h"
 #include "base/order.h"
+#include "model/failure_kinds.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 enum { AGAIN, ABSENT_MS, WAIT_MS, ROOM, LONGEST_S, HARM };

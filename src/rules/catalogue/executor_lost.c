@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "analyze/facts.h"
+#include "analyze/shortage.h"
 #include "base/order.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 /* So many are named. */
@@ -20,8 +20,7 @@ static const struct pyro_threshold thresholds[] = {
 };
 
 struct exits {
-    const char *pattern; /* in the reason, any case; NULL for any reason */
-    int code;            /* or this exit code */
+    enum pyro_removal_kind kind;
     bool memory;
     const char *meaning, *advice;
 };
@@ -30,28 +29,28 @@ static const char overhead_advice[] = "Raise the memory overhead for Python work
 static const char read_advice[] = "Read the end of this executor's stderr and the host's kernel log: they report a "
                                   "crash or the out-of-memory killer.";
 
-/* Most telling first; codes: SparkExitCode, and 128 + signal. */
+/* What exhausted memory ended is said by executor-oom. The last one is for all other reasons. */
 static const struct exits exits[] = {
-    {"preempt", 0, false, "the cluster manager gave its resources to another application",
+    {PYRO_REMOVAL_PREEMPTED, false, "the cluster manager gave its resources to another application",
      "Use a queue or nodes without preemption for this job, or enable decommissioning so that Spark moves its blocks "
      "first."},
-    {"signal 9", 137, true,
+    {PYRO_REMOVAL_KILLED, true,
      "it got SIGKILL (exit code 137): the host or the container ran out of memory, or someone killed it",
      overhead_advice},
-    {"signal 15", 143, false,
+    {PYRO_REMOVAL_TERMINATED, false,
      "it got SIGTERM (exit code 143): the cluster manager stopped it, because of memory or for other applications",
      "Check in the log of the node manager or kubelet why it stopped this container. If the reason is memory, raise "
      "spark.executor.memoryOverhead."},
-    {"heartbeat", 56, false,
+    {PYRO_REMOVAL_NO_HEARTBEAT, false,
      "it did not answer in time: long garbage collection, an overloaded host or a broken network",
      "Check its garbage collection before the loss (see gc-pressure) and the host. Raise spark.network.timeout only if "
      "both are fine."},
-    {"No space left", 53, false, "its local disk was full or broken (disk store)",
+    {PYRO_REMOVAL_DISK_FULL, false, "its local disk was full or broken (disk store)",
      "Give executors more local disk (spark.local.dir), or reduce shuffle and spill."},
-    {"code 134", 134, false, "its JVM aborted (exit code 134), as native crashes do", read_advice},
-    {"disassociated", 0, false, "its process or its connection ended", read_advice},
-    {"Process Lost", 0, false, "its process ended", read_advice},
-    {NULL, 0, false, "the reason of its removal is unusual",
+    {PYRO_REMOVAL_ABORTED, false, "its JVM aborted (exit code 134), as native crashes do", read_advice},
+    {PYRO_REMOVAL_DISCONNECTED, false, "its process or its connection ended", read_advice},
+    {PYRO_REMOVAL_PROCESS_ENDED, false, "its process ended", read_advice},
+    {PYRO_REMOVAL_OTHER, false, "the reason of its removal is unusual",
      "Read the end of this executor's stderr and the log of the cluster manager at that time."},
 };
 
@@ -120,9 +119,8 @@ static struct losses measure(struct pyro_rule_context *context)
         if (pyro_span(executor->removed_ms, last) < pyro_limit(context, ENDING_MS) && !losers[i])
             continue;
         const struct exits *exit = exits;
-        int code = pyro_exit_code(executor->remove_reason);
-        while (exit->pattern && !pyro_text_has(executor->remove_reason, exit->pattern) &&
-               (exit->code == 0 || exit->code != code))
+        enum pyro_removal_kind kind = pyro_removal_kind(executor->remove_reason);
+        while (exit->kind != kind && exit->kind != PYRO_REMOVAL_OTHER)
             exit++;
         if (losses.executors < NAMED_MAX)
             losses.names = pyro_say(context, "%s%s%s", losses.executors > 0 ? losses.names : "",
@@ -308,7 +306,7 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     finding->failure_risk = work <= 0 ? 0.1 : losses->exit->memory && often ? 0.5 : 0.3;
     if (pyro_app_failed(app) && work > 0)
         finding->failure_risk = fmax(finding->failure_risk, 0.6);
-    finding->confidence *= losses->exit->pattern ? 0.95 : 0.7;
+    finding->confidence *= losses->exit->kind != PYRO_REMOVAL_OTHER ? 0.95 : 0.7;
     remedy(context, finding, losses);
 }
 

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "analyze/facts.h"
+#include "analyze/shortage.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 enum { FEW_SHARE, GROW, ENDED_RISK, STAGE_RISK, RISK };

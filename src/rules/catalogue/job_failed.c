@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
+#include "rules/shared/failure_advice.h"
 
 #define CAUSES_KEPT 64
 
@@ -134,10 +135,10 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
     pyro_finding_evidence(context, finding, "lost_run_ms", cause->run_ms, 0, "ms");
     if (attempts > 0)
         pyro_finding_evidence(context, finding, "attempts", attempts, (double)NAN, "count");
-    const char *advice = pyro_failure_advice(root->name, root->message);
-    if (advice == pyro_failure_advice(PYRO_SLICE_NULL, PYRO_SLICE_NULL)) /* Python's exceptions come wrapped */
-        advice = pyro_failure_advice(root->wrapper, root->message);
-    pyro_finding_advise(context, finding, pyro_slice_from(advice),
+    enum pyro_failure_kind kind = pyro_failure_kind(root->name, root->message);
+    if (kind == PYRO_FAILURE_OTHER) /* Python's exceptions come wrapped */
+        kind = pyro_failure_kind(root->wrapper, root->message);
+    pyro_finding_advise(context, finding, pyro_slice_from(pyro_failure_advice(kind)),
                         "In the next run the Jobs page lists no failed job.");
     finding->failure_risk = pyro_limit(context, cause->again || shell ? AGAIN_RISK : ended ? ENDED_RISK : RISK);
     finding->confidence *= root->name.ptr || root->message.ptr ? 0.97 : 0.8;

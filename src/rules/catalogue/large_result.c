@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
 #include "rules/shared/cases.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 #define MIB 1048576.0

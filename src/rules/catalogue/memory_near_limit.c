@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "analyze/shortage.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 
 #define MS_PER_MINUTE 60000.0
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "analyze/shortage.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 
 enum { USED_SHARE, HEAP_MIN, KNOWN_SHARE, RUN_MS, HEADROOM, RESERVED, SMALLER };
 static const struct pyro_threshold thresholds[] = {

@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "analyze/facts.h"
+#include "model/failure_kinds.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/remedy.h"
 
 enum { NEAR_SHARE, NEAR_RISK, RISK, LITTLE_SHARE, LITTLE_RISK };

@@ -4,8 +4,9 @@
 
 #include "analyze/facts.h"
 #include "base/memory.h"
+#include "model/failure_text.h"
 #include "rules/finding.h"
-#include "rules/shared/failure_text.h"
+#include "rules/shared/failure_advice.h"
 #include "rules/shared/remedy.h"
 
 #define CAUSES_KEPT 64
@@ -56,24 +57,12 @@ struct losses {
     bool ended_there;       /* and no job came after it, or the application counts as failed */
 };
 
-/* Failures that only report the loss of an executor or of its shuffle files: executor-lost speaks of them. A denied
- * commit is speculation at work. */
-static bool is_consequence(struct pyro_slice reason)
-{
-    static const char *const names[] = {"ExecutorLostFailure", "FetchFailed", "Resubmitted",
-                                        "TaskCommitDenied",    "TaskKilled",  "ExecutorLost"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (pyro_slice_find(reason, names[i]))
-            return true;
-    return false;
-}
-
 static struct losses measure(const struct pyro_app *app)
 {
     struct losses losses = {.worst_attempt = 0};
     for (size_t row = 0; row < app->tasks.count; row++) {
         if (pyro_task_get(&app->tasks, PYRO_TASK_status, row) != PYRO_TASK_FAILED ||
-            is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
+            pyro_failure_is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row))))
             continue;
         int64_t attempt = pyro_task_get(&app->tasks, PYRO_TASK_attempt, row);
         losses.failed++;
@@ -136,7 +125,7 @@ static void place(const struct pyro_app *app, struct cause *cause)
         const struct pyro_failure *failure = &app->failures.items[i];
         struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
         if (!pyro_slice_is(failure->kind, "task") || failure->stage != cause->stage ||
-            is_consequence(failure->reason) || !pyro_slice_eq(cause->name, name) ||
+            pyro_failure_is_consequence(failure->reason) || !pyro_slice_eq(cause->name, name) ||
             !pyro_same_message(cause->message, pyro_telling_line(failure->message)))
             continue;
         cause->executor = first ? failure->executor : cause->executor;
@@ -156,7 +145,7 @@ static size_t collect(const struct pyro_app *app, struct cause *causes, struct t
     size_t count = 0;
     for (size_t i = 0; i < app->failures.count; i++) {
         const struct pyro_failure *failure = &app->failures.items[i];
-        if (!pyro_slice_is(failure->kind, "task") || is_consequence(failure->reason))
+        if (!pyro_slice_is(failure->kind, "task") || pyro_failure_is_consequence(failure->reason))
             continue;
         struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
         struct pyro_slice message = pyro_telling_line(failure->message);
@@ -222,7 +211,7 @@ static const struct told *told_of(const struct pyro_app *app, const struct telli
                                   bool *ret_own)
 {
     *ret_own = pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_FAILED &&
-               !is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row)));
+               !pyro_failure_is_consequence(pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, row)));
     struct told key = {.id = *ret_own ? pyro_task_get(&app->tasks, PYRO_TASK_id, row) : PYRO_NONE};
     return key.id == PYRO_NONE || tellings->count == 0
                ? NULL
@@ -301,7 +290,8 @@ static void report(struct pyro_rule_context *context, const struct losses *losse
     pyro_finding_evidence(context, finding, "failed_share", count / tasks, 0, "share");
     pyro_finding_evidence(context, finding, "lost_task_ms", lost, 0, "ms");
     pyro_finding_evidence(context, finding, "failures_of_one_task", (double)losses->worst_attempt + 1, 0, "count");
-    pyro_finding_advise(context, finding, pyro_slice_from(pyro_failure_advice(cause->name, cause->message)),
+    pyro_finding_advise(context, finding,
+                        pyro_slice_from(pyro_failure_advice(pyro_failure_kind(cause->name, cause->message))),
                         verify_text);
     double near = limit > 0 ? (double)(losses->worst_attempt + 1) / (double)limit : 0;
     finding->failure_risk =

@@ -1,69 +1,9 @@
-/* stage-retries, job-failed, executor-churn, config-risk, and what failure texts say. */
+/* stage-retries, job-failed, executor-churn and config-risk. */
 #include "base/intern.h"
-#include "rules/shared/failure_text.h"
 #include "rules/shared/known_settings.h"
 #include "scene.h"
 
 static const int64_t two_s = 2000;
-
-#define assert_slice(slice, text)                                                                                      \
-    do {                                                                                                               \
-        struct pyro_slice got = (slice);                                                                               \
-        assert_int_equal(got.len, strlen(text));                                                                       \
-        assert_memory_equal(got.ptr, (text), strlen(text));                                                            \
-    } while (0)
-
-static void test_root_causes(void **state)
-{
-    (void)state;
-    struct pyro_root_cause root = pyro_root_cause(PYRO_SLICE_LITERAL(
-        "Job aborted due to stage failure: Task 3 in stage 2.0 failed 4 times, most recent failure: Lost task 3.3 in "
-        "stage 2.0 (TID 40) (10.0.0.1 executor 2): org.apache.spark.SparkException: Task failed while writing rows.\n"
-        "\tat org.apache.spark.sql.errors.Q.taskFailed(Q.scala:1)\n"
-        "\tat java.base/java.lang.Thread.run(Thread.java:833)\n"
-        "Caused by: java.lang.IllegalStateException: no rate for XYZ\n"
-        "\tat scala.Option.get(Option.scala:1)\n"
-        "\tat com.acme.etl.Rates.find(Rates.scala:44)\n"
-        "\tat com.acme.etl.Load.parse(Load.scala:12)\n"
-        "\nDriver stacktrace:\nCaused by: java.lang.Error: not this one\n"));
-    assert_slice(root.name, "java.lang.IllegalStateException");
-    assert_slice(root.message, "no rate for XYZ");
-    assert_slice(root.wrapper, "org.apache.spark.SparkException");
-    assert_slice(root.frame, "com.acme.etl.Rates.find(Rates.scala:44)");
-    root = pyro_root_cause(PYRO_SLICE_LITERAL(
-        "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in "
-        "stage 1.0 (TID 9) (h executor 1): org.apache.spark.api.python.PythonException: Traceback (most recent call "
-        "last):\n"
-        "  File \"/opt/pyspark/lib/pyspark.zip/pyspark/worker.py\", line 830, in main\n"
-        "  File \"/app/jobs/load.py\", line 12, in price_of\n"
-        "    return float(text)\n"
-        "ValueError: could not convert string to float: 'on'\n\n"
-        "\tat org.apache.spark.api.python.Base.handle(PythonRunner.scala:1)\n"));
-    assert_slice(root.name, "ValueError");
-    assert_slice(root.message, "could not convert string to float: 'on'");
-    assert_slice(root.frame, "load.py\", line 12, in price_of");
-    root = pyro_root_cause(PYRO_SLICE_LITERAL(
-        "Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times, most recent failure: Lost task 1.3 in "
-        "stage 3.0 (TID 12) (h executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
-        "Reason: Command exited with code 52\nDriver stacktrace:"));
-    assert_slice(root.name, "ExecutorLostFailure");
-    assert_slice(root.message, "Command exited with code 52");
-    root = pyro_root_cause(PYRO_SLICE_LITERAL("Job aborted due to stage failure: Total size of serialized results of 8 "
-                                              "tasks is bigger than spark.driver.maxResultSize (1.0 MiB)"));
-    assert_null(root.name.ptr);
-    assert_true(pyro_slice_starts_with(root.message, "Total size"));
-    static const char *const strange[] = {"",
-                                          "\n\n",
-                                          "Caused by: ",
-                                          ": ",
-                                          "a",
-                                          "most recent failure: Lost task",
-                                          "Traceback (most recent call last)",
-                                          "\tat \nCaused by:"};
-    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
-        pyro_root_cause(pyro_slice_from(strange[i]));
-    pyro_root_cause(PYRO_SLICE_NULL);
-}
 
 struct failing {
     struct pyro_app *app;
@@ -315,10 +255,9 @@ static void test_known_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_root_causes),    cmocka_unit_test(test_stage_retries),
-        cmocka_unit_test(test_job_failed),     cmocka_unit_test(test_executor_churn),
-        cmocka_unit_test(test_config_risk),    cmocka_unit_test(test_speculation_on_writes),
-        cmocka_unit_test(test_known_settings),
+        cmocka_unit_test(test_stage_retries),         cmocka_unit_test(test_job_failed),
+        cmocka_unit_test(test_executor_churn),        cmocka_unit_test(test_config_risk),
+        cmocka_unit_test(test_speculation_on_writes), cmocka_unit_test(test_known_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
-#include "rules/shared/failure_text.h"
+#include "model/failure_text.h"
 
 #include <ctype.h>
 #include <strings.h>
-
-#include "analyze/facts.h"
 
 bool pyro_text_has(struct pyro_slice text, const char *word)
 {
@@ -31,25 +29,6 @@ int pyro_exit_code(struct pyro_slice reason)
             return code;
     }
     return -1;
-}
-
-bool pyro_removal_is_ordinary(struct pyro_slice reason)
-{
-    static const char *const ordinary[] = {
-        "killed by driver",
-        "decommission",
-        "explicit termination request",
-        "deleted by a user or the framework",
-        "idle",
-        "driver shut",
-        "shutting down",
-        "stopped",
-        "application finished",
-    };
-    for (size_t i = 0; i < sizeof(ordinary) / sizeof(ordinary[0]); i++)
-        if (pyro_text_has(reason, ordinary[i]))
-            return true;
-    return reason.len == 0 || pyro_exit_code(reason) == 0;
 }
 
 /* Takes the next line off the text; false at its end. */
@@ -264,85 +243,4 @@ struct pyro_root_cause pyro_root_cause(struct pyro_slice text)
     if (pyro_slice_eq(cause.wrapper, cause.name))
         cause.wrapper = PYRO_SLICE_NULL;
     return cause;
-}
-
-struct advice {
-    const char *pattern, *text;
-};
-static const struct advice advices[] = {
-    {"OutOfMemoryError", "Give tasks more memory: more heap, fewer cores an executor or smaller partitions."},
-    {"MemoryError",
-     "Python workers ran out of memory: use smaller partitions, keep less data in memory at the same time, or raise "
-     "the memory overhead (spark.executor.memoryOverhead, spark.executor.pyspark.memory)."},
-    {"maxResultSize", "Collect less: aggregate or filter first, or write the rows from the executors."},
-    {"No space left on device", "Give executors more local disk (spark.local.dir) or reduce shuffle and spill."},
-    {"ClassNotFoundException", "Ship the missing class to executors (--jars, --packages, --py-files)."},
-    {"NoClassDefFoundError", "Ship the missing class to executors, in the version that the code was compiled with."},
-    {"NoSuchMethodError", "The class path has two versions of a library: use one version, or shade one of them."},
-    {"ModuleNotFoundError", "Install the Python module on the executors or ship it (--py-files, spark.archives)."},
-    {"FileNotFoundException", "Input files were deleted while tasks read them: write to new paths instead of "
-                              "overwriting, refresh the table, or use a table format with snapshots."},
-    {"AccessControlException", "Give the user of the application the missing permission on this path."},
-    {"SocketTimeoutException",
-     "The remote service is slow or down: raise the timeout, retry with pauses, or call it less often."},
-    {"ConnectException", "This executor cannot reach the service: check its address, its load and the network policy."},
-    {"SparkException: Python worker", "The Python worker died: check its memory limit and look for native crashes."},
-    {"FetchFailed", "Keep shuffle files available: stage-retries and executor-lost say why they were lost."},
-    {"ExecutorLostFailure", "Find out what ends the executors (executor-lost, executor-oom), and fix that first."},
-    {"CAST_INVALID_INPUT", "Handle rows that cannot be parsed: validate first, or use try_cast and a rejects table."},
-    {"ArithmeticException", "Handle this input in the code (overflow, division by zero), or use try_ functions."},
-    {"NumberFormatException",
-     "Handle rows that cannot be parsed: validate first, or use try_cast and a rejects table."},
-    {"PythonException",
-     "Handle the rows that raise this error in the Python function, and put them into a rejects table."},
-};
-
-const char *pyro_failure_advice(struct pyro_slice name, struct pyro_slice message)
-{
-    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-        if ((name.ptr && pyro_slice_find(name, advices[i].pattern)) ||
-            (message.ptr && pyro_slice_find(message, advices[i].pattern)))
-            return advices[i].text;
-    return "Fix the code or data that causes this message. Spark repeats the task, and the job fails if a task fails "
-           "too often.";
-}
-
-enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice message)
-{
-    bool spark = pyro_text_has(name, "SparkOutOfMemoryError") || pyro_text_has(message, "SparkOutOfMemoryError") ||
-                 pyro_text_has(message, "bytes of memory, got");
-    if (spark)
-        return PYRO_SHORTAGE_EXECUTION;
-    if (!pyro_text_has(name, "OutOfMemoryError") && !pyro_text_has(message, "java.lang.OutOfMemoryError"))
-        return PYRO_SHORTAGE_NONE;
-    if (pyro_text_has(message, "metaspace"))
-        return PYRO_SHORTAGE_METASPACE;
-    if (pyro_text_has(message, "direct buffer memory") || pyro_text_has(message, "direct memory"))
-        return PYRO_SHORTAGE_DIRECT;
-    return pyro_text_has(message, "native thread") ? PYRO_SHORTAGE_THREADS : PYRO_SHORTAGE_HEAP;
-}
-
-enum pyro_shortage pyro_executor_shortage(const struct pyro_app *app, const struct pyro_executor *executor)
-{
-    const double nearly = 0.85; /* a killed process sent its last metrics some seconds before */
-    struct pyro_slice reason = executor->remove_reason, master = app->application.master;
-    if (pyro_text_has(reason, "exceeding memory limits") || pyro_text_has(reason, "beyond physical memory limits") ||
-        pyro_text_has(reason, "OOMKilled") || pyro_text_has(reason, "container OOM"))
-        return PYRO_SHORTAGE_CONTAINER;
-    int code = pyro_exit_code(reason);
-    if (code == 52 || pyro_text_has(reason, "OutOfMemoryError"))
-        return PYRO_SHORTAGE_HEAP;
-    if (code != 137)
-        return PYRO_SHORTAGE_NONE;
-    bool limited = pyro_text_has(master, "yarn") || pyro_text_has(master, "k8s");
-    bool full = pyro_real(executor->heap_peak_bytes) >= nearly * pyro_app_heap_bytes(app);
-    return limited || full ? PYRO_SHORTAGE_CONTAINER : PYRO_SHORTAGE_NONE;
-}
-
-bool pyro_task_died_of_shortage(const struct pyro_app *app, size_t task)
-{
-    int64_t row = pyro_task_get(&app->tasks, PYRO_TASK_executor_row, task);
-    struct pyro_slice reason = pyro_app_text(app, pyro_task_get(&app->tasks, PYRO_TASK_reason, task));
-    return row >= 0 && row < (int64_t)app->executors.count && pyro_slice_find(reason, "ExecutorLost") &&
-           pyro_executor_shortage(app, &app->executors.items[row]) != PYRO_SHORTAGE_NONE;
 }

@@ -1,0 +1,80 @@
+#include "model/failure_kinds.h"
+
+#include "model/failure_text.h"
+
+enum { REMOVAL_TEXTS_MAX = 4 };
+
+enum pyro_failure_kind pyro_failure_kind(struct pyro_slice name, struct pyro_slice message)
+{
+    static const char *const texts[] = {
+#define PYRO_FAILURE_KIND(id, text) text,
+#include "model/failure_kinds.def"
+#undef PYRO_FAILURE_KIND
+    };
+    int kind = 0;
+    while (kind < PYRO_FAILURE_OTHER && !pyro_slice_find(name, texts[kind]) && !pyro_slice_find(message, texts[kind]))
+        kind++;
+    return (enum pyro_failure_kind)kind;
+}
+
+bool pyro_failure_is_consequence(struct pyro_slice reason)
+{
+    static const char *const texts[] = {
+#define PYRO_FAILURE_CONSEQUENCE(text) text,
+#include "model/failure_kinds.def"
+#undef PYRO_FAILURE_CONSEQUENCE
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (pyro_slice_find(reason, texts[i]))
+            return true;
+    return false;
+}
+
+enum pyro_removal_kind pyro_removal_kind(struct pyro_slice reason)
+{
+    static const struct {
+        int code;
+        const char *texts[REMOVAL_TEXTS_MAX];
+    } kinds[] = {
+#define PYRO_REMOVAL_KIND(id, code, ...) {code, {__VA_ARGS__}},
+#include "model/failure_kinds.def"
+#undef PYRO_REMOVAL_KIND
+    };
+    int code = pyro_exit_code(reason);
+    for (int kind = 0; kind < PYRO_REMOVAL_OTHER; kind++) {
+        if (kinds[kind].code != 0 && kinds[kind].code == code)
+            return (enum pyro_removal_kind)kind;
+        for (size_t i = 0; i < REMOVAL_TEXTS_MAX && kinds[kind].texts[i]; i++)
+            if (pyro_text_has(reason, kinds[kind].texts[i]))
+                return (enum pyro_removal_kind)kind;
+    }
+    return PYRO_REMOVAL_OTHER;
+}
+
+bool pyro_removal_is_ordinary(struct pyro_slice reason)
+{
+    static const char *const texts[] = {
+#define PYRO_REMOVAL_ORDINARY(text) text,
+#include "model/failure_kinds.def"
+#undef PYRO_REMOVAL_ORDINARY
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (pyro_text_has(reason, texts[i]))
+            return true;
+    return reason.len == 0 || pyro_exit_code(reason) == 0;
+}
+
+enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice message)
+{
+    bool spark = pyro_text_has(name, "SparkOutOfMemoryError") || pyro_text_has(message, "SparkOutOfMemoryError") ||
+                 pyro_text_has(message, "bytes of memory, got");
+    if (spark)
+        return PYRO_SHORTAGE_EXECUTION;
+    if (!pyro_text_has(name, "OutOfMemoryError") && !pyro_text_has(message, "java.lang.OutOfMemoryError"))
+        return PYRO_SHORTAGE_NONE;
+    if (pyro_text_has(message, "metaspace"))
+        return PYRO_SHORTAGE_METASPACE;
+    if (pyro_text_has(message, "direct buffer memory") || pyro_text_has(message, "direct memory"))
+        return PYRO_SHORTAGE_DIRECT;
+    return pyro_text_has(message, "native thread") ? PYRO_SHORTAGE_THREADS : PYRO_SHORTAGE_HEAP;
+}

@@ -1,0 +1,36 @@
+/* What the texts of failures say: the exception at the root of a chain, where in the user's program it came from, and
+ * whether two messages are one. */
+#ifndef PYRO_MODEL_FAILURE_TEXT_H
+#define PYRO_MODEL_FAILURE_TEXT_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+/* The first bytes of a message, which distinguish causes. */
+enum { PYRO_CAUSE_BYTES = 160 };
+
+/* Slices of the text; null where it does not say. */
+struct pyro_root_cause {
+    struct pyro_slice name;    /* "java.lang.ArithmeticException", "ValueError" */
+    struct pyro_slice message; /* its telling line */
+    struct pyro_slice wrapper; /* the outermost exception, where it is another */
+    struct pyro_slice frame;   /* first frame of the user's own code: "etl.Load.parse(Load.scala:44)", "load.py:12" */
+};
+
+/* Of the text of a failed job, stage, task or query, as Spark writes it. */
+struct pyro_root_cause pyro_root_cause(struct pyro_slice text);
+
+/* The line that says what happened: the first one, but of a Python traceback its last one that is not indented. */
+struct pyro_slice pyro_telling_line(struct pyro_slice text);
+/* Numbers, addresses and ids aside: "record in partition 3" and "... 8" are one cause, and so are "Row@1f2a" and
+ * "Row@77b0". */
+bool pyro_same_message(struct pyro_slice a, struct pyro_slice b);
+
+/* The text has `word`, in any case. */
+bool pyro_text_has(struct pyro_slice text, const char *word);
+/* The number that follows "exit" within a few words: "exited with code 137", "Exit status: 143.", "exit code is 1"; -1
+ * without one. */
+int pyro_exit_code(struct pyro_slice reason);
+
+#endif
