@@ -228,6 +228,14 @@ bool pyro_job_failed(const struct pyro_job *job)
     return true;
 }
 
+ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job)
+{
+    for (size_t i = app->stages.count; i-- > 0;)
+        if (app->stages.items[i].job == job->id && pyro_slice_is(app->stages.items[i].status, "failed"))
+            return (ptrdiff_t)i;
+    return -1;
+}
+
 bool pyro_app_ended_in_failure(const struct pyro_app *app)
 {
     int64_t last = PYRO_NONE, failed = PYRO_NONE;

@@ -65,6 +65,8 @@ double pyro_stage_repeated_part(const struct pyro_app *app, const struct pyro_st
 
 /* A failed job that was not just cancelled. */
 bool pyro_job_failed(const struct pyro_job *job);
+/* Row of the last failed stage of the job, or -1. */
+ptrdiff_t pyro_job_failed_stage(const struct pyro_app *app, const struct pyro_job *job);
 /* The last job failed: nothing came after it, so that the application most likely ended with it. */
 bool pyro_app_ended_in_failure(const struct pyro_app *app);
 

@@ -244,3 +244,11 @@ struct pyro_root_cause pyro_root_cause(struct pyro_slice text)
         cause.wrapper = PYRO_SLICE_NULL;
     return cause;
 }
+
+struct pyro_frame pyro_split_frame(struct pyro_slice frame)
+{
+    static const char mark[] = "\", line ";
+    const char *at = pyro_slice_find(frame, mark);
+    return at ? (struct pyro_frame){before(frame, mark), after(frame, mark)}
+              : (struct pyro_frame){frame, PYRO_SLICE_NULL};
+}

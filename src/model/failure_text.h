@@ -21,6 +21,13 @@ struct pyro_root_cause {
 /* Of the text of a failed job, stage, task or query, as Spark writes it. */
 struct pyro_root_cause pyro_root_cause(struct pyro_slice text);
 
+/* A frame of Python ('load.py", line 12, in parse') in two parts: its file, and "12, in parse". A frame of the JVM is
+ * all file, and its rest is null. */
+struct pyro_frame {
+    struct pyro_slice file, rest;
+};
+struct pyro_frame pyro_split_frame(struct pyro_slice frame);
+
 /* The line that says what happened: the first one, but of a Python traceback its last one that is not indented. */
 struct pyro_slice pyro_telling_line(struct pyro_slice text);
 /* Numbers, addresses and ids aside: "record in partition 3" and "... 8" are one cause, and so are "Row@1f2a" and

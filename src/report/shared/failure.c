@@ -4,14 +4,6 @@
 
 enum { TEXT_MAX = 200 };
 
-static ptrdiff_t failed_stage(const struct pyro_app *app, const struct pyro_job *job)
-{
-    for (size_t i = app->stages.count; i-- > 0;)
-        if (app->stages.items[i].job == job->id && pyro_slice_is(app->stages.items[i].status, "failed"))
-            return (ptrdiff_t)i;
-    return -1;
-}
-
 struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis)
 {
     const struct pyro_app *app = diagnosis->app;
@@ -22,7 +14,7 @@ struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis)
     if (!failure.job)
         return failure;
     failure.root = pyro_root_cause(failure.job->failure);
-    failure.stage = failed_stage(app, failure.job);
+    failure.stage = pyro_job_failed_stage(app, failure.job);
     if (failure.stage >= 0)
         failure.tasks = pyro_real(app->stages.items[failure.stage].failed_tasks);
     for (size_t i = 0; i < app->jobs.count; i++) {
@@ -45,18 +37,14 @@ static void add_some(struct pyro_strbuf *buffer, struct pyro_slice text)
         pyro_strbuf_add_text(buffer, "...");
 }
 
-void pyro_fact_frame(struct pyro_strbuf *buffer, struct pyro_slice frame)
+void pyro_fact_frame(struct pyro_strbuf *buffer, struct pyro_slice text)
 {
-    static const char mark[] = "\", line ";
-    const char *at = frame.ptr ? pyro_slice_find(frame, mark) : NULL;
-    if (!at) {
-        add_some(buffer, frame);
+    struct pyro_frame frame = pyro_split_frame(text);
+    add_some(buffer, frame.file);
+    if (!frame.rest.ptr)
         return;
-    }
-    size_t head = (size_t)(at - frame.ptr), used = head + sizeof(mark) - 1;
-    add_some(buffer, (struct pyro_slice){frame.ptr, head});
     pyro_strbuf_add_char(buffer, ':');
-    add_some(buffer, (struct pyro_slice){frame.ptr + used, frame.len - used});
+    add_some(buffer, frame.rest);
 }
 
 void pyro_fact_failure(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis)

@@ -17,7 +17,7 @@ struct pyro_app_failure {
 struct pyro_app_failure pyro_app_failure(const struct pyro_diagnosis *diagnosis);
 
 /* A frame of Python or of the JVM as one reads it: "load.py:12, in parse". */
-void pyro_fact_frame(struct pyro_strbuf *buffer, struct pyro_slice frame);
+void pyro_fact_frame(struct pyro_strbuf *buffer, struct pyro_slice text);
 /* "Failed: ValueError: not a number, at load.py:11, in price_of (job 4, stage 6, 4 failed tasks)", or nothing. */
 void pyro_fact_failure(struct pyro_strbuf *buffer, const struct pyro_diagnosis *diagnosis);
 

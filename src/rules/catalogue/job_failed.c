@@ -62,15 +62,6 @@ static size_t collect(const struct pyro_app *app, struct cause *causes)
     return count;
 }
 
-/* The failed stage of the job, or -1. */
-static ptrdiff_t failed_stage(const struct pyro_app *app, const struct pyro_job *job)
-{
-    for (size_t i = app->stages.count; i-- > 0;)
-        if (app->stages.items[i].job == job->id && pyro_slice_is(app->stages.items[i].status, "failed"))
-            return (ptrdiff_t)i;
-    return -1;
-}
-
 /* "Task 3 in stage 2.0 failed 4 times" tells how often it was tried. */
 static double attempts_told(struct pyro_slice text)
 {
@@ -84,19 +75,13 @@ static double attempts_told(struct pyro_slice text)
     return count;
 }
 
-/* 'load.py", line 12, in parse' reads better as "load.py:12, in parse". */
-static const char *say_frame(struct pyro_rule_context *context, struct pyro_slice frame)
+/* "load.py:12, in parse". */
+static const char *say_frame(struct pyro_rule_context *context, struct pyro_slice text)
 {
-    static const char mark[] = "\", line ";
     enum { SHOWN = 100 };
-    const char *at = frame.ptr ? pyro_slice_find(frame, mark) : NULL;
-    if (!at)
-        return pyro_say_text(context, frame, SHOWN);
-    size_t head = (size_t)(at - frame.ptr), used = head + sizeof(mark) - 1;
-    struct pyro_slice tail = {frame.ptr + used, frame.len - used};
-    return pyro_say(context, "%s:%s", pyro_say_text(context, (struct pyro_slice){frame.ptr, head}, SHOWN),
-                    pyro_say_text(context, tail, SHOWN))
-        .ptr;
+    struct pyro_frame frame = pyro_split_frame(text);
+    const char *file = pyro_say_text(context, frame.file, SHOWN);
+    return frame.rest.ptr ? pyro_say(context, "%s:%s", file, pyro_say_text(context, frame.rest, SHOWN)).ptr : file;
 }
 
 static void report(struct pyro_rule_context *context, const struct cause *cause)
@@ -107,7 +92,7 @@ static void report(struct pyro_rule_context *context, const struct cause *cause)
         return;
     const struct pyro_job *job = &app->jobs.items[cause->job];
     const struct pyro_root_cause *root = &cause->root;
-    ptrdiff_t stage = failed_stage(app, job);
+    ptrdiff_t stage = pyro_job_failed_stage(app, job);
     if (stage >= 0)
         pyro_finding_at_stage(context, finding, (size_t)stage);
     finding->job = job->id;

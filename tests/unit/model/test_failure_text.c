@@ -69,6 +69,18 @@ static void test_root_causes(void **state)
     pyro_root_cause(PYRO_SLICE_NULL);
 }
 
+static void test_frames(void **state)
+{
+    (void)state;
+    struct pyro_frame frame = pyro_split_frame(PYRO_SLICE_LITERAL("load.py\", line 12, in parse"));
+    assert_slice(frame.file, "load.py");
+    assert_slice(frame.rest, "12, in parse");
+    frame = pyro_split_frame(PYRO_SLICE_LITERAL("com.acme.etl.Load.parse(Load.scala:12)"));
+    assert_slice(frame.file, "com.acme.etl.Load.parse(Load.scala:12)");
+    assert_null(frame.rest.ptr);
+    assert_null(pyro_split_frame(PYRO_SLICE_NULL).file.ptr);
+}
+
 static void test_one_message(void **state)
 {
     (void)state;
@@ -151,8 +163,8 @@ static void test_shortages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_root_causes), cmocka_unit_test(test_one_message), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_removals),    cmocka_unit_test(test_shortages),
+        cmocka_unit_test(test_root_causes), cmocka_unit_test(test_frames),   cmocka_unit_test(test_one_message),
+        cmocka_unit_test(test_kinds),       cmocka_unit_test(test_removals), cmocka_unit_test(test_shortages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
