@@ -17,7 +17,6 @@
 #include <stdio.h>
 
 #include "analyze/internal.h"
-#include "base/intern.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -49,17 +48,6 @@ static uint64_t count_contradictions(const struct pyro_app *app)
     return found;
 }
 
-static bool note(struct pyro_app *app, const char *text)
-{
-    struct pyro_integrity *integrity = &app->integrity;
-    if (integrity->notes.count >= PYRO_NOTES_KEPT)
-        return true;
-    struct pyro_slice *kept = pyro_vec_push(&integrity->notes, app->allocator);
-    if (kept)
-        *kept = pyro_intern_slice(app->strings, pyro_slice_from(text));
-    return kept && kept->ptr;
-}
-
 enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error *error)
 {
     char text[400];
@@ -88,7 +76,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
             "Clocks contradict each other: %llu of %zu tasks ended before they began, or ran longer than from their "
             "launch to their end",
             (unsigned long long)contradictions, app->tasks.count);
-        if (!note(app, text))
+        if (!pyro_app_note(app, pyro_slice_from(text)))
             return pyro_no_memory(error);
     }
     if (excluded.len > 0) {
@@ -96,7 +84,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
                  "Spark leaves events out of this log on purpose (spark.eventLog.excludedPatterns=%.*s): what they say "
                  "is unknown, but not lost",
                  (int)(excluded.len < 150 ? excluded.len : 150), excluded.ptr);
-        if (!note(app, text))
+        if (!pyro_app_note(app, pyro_slice_from(text)))
             return pyro_no_memory(error);
     }
     return PYRO_OK;

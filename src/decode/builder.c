@@ -91,18 +91,6 @@ bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice pat
     return !builder->failed;
 }
 
-bool pyro_builder_note(struct pyro_builder *builder, struct pyro_slice note)
-{
-    struct pyro_integrity *integrity = &builder->app->integrity;
-    if (integrity->notes.count >= PYRO_NOTES_KEPT)
-        return true;
-    struct pyro_slice *kept = pyro_vec_push(&integrity->notes, builder->allocator);
-    if (kept)
-        *kept = pyro_intern_slice(builder->app->strings, note);
-    builder->failed |= !kept || !kept->ptr;
-    return !builder->failed;
-}
-
 static void reject(struct pyro_builder *builder, struct pyro_slice text, uint64_t offset, uint64_t line,
                    const char *reason)
 {

@@ -126,8 +126,6 @@ bool pyro_builder_begin_part(struct pyro_builder *builder, struct pyro_slice pat
 bool pyro_builder_apply(struct pyro_builder *builder, const struct pyro_batch *batch);
 /* A record longer than the limit, which was skipped. */
 bool pyro_builder_reject_long(struct pyro_builder *builder, uint64_t len);
-/* A line for the report about damage. */
-bool pyro_builder_note(struct pyro_builder *builder, struct pyro_slice note);
 
 /* How many events were recognised so far: 0 means that this is no event log. */
 uint64_t pyro_builder_known_events(const struct pyro_builder *builder);

@@ -123,16 +123,13 @@ static bool finish_nodes(const struct pyro_builder *builder, struct pyro_app *ap
 }
 
 /* Said at the end, of the newest plan only, so that it does not matter when plans were decoded. */
-static bool note_plan(struct pyro_builder *builder, struct pyro_app *app, const struct pyro_plan *plan, int64_t sql)
+static bool note_plan(struct pyro_app *app, const struct pyro_plan *plan, int64_t sql)
 {
     char text[200];
-    if (!plan->error || app->integrity.notes.count >= PYRO_NOTES_KEPT)
+    if (!plan->error)
         return true;
     snprintf(text, sizeof(text), "The plan of SQL execution %lld could not be read: %s", (long long)sql, plan->error);
-    struct pyro_slice *note = pyro_vec_push(&app->integrity.notes, builder->allocator);
-    if (note)
-        *note = pyro_intern_slice(app->strings, pyro_slice_from(text));
-    return note && note->ptr;
+    return pyro_app_note(app, pyro_slice_from(text));
 }
 
 /* `copy`: the builder needs its plans again. */
@@ -151,7 +148,7 @@ static bool finish_plans(struct pyro_builder *builder, struct pyro_app *app, boo
         struct pyro_plan *plan = &builder->plans.items[i];
         int64_t sql = app->sql.items[i].id;
         if (!finish_nodes(builder, app, plan, sql) || !finish_metrics(builder, app, plan, sql) ||
-            !note_plan(builder, app, plan, sql))
+            !note_plan(app, plan, sql))
             return false;
         app->integrity.replaced_characters += plan->replaced;
         if (!copy)

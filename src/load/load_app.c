@@ -34,7 +34,7 @@ static bool note_damage(void *context, const char *damage)
     target->damaged = true;
     snprintf(note, sizeof(note), "%s: %s after %llu bytes of text", target->builder.part_path.ptr, damage,
              (unsigned long long)target->builder.part_offset);
-    return pyro_builder_note(&target->builder, pyro_slice_from(note));
+    return pyro_app_note(target->builder.app, pyro_slice_from(note));
 }
 
 static enum pyro_status finish(struct target *target, const struct pyro_log *log, struct pyro_app **ret,

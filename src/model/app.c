@@ -18,6 +18,18 @@ struct pyro_slice pyro_app_text(const struct pyro_app *app, int64_t id)
     return pyro_string_pool_text(app->strings, (uint32_t)id);
 }
 
+bool pyro_app_note(struct pyro_app *app, struct pyro_slice text)
+{
+    struct pyro_integrity *integrity = &app->integrity;
+    if (integrity->notes.count >= PYRO_NOTES_KEPT)
+        return true;
+    struct pyro_slice note = pyro_intern_slice(app->strings, text);
+    struct pyro_slice *kept = note.ptr ? pyro_vec_push(&integrity->notes, app->allocator) : NULL;
+    if (kept)
+        *kept = note;
+    return kept != NULL;
+}
+
 /* First row and number of rows of a table that has row structs. */
 static const void *table_rows(const struct pyro_app *app, enum pyro_table_id table, size_t *count)
 {

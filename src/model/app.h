@@ -175,6 +175,9 @@ void pyro_row_init(enum pyro_table_id table, void *row);
 typedef void pyro_text_visit(void *context, struct pyro_slice *text);
 void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *context);
 
+/* Adds a line about damage of the log; at most PYRO_NOTES_KEPT are kept. False: no memory. */
+bool pyro_app_note(struct pyro_app *app, struct pyro_slice text);
+
 /* Text behind a number in a task column. */
 struct pyro_slice pyro_app_text(const struct pyro_app *app, int64_t id);
 

@@ -82,6 +82,19 @@ static void test_values(void **state)
     pyro_app_release(NULL);
 }
 
+static void test_notes(void **state)
+{
+    (void)state;
+    struct pyro_app *app = pyro_app_new(NULL);
+    char text[] = "line 7 is damaged";
+    for (size_t i = 0; i < PYRO_NOTES_KEPT + 2; i++)
+        assert_true(pyro_app_note(app, pyro_slice_from(text)));
+    text[0] = '?'; /* the note is a text of the application */
+    assert_int_equal(app->integrity.notes.count, PYRO_NOTES_KEPT);
+    assert_true(pyro_slice_is(app->integrity.notes.items[0], "line 7 is damaged"));
+    pyro_app_release(app);
+}
+
 static void test_part_names(void **state)
 {
     (void)state;
@@ -170,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemas), cmocka_unit_test(test_find),       cmocka_unit_test(test_row_init),
         cmocka_unit_test(test_values),  cmocka_unit_test(test_part_names), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
