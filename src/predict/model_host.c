@@ -33,44 +33,37 @@ static double longer_of(const struct pyro_app *app)
                                                                                 : 1;
 }
 
-/* All executors ran on one host, and there were several, or it is said to be one machine. */
-static bool is_one_host(const struct pyro_app *app)
-{
-    for (size_t i = 1; i < app->executors.count; i++)
-        if (!pyro_slice_eq(app->executors.items[i].host, app->executors.items[0].host))
-            return false;
-    return app->executors.count > 1 || pyro_slice_starts_with(app->application.master, "local");
-}
-
 static int by_name(const void *a, const void *b)
 {
     return pyro_slice_compare(*(const struct pyro_slice *)a, *(const struct pyro_slice *)b);
 }
 
-/* Distinct hosts of executors; 0 without memory. */
+/* Distinct hosts of executors, at least 1; an unknown host is a host, too. 0 without memory. */
 static int64_t count_hosts(const struct pyro_app *app)
 {
-    struct pyro_slice *hosts = pyro_scratch(app, app->executors.count + 1, sizeof(*hosts));
-    size_t count = 0, distinct = 0;
-    for (size_t i = 0; hosts && i < app->executors.count; i++)
-        if (app->executors.items[i].host.len > 0)
-            hosts[count++] = app->executors.items[i].host;
-    if (hosts && count > 0)
-        qsort(hosts, count, sizeof(*hosts), by_name);
-    for (size_t i = 0; hosts && i < count; i++)
-        distinct += i == 0 || !pyro_slice_eq(hosts[i], hosts[i - 1]);
-    int64_t found = !hosts ? 0 : distinct > 0 ? (int64_t)distinct : 1;
+    size_t count = app->executors.count;
+    struct pyro_slice *hosts = pyro_scratch(app, count + 1, sizeof(*hosts));
+    if (!hosts)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        hosts[i] = app->executors.items[i].host;
+    qsort(hosts, count, sizeof(*hosts), by_name);
+    int64_t distinct = 1;
+    for (size_t i = 1; i < count; i++)
+        distinct += !pyro_slice_eq(hosts[i], hosts[i - 1]);
     pyro_release(app->allocator, hosts);
-    return found;
+    return distinct;
 }
 
 bool pyro_predict_take_host(struct pyro_predicted_run *run)
 {
     double since = (double)run->base.wall_ms - (run->delay_count > 0 ? (double)run->delays[0] : 0);
     run->longer = longer_of(run->app);
-    run->one_host = is_one_host(run->app);
     run->slots = since > 0 ? (double)run->base.core_ms / since : 0; /* alive on average */
     run->hosts = count_hosts(run->app);
+    /* There were several executors, or the run is said to be on one machine. */
+    run->one_host = run->hosts == 1 &&
+                    (run->app->executors.count > 1 || pyro_slice_starts_with(run->app->application.master, "local"));
     return run->hosts > 0;
 }
 

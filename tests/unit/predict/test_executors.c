@@ -77,7 +77,6 @@ static void test_delays(void **state)
     whatif_free(&scene);
 }
 
-/* A log that names no executor still has slots. */
 /* Two executors of one core on one host, where computing takes twice as long as alone: ten tasks of 3 s on each. */
 static void test_hosts(void **state)
 {
@@ -97,6 +96,7 @@ static void test_hosts(void **state)
     const struct pyro_scenario *scenario = whatif_answer(&scene, "executors=2", "hosts=same,new,1..4");
     int64_t alone = scenario[0].wall_expected_ms;
     assert_int_equal(scene.whatif.run.hosts, 1);
+    assert_true(scene.whatif.run.one_host);
     assert_float_equal(scene.whatif.run.longer, 2, 0.001);
     assert_int_equal(scenario[1].wall_expected_ms, alone);
     assert_int_equal(scenario[2].wall_expected_ms, alone);
@@ -112,6 +112,25 @@ static void test_hosts(void **state)
     whatif_free(&scene);
 }
 
+static void test_several_hosts(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = {"b", "a", "b", ""};
+    struct whatif_scene scene = whatif_scene(10000);
+    for (size_t i = 0; i < 4; i++) {
+        fixture_executor(scene.app, "1", 1, WHATIF_START, PYRO_NONE);
+        scene.app->executors.items[i].host = pyro_slice_from(hosts[i]);
+    }
+    whatif_stage(&scene, 0, 10000);
+    struct fixture_task task = whatif_task(&scene, 0, 10000);
+    fixture_add(scene.app, &task);
+    whatif_answer(&scene, "executors=2", NULL);
+    assert_int_equal(scene.whatif.run.hosts, 3); /* the unknown one counts */
+    assert_false(scene.whatif.run.one_host);
+    whatif_free(&scene);
+}
+
+/* A log that names no executor still has slots. */
 static void test_no_executors(void **state)
 {
     (void)state;
@@ -130,7 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_it_was), cmocka_unit_test(test_more_and_fewer), cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_hosts),     cmocka_unit_test(test_no_executors),
+        cmocka_unit_test(test_hosts),     cmocka_unit_test(test_several_hosts),  cmocka_unit_test(test_no_executors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
