@@ -38,12 +38,13 @@ struct cause {
     } stages[STAGES_MAX];
     size_t stage_count;
     size_t number; /* as they were found */
+    bool reported;
 };
 
-/* Which cause each failed task is said to have failed of; by task id. */
+/* Which cause each failed task is said to have failed of. */
 struct told {
     int64_t id;
-    size_t cause;
+    size_t cause, failure; /* its number, and the row of what says so */
 };
 struct tellings {
     struct told *items;
@@ -111,29 +112,6 @@ static void remember(struct cause *cause, int64_t stage)
     cause->stages[i].count++;
 }
 
-/* The stage where most failed, the first of several; and the tasks that failed there. */
-static void place(const struct pyro_app *app, struct cause *cause)
-{
-    double most = 0;
-    for (size_t i = 0; i < cause->stage_count; i++)
-        if (cause->stages[i].count > most) {
-            most = cause->stages[i].count;
-            cause->stage = cause->stages[i].id;
-        }
-    bool first = true;
-    for (size_t i = 0; i < app->failures.count && cause->id_count < IDS_MAX; i++) {
-        const struct pyro_failure *failure = &app->failures.items[i];
-        struct pyro_slice name = failure->class_name.len ? failure->class_name : failure->reason;
-        if (!pyro_slice_is(failure->kind, "task") || failure->stage != cause->stage ||
-            pyro_failure_is_consequence(failure->reason) || !pyro_slice_eq(cause->name, name) ||
-            !pyro_same_message(cause->message, pyro_telling_line(failure->message)))
-            continue;
-        cause->executor = first ? failure->executor : cause->executor;
-        first = false;
-        cause->ids[cause->id_count++] = number_of(failure->id);
-    }
-}
-
 static int by_id(const void *left, const void *right)
 {
     const struct told *a = left, *b = right;
@@ -158,18 +136,51 @@ static size_t collect(const struct pyro_app *app, struct cause *causes, struct t
             causes[count++] = (struct cause){
                 .name = name, .message = message, .stage = failure->stage, .executor = failure->executor, .number = k};
         remember(&causes[k], failure->stage);
-        tellings->items[tellings->count++] = (struct told){number_of(failure->id), causes[k].number};
-    }
-    if (tellings->count > 1)
-        qsort(tellings->items, tellings->count, sizeof(*tellings->items), by_id);
-    for (size_t i = 1; i < count; i++) { /* most frequent first; few */
-        struct cause one = causes[i];
-        size_t k = i;
-        for (; k > 0 && causes[k - 1].count < one.count; k--)
-            causes[k] = causes[k - 1];
-        causes[k] = one;
+        tellings->items[tellings->count++] = (struct told){number_of(failure->id), k, i};
     }
     return count;
+}
+
+/* The most frequent causes first: their numbers. Marks those that get a finding. */
+static void choose(const struct pyro_rule_context *context, struct cause *causes, size_t count, size_t *order)
+{
+    for (size_t i = 0; i < count; i++) { /* few */
+        size_t k = i;
+        for (; k > 0 && causes[order[k - 1]].count < causes[i].count; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    double chosen = 0;
+    for (size_t i = 0; i < count && chosen < pyro_limit(context, CAUSES_MAX); i++) {
+        struct cause *cause = &causes[order[i]];
+        /* executor-oom speaks of shortages */
+        cause->reported = pyro_shortage_of(cause->name, cause->message) == PYRO_SHORTAGE_NONE;
+        chosen += cause->reported;
+    }
+}
+
+/* The stage where most failed, the first of several; and the tasks that failed there. Tellings are in the order of the
+ * failures. */
+static void place(const struct pyro_app *app, struct cause *causes, size_t count, const struct tellings *tellings)
+{
+    for (size_t i = 0; i < count; i++) {
+        double most = 0;
+        for (size_t k = 0; k < causes[i].stage_count; k++)
+            if (causes[i].stages[k].count > most) {
+                most = causes[i].stages[k].count;
+                causes[i].stage = causes[i].stages[k].id;
+            }
+    }
+    for (size_t i = 0; i < tellings->count; i++) {
+        const struct told *told = &tellings->items[i];
+        const struct pyro_failure *failure = &app->failures.items[told->failure];
+        struct cause *cause = &causes[told->cause];
+        if (!cause->reported || cause->stage != failure->stage || cause->id_count == IDS_MAX)
+            continue;
+        if (cause->id_count == 0)
+            cause->executor = failure->executor;
+        cause->ids[cause->id_count++] = told->id;
+    }
 }
 
 /* ", tasks 4, 11, 17" of the tasks that failed of it, or "". */
@@ -219,15 +230,14 @@ static const struct told *told_of(const struct pyro_app *app, const struct telli
 }
 
 /* The time that the attempts of each cause took. */
-static void take_losses(const struct pyro_app *app, struct cause *causes, size_t count, const struct tellings *tellings)
+static void take_losses(const struct pyro_app *app, struct cause *causes, const struct tellings *tellings)
 {
     for (size_t row = 0; row < app->tasks.count; row++) {
         bool own;
         const struct told *told = told_of(app, tellings, row, &own);
-        for (size_t i = 0; told && i < count; i++)
-            if (causes[i].number == told->cause)
-                causes[i].lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
-                                               pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
+        if (told)
+            causes[told->cause].lost_ms += pyro_span(pyro_task_get(&app->tasks, PYRO_TASK_launch_ms, row),
+                                                     pyro_task_get(&app->tasks, PYRO_TASK_finish_ms, row));
     }
 }
 
@@ -321,28 +331,25 @@ static enum pyro_verdict evaluate(struct pyro_rule_context *context)
         context->failed = true;
         return PYRO_VERDICT_QUIET;
     }
-    size_t count = collect(app, causes, &tellings);
+    size_t count = collect(app, causes, &tellings), order[CAUSES_KEPT] = {0};
+    if (count == 0)
+        causes[count++] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"),
+                                         .stage = PYRO_NONE,
+                                         .count = losses.failed,
+                                         .lost_ms = losses.lost_ms};
+    choose(context, causes, count, order);
+    place(app, causes, count, &tellings);
+    if (tellings.count > 1)
+        qsort(tellings.items, tellings.count, sizeof(*tellings.items), by_id);
+    take_losses(app, causes, &tellings);
     double known = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         known += causes[i].count;
-        place(app, &causes[i]);
-    }
-    if (count == 0) {
-        causes[0] = (struct cause){.name = PYRO_SLICE_LITERAL("an unknown error"),
-                                   .stage = PYRO_NONE,
-                                   .count = losses.failed,
-                                   .lost_ms = losses.lost_ms};
-        count = 1;
-        known = losses.failed;
-    } else {
-        take_losses(app, causes, count, &tellings);
-    }
-    double unknown = fmax(losses.failed - known, 0);
-    double told = 0;
-    for (size_t i = 0; i < count && told < pyro_limit(context, CAUSES_MAX); i++) {
-        if (pyro_shortage_of(causes[i].name, causes[i].message) != PYRO_SHORTAGE_NONE)
-            continue; /* executor-oom speaks of it */
-        report(context, &losses, &causes[i], unknown, &tellings, i == 0);
+    double unknown = fmax(losses.failed - known, 0), told = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!causes[order[i]].reported)
+            continue;
+        report(context, &losses, &causes[order[i]], unknown, &tellings, i == 0);
         told++;
     }
     return told > 0 ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
