@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Optional
 
+import page_parts
+
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "corpus" / "loop" / "manifest.json"
 PAGE = ROOT / "docs" / "accuracy.md"
@@ -103,17 +105,6 @@ def summary_table(entries: List[Row]) -> List[str]:
     return [*lines, "", f"Healthy programs without a finding above `low`: {quiet} of {len(healthy)}."]
 
 
-def update(page: Path, parts: Dict[str, List[str]]) -> None:
-    """Write each part between its markers."""
-    text = page.read_text(encoding="utf-8")
-    for name, lines in parts.items():
-        begin, end = f"<!-- loop_accuracy.py: {name} -->", f"<!-- loop_accuracy.py: end of {name} -->"
-        before, rest = text.split(begin, 1)
-        _, after = rest.split(end, 1)
-        text = before + begin + "\n" + "\n".join(lines) + "\n" + end + after
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--update-docs", action="store_true")
@@ -121,7 +112,7 @@ def main() -> int:
     entries = json.loads(MANIFEST.read_text(encoding="utf-8"))["cases"]
     parts = {"summary": summary_table(entries), "cases": case_table([one for one in entries if one["kind"] != "healthy"])}
     if given.update_docs:
-        update(PAGE, parts)
+        page_parts.update(PAGE, Path(__file__).name, parts)
     else:
         for lines in parts.values():
             print("\n".join(lines), end="\n\n")

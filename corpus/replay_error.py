@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
+import page_parts
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "simulator.md"
 BEGIN, END = "<!-- replay_error.py begins -->", "<!-- replay_error.py ends -->"
@@ -78,10 +80,7 @@ def main() -> int:
     if not given.update_docs:
         print(text)
         return 0
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN, 1)
-    _, after = rest.split(END, 1)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    page_parts.write_between(PAGE, BEGIN, END, [text])
     return 0
 
 

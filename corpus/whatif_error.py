@@ -18,6 +18,8 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
+import page_parts
+
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "corpus" / "whatif"
 PAGE = ROOT / "docs" / "whatif_accuracy.md"
@@ -180,17 +182,6 @@ def sections(rows: List[Row], repeats: List[Row]) -> Dict[str, List[str]]:
     }
 
 
-def update(page: Path, parts: Dict[str, List[str]]) -> None:
-    """Write each part between its markers."""
-    text = page.read_text(encoding="utf-8")
-    for name, lines in parts.items():
-        begin, end = f"<!-- whatif_error.py: {name} -->", f"<!-- whatif_error.py: end of {name} -->"
-        before, rest = text.split(begin, 1)
-        _, after = rest.split(end, 1)
-        text = before + begin + "\n" + "\n".join(lines) + "\n" + end + after
-    page.write_text(text, encoding="utf-8")
-
-
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--binary", default=str(ROOT / "build" / "pyrometer"))
@@ -208,7 +199,7 @@ def main() -> int:
         options.error("--update-docs takes all pairs")
     parts = sections(rows_of(given.binary, chosen), manifest["repeats"])
     if given.update_docs:
-        update(PAGE, parts)
+        page_parts.update(PAGE, Path(__file__).name, parts)
     else:
         for name in ("pairs", "summary", "noise", "sparklens"):
             print("\n".join(parts[name]), end="\n\n")

@@ -151,11 +151,6 @@ def processes() -> Iterator[tuple[int, int, str, float]]:
 # ---- one run ----
 
 
-def megabytes(text: str) -> int:
-    """Read a size of whole megabytes or gigabytes."""
-    return int(text[:-1]) * {"m": 1, "g": 1024}[text[-1].lower()]
-
-
 def settings_of(case: Case, side: str, entry: Row) -> dict[str, str]:
     """Return the properties of a run: the case's own, and the report's plan for a repaired one."""
     conf = {"spark.executor.memory": case.memory, **case.conf}
@@ -169,7 +164,7 @@ def run_once(case: Case, side: str, entry: Row, cache: Path, workdir: Path) -> t
     conf = settings_of(case, side, entry)
     executors = int(conf.get("spark.executor.instances", EXECUTORS))
     cores = int(conf.get("spark.executor.cores", CORES))
-    master = f"local-cluster[{executors},{cores},{megabytes(conf['spark.executor.memory'])}]"
+    master = f"local-cluster[{executors},{cores},{sr.megabytes(conf['spark.executor.memory'])}]"
     script = HERE / "jobs" / f"{case.repaired_script if side == 'after' else case.script}.py"
     program = sr.Run(f"loop_{case.name}", script, master, conf, timeout_s=400)
     wait_for_quiet()

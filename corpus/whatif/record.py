@@ -81,16 +81,11 @@ def prepare(cache: Path, workdir: Path, jobs: set[str]) -> None:
             sr.run_to_end(venv, workdir, run, None)
 
 
-def megabytes(text: str) -> int:
-    """Read a size of whole megabytes or gigabytes."""
-    return int(text[:-1]) * {"m": 1, "g": 1024}[text[-1]]
-
-
 def record(recorded: Recorded, cache: Path, workdir: Path) -> None:
     """Run one configuration and keep its log, compressed."""
     job, run, name = recorded
     events = workdir / "events"
-    master = f"local-cluster[{run.executors},{run.cores},{megabytes(run.memory)}]"
+    master = f"local-cluster[{run.executors},{run.cores},{sr.megabytes(run.memory)}]"
     conf = {"spark.executor.memory": run.memory, **job.java, **job.conf, **run.conf}
     program = sr.Run(f"whatif_{job.script}", HERE / "jobs" / f"{job.script}.py", master, conf, timeout_s=job.timeout_s)
     sr.run_to_end(sr.make_venv(cache, job.version), workdir, program, events)

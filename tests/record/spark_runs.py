@@ -91,6 +91,11 @@ class Run:
     timeout_s: int = 300
 
 
+def megabytes(text: str) -> int:
+    """Read a size of whole megabytes or gigabytes, such as 512m or 2G."""
+    return int(text[:-1]) * {"m": 1, "g": 1024}[text[-1].lower()]
+
+
 def base_conf(events: Path | None) -> dict[str, str]:
     """Return the settings every recorded run has in common."""
     conf = {
