@@ -85,6 +85,11 @@ bool pyro_app_dynamic_allocation(const struct pyro_app *app)
     return pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
 }
 
+double pyro_app_shuffle_partitions(const struct pyro_app *app)
+{
+    return pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+}
+
 double pyro_app_task_cpus(const struct pyro_app *app)
 {
     return fmax(1, pyro_real(pyro_app_property_int(app, "spark.task.cpus", 1)));

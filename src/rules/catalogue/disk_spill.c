@@ -119,7 +119,7 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
         return;
     }
     bool sql = pyro_stage_is_sql(stage);
-    double configured = pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+    double configured = pyro_app_shuffle_partitions(app);
     bool fewer = sql && partitions < configured;
     /* Adaptive execution joined them: their number is not what decides, its advisory size is. */
     if (fewer && pyro_app_adaptive(app) && pyro_stage_was_coalesced(app, stage)) {

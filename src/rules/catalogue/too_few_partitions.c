@@ -127,7 +127,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                 : pyro_say(context,
                            "rdd.repartition(%s)  # or numSlices, minPartitions, numPartitions where it is made",
                            number.ptr);
-    double configured = pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+    double configured = pyro_app_shuffle_partitions(app);
     /* A single task may read all of an aggregate without keys, but where one partition is configured it reads that. */
     if (stage->shuffle_read_bytes > 0 && sql && (partitions > 1 || configured <= 1)) {
         if (configured < found->value[WANTED]) {
