@@ -1,6 +1,7 @@
 /* pyrometer cost LOG... */
 #include "load.h"
 #include "output.h"
+#include "prices.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,15 +78,6 @@ static enum pyro_status add_history(struct cost *state, const char *url)
     return status != PYRO_OK ? status : state->error.code;
 }
 
-static enum pyro_status open_prices(struct cost *state)
-{
-    enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
-    const char *path;
-    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(state->call, "prices", i)) != NULL; i++)
-        status = pyro_prices_read(state->prices, path, &state->error);
-    return status;
-}
-
 static int run_cost(struct cost *state, enum pyro_format format, const struct pyro_report_options *report,
                     struct cli_output *output)
 {
@@ -98,7 +90,7 @@ static int run_cost(struct cost *state, enum pyro_format format, const struct py
     wanted.spot = cli_value(call, "spot") != NULL;
     wanted.deadline_ms = state->deadline_ms;
     wanted.interruptions = state->interruptions;
-    enum pyro_status status = open_prices(state);
+    enum pyro_status status = cli_prices_open(call, &state->prices, &state->error);
     wanted.prices = state->prices;
     if (status == PYRO_OK)
         status = pyro_costs_new(&wanted, NULL, &state->costs, &state->error);

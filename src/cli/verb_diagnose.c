@@ -1,6 +1,7 @@
 /* pyrometer diagnose PATH... */
 #include "config.h"
 #include "load.h"
+#include "prices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,9 +250,9 @@ static int open_prices(struct diagnose *state)
                *region = cli_value(state->call, "region");
     if (path == NULL && instance == NULL && region == NULL)
         return CLI_EXIT_OK;
-    enum pyro_status status = pyro_prices_new(NULL, &state->prices, &state->error);
-    if (status == PYRO_OK && path != NULL && strcmp(path, "builtin") != 0)
-        status = pyro_prices_read(state->prices, path, &state->error);
+    enum pyro_status status = path != NULL && strcmp(path, "builtin") == 0
+                                  ? pyro_prices_new(NULL, &state->prices, &state->error)
+                                  : cli_prices_open(state->call, &state->prices, &state->error);
     if (status == PYRO_OK)
         status = pyro_prices_choose_nodes(state->prices, instance, region, &state->error);
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&state->error);

@@ -1,5 +1,6 @@
 /* pyrometer mcp DIR|STORE... */
 #include "load.h"
+#include "prices.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,15 +51,6 @@ static int answer_all(pyro_mcp *mcp)
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
-static enum pyro_status open_prices(const struct cli_call *call, pyro_prices **ret, struct pyro_error *error)
-{
-    enum pyro_status status = pyro_prices_new(NULL, ret, error);
-    const char *path;
-    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
-        status = pyro_prices_read(*ret, path, error);
-    return status;
-}
-
 static int run(const struct cli_call *call)
 {
     struct pyro_mcp_options options = {.size = sizeof(options)};
@@ -69,7 +61,7 @@ static int run(const struct cli_call *call)
         !cli_interval_value(call, "query-timeout", &options.query_ms))
         return CLI_EXIT_USAGE;
     cli_limit_sqlite(options.memory_bytes);
-    enum pyro_status status = open_prices(call, &prices, &error);
+    enum pyro_status status = cli_prices_open(call, &prices, &error);
     options.prices = prices;
     options.redaction = cli_redaction(call);
     if (status == PYRO_OK)

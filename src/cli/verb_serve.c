@@ -1,6 +1,7 @@
 /* pyrometer serve DIR|STORE... */
 #include "config.h"
 #include "load.h"
+#include "prices.h"
 
 #include <limits.h>
 #include <malloc.h>
@@ -117,12 +118,10 @@ static void limit_memory(uint64_t memory)
 static int open_prices(const struct cli_call *call, pyro_prices **ret)
 {
     struct pyro_error error = {.size = sizeof(error)};
-    const char *path, *instance = cli_value(call, "instance"), *region = cli_value(call, "region");
+    const char *instance = cli_value(call, "instance"), *region = cli_value(call, "region");
     enum pyro_status status = PYRO_OK;
     if (cli_value(call, "prices") != NULL || instance != NULL || region != NULL)
-        status = pyro_prices_new(NULL, ret, &error);
-    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
-        status = pyro_prices_read(*ret, path, &error);
+        status = cli_prices_open(call, ret, &error);
     if (status == PYRO_OK && *ret != NULL)
         status = pyro_prices_choose_nodes(*ret, instance, region, &error);
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);

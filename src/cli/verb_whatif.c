@@ -1,6 +1,7 @@
 /* pyrometer whatif LOG */
 #include "config.h"
 #include "one_log.h"
+#include "prices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,16 +91,6 @@ static bool wants_money(const struct cli_call *call)
     return cli_value(call, "prices") != NULL || cli_value(call, "instance") != NULL;
 }
 
-static int open_prices(const struct cli_call *call, pyro_prices **ret)
-{
-    struct pyro_error error = {.size = sizeof(error)};
-    const char *path;
-    enum pyro_status status = pyro_prices_new(NULL, ret, &error);
-    for (size_t i = 0; status == PYRO_OK && (path = cli_repeated_value(call, "prices", i)) != NULL; i++)
-        status = pyro_prices_read(*ret, path, &error);
-    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
-}
-
 static bool read_limits(const struct cli_call *call, struct question *question)
 {
     return (cli_value(call, "deadline") == NULL || cli_time_value(call, "deadline", &question->deadline_ms)) &&
@@ -116,8 +107,8 @@ static int predict(const struct cli_call *call, const struct question *question,
     pyro_config *config = NULL;
     pyro_prices *prices = NULL;
     int status = cli_config_open(call, &config);
-    if (status == CLI_EXIT_OK && wants_money(call))
-        status = open_prices(call, &prices);
+    if (status == CLI_EXIT_OK && wants_money(call) && cli_prices_open(call, &prices, &error) != PYRO_OK)
+        status = cli_failure(&error);
     if (status == CLI_EXIT_OK)
         status = cli_log_open(call, call->arguments[0], options, config, progress, &log);
     if (status == CLI_EXIT_OK) {
