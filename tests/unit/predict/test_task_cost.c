@@ -16,18 +16,6 @@ static struct whatif_scene one_stage(unsigned partitions)
     return scene;
 }
 
-static void add_query(struct whatif_scene *scene, const char *node_name)
-{
-    struct pyro_sql_node *node = pyro_vec_push(&scene->app->sql_nodes, NULL);
-    struct pyro_sql_execution *query = pyro_vec_push(&scene->app->sql, NULL);
-    assert_non_null(node);
-    assert_non_null(query);
-    pyro_row_init(PYRO_TABLE_sql_nodes, node);
-    pyro_row_init(PYRO_TABLE_sql, query);
-    query->id = node->sql = node->node = 0;
-    node->name = pyro_slice_from(node_name);
-}
-
 /* 400 tasks take 20 ms; the first 16 of them 220. Of 8 tasks each is a first one, of 400 these are 4 %. */
 static void test_fewer_tasks_are_the_first_ones(void **state)
 {
@@ -57,7 +45,7 @@ static void test_formats(void **state)
     double fixed[2];
     for (int columns = 0; columns < 2; columns++) {
         struct whatif_scene scene = one_stage(100);
-        add_query(&scene, columns ? "Scan parquet shop.sales" : "Scan text ");
+        whatif_query(&scene, columns ? "Scan parquet shop.sales" : "Scan text ");
         for (int i = 0; i < 100; i++) {
             struct fixture_task task = whatif_task(&scene, 0, 30);
             task.row[PYRO_TASK_input_bytes] = 200 * 1000;
@@ -128,7 +116,7 @@ static void test_builds_of_broadcasts(void **state)
             fixture_add(scene.app, &task);
         }
         fixture_parents(scene.app, 2, parents, 2);
-        add_query(&scene, "SortMergeJoin");
+        whatif_query(&scene, "SortMergeJoin");
         wall[many] = whatif_answer(&scene, "spark.sql.autoBroadcastJoinThreshold=10m", NULL)->wall_expected_ms;
         whatif_free(&scene);
     }

@@ -152,15 +152,7 @@ static struct whatif_scene joined(unsigned count, int64_t (*bytes)(unsigned i))
         task.row[PYRO_TASK_shuffle_write_ns] = 400 * MB; /* 400 ms */
         fixture_add(scene.app, &task);
     }
-    struct pyro_sql_node *node = pyro_vec_push(&scene.app->sql_nodes, NULL);
-    struct pyro_sql_execution *query = pyro_vec_push(&scene.app->sql, NULL);
-    assert_non_null(node);
-    assert_non_null(query);
-    pyro_row_init(PYRO_TABLE_sql_nodes, node);
-    pyro_row_init(PYRO_TABLE_sql, query);
-    query->id = node->sql = 0;
-    node->node = 0;
-    node->name = PYRO_SLICE_LITERAL("SortMergeJoin");
+    whatif_query(&scene, "SortMergeJoin");
     whatif_stage(&scene, 2000, 90000);
     fixture_parents(scene.app, 2, parents, 2);
     scene.app->jobs.items[2].sql = 0;
@@ -304,14 +296,7 @@ static void test_python_tasks_cost_more(void **state)
             task.row[PYRO_TASK_run_ms] = 10000;
             fixture_add(scene.app, &task);
         }
-        struct pyro_sql_node *node = pyro_vec_push(&scene.app->sql_nodes, NULL);
-        struct pyro_sql_execution *query = pyro_vec_push(&scene.app->sql, NULL);
-        assert_non_null(node);
-        assert_non_null(query);
-        pyro_row_init(PYRO_TABLE_sql_nodes, node);
-        pyro_row_init(PYRO_TABLE_sql, query);
-        query->id = node->sql = node->node = 0;
-        node->name = python ? PYRO_SLICE_LITERAL("BatchEvalPython") : PYRO_SLICE_LITERAL("Project");
+        whatif_query(&scene, python ? "BatchEvalPython" : "Project");
         took[python] = total(whatif_answer(&scene, "spark.sql.shuffle.partitions=400", NULL));
         whatif_free(&scene);
     }

@@ -20,6 +20,18 @@ void whatif_stage(struct whatif_scene *scene, int64_t from, int64_t to)
     fixture_stage(scene->app, id, WHATIF_START + from, WHATIF_START + to);
 }
 
+void whatif_query(struct whatif_scene *scene, const char *node)
+{
+    struct pyro_sql_node *only = pyro_vec_push(&scene->app->sql_nodes, NULL);
+    struct pyro_sql_execution *query = pyro_vec_push(&scene->app->sql, NULL);
+    assert_non_null(only);
+    assert_non_null(query);
+    pyro_row_init(PYRO_TABLE_sql_nodes, only);
+    pyro_row_init(PYRO_TABLE_sql, query);
+    query->id = only->sql = only->node = 0;
+    only->name = pyro_slice_from(node);
+}
+
 struct fixture_task whatif_task(struct whatif_scene *scene, int64_t from, int64_t to)
 {
     int64_t stage = (int64_t)scene->app->stages.count - 1;

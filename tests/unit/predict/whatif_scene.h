@@ -23,6 +23,8 @@ struct whatif_scene {
 struct whatif_scene whatif_scene(int64_t ms);
 /* One job of one stage, both from `from` to `to`. Ids count from 0. */
 void whatif_stage(struct whatif_scene *scene, int64_t from, int64_t to);
+/* SQL execution 0 with a plan of one node; `node` is its name. */
+void whatif_query(struct whatif_scene *scene, const char *node);
 /* A task of the newest stage on executor "1". */
 struct fixture_task whatif_task(struct whatif_scene *scene, int64_t from, int64_t to);
 /* Answers "KEY=VALUE" (up to four, separated by blanks) and one sweep, or NULL; the first scenario. */
