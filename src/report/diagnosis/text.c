@@ -169,6 +169,17 @@ static void write_folded(struct pyro_page *page, const struct pyro_diagnosis *di
     }
 }
 
+/* A line "key=value" to copy. */
+static void write_setting(struct pyro_page *page, const struct pyro_diagnosis *diagnosis, size_t index,
+                          struct pyro_strbuf *line)
+{
+    pyro_strbuf_clear(line);
+    pyro_strbuf_add_slice(line, diagnosis->config_changes[index].key);
+    pyro_strbuf_add_char(line, '=');
+    pyro_strbuf_add_slice(line, diagnosis->config_changes[index].value);
+    pyro_page_whole(page, pyro_strbuf_slice(line));
+}
+
 static void write_findings(struct pyro_page *page, const struct pyro_diagnosis *diagnosis,
                            const struct pyro_report_options *options, struct pyro_strbuf *line)
 {
@@ -209,13 +220,8 @@ static void write_changes(struct pyro_page *page, const struct pyro_diagnosis *d
         return;
     pyro_page_blank(page);
     pyro_page_wrap(page, PYRO_STYLE_HEADING, "", PYRO_SLICE_LITERAL("CONFIGURATION CHANGES:"));
-    for (size_t i = 0; i < diagnosis->config_change_count; i++) {
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, diagnosis->config_changes[i].key);
-        pyro_strbuf_add_char(line, '=');
-        pyro_strbuf_add_slice(line, diagnosis->config_changes[i].value);
-        pyro_page_whole(page, pyro_strbuf_slice(line));
-    }
+    for (size_t i = 0; i < diagnosis->config_change_count; i++)
+        write_setting(page, diagnosis, i, line);
     for (size_t i = 0; i < diagnosis->change_count; i++) {
         pyro_strbuf_clear(line);
         pyro_change_remark(line, diagnosis, i);
@@ -299,13 +305,8 @@ static void write_brief(struct pyro_page *page, const struct pyro_diagnosis *dia
     if (diagnosis->config_change_count)
         pyro_page_blank(page);
     size_t shown = 0, number = 0;
-    for (; shown < diagnosis->config_change_count && lines_since(text, from) < BRIEF_LINES / 2; shown++) {
-        pyro_strbuf_clear(line);
-        pyro_strbuf_add_slice(line, diagnosis->config_changes[shown].key);
-        pyro_strbuf_add_char(line, '=');
-        pyro_strbuf_add_slice(line, diagnosis->config_changes[shown].value);
-        pyro_page_whole(page, pyro_strbuf_slice(line));
-    }
+    for (; shown < diagnosis->config_change_count && lines_since(text, from) < BRIEF_LINES / 2; shown++)
+        write_setting(page, diagnosis, shown, line);
     size_t hidden = 0, settings = diagnosis->config_change_count - shown;
     for (int severity = PYRO_SEVERITY_CRITICAL; severity > PYRO_SEVERITY_LOW; severity--)
         for (size_t i = 0; i < diagnosis->finding_count; i++) {
