@@ -327,6 +327,8 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
     if (change) {
         const struct pyro_finding *finding = &diagnosis->findings[change->finding];
         row.recommended = change->value;
+        if (change->current.ptr)
+            row.current = change->current;
         row.reason = finding->advice[change->advice].said;
         row.verify = finding->advice[change->advice].verify;
         row.finding = finding->id;
@@ -339,6 +341,10 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
     enum pyro_applies applies = pyro_property_applies(run->app, known, &row.note);
     if (!change && applies == PYRO_APPLIES_NO)
         return;
+    if (change && change->current.ptr) {
+        row.note = "the program sets it (spark.conf.set or SET): change it there";
+        applies = PYRO_APPLIES_ELSEWHERE;
+    }
     row.applies = applies == PYRO_APPLIES_ELSEWHERE ? "elsewhere" : known && !known->at_start ? "runtime" : "start";
     diagnosis->configuration[diagnosis->configuration_count++] = row;
 }

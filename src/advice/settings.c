@@ -7,6 +7,7 @@
 #include "advice/advice.h"
 #include "advice/fix.h"
 #include "advice/price.h"
+#include "advice/program.h"
 #include "advice/properties.h"
 
 /* A setting that is wanted, and by whom. */
@@ -14,12 +15,13 @@ struct wish {
     struct pyro_setting setting;
     const struct pyro_property_row *row; /* NULL: a property that is not in the table */
     size_t finding, advice;
-    bool low;              /* the finding's severity */
-    bool elsewhere;        /* wanted, but not as a Spark property on this platform */
-    bool modelled;         /* the simulator knows what it does to the time */
-    const char *refused;   /* why not, or NULL */
-    const struct wish *by; /* ... for this one's sake */
-    bool left_out;         /* refused only because of others: by itself it fixes its finding */
+    bool low;                  /* the finding's severity */
+    bool elsewhere;            /* wanted, but not as a Spark property on this platform */
+    bool modelled;             /* the simulator knows what it does to the time */
+    const char *refused;       /* why not, or NULL */
+    const struct wish *by;     /* ... for this one's sake */
+    struct pyro_slice program; /* the value that the program sets, so that it is to be changed there; or null */
+    bool left_out;             /* refused only because of others: by itself it fixes its finding */
 };
 
 struct wishes {
@@ -52,6 +54,7 @@ static void refuse(struct wish *wish, const char *why, const struct wish *by)
 
 /* Nothing that anybody needs to be told. */
 static const char had_already[] = "it already has this value";
+static const char in_program[] = "the program sets it";
 static const char saves_nothing[] = "in a simulation of this run it saves nothing";
 
 /* What does nothing here: this version or platform does not take it. */
@@ -70,6 +73,18 @@ static void judge_by_simulation(const struct pyro_diagnosis *diagnosis, struct w
     const struct pyro_advice *advice = &diagnosis->findings[wish->finding].advice[wish->advice];
     if (!wish->refused && wish->modelled && advice->helps == PYRO_HELPS_NO && !advice->prevents)
         refuse(wish, saves_nothing, NULL);
+}
+
+/* A value on the command line does not reach the query: it is to be changed where the program sets it. */
+static void judge_by_program(const struct pyro_diagnosis *diagnosis, struct wish *wish)
+{
+    if (wish->refused)
+        return;
+    wish->program = pyro_program_sets(diagnosis->app, &diagnosis->findings[wish->finding], wish->setting.key);
+    if (!wish->program.ptr)
+        return;
+    wish->elsewhere = true;
+    refuse(wish, in_program, NULL);
 }
 
 /* The wish that prevails for each key; there are as many keys as rules name. */
@@ -182,6 +197,21 @@ static bool collect(struct pyro_diagnosis *diagnosis, struct wishes *wishes)
     return true;
 }
 
+static bool say_program(struct pyro_arena *arena, const struct wish *wish, struct pyro_advice *advice)
+{
+    const struct pyro_slice key = wish->setting.key, value = wish->setting.value, now = wish->program;
+    struct pyro_slice code = pyro_arena_printf(arena, "spark.conf.set(\"%.*s\", \"%.*s\")", (int)key.len, key.ptr,
+                                               (int)value.len, value.ptr);
+    advice->text = pyro_arena_printf(arena,
+                                     "%.*s The program sets %.*s=%.*s for this query (spark.conf.set or SET): use %.*s "
+                                     "there; a value on the command line has no effect.",
+                                     (int)advice->text.len, advice->text.ptr, (int)key.len, key.ptr,
+                                     (int)(now.len < 40 ? now.len : 40), now.ptr, (int)value.len, value.ptr);
+    if (!advice->code.ptr)
+        advice->code = code;
+    return code.ptr && advice->text.ptr;
+}
+
 /* Leaves in each advice the settings that are taken, and says why the others are not. */
 static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishes)
 {
@@ -203,6 +233,11 @@ static bool rewrite(struct pyro_diagnosis *diagnosis, const struct wishes *wishe
         if (wish->refused == had_already)
             continue;
         struct pyro_slice key = wish->setting.key;
+        if (wish->refused == in_program) {
+            if (!say_program(arena, wish, advice))
+                return false;
+            continue;
+        }
         const char *where = wish->left_out ? "is not in the recommended configuration" : "is not set here";
         advice->text = wish->by ? pyro_arena_printf(arena, "%.*s (%.*s %s: %s, %.*s=%.*s.)", (int)advice->text.len,
                                                     advice->text.ptr, (int)key.len, key.ptr, where, wish->refused,
@@ -238,7 +273,7 @@ static bool list_changes(struct pyro_diagnosis *diagnosis, const struct wishes *
             had = pyro_slice_eq(diagnosis->changes[k].key, wish->setting.key);
         if (!had)
             diagnosis->changes[diagnosis->change_count++] = (struct pyro_change){
-                wish->setting.key, wish->setting.value, wish->finding, wish->advice, wish->elsewhere};
+                wish->setting.key, wish->setting.value, wish->finding, wish->advice, wish->elsewhere, wish->program};
     }
     if (diagnosis->change_count > 1)
         qsort(diagnosis->changes, diagnosis->change_count, sizeof(*diagnosis->changes), by_key);
@@ -416,6 +451,7 @@ static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishe
     for (size_t i = 0; i < wishes->count; i++) {
         judge_alone(diagnosis->app, &wishes->items[i]);
         judge_by_simulation(diagnosis, &wishes->items[i]);
+        judge_by_program(diagnosis, &wishes->items[i]);
     }
     /* Findings come in their final order, the one that saves most first. */
     for (int low = 0; low < 2; low++)
@@ -429,8 +465,9 @@ static void resolve(const struct pyro_diagnosis *diagnosis, struct wishes *wishe
     for (size_t i = 0; i < wishes->count; i++) {
         struct wish *wish = &wishes->items[i];
         if ((!wish->refused || wish->elsewhere) &&
-            pyro_property_same(wish->row, pyro_property_current(diagnosis->app, wish->setting.key),
-                               wish->setting.value)) {
+            pyro_property_same(
+                wish->row, wish->program.ptr ? wish->program : pyro_property_current(diagnosis->app, wish->setting.key),
+                wish->setting.value)) {
             wish->elsewhere = false;
             refuse(wish, had_already, NULL);
         }

@@ -74,10 +74,15 @@ bool pyro_app_spark_at_least(const struct pyro_app *app, int major, int minor)
     return number[0] > major || (number[0] == major && number[1] >= minor);
 }
 
-bool pyro_app_adaptive(const struct pyro_app *app)
+bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql)
 {
     return pyro_app_spark_at_least(app, 3, 0) &&
-           pyro_app_property_bool(app, "spark.sql.adaptive.enabled", pyro_app_spark_at_least(app, 3, 2));
+           pyro_sql_property_bool(app, sql, "spark.sql.adaptive.enabled", pyro_app_spark_at_least(app, 3, 2));
+}
+
+bool pyro_app_adaptive(const struct pyro_app *app)
+{
+    return pyro_sql_adaptive(app, PYRO_NONE);
 }
 
 bool pyro_app_dynamic_allocation(const struct pyro_app *app)
@@ -85,9 +90,9 @@ bool pyro_app_dynamic_allocation(const struct pyro_app *app)
     return pyro_app_property_bool(app, "spark.dynamicAllocation.enabled", false);
 }
 
-double pyro_app_shuffle_partitions(const struct pyro_app *app)
+double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql)
 {
-    return pyro_real(pyro_app_property_int(app, "spark.sql.shuffle.partitions", 200));
+    return pyro_real(pyro_sql_property_int(app, sql, "spark.sql.shuffle.partitions", 200));
 }
 
 double pyro_app_task_cpus(const struct pyro_app *app)

@@ -26,9 +26,11 @@ bool pyro_app_is_interactive(const struct pyro_app *app);
 bool pyro_app_spark_at_least(const struct pyro_app *app, int major, int minor);
 /* Adaptive execution is on: by its property, else by the version's default (on since 3.2). */
 bool pyro_app_adaptive(const struct pyro_app *app);
+/* The same for a SQL execution, whose session may have changed it. */
+bool pyro_sql_adaptive(const struct pyro_app *app, int64_t sql);
 bool pyro_app_dynamic_allocation(const struct pyro_app *app);
-/* spark.sql.shuffle.partitions. */
-double pyro_app_shuffle_partitions(const struct pyro_app *app);
+/* spark.sql.shuffle.partitions of a SQL execution; PYRO_NONE: of the application. */
+double pyro_sql_shuffle_partitions(const struct pyro_app *app, int64_t sql);
 /* spark.task.cpus, at least 1. */
 double pyro_app_task_cpus(const struct pyro_app *app);
 /* Task slots of one executor of this application, at least 1. */

@@ -3,6 +3,7 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "decode/builder.h"
+#include "decode/eventlog/settings.h"
 
 struct pyro_slice pyro_build_scratch(struct pyro_builder *builder, struct pyro_slice raw)
 {
@@ -76,6 +77,7 @@ bool pyro_build_look_again(struct pyro_builder *builder)
         if (pyro_intake_forbids(&builder->intake, property->key, property->value, true))
             property->value = pyro_intern_slice(app->strings, PYRO_SLICE_LITERAL(PYRO_REDACTED));
     }
+    pyro_build_settings_again(builder);
     return !builder->failed;
 }
 

@@ -197,7 +197,22 @@ int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int6
 int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback);
 /* What a property's value says, as Spark reads it: any case, blanks around it. */
 bool pyro_property_bool(struct pyro_slice value, bool fallback);
+int64_t pyro_property_int(struct pyro_slice value, int64_t fallback);
+int64_t pyro_property_size(struct pyro_slice value, int64_t unit, int64_t fallback);
+int64_t pyro_property_time(struct pyro_slice value, int64_t unit, int64_t fallback);
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback);
+
+/* The value with which a SQL execution ran: as its session changed it (Spark 3.3 and later say so), else the
+ * application's. `sql`: an execution's id, or PYRO_NONE. */
+struct pyro_slice pyro_sql_property(const struct pyro_app *app, int64_t sql, const char *key);
+int64_t pyro_sql_property_int(const struct pyro_app *app, int64_t sql, const char *key, int64_t fallback);
+int64_t pyro_sql_property_size(const struct pyro_app *app, int64_t sql, const char *key, int64_t unit,
+                               int64_t fallback);
+bool pyro_sql_property_bool(const struct pyro_app *app, int64_t sql, const char *key, bool fallback);
+/* The value that the session changed, or a null slice. */
+struct pyro_slice pyro_sql_changed_property(const struct pyro_app *app, int64_t sql, struct pyro_slice key);
+/* Reads the first line of a text of KEY=VALUE lines and takes it off; false at the end. */
+bool pyro_settings_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value);
 
 /* Makes finding rows by id fast, for as long as none is added; false when there is no memory. */
 bool pyro_app_index(struct pyro_app *app);

@@ -65,9 +65,9 @@ static bool take_sign(struct pyro_slice *text, bool plus)
     return negative;
 }
 
-int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64_t fallback)
+int64_t pyro_property_int(struct pyro_slice given, int64_t fallback)
 {
-    struct pyro_slice text = trim(pyro_app_property(app, key));
+    struct pyro_slice text = trim(given);
     bool negative = take_sign(&text, true);
     int64_t value;
     if (!take_digits(&text, &value) || text.len > 0)
@@ -101,9 +101,9 @@ static int64_t suffix_bytes(struct pyro_slice suffix, int64_t unit)
     return 0;
 }
 
-int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
+int64_t pyro_property_size(struct pyro_slice given, int64_t unit, int64_t fallback)
 {
-    struct pyro_slice text = trim(pyro_app_property(app, key));
+    struct pyro_slice text = trim(given);
     bool negative = take_sign(&text, false);
     int64_t value;
     if (!take_digits(&text, &value))
@@ -114,13 +114,23 @@ int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int6
     return negative ? -value : value;
 }
 
-int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
+int64_t pyro_app_property_int(const struct pyro_app *app, const char *key, int64_t fallback)
+{
+    return pyro_property_int(pyro_app_property(app, key), fallback);
+}
+
+int64_t pyro_app_property_size(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
+{
+    return pyro_property_size(pyro_app_property(app, key), unit, fallback);
+}
+
+int64_t pyro_property_time(struct pyro_slice given, int64_t unit, int64_t fallback)
 {
     static const struct {
         const char *suffix;
         int64_t ms;
     } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
-    struct pyro_slice text = trim(pyro_app_property(app, key));
+    struct pyro_slice text = trim(given);
     bool negative = take_sign(&text, false);
     int64_t value;
     if (!take_digits(&text, &value))
@@ -136,6 +146,11 @@ int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int6
     return negative ? -value : value;
 }
 
+int64_t pyro_app_property_time(const struct pyro_app *app, const char *key, int64_t unit, int64_t fallback)
+{
+    return pyro_property_time(pyro_app_property(app, key), unit, fallback);
+}
+
 bool pyro_property_bool(struct pyro_slice value, bool fallback)
 {
     struct pyro_slice text = trim(value);
@@ -149,4 +164,50 @@ bool pyro_property_bool(struct pyro_slice value, bool fallback)
 bool pyro_app_property_bool(const struct pyro_app *app, const char *key, bool fallback)
 {
     return pyro_property_bool(pyro_app_property(app, key), fallback);
+}
+
+bool pyro_settings_next(struct pyro_slice *rest, struct pyro_slice *key, struct pyro_slice *value)
+{
+    if (rest->len == 0)
+        return false;
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    size_t len = end ? (size_t)(end - rest->ptr) : rest->len;
+    const char *equals = memchr(rest->ptr, '=', len);
+    size_t name = equals ? (size_t)(equals - rest->ptr) : len;
+    *key = (struct pyro_slice){rest->ptr, name};
+    *value = equals ? (struct pyro_slice){equals + 1, len - name - 1} : PYRO_SLICE_LITERAL("");
+    size_t taken = len + (end != NULL);
+    *rest = (struct pyro_slice){rest->ptr + taken, rest->len - taken};
+    return true;
+}
+
+struct pyro_slice pyro_sql_changed_property(const struct pyro_app *app, int64_t sql, struct pyro_slice key)
+{
+    ptrdiff_t row = sql == PYRO_NONE ? -1 : pyro_app_find_sql(app, sql);
+    struct pyro_slice rest = row < 0 ? PYRO_SLICE_NULL : app->sql.items[row].modified_configs, name, value;
+    while (pyro_settings_next(&rest, &name, &value))
+        if (pyro_slice_eq(name, key))
+            return value;
+    return PYRO_SLICE_NULL;
+}
+
+struct pyro_slice pyro_sql_property(const struct pyro_app *app, int64_t sql, const char *key)
+{
+    struct pyro_slice changed = pyro_sql_changed_property(app, sql, pyro_slice_from(key));
+    return changed.ptr ? changed : pyro_app_property(app, key);
+}
+
+int64_t pyro_sql_property_int(const struct pyro_app *app, int64_t sql, const char *key, int64_t fallback)
+{
+    return pyro_property_int(pyro_sql_property(app, sql, key), fallback);
+}
+
+int64_t pyro_sql_property_size(const struct pyro_app *app, int64_t sql, const char *key, int64_t unit, int64_t fallback)
+{
+    return pyro_property_size(pyro_sql_property(app, sql, key), unit, fallback);
+}
+
+bool pyro_sql_property_bool(const struct pyro_app *app, int64_t sql, const char *key, bool fallback)
+{
+    return pyro_property_bool(pyro_sql_property(app, sql, key), fallback);
 }

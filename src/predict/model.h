@@ -39,8 +39,12 @@ bool pyro_predict_take_host(struct pyro_predicted_run *run);
 enum pyro_status pyro_predict_critical_path(struct pyro_predicted_run *run, struct pyro_error *error);
 /* What the run had: its property, or Spark's default. */
 double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting);
+/* The same of a SQL execution, whose session may have changed it; `sql` its id or PYRO_NONE. */
+double pyro_sql_setting(const struct pyro_app *app, int64_t sql, enum pyro_predicted setting);
 /* What the scenario has: as asked, else as the run had. */
 double pyro_scenario_setting(const struct pyro_predict_change *change, enum pyro_predicted setting);
+/* ... for a SQL execution: as asked, in the program where that sets it, else as the execution had. */
+double pyro_sql_scenario_setting(const struct pyro_predict_change *change, int64_t sql, enum pyro_predicted setting);
 
 /* Says what a model did, printf-like; at most PYRO_EFFECTS_MAX times. `low` and `high`: how far the expected wall time
  * may be wrong for it, as shares of the time in which tasks run. */

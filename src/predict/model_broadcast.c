@@ -42,13 +42,13 @@ void pyro_model_broadcast(struct pyro_predict_change *change)
     const struct pyro_app *app = run->app;
     if (!pyro_asks(change, PYRO_PREDICTED_BROADCAST) || !run->stages)
         return;
-    double was = pyro_run_setting(app, PYRO_PREDICTED_BROADCAST),
-           now = change->scenario->values[PYRO_PREDICTED_BROADCAST], lost = 0;
+    double now = change->scenario->values[PYRO_PREDICTED_BROADCAST], lost = 0;
     size_t joins = 0;
     for (size_t s = 0; s < app->stages.count && !change->failed; s++) {
         const struct pyro_stage *stage = &app->stages.items[s];
         const struct pyro_stage_facts *facts = &run->stages[s];
-        if (!facts->sides || !(facts->smaller_bytes > was && facts->smaller_bytes <= now))
+        if (!facts->sides || !(facts->smaller_bytes <= now) ||
+            !(facts->smaller_bytes > pyro_sql_setting(app, stage->sql, PYRO_PREDICTED_BROADCAST)))
             continue;
         double fixed = (double)facts->fixed_ms * facts->count;
         double sorts = facts->sort_ms, fetch = (double)stage->fetch_wait_ms,
@@ -66,7 +66,7 @@ void pyro_model_broadcast(struct pyro_predict_change *change)
                     "%zu sort-merge join%s broadcast%s a side: this saves %.1f s of task time for sorting, writing and "
                     "fetching",
                     joins, joins == 1 ? "" : "s", joins == 1 ? "s" : "", lost / 1000);
-    else if (now < was)
+    else if (now < pyro_run_setting(app, PYRO_PREDICTED_BROADCAST))
         pyro_effect(change, PYRO_MODEL_broadcast, 0, DOUBT,
                     "a lower threshold replaces broadcasts by sorts and shuffles that the log does not have: this is "
                     "not counted");

@@ -30,31 +30,32 @@ struct rules {
     double skew_factor, skew_threshold, split_bytes, open_bytes;
 };
 
-static double read(const struct pyro_predict_change *change, enum pyro_predicted setting, bool scenario)
+static double read(const struct pyro_predict_change *change, int64_t sql, enum pyro_predicted setting, bool scenario)
 {
-    return scenario ? pyro_scenario_setting(change, setting) : pyro_run_setting(change->run->app, setting);
+    return scenario ? pyro_sql_scenario_setting(change, sql, setting)
+                    : pyro_sql_setting(change->run->app, sql, setting);
 }
 
-static void take_rules(const struct pyro_predict_change *change, bool scenario, struct rules *ret)
+static void take_rules(const struct pyro_predict_change *change, int64_t sql, bool scenario, struct rules *ret)
 {
     const struct pyro_predicted_run *run = change->run;
     double cores = scenario ? (double)change->scenario->executors * (double)change->scenario->cores_per_executor
                             : (double)run->executors * (double)run->cores;
-    double parallelism = read(change, PYRO_PREDICTED_PARALLELISM, scenario);
+    double parallelism = read(change, sql, PYRO_PREDICTED_PARALLELISM, scenario);
     *ret = (struct rules){
-        .partitions = read(change, PYRO_PREDICTED_SHUFFLE_PARTITIONS, scenario),
-        .initial = read(change, PYRO_PREDICTED_INITIAL_PARTITIONS, scenario),
-        .advisory = read(change, PYRO_PREDICTED_ADVISORY, scenario),
-        .smallest = read(change, PYRO_PREDICTED_SMALLEST, scenario),
+        .partitions = read(change, sql, PYRO_PREDICTED_SHUFFLE_PARTITIONS, scenario),
+        .initial = read(change, sql, PYRO_PREDICTED_INITIAL_PARTITIONS, scenario),
+        .advisory = read(change, sql, PYRO_PREDICTED_ADVISORY, scenario),
+        .smallest = read(change, sql, PYRO_PREDICTED_SMALLEST, scenario),
         .most_cores = parallelism > 0 ? parallelism : fmax(cores, 2),
-        .adaptive = read(change, PYRO_PREDICTED_ADAPTIVE, scenario) != 0,
-        .coalesces = read(change, PYRO_PREDICTED_COALESCE, scenario) != 0,
-        .parallelism_first = read(change, PYRO_PREDICTED_PARALLELISM_FIRST, scenario) != 0,
-        .skew = read(change, PYRO_PREDICTED_SKEW, scenario) != 0,
-        .skew_factor = read(change, PYRO_PREDICTED_SKEW_FACTOR, scenario),
-        .skew_threshold = read(change, PYRO_PREDICTED_SKEW_THRESHOLD, scenario),
-        .split_bytes = read(change, PYRO_PREDICTED_SPLIT, scenario),
-        .open_bytes = read(change, PYRO_PREDICTED_OPEN, scenario),
+        .adaptive = read(change, sql, PYRO_PREDICTED_ADAPTIVE, scenario) != 0,
+        .coalesces = read(change, sql, PYRO_PREDICTED_COALESCE, scenario) != 0,
+        .parallelism_first = read(change, sql, PYRO_PREDICTED_PARALLELISM_FIRST, scenario) != 0,
+        .skew = read(change, sql, PYRO_PREDICTED_SKEW, scenario) != 0,
+        .skew_factor = read(change, sql, PYRO_PREDICTED_SKEW_FACTOR, scenario),
+        .skew_threshold = read(change, sql, PYRO_PREDICTED_SKEW_THRESHOLD, scenario),
+        .split_bytes = read(change, sql, PYRO_PREDICTED_SPLIT, scenario),
+        .open_bytes = read(change, sql, PYRO_PREDICTED_OPEN, scenario),
     };
 }
 
@@ -383,21 +384,50 @@ static bool is_asked(const struct pyro_predict_change *change)
     return false;
 }
 
+/* Those of the last session that had settings of its own. */
+struct kept_rules {
+    const char *settings;
+    struct rules was, now;
+};
+struct rules_of_sql {
+    const struct rules *was, *now;
+};
+
+/* Of a stage: those of its SQL execution, where the session had changed any. */
+static struct rules_of_sql rules_of(const struct pyro_predict_change *change, size_t row, const struct rules *was,
+                                    const struct rules *now, struct kept_rules *kept)
+{
+    const struct pyro_app *app = change->run->app;
+    int64_t id = app->stages.items[row].sql;
+    ptrdiff_t sql = id == PYRO_NONE ? -1 : pyro_app_find_sql(app, id);
+    const char *settings = sql < 0 ? NULL : app->sql.items[sql].modified_configs.ptr;
+    if (!settings)
+        return (struct rules_of_sql){was, now};
+    if (kept->settings != settings) {
+        take_rules(change, id, false, &kept->was);
+        take_rules(change, id, true, &kept->now);
+        kept->settings = settings;
+    }
+    return (struct rules_of_sql){&kept->was, &kept->now};
+}
+
 void pyro_model_partitions(struct pyro_predict_change *change)
 {
     const struct pyro_predicted_run *run = change->run;
     struct rules was, now;
+    struct kept_rules kept = {0};
     struct told told = {0};
     bool asked = is_asked(change);
-    take_rules(change, false, &was);
-    take_rules(change, true, &now);
+    take_rules(change, PYRO_NONE, false, &was);
+    take_rules(change, PYRO_NONE, true, &now);
     if (!run->stages || (!asked && was.most_cores == now.most_cores))
         return;
     for (size_t i = 0; i < run->app->stages.count && !change->failed; i++) {
+        const struct rules_of_sql own = rules_of(change, i, &was, &now, &kept);
         if (run->stages[i].source == PYRO_SOURCE_SHUFFLE)
-            recut_shuffle(change, i, &was, &now, &told);
+            recut_shuffle(change, i, own.was, own.now, &told);
         else if (run->stages[i].source == PYRO_SOURCE_FILES)
-            recut_files(change, i, &was, &now, &told);
+            recut_files(change, i, own.was, own.now, &told);
     }
     change_writers(change, &was, &now);
     size_t stages = told.shuffles + told.files + told.joins;

@@ -25,9 +25,15 @@ const char *pyro_model_name(enum pyro_model_id model)
     return names[model];
 }
 
+double pyro_sql_scenario_setting(const struct pyro_predict_change *change, int64_t sql, enum pyro_predicted setting)
+{
+    return pyro_asks(change, setting) ? change->scenario->values[setting]
+                                      : pyro_sql_setting(change->run->app, sql, setting);
+}
+
 double pyro_scenario_setting(const struct pyro_predict_change *change, enum pyro_predicted setting)
 {
-    return pyro_asks(change, setting) ? change->scenario->values[setting] : pyro_run_setting(change->run->app, setting);
+    return pyro_sql_scenario_setting(change, PYRO_NONE, setting);
 }
 
 void pyro_effect(struct pyro_predict_change *change, enum pyro_model_id model, double low, double high,

@@ -17,30 +17,36 @@ enum { STARTS_MAX = 256 };
 enum { AGAIN_TASKS = 20000, AGAIN_MAX = 8, AGAIN_MIN = 3 };
 #define CHANCE_SHARE 0.01
 
-double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
+double pyro_sql_setting(const struct pyro_app *app, int64_t sql, enum pyro_predicted setting)
 {
     const struct pyro_predicted_setting *row = &pyro_predicted_settings[setting];
+    struct pyro_slice text = pyro_sql_property(app, sql, row->key);
     double value = row->otherwise;
     switch (row->type) {
     case PYRO_PREDICTED_COUNT:
-        value = (double)pyro_app_property_int(app, row->key, (int64_t)row->otherwise);
+        value = (double)pyro_property_int(text, (int64_t)row->otherwise);
         break;
     case PYRO_PREDICTED_FLAG:
-        value = pyro_app_property_bool(app, row->key, row->otherwise != 0);
+        value = pyro_property_bool(text, row->otherwise != 0);
         break;
     case PYRO_PREDICTED_SIZE:
-        value = (double)pyro_app_property_size(app, row->key, (int64_t)row->unit, (int64_t)row->otherwise);
+        value = (double)pyro_property_size(text, (int64_t)row->unit, (int64_t)row->otherwise);
         break;
     case PYRO_PREDICTED_TIME:
-        value = (double)pyro_app_property_time(app, row->key, (int64_t)row->unit, (int64_t)row->otherwise);
+        value = (double)pyro_property_time(text, (int64_t)row->unit, (int64_t)row->otherwise);
         break;
     case PYRO_PREDICTED_REAL:
     case PYRO_PREDICTED_WORD:
     case PYRO_PREDICTED_HOST_COUNT:
-        pyro_predicted_read(setting, pyro_app_property(app, row->key), &value);
+        pyro_predicted_read(setting, text, &value);
         break;
     }
     return value >= row->least && value <= row->most ? value : row->otherwise;
+}
+
+double pyro_run_setting(const struct pyro_app *app, enum pyro_predicted setting)
+{
+    return pyro_sql_setting(app, PYRO_NONE, setting);
 }
 
 /* The resource profile in which most task time was spent. */

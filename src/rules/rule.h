@@ -181,7 +181,8 @@ struct pyro_changed_limit {
 struct pyro_change {
     struct pyro_slice key, value;
     size_t finding, advice;
-    bool elsewhere; /* by other means than a Spark property: not in config_changes */
+    bool elsewhere;            /* by other means than a Spark property: not in config_changes */
+    struct pyro_slice current; /* what the program itself sets it to; null: it does not */
 };
 
 /* One property and what this run says about it; recommended equals current where nothing should change. */

@@ -4,6 +4,7 @@
 #include "decode/builder.h"
 #include "decode/eventlog/decoders.h"
 #include "decode/eventlog/plan.h"
+#include "decode/eventlog/settings.h"
 
 static bool keep_plan(struct pyro_builder *builder, struct pyro_sql_execution *sql, struct pyro_slice text,
                       int64_t planned_ms)
@@ -42,9 +43,10 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
     PYRO_JSON_KEYS(keys, (EVENT, "Event"), (EXECUTION_ID, "executionId"), (ROOT_EXECUTION_ID, "rootExecutionId"),
                    (DESCRIPTION, "description"), (DETAILS, "details"),
                    (PHYSICAL_PLAN_DESCRIPTION, "physicalPlanDescription"), (SPARK_PLAN_INFO, "sparkPlanInfo"),
-                   (TIME, "time"));
+                   (TIME, "time"), (MODIFIED_CONFIGS, "modifiedConfigs"), (JOB_TAGS, "jobTags"),
+                   (JOB_GROUP_ID, "jobGroupId"), (QUERY_ID, "queryId"));
     struct pyro_sql_execution found;
-    struct pyro_slice details = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL;
+    struct pyro_slice details = PYRO_SLICE_NULL, plan = PYRO_SLICE_NULL, settings = PYRO_SLICE_NULL;
     struct pyro_json_object object;
     pyro_row_init(PYRO_TABLE_sql, &found);
     if (!pyro_json_enter_object(json, &object))
@@ -72,7 +74,19 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
         case TIME:
             pyro_json_take_int(json, &found.submitted_ms);
             break;
-        default:
+        case MODIFIED_CONFIGS:
+            if (pyro_json_peek(json) == '{')
+                pyro_json_take_raw(json, &settings);
+            else
+                pyro_json_skip(json);
+            break;
+        case QUERY_ID:
+            if (pyro_json_peek(json) == '"')
+                pyro_build_text(builder, json, &found.query_id);
+            else
+                pyro_json_skip(json);
+            break;
+        default: /* also jobTags and jobGroupId, which the jobs' own properties hold */
             pyro_json_skip(json);
         }
     }
@@ -82,6 +96,8 @@ bool pyro_decode_sql_execution_start(struct pyro_json *json, struct pyro_builder
     sql->unstarted = false;
     builder->app->repeats.sql_executions += pyro_build_identity(builder, PYRO_IDENTITY_SQL_START, (uint64_t)found.id);
     sql->root_id = found.root_id;
+    sql->query_id = found.query_id;
+    sql->modified_configs = pyro_build_settings(builder, settings);
     sql->description = found.description;
     sql->call_site = pyro_build_call_site(builder, details, found.description);
     sql->submitted_ms = found.submitted_ms;

@@ -12,7 +12,8 @@ enum { PAGE_EXECUTIONS = 50 };
 PYRO_JSON_KEYS(execution_keys, (ID, "id"), (STATUS, "status"), (DESCRIPTION, "description"), (PLAN, "planDescription"),
                (SUBMITTED, "submissionTime"), (DURATION, "duration"), (RUNNING_JOBS, "runningJobIds"),
                (SUCCEEDED_JOBS, "successJobIds"), (FAILED_JOBS, "failedJobIds"), (NODES, "nodes"), (EDGES, "edges"),
-               (ROOT, "rootExecutionId"), (ERROR, "errorMessage"));
+               (ROOT, "rootExecutionId"), (ERROR, "errorMessage"), (QUERY_ID, "queryId"),
+               (MODIFIED_CONFIGS, "modifiedConfigs"));
 
 static bool keep_jobs(struct pyro_rest_reading *reading, int64_t execution, struct pyro_slice ids)
 {
@@ -65,6 +66,8 @@ static enum pyro_status write_execution(struct pyro_rest_reading *reading, const
     pyro_strbuf_clear(updates);
     pyro_rest_add_plan(reading, values[NODES], values[EDGES], values[PLAN], updates);
     pyro_rest_add_time(reading, "time", submitted_ms);
+    pyro_rest_add_raw(reading, "modifiedConfigs", values[MODIFIED_CONFIGS]);
+    pyro_rest_add_raw(reading, "queryId", values[QUERY_ID]);
     PYRO_TRY(pyro_rest_line_end(reading));
     if (updates->failed)
         return pyro_rest_no_memory(reading);

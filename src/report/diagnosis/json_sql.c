@@ -84,7 +84,7 @@ static void write_unknown(struct pyro_json *json, const struct pyro_plan_tree *p
 #define WRITE_INT  pyro_json_int
 #define WRITE_TEXT pyro_json_text
 #define PYRO_COLUMN(name, type, unit, doc)                                                                             \
-    if (strcmp(#name, "plan") != 0) /* often longer than the rest of the report */                                     \
+    if (strcmp(#name, "plan") != 0 && strcmp(#name, "modified_configs") != 0) /* often longer than the rest */         \
         WRITE_##type(json, #name, row->name);
 static void write_columns(struct pyro_json *json, const struct pyro_sql_execution *row)
 {

@@ -40,12 +40,24 @@ static void write_stages(struct pyro_json *json, const struct pyro_view_request 
     pyro_json_end_numbers(json);
 }
 
+static void write_settings(struct pyro_json *json, struct pyro_slice settings)
+{
+    struct pyro_slice key, value;
+    pyro_json_begin(json, "modified_configs", '{');
+    while (pyro_settings_next(&settings, &key, &value)) {
+        pyro_json_key(json, key);
+        pyro_json_text(json, NULL, value);
+    }
+    pyro_json_end(json, '}');
+}
+
 void pyro_view_sql_head(struct pyro_json *json, const struct pyro_view_request *request,
                         const struct pyro_view_sql_jobs *jobs, size_t row)
 {
     const struct pyro_sql_execution *sql = &request->app->sql.items[row];
     pyro_json_int(json, "id", sql->id);
     pyro_json_int(json, "root_id", sql->root_id);
+    pyro_json_text(json, "query_id", sql->query_id);
     pyro_json_text(json, "description", sql->description);
     pyro_json_text(json, "call_site", sql->call_site);
     pyro_json_int(json, "start_ms", sql->submitted_ms);
@@ -61,6 +73,7 @@ void pyro_view_sql_head(struct pyro_json *json, const struct pyro_view_request *
     pyro_json_int(json, "tasks", sql->tasks);
     pyro_json_int(json, "task_ms", sql->task_ms);
     pyro_json_int(json, "plan_changes", sql->plan_updates);
+    write_settings(json, sql->modified_configs);
 }
 
 enum pyro_status pyro_view_sql(struct pyro_json *json, const struct pyro_view_request *request,

@@ -25,6 +25,9 @@ static const struct pyro_threshold thresholds[] = {
                         "Quiet if the saving is a smaller share of the application's task time"},
 };
 
+static const char adaptive_key[] = "spark.sql.adaptive.enabled",
+                  coalesce_key[] = "spark.sql.adaptive.coalescePartitions.enabled";
+
 struct gain {
     size_t first, stages;
     double tasks, wanted, bytes, spared_ms;
@@ -70,14 +73,23 @@ static double work_ms(const struct pyro_rule_context *context, const struct pyro
                 pyro_real(stage->shuffle_read_bytes) / fmax(pyro_limit(context, RATE_MIN), 1));
 }
 
-static struct gain measure(struct pyro_rule_context *context, const struct pyro_plans *plans,
+/* What is off for a SQL execution, in Spark's defaults or by the program; NULL: nothing. */
+static const char *what_is_off(const struct pyro_app *app, int64_t sql)
+{
+    if (!pyro_sql_adaptive(app, sql))
+        return adaptive_key;
+    return pyro_sql_property_bool(app, sql, coalesce_key, true) ? NULL : coalesce_key;
+}
+
+static struct gain measure(struct pyro_rule_context *context, const struct pyro_plans *plans, const char *key,
                            struct pyro_finding *finding)
 {
     const struct pyro_app *app = context->app;
     struct gain gain = {0};
     double most = -1;
-    for (size_t q = 0; q < plans->count; q++)
-        for (uint32_t s = 0; s < plans->items[q].own_stage_count; s++) {
+    for (size_t q = 0; q < plans->count; q++) {
+        bool off = what_is_off(app, plans->items[q].sql->id) == key;
+        for (uint32_t s = 0; s < plans->items[q].own_stage_count && off; s++) {
             size_t row = plans->items[q].own_stages[s];
             const struct pyro_stage *stage = &app->stages.items[row];
             if (!gains(context, &plans->items[q], row))
@@ -97,16 +109,8 @@ static struct gain measure(struct pyro_rule_context *context, const struct pyro_
             gain.bytes += pyro_real(stage->shuffle_read_bytes);
             gain.spared_ms += (tasks - wanted) * start;
         }
+    }
     return gain;
-}
-
-static const char *what_is_off(const struct pyro_app *app)
-{
-    if (!pyro_app_adaptive(app))
-        return "spark.sql.adaptive.enabled";
-    return pyro_app_property_bool(app, "spark.sql.adaptive.coalescePartitions.enabled", true)
-               ? NULL
-               : "spark.sql.adaptive.coalescePartitions.enabled";
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_plans *plans, const char *key)
@@ -114,7 +118,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plans *p
     struct pyro_finding *finding = pyro_finding_add(context, &pyro_rule_aqe_disabled);
     if (!finding)
         return;
-    struct gain gain = measure(context, plans, finding);
+    struct gain gain = measure(context, plans, key, finding);
     finding->id = PYRO_SLICE_LITERAL("aqe-disabled");
     finding->cause = pyro_say(
         context,
@@ -140,16 +144,18 @@ static void report(struct pyro_rule_context *context, const struct pyro_plans *p
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
-    const char *key = what_is_off(app);
     /* Streams have no adaptive execution before Spark 4; what cannot be switched on is no fault. */
     if (app->sql.count == 0 || !pyro_app_spark_at_least(app, 3, 0) || pyro_app_is_streaming(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
-    const struct pyro_plans *plans = key ? pyro_rule_plans(context) : NULL;
-    if (!plans)
-        return PYRO_VERDICT_QUIET;
-    double spared = measure(context, plans, NULL).spared_ms;
-    if (spared > 0 && spared >= pyro_limit(context, TASK_SHARE_MIN) * pyro_real(app->numbers.task_ms))
-        report(context, plans, key);
+    const struct pyro_plans *plans = pyro_rule_plans(context);
+    static const char *const keys[] = {adaptive_key, coalesce_key};
+    for (size_t i = 0; plans && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        double spared = measure(context, plans, keys[i], NULL).spared_ms;
+        if (spared > 0 && spared >= pyro_limit(context, TASK_SHARE_MIN) * pyro_real(app->numbers.task_ms)) {
+            report(context, plans, keys[i]);
+            break; /* one finding an application */
+        }
+    }
     return PYRO_VERDICT_QUIET;
 }
 

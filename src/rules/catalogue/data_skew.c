@@ -163,9 +163,11 @@ static void advise_adaptive(struct pyro_rule_context *context, struct pyro_findi
 {
     const struct pyro_app *app = context->app;
     const char *threshold_key = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
-    bool on = pyro_app_adaptive(app) && pyro_app_property_bool(app, "spark.sql.adaptive.skewJoin.enabled", true);
+    int64_t sql = app->stages.items[found->stage].sql;
+    bool on =
+        pyro_sql_adaptive(app, sql) && pyro_sql_property_bool(app, sql, "spark.sql.adaptive.skewJoin.enabled", true);
     double bytes = found->value[SLOWEST_BYTES];
-    double limit = pyro_real(pyro_app_property_size(app, threshold_key, 1, 256 * 1048576));
+    double limit = pyro_real(pyro_sql_property_size(app, sql, threshold_key, 1, 256 * 1048576));
     /* Above its limit Spark had its reasons not to split: the type of join, or a step above that needs the keys. */
     if (on && bytes >= limit)
         return;
@@ -175,7 +177,7 @@ static void advise_adaptive(struct pyro_rule_context *context, struct pyro_findi
     static const char advisory_key[] = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
     static const double splits[] = {4, 8, 16};
     double threshold = fmax(floor(bytes / 2 / 1048576), 1);
-    double advisory = pyro_real(pyro_app_property_size(app, advisory_key, 1, 64 * 1048576));
+    double advisory = pyro_real(pyro_sql_property_size(app, sql, advisory_key, 1, 64 * 1048576));
     for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
         double size = fmax(floor(bytes / splits[i] / 1048576), 1);
         bool smaller = size * 1048576 < advisory;

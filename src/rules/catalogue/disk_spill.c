@@ -119,10 +119,10 @@ static void advise_partitions(struct pyro_rule_context *context, struct pyro_fin
         return;
     }
     bool sql = pyro_stage_is_sql(stage);
-    double configured = pyro_app_shuffle_partitions(app);
+    double configured = pyro_sql_shuffle_partitions(app, stage->sql);
     bool fewer = sql && partitions < configured;
     /* Adaptive execution joined them: their number is not what decides, its advisory size is. */
-    if (fewer && pyro_app_adaptive(app) && pyro_stage_was_coalesced(app, stage)) {
+    if (fewer && pyro_sql_adaptive(app, stage->sql) && pyro_stage_was_coalesced(app, stage)) {
         struct pyro_advice *joined = pyro_finding_advise(
             context, finding,
             pyro_say(

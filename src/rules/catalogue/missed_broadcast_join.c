@@ -78,9 +78,9 @@ static double most_bytes(const struct pyro_rule_context *context)
 }
 
 /* The threshold with which Spark broadcasts a side of that size by itself; 0: no other one would. */
-static double threshold_for(const struct pyro_rule_context *context, double small)
+static double threshold_for(const struct pyro_rule_context *context, int64_t sql, double small)
 {
-    int64_t limit = pyro_app_property_size(context->app, threshold_key, 1, 10 << 20);
+    int64_t limit = pyro_sql_property_size(context->app, sql, threshold_key, 1, 10 << 20);
     /* Spark's own estimates may be twice the size; but no side may be broadcast that this rule holds for too large. */
     double wanted = 10 * MIB, most = floor(most_bytes(context) / MIB) * MIB;
     while (wanted < 2 * small)
@@ -117,7 +117,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_plan_cases *c
     found->value[LARGE_BYTES] = bytes[large];
     found->value[SMALL_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[small]));
     found->value[LARGE_ROWS] = pyro_real(pyro_op_rows(plan, shuffles[large]));
-    if (threshold_for(context, bytes[small]) > 0)
+    if (threshold_for(context, plan->sql->id, bytes[small]) > 0)
         found->site = pyro_slice_from(threshold_key); /* one threshold for all of them */
 }
 
@@ -139,10 +139,10 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     if (advice)
         advice->code =
             PYRO_SLICE_LITERAL("large.join(F.broadcast(small), key)   # SQL: SELECT /*+ BROADCAST(small) */ ...");
-    double threshold = threshold_for(context, small);
+    double threshold = threshold_for(context, finding->sql, small);
     if (threshold <= 0)
         return;
-    int64_t limit = pyro_app_property_size(context->app, threshold_key, 1, 10 << 20);
+    int64_t limit = pyro_sql_property_size(context->app, finding->sql, threshold_key, 1, 10 << 20);
     advice = pyro_finding_advise(
         context, finding,
         pyro_say(context, "Or let Spark broadcast tables of this size automatically: now %s.",

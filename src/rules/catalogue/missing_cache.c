@@ -173,7 +173,7 @@ static double coalesced_partitions(const struct pyro_app *app, const struct pyro
         if (pyro_real(stage->shuffle_read_bytes) > 0 && pyro_stage_was_coalesced(app, stage))
             most = fmax(most, fmax(pyro_real(stage->partitions), pyro_stage_slots(app, stage)));
     }
-    return most > 0 && 2 * most <= pyro_app_shuffle_partitions(app) ? ceil(most) : 0;
+    return most > 0 && 2 * most <= pyro_sql_shuffle_partitions(app, PYRO_NONE) ? ceil(most) : 0;
 }
 
 static const char *const verify_text = "In the next run the Storage page lists the cached data, later jobs show it as "
@@ -190,7 +190,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         more = pyro_say(context,
                         " Coalesce it to about %.0f partitions first: cached data keeps the %.0f partitions that are "
                         "configured, because adaptive execution does not coalesce them.",
-                        partitions, pyro_app_shuffle_partitions(context->app))
+                        partitions, pyro_sql_shuffle_partitions(context->app, PYRO_NONE))
                    .ptr;
         coalesce = pyro_say(context, ".coalesce(%.0f)", partitions).ptr;
     }

@@ -83,7 +83,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_plan_cas
         context, finding,
         PYRO_SLICE_LITERAL("Let this join shuffle: remove the broadcast hint, or broadcast fewer rows and columns."),
         verify);
-    int64_t limit = pyro_app_property_size(app, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
+    int64_t limit = pyro_sql_property_size(app, finding->sql, "spark.sql.autoBroadcastJoinThreshold", 1, 10 << 20);
     if ((double)limit > 64 * MIB)
         pyro_advice_set(context, advice, "spark.sql.autoBroadcastJoinThreshold", PYRO_SLICE_LITERAL("10m"));
     pyro_advice_prevents(advice, "executors and drivers that run out of memory");

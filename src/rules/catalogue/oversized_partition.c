@@ -82,7 +82,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
         advice->code = pyro_say(context, "%s.repartition(%s%s)", sql ? "df" : "rdd", number.ptr,
                                 stage->shuffle_read_bytes > 0 && sql ? ", \"key\"" : "");
     if (stage->shuffle_read_bytes > 0 && sql) {
-        double configured = pyro_app_shuffle_partitions(app);
+        double configured = pyro_sql_shuffle_partitions(app, stage->sql);
         if (configured < found->value[WANTED])
             pyro_advice_set(context, advice, "spark.sql.shuffle.partitions", number);
         else if (pyro_stage_was_coalesced(app, stage))

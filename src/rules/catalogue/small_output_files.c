@@ -109,7 +109,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                 ? PYRO_SLICE_LITERAL("df.hint(\"rebalance\").write...  # adaptive execution chooses the size")
             : sql ? pyro_say(context, "df.repartition(%.0f).write...", wanted)
                   : pyro_say(context, "rdd.coalesce(%.0f).saveAsTextFile(path)", wanted);
-    double configured = pyro_app_shuffle_partitions(context->app);
+    double configured = pyro_sql_shuffle_partitions(context->app, finding->sql);
     if (sql && shuffled && configured > wanted && fabs(configured - spot->value[TASKS]) < 0.5) {
         advice = pyro_finding_advise(context, finding,
                                      PYRO_SLICE_LITERAL("The number of files is spark.sql.shuffle.partitions: let "

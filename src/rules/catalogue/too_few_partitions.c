@@ -60,7 +60,7 @@ static bool is_cold(struct pyro_rule_context *context, const struct pyro_cold *c
 static bool is_set(const struct pyro_app *app, const struct pyro_stage *stage)
 {
     const char *key = pyro_stage_is_sql(stage) ? "spark.sql.shuffle.partitions" : "spark.default.parallelism";
-    int64_t set = pyro_app_property_int(app, key, PYRO_NONE);
+    int64_t set = pyro_sql_property_int(app, stage->sql, key, PYRO_NONE);
     return stage->shuffle_read_bytes > 0 && set != PYRO_NONE && stage->partitions == set;
 }
 
@@ -127,7 +127,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
                 : pyro_say(context,
                            "rdd.repartition(%s)  # or numSlices, minPartitions, numPartitions where it is made",
                            number.ptr);
-    double configured = pyro_app_shuffle_partitions(app);
+    double configured = pyro_sql_shuffle_partitions(app, stage->sql);
     /* A single task may read all of an aggregate without keys, but where one partition is configured it reads that. */
     if (stage->shuffle_read_bytes > 0 && sql && (partitions > 1 || configured <= 1)) {
         if (configured < found->value[WANTED]) {

@@ -79,7 +79,7 @@ static bool cuts_files(struct pyro_rule_context *context, const struct pyro_stag
     const struct pyro_app *app = context->app;
     if (!pyro_stage_is_sql(stage) || !reads_files(stage))
         return false;
-    if (!pyro_app_property(app, SPLIT).ptr && !pyro_app_property(app, LEAST_SPLITS).ptr)
+    if (!pyro_sql_property(app, stage->sql, SPLIT).ptr && !pyro_sql_property(app, stage->sql, LEAST_SPLITS).ptr)
         return false;
     double files = files_read(app, stage->sql);
     return files > 0 && pyro_real(stage->tasks) >= pyro_limit(context, PARTS_MIN) * files;
@@ -137,7 +137,7 @@ static void advise_splits(struct pyro_rule_context *context, struct pyro_finding
                           const char *verify)
 {
     const struct pyro_app *app = context->app;
-    double split = pyro_real(pyro_app_property_size(app, SPLIT, 1, (int64_t)SPLIT_BYTES));
+    double split = pyro_real(pyro_sql_property_size(app, finding->sql, SPLIT, 1, (int64_t)SPLIT_BYTES));
     if (split < SPLIT_BYTES) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
@@ -146,11 +146,12 @@ static void advise_splits(struct pyro_rule_context *context, struct pyro_finding
             verify);
         pyro_advice_set(context, advice, SPLIT, PYRO_SLICE_LITERAL("128m"));
     }
-    if (pyro_app_property(app, LEAST_SPLITS).ptr) {
+    struct pyro_slice least = pyro_sql_property(app, finding->sql, LEAST_SPLITS);
+    if (least.ptr) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding,
             pyro_say(context, "Do not ask for more parts of files than that: %s is " LEAST_SPLITS " now.",
-                     pyro_say_text(context, pyro_app_property(app, LEAST_SPLITS), 20)),
+                     pyro_say_text(context, least, 20)),
             verify);
         pyro_advice_set(context, advice, LEAST_SPLITS, pyro_slice_from(number));
     }
@@ -169,8 +170,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
     bool sql = pyro_stage_is_sql(stage);
     if (sql && stage->shuffle_read_bytes > 0 && pyro_app_spark_at_least(app, 3, 0) &&
-        (!pyro_app_adaptive(app) ||
-         !pyro_app_property_bool(app, "spark.sql.adaptive.coalescePartitions.enabled", true))) {
+        (!pyro_sql_adaptive(app, stage->sql) ||
+         !pyro_sql_property_bool(app, stage->sql, "spark.sql.adaptive.coalescePartitions.enabled", true))) {
         struct pyro_advice *advice = pyro_finding_advise(
             context, finding, PYRO_SLICE_LITERAL("Let adaptive execution coalesce small shuffle partitions."), verify);
         pyro_advice_set(context, advice, "spark.sql.adaptive.enabled", PYRO_SLICE_LITERAL("true"));

@@ -64,10 +64,10 @@ static bool coalesced(const struct pyro_plan_tree *plan)
 /* What Spark cuts splittable files into: FilePartition.maxSplitBytes. */
 static double split_bytes(const struct pyro_app *app, const struct pyro_stage *stage, const struct pyro_scan *scan)
 {
-    double most = pyro_real(pyro_app_property_size(app, "spark.sql.files.maxPartitionBytes", 1, 128 << 20));
-    double open = pyro_real(pyro_app_property_size(app, "spark.sql.files.openCostInBytes", 1, 4 << 20));
+    double most = pyro_real(pyro_sql_property_size(app, stage->sql, "spark.sql.files.maxPartitionBytes", 1, 128 << 20));
+    double open = pyro_real(pyro_sql_property_size(app, stage->sql, "spark.sql.files.openCostInBytes", 1, 4 << 20));
     double slots = fmax(floor(pyro_stage_slots(app, stage) + 0.5), 1);
-    slots = pyro_real(pyro_app_property_int(app, "spark.sql.files.minPartitionNum", pyro_whole(slots)));
+    slots = pyro_real(pyro_sql_property_int(app, stage->sql, "spark.sql.files.minPartitionNum", pyro_whole(slots)));
     return fmin(most, fmax(open, (scan->bytes + scan->files * open) / fmax(slots, 1)));
 }
 

@@ -180,6 +180,33 @@ static void test_advice_knows_its_place(void **state)
     plan_free(plan);
 }
 
+/* What the program sets is to be changed there. */
+static void test_the_program_sets_it(void **state)
+{
+    (void)state;
+    struct plan *plan = plan_new("3.5.6", "spark://host:7077");
+    struct pyro_sql_execution *sql = pyro_vec_push(&plan->app->sql, plan->app->allocator);
+    pyro_row_init(PYRO_TABLE_sql, sql);
+    sql->id = 7;
+    sql->modified_configs = PYRO_SLICE_LITERAL("spark.sql.shuffle.partitions=2000");
+    fixture_property(plan->app, "spark", "spark.sql.shuffle.partitions", "40");
+    wish(plan, 0, PYRO_SEVERITY_SEVERE, "spark.sql.shuffle.partitions", "40");
+    wish(plan, 1, PYRO_SEVERITY_SEVERE, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "16m");
+    plan->findings[0].sql = plan->findings[1].sql = 7;
+    resolve(plan);
+    assert_string_equal(change(plan, "spark.sql.shuffle.partitions"), "");
+    assert_string_equal(change(plan, "spark.sql.adaptive.advisoryPartitionSizeInBytes"), "16m");
+    assert_int_equal(plan->advice[0].setting_count, 0);
+    assert_string_equal(plan->advice[0].code.ptr, "spark.conf.set(\"spark.sql.shuffle.partitions\", \"40\")");
+    assert_true(says(plan, 0, "The program sets spark.sql.shuffle.partitions=2000 for this query"));
+    const struct pyro_configured *row = row_of(plan, "spark.sql.shuffle.partitions");
+    assert_non_null(row);
+    assert_string_equal(row->applies, "elsewhere");
+    assert_true(pyro_slice_is(row->current, "2000"));
+    assert_true(pyro_slice_is(row->recommended, "40"));
+    plan_free(plan);
+}
+
 static void test_platforms(void **state)
 {
     (void)state;
@@ -269,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_the_present_value_is_no_change_but_a_voice),
         cmocka_unit_test(test_rivals_and_bounds),
         cmocka_unit_test(test_advice_knows_its_place),
+        cmocka_unit_test(test_the_program_sets_it),
         cmocka_unit_test(test_platforms),
         cmocka_unit_test(test_a_folded_winner_gives_way),
         cmocka_unit_test(test_values_are_compared_by_what_they_mean),

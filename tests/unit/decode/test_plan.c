@@ -251,6 +251,54 @@ static void prints_of_what_is_computed(void **state)
     kit_done(&kit);
 }
 
+/* As Spark 4.3 writes them; those that are secret by their name, also where the log says so afterwards, are hidden. */
+static void settings_of_the_session(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_start(&kit, 0);
+    kit_feed(&kit, "{'Event':'" SQL_UI "SparkListenerSQLExecutionStart','executionId':4,'rootExecutionId':4,'time':5,"
+                   "'modifiedConfigs':{'my.password':'no','spark.sql.shuffle.partitions':'400',"
+                   "'spark.sql.text':'two\\nlines=1','spark.sql.number':3,'my.own':'mine'},'jobTags':['a'],"
+                   "'jobGroupId':null,'queryId':'01a207b7-80ae'}\n"
+                   "{'Event':'" SQL_UI "SparkListenerSQLExecutionStart','executionId':5,'time':5,'modifiedConfigs':{},"
+                   "'queryId':null}\n"
+                   "{'Event':'" SQL_UI "SparkListenerSQLExecutionStart','executionId':6,'time':5,"
+                   "'modifiedConfigs':null}\n"
+                   "{'Event':'SparkListenerEnvironmentUpdate','Spark Properties':{'spark.redaction.regex':'own'}}\n");
+    const struct pyro_app *app = kit_finish(&kit);
+    assert_int_equal(app->integrity.bad_lines, 0);
+    assert_int_equal(app->sql.count, 3);
+    assert_text(app->sql.items[0].query_id, "01a207b7-80ae");
+    assert_text(app->sql.items[0].modified_configs,
+                "spark.sql.shuffle.partitions=400\nspark.sql.text=two lines=1\nmy.password=*********(redacted)\n"
+                "my.own=*********(redacted)");
+    assert_null(app->sql.items[1].query_id.ptr);
+    assert_null(app->sql.items[1].modified_configs.ptr);
+    assert_null(app->sql.items[2].modified_configs.ptr);
+    kit_done(&kit);
+}
+
+/* No more than a page of them. */
+static void too_many_settings(void **state)
+{
+    (void)state;
+    struct kit kit;
+    struct pyro_strbuf line;
+    pyro_strbuf_init(&line, NULL);
+    pyro_strbuf_add_text(&line, "{'Event':'" SQL_UI "SparkListenerSQLExecutionStart','executionId':1,"
+                                "'modifiedConfigs':{");
+    for (int i = 0; i < 400; i++)
+        pyro_strbuf_printf(&line, "'other.%d':'%0600d',", i, i);
+    pyro_strbuf_add_text(&line, "'spark.sql.shuffle.partitions':'7'}}\n");
+    const struct pyro_app *app = kit_decode(&kit, line.data);
+    assert_int_equal(app->sql.count, 1);
+    assert_in_range(app->sql.items[0].modified_configs.len, 1000, 4096);
+    assert_true(pyro_slice_starts_with(app->sql.items[0].modified_configs, "spark.sql.shuffle.partitions=7\n"));
+    pyro_strbuf_done(&line);
+    kit_done(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,7 +310,8 @@ int main(void)
         cmocka_unit_test(adaptive_updates_replace),
         cmocka_unit_test(deep_plans),
         cmocka_unit_test(prints_of_what_is_computed),
-
+        cmocka_unit_test(settings_of_the_session),
+        cmocka_unit_test(too_many_settings),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

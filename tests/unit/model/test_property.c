@@ -99,13 +99,35 @@ static void test_kinds(void **state)
     pyro_app_release(app);
 }
 
+/* A session's value takes precedence over the application's, for its own execution only. */
+static void test_sessions(void **state)
+{
+    (void)state;
+    struct pyro_app *app = app_with("10");
+    for (int64_t id = 3; id < 5; id++) {
+        struct pyro_sql_execution *sql = pyro_vec_push(&app->sql, NULL);
+        assert_non_null(sql);
+        pyro_row_init(PYRO_TABLE_sql, sql);
+        sql->id = id;
+    }
+    app->sql.items[0].modified_configs = PYRO_SLICE_LITERAL("kk=1\nk=20\nflag=true\nlast=a=b");
+    assert_int_equal(pyro_sql_property_int(app, 3, "k", -7), 20);
+    assert_int_equal(pyro_sql_property_size(app, 3, "k", 1024, -7), 20 * 1024);
+    assert_true(pyro_sql_property_bool(app, 3, "flag", false));
+    assert_true(pyro_slice_is(pyro_sql_property(app, 3, "last"), "a=b"));
+    assert_int_equal(pyro_sql_property_int(app, 4, "k", -7), 10);
+    assert_int_equal(pyro_sql_property_int(app, 9, "k", -7), 10);
+    assert_int_equal(pyro_sql_property_int(app, PYRO_NONE, "k", -7), 10);
+    assert_int_equal(pyro_sql_property_int(app, 3, "none", -7), -7);
+    assert_null(pyro_sql_changed_property(app, 4, PYRO_SLICE_LITERAL("k")).ptr);
+    pyro_app_release(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_ints),
-        cmocka_unit_test(test_bools),
-        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_ints),     cmocka_unit_test(test_bools),
+        cmocka_unit_test(test_kinds), cmocka_unit_test(test_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

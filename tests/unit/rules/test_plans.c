@@ -240,17 +240,28 @@ static void aqe_disabled(void **state)
         const char *key, *value, *detail;
         int64_t bytes;
         bool found;
+        const char *session; /* what the program set for the query */
     } cases[] = {
-        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, true},
-        {"spark.sql.adaptive.enabled", "true", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, false},
-        {"spark.sql.adaptive.coalescePartitions.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 2000, true},
-        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), REPARTITION_BY_NUM", 2000, false},
-        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 60 * MIB, false},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, true,
+         NULL},
+        {"spark.sql.adaptive.enabled", "true", "Exchange hashpartitioning(k#1, 400), ENSURE_REQUIREMENTS", 2000, false,
+         NULL},
+        {"spark.sql.adaptive.coalescePartitions.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 2000, true,
+         NULL},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400), REPARTITION_BY_NUM", 2000, false,
+         NULL},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 60 * MIB, false, NULL},
+        {"spark.sql.adaptive.enabled", "true", "Exchange hashpartitioning(k#1, 400)", 2000, true,
+         "spark.sql.adaptive.enabled=false"},
+        {"spark.sql.adaptive.enabled", "false", "Exchange hashpartitioning(k#1, 400)", 2000, false,
+         "spark.sql.adaptive.enabled=true"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct query query = query_new();
         int64_t ms = 60, bytes = cases[i].bytes;
         fixture_property(query.scene.app, "spark", cases[i].key, cases[i].value);
+        if (cases[i].session)
+            query.scene.app->sql.items[0].modified_configs = pyro_slice_from(cases[i].session);
         add(&query, PYRO_NONE, "HashAggregate", NULL, NULL);
         add(&query, 0, "Exchange", cases[i].detail, NULL);
         rows(&query, 0, 100);
