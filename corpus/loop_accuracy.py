@@ -105,12 +105,34 @@ def summary_table(entries: List[Row]) -> List[str]:
     return [*lines, "", f"Healthy programs without a finding above `low`: {quiet} of {len(healthy)}."]
 
 
+def peer_table(entries: List[Row]) -> List[str]:
+    """Return the figures that other tools publish: savings within twofold, and the mean absolute error."""
+    lines = [
+        "| split | savings within 2x | mean absolute error s | mean saving s | whole plans inside |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for split in ("development", "held-out"):
+        pairs = [(one, outcome(one)) for one in entries if one["split"] == split and one["kind"] != "healthy"]
+        known = [(one, result) for one, result in pairs if result]
+        if not known:
+            continue
+        near = sum(1 for _, result in known if result["ratio"] is not None and 0.5 <= result["ratio"] <= 2)
+        errors = [abs(result["saved"] - one["promise"]["saves_ms"]["expected"]) for one, result in known]
+        plans = [result["inside"] for one, result in known if one["kind"] != "code"]
+        lines.append(
+            f"| {split} | {near} of {len(known)} | {seconds(statistics.mean(errors))} "
+            f"| {seconds(statistics.mean(result['saved'] for _, result in known))} | {sum(plans)} of {len(plans)} |"
+        )
+    return lines
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--update-docs", action="store_true")
     given = options.parse_args()
     entries = json.loads(MANIFEST.read_text(encoding="utf-8"))["cases"]
-    parts = {"summary": summary_table(entries), "cases": case_table([one for one in entries if one["kind"] != "healthy"])}
+    faulty = [one for one in entries if one["kind"] != "healthy"]
+    parts = {"summary": summary_table(entries), "peers": peer_table(entries), "cases": case_table(faulty)}
     if given.update_docs:
         page_parts.update(PAGE, Path(__file__).name, parts)
     else:

@@ -134,7 +134,7 @@ static struct pyro_finding *make_finding(struct fixture *fixture)
     fixture->diagnosis.config_changes = calloc(1, sizeof(setting));
     fixture->diagnosis.config_changes[0] = setting;
     fixture->diagnosis.changes = calloc(1, sizeof(*fixture->diagnosis.changes));
-    fixture->diagnosis.changes[0] = (struct pyro_change){setting.key, setting.value, 0, 0, false};
+    fixture->diagnosis.changes[0] = (struct pyro_change){.key = setting.key, .value = setting.value};
     fixture->diagnosis.change_count = 1;
     fixture->diagnosis.config_change_count = 1;
     return finding;
