@@ -83,6 +83,20 @@ static struct pyro_sql_execution *find_sql(struct pyro_app *app, const struct py
     return &app->sql.items[index->entries[entry].row];
 }
 
+/* Batches of streams in real-time mode (Spark 4.1 and later): the plan says so. */
+static void mark_real_time(struct pyro_app *app, const struct pyro_index *sql_index)
+{
+    for (size_t i = 0; i < app->sql.count; i++)
+        app->sql.items[i].real_time = false;
+    for (size_t i = 0; i < app->sql_nodes.count; i++) {
+        if (!pyro_slice_starts_with(app->sql_nodes.items[i].name, "RealTimeStreamScan"))
+            continue;
+        struct pyro_sql_execution *sql = find_sql(app, sql_index, app->sql_nodes.items[i].sql);
+        if (sql)
+            sql->real_time = true;
+    }
+}
+
 static void sum_stages(struct pyro_app *app, const struct pyro_index *stages, const struct pyro_index *sql_index,
                        const int32_t *owners)
 {
@@ -108,6 +122,7 @@ static void sum_stages(struct pyro_app *app, const struct pyro_index *stages, co
             sum_job(job, stage);
         }
         struct pyro_sql_execution *sql = find_sql(app, sql_index, stage->sql);
+        stage->real_time = sql && sql->real_time;
         if (sql)
             sum_sql(sql, stage);
     }
@@ -122,6 +137,7 @@ enum pyro_status pyro_analyze_jobs(struct pyro_app *app, struct pyro_error *erro
                 pyro_index_sql(&sql, app);
     if (done) {
         attribute(app, &jobs, &stages, owners, settled);
+        mark_real_time(app, &sql);
         sum_stages(app, &stages, &sql, owners);
     }
     jobs.allocator = stages.allocator = sql.allocator = app->allocator;

@@ -36,6 +36,7 @@ struct pyro_stage {
     uint32_t parent_count, rdd_count;
     uint32_t first_task;            /* its tasks are app->tasks_by_stage[first_task .. first_task + tasks) */
     bool unsubmitted;               /* no StageSubmitted event names it: it does not count as a stage */
+    bool real_time;                 /* of a stream in real-time mode: its tasks run as long as the batch is asked to */
     struct pyro_slice accumulators; /* of SQL metrics that it updated: in their order, see base/varint.h */
 };
 struct pyro_executor {
@@ -45,6 +46,7 @@ struct pyro_sql_execution {
 #include "model/tables/sql.def"
     /* Not columns: */
     bool unstarted;                        /* only later events name it: it does not count as an execution */
+    bool real_time;                        /* a batch of a stream in real-time mode */
     int64_t planned_ms;                    /* about when its newest plan was made: no event says it exactly */
     uint16_t first_joins[PYRO_JOIN_KINDS]; /* joins of the plan that it started with, before AQE changed it */
 };

@@ -208,7 +208,7 @@ static bool applies(struct pyro_rule_context *context, const struct pyro_stream_
 static bool judge(struct pyro_rule_context *context, const struct pyro_stream_run *run)
 {
     struct overrun found;
-    if (!measure(context, run, &found))
+    if (pyro_stream_is_real_time(context->app, run) || !measure(context, run, &found))
         return false;
     report(context, run, &found);
     return true;

@@ -265,12 +265,24 @@ static void report(struct pyro_rule_context *context, const struct verdict *verd
     finding->confidence *= verdict->release ? 0.7 : 0.8;
 }
 
+/* Streams in real-time mode keep a slot for each partition of each stage, so that no number of them can be left out
+ * because of what their tasks do. */
+static bool is_real_time(const struct pyro_app *app)
+{
+    double real_time = 0, all = 0;
+    for (size_t i = 0; i < app->stages.count; i++) {
+        all += pyro_real(app->stages.items[i].task_ms);
+        real_time += app->stages.items[i].real_time ? pyro_real(app->stages.items[i].task_ms) : 0;
+    }
+    return 2 * real_time > all;
+}
+
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
     const struct pyro_app *app = context->app;
     double core = pyro_real(app->numbers.core_total_ms);
     if (app->executors.count == 0 || pyro_app_is_local(app) || core <= 0 || pyro_app_wall(app) <= 0 ||
-        pyro_app_is_interactive(app))
+        pyro_app_is_interactive(app) || is_real_time(app))
         return PYRO_VERDICT_NOT_APPLICABLE;
     double idle = pyro_real(app->numbers.core_ms[PYRO_CORE_IDLE_NO_WORK]);
     if (core < pyro_limit(context, CORE_MIN_MS) || idle < pyro_limit(context, IDLE_SHARE) * core ||

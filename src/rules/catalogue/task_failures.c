@@ -58,6 +58,13 @@ struct losses {
     bool ended_there;       /* and no job came after it, or the application counts as failed */
 };
 
+/* Somebody stopped it, as a stream is stopped: what its tasks said then did not end it. */
+static bool was_cancelled(const struct pyro_stage *stage)
+{
+    return pyro_slice_starts_with(stage->failure, "[SPARK_JOB_CANCELLED]") ||
+           (pyro_slice_starts_with(stage->failure, "Job ") && pyro_slice_find(stage->failure, " cancelled"));
+}
+
 static struct losses measure(const struct pyro_app *app)
 {
     struct losses losses = {.worst_attempt = 0};
@@ -78,7 +85,7 @@ static struct losses measure(const struct pyro_app *app)
     for (size_t i = 0; i < app->stages.count; i++) {
         const struct pyro_stage *stage = &app->stages.items[i];
         if (!pyro_slice_is(stage->status, "failed") || stage->failed_tasks <= 0 ||
-            (stage->failure.ptr && pyro_slice_find(stage->failure, "FetchFailed")))
+            (stage->failure.ptr && pyro_slice_find(stage->failure, "FetchFailed")) || was_cancelled(stage))
             continue;
         losses.failed_stage = true;
         failed_job = stage->job > failed_job ? stage->job : failed_job;

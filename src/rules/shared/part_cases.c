@@ -134,6 +134,9 @@ static void find_stages(struct pyro_rule_context *context, const struct pyro_par
                         const struct pyro_stage_parts *parts, struct pyro_part_cases *ret)
 {
     for (size_t i = 0; i < context->app->stages.count; i++) {
+        /* In real-time mode a stage runs at the same time as those before it, and waits for their rows. */
+        if (context->app->stages.items[i].real_time && (limits->parts & 1u << PYRO_SPLIT_SHUFFLE_FETCH_WAIT))
+            continue;
         double tasks = limits->steady ? parts[i].steady_tasks : parts[i].tasks;
         double work = limits->steady ? parts[i].steady_ms : parts[i].work_ms, part = 0;
         for (unsigned k = 0; k < PYRO_SPLIT_PARTS; k++)

@@ -162,3 +162,17 @@ double pyro_stream_sum(const struct pyro_stream_run *run, size_t from, size_t to
         sum += pyro_real(value_of(run, i, offset));
     return sum;
 }
+
+bool pyro_stream_is_real_time(const struct pyro_app *app, const struct pyro_stream_run *run)
+{
+    struct pyro_slice id = run->batches[0]->run;
+    char text[64]; /* ids are UUIDs */
+    if (id.len == 0 || id.len >= sizeof(text))
+        return false;
+    memcpy(text, id.ptr, id.len);
+    text[id.len] = 0;
+    for (size_t i = 0; i < app->sql.count; i++)
+        if (app->sql.items[i].real_time && pyro_slice_find(app->sql.items[i].description, text))
+            return true;
+    return false;
+}

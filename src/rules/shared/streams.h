@@ -26,6 +26,8 @@ void pyro_finding_at_stream(struct pyro_rule_context *context, struct pyro_findi
 /* Middle of a column (by offset of an int64_t) over batches [from, to); 0 for none. Unknown values are left out. */
 double pyro_stream_median(struct pyro_rule_context *context, const struct pyro_stream_run *run, size_t from, size_t to,
                           size_t offset);
+/* In real-time mode (Spark 4.1 and later) a batch takes as long as it is asked to, whatever it has to do. */
+bool pyro_stream_is_real_time(const struct pyro_app *app, const struct pyro_stream_run *run);
 double pyro_stream_sum(const struct pyro_stream_run *run, size_t from, size_t to, size_t offset);
 
 #endif

@@ -164,6 +164,43 @@ static void test_too_few_partitions_fires(void **state)
     scene_free(&scene);
 }
 
+/* The same, and tasks of which one runs longer, in the batches of a stream: in real-time mode that is as it should be.
+ */
+static void test_real_time_tasks_are_not_compared(void **state)
+{
+    (void)state;
+    for (int real_time = 0; real_time < 2; real_time++) {
+        struct scene scene = scene_new(4, 4);
+        int64_t even[] = {60000}, late[] = {60000, 60000, 60000, 60000, 60000, 60000, 60000, 300000};
+        scene_query(&scene, 1)->description = PYRO_SLICE_LITERAL("rt\nid = a\nrunId = 5f2d\nbatch = 0");
+        scene_node(&scene, -1, "WriteToDataSourceV2", NULL, NULL);
+        scene_node(&scene, 0, real_time ? "RealTimeStreamScan" : "MicroBatchScan", NULL, NULL);
+        scene_stage(&scene, 4, even, 1, NULL, NULL)->sql = 1;
+        scene_stage(&scene, 16, late, 8, NULL, NULL)->sql = 1;
+        for (int64_t i = 0; i < 8; i++) {
+            struct pyro_stream_batch *batch = pyro_vec_push(&scene.app->streams, scene.app->allocator);
+            pyro_row_init(PYRO_TABLE_streams, batch);
+            batch->query = PYRO_SLICE_LITERAL("a");
+            batch->run = PYRO_SLICE_LITERAL("5f2d");
+            batch->source = PYRO_SLICE_LITERAL("MemoryStream[value#1]");
+            batch->batch = i;
+            batch->time_ms = SCENE_START + 10000 + i * 60000;
+            batch->duration_ms = 59990;
+            batch->input_rows = 100 + i;
+        }
+        scene_end(&scene);
+        static const char *const rules[] = {"too-few-partitions", "straggler", "batch-overrun"};
+        for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+            assert_int_equal(scene_finding(&scene, rules[i]) == NULL, real_time);
+        if (real_time) {
+            scene_quiet(&scene, "data-skew");
+            scene_quiet(&scene, "idle-executors");
+            assert_int_equal(scene_verdict(&scene, "idle-executors"), PYRO_VERDICT_NOT_APPLICABLE);
+        }
+        scene_free(&scene);
+    }
+}
+
 static void test_few_short_tasks_are_quiet(void **state)
 {
     (void)state;
@@ -319,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_too_many_partitions_fires),
         cmocka_unit_test(test_many_long_tasks_are_quiet),
         cmocka_unit_test(test_too_few_partitions_fires),
+        cmocka_unit_test(test_real_time_tasks_are_not_compared),
         cmocka_unit_test(test_few_short_tasks_are_quiet),
         cmocka_unit_test(test_few_first_tasks_are_quiet),
         cmocka_unit_test(test_files_cut_too_small),
