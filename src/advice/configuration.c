@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "advice/advice.h"
+#include "advice/native.h"
 #include "advice/properties.h"
 #include "analyze/facts.h"
 #include "rules/finding.h"
@@ -349,12 +350,57 @@ static void add_row(const struct run *run, struct pyro_diagnosis *diagnosis, str
     diagnosis->configuration[diagnosis->configuration_count++] = row;
 }
 
+/* What this run says beside the meaning of a platform's own setting. */
+static struct pyro_slice say_numbers(const struct run *run, enum pyro_platform_numbers numbers)
+{
+    struct pyro_rule_context *context = run->context;
+    const struct pyro_numbers *app = &run->app->numbers;
+    size_t removed = 0;
+    switch (numbers) {
+    case PYRO_NUMBERS_OUTPUT:
+        return pyro_say(context, "The run wrote %s.", pyro_say_bytes(context, pyro_real(app->output_bytes)));
+    case PYRO_NUMBERS_SHUFFLE:
+        return pyro_say(context, "The run shuffled %s.", pyro_say_bytes(context, pyro_real(app->shuffle_write_bytes)));
+    case PYRO_NUMBERS_BROADCAST:
+        return pyro_say(context, "The largest broadcast had %s.", pyro_say_bytes(context, run->broadcast_most));
+    case PYRO_NUMBERS_LOST:
+        for (size_t i = 0; i < run->app->executors.count; i++)
+            removed += run->app->executors.items[i].removed_ms != PYRO_NONE;
+        return pyro_say(context, "%zu of %zu executors were removed during the run.", removed,
+                        run->app->executors.count);
+    default:
+        return pyro_say(context, "The run read %s.", pyro_say_bytes(context, pyro_real(app->input_bytes)));
+    }
+}
+
+/* Those of the platform's own Spark that the run sets. No finding is about them: what they do is not in the log. */
+static void add_platform_rows(const struct run *run, struct pyro_diagnosis *diagnosis)
+{
+    enum pyro_platform platform = pyro_app_platform(run->app);
+    for (size_t i = 0; i < pyro_platform_setting_count; i++) {
+        const struct pyro_platform_setting *setting = &pyro_platform_settings[i];
+        struct pyro_slice value = pyro_app_property(run->app, setting->key);
+        bool here = setting->platform == platform ||
+                    (setting->platform == PYRO_PLATFORM_EMR && platform == PYRO_PLATFORM_EMR_SERVERLESS);
+        if (!here || !value.ptr)
+            continue;
+        struct pyro_slice numbers = say_numbers(run, setting->numbers);
+        diagnosis->configuration[diagnosis->configuration_count++] = (struct pyro_configured){
+            .key = pyro_slice_from(setting->key),
+            .current = value,
+            .recommended = value,
+            .reason = pyro_say(run->context, "%s. %.*s", setting->meaning, (int)numbers.len, numbers.ptr),
+            .applies = setting->at_start ? "start" : "runtime",
+        };
+    }
+}
+
 bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis)
 {
     struct pyro_rule_context context = {
         .app = diagnosis->app, .arena = &diagnosis->arena, .scratch = &diagnosis->arena};
     struct run run = measure(&context);
-    size_t most = pyro_property_row_count + diagnosis->change_count;
+    size_t most = pyro_property_row_count + diagnosis->change_count + pyro_platform_setting_count;
     diagnosis->configuration_count = 0;
     diagnosis->configuration = pyro_arena_array(&diagnosis->arena, most, sizeof(*diagnosis->configuration));
     if (!diagnosis->configuration)
@@ -369,5 +415,6 @@ bool pyro_advise_configuration(struct pyro_diagnosis *diagnosis)
     for (size_t i = 0; i < diagnosis->change_count; i++)
         if (!pyro_property_find(diagnosis->changes[i].key))
             add_row(&run, diagnosis, diagnosis->changes[i].key, NULL);
+    add_platform_rows(&run, diagnosis);
     return !context.failed;
 }

@@ -1,5 +1,6 @@
 /* Runs every rule over an application and turns what they say into a diagnosis. */
 #include "advice/advice.h"
+#include "advice/native.h"
 #include "advice/price.h"
 
 #include <math.h>
@@ -135,7 +136,7 @@ static enum pyro_status diagnose(struct pyro_diagnosis *diagnosis, const struct 
     diagnosis->replay = run->check;
     pyro_predict_take_cost(run, how->cost);
     if (!pyro_findings_price(diagnosis, run, threads, how->stop, found) ||
-        !finish(diagnosis, found, how->config, how->stop))
+        !finish(diagnosis, found, how->config, how->stop) || !pyro_native_advice(diagnosis))
         return PYRO_ERROR_MEMORY;
     pyro_replay_stop_by(run->replay, how->stop);
     return pyro_plan_make(diagnosis, run, error);

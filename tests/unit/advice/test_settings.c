@@ -1,6 +1,7 @@
 /* Advice of several findings becomes one configuration that holds together. */
 #include <stdlib.h>
 
+#include "advice/native.h"
 #include "advice/properties.h"
 #include "scene.h"
 
@@ -233,6 +234,34 @@ static void test_platforms(void **state)
     }
 }
 
+/* What Databricks and EMR have of their own is shown there, and only there. */
+static void test_settings_of_platforms(void **state)
+{
+    (void)state;
+    static const char *const own = "spark.databricks.delta.optimizeWrite.enabled";
+    static const char *const lost = "spark.decommissioning.timeout.threshold";
+    for (int databricks = 0; databricks < 2; databricks++) {
+        struct plan *plan = plan_new("3.5.6", "yarn");
+        fixture_property(plan->app, "spark", own, "true");
+        if (!databricks) /* the same keys elsewhere: somebody copied them */
+            plan->app->properties.count = 0;
+        if (!databricks)
+            fixture_property(plan->app, "spark", "spark.emr.default.executor.memory", "4g");
+        fixture_property(plan->app, "spark", lost, "20");
+        wish(plan, 0, PYRO_SEVERITY_SEVERE, "spark.sql.shuffle.partitions", "40");
+        plan->findings[0].rule = pyro_rule_find("too-few-partitions");
+        assert_true(pyro_native_advice(&plan->diagnosis));
+        resolve(plan);
+        assert_int_equal(row_of(plan, own) != NULL, databricks);
+        assert_int_equal(row_of(plan, lost) != NULL, !databricks);
+        assert_int_equal(says(plan, 0, "the value auto"), databricks);
+        assert_string_equal(change(plan, "spark.sql.shuffle.partitions"), "40");
+        if (databricks)
+            assert_true(pyro_slice_find(row_of(plan, own)->reason, "The run wrote ") != NULL);
+        plan_free(plan);
+    }
+}
+
 static void test_a_folded_winner_gives_way(void **state)
 {
     (void)state;
@@ -298,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_advice_knows_its_place),
         cmocka_unit_test(test_the_program_sets_it),
         cmocka_unit_test(test_platforms),
+        cmocka_unit_test(test_settings_of_platforms),
         cmocka_unit_test(test_a_folded_winner_gives_way),
         cmocka_unit_test(test_values_are_compared_by_what_they_mean),
         cmocka_unit_test(test_a_row_keeps_what_should_stay),
