@@ -225,6 +225,55 @@ static void repeated_scan(void **state)
     }
 }
 
+/* ---- join-strategy ---- */
+
+static void join_strategy(void **state)
+{
+    (void)state;
+    static const char plain[] = "Exchange hashpartitioning(k#1L, 6), ENSURE_REQUIREMENTS",
+                      cast[] = "Exchange hashpartitioning(cast(k#2 as bigint), 6), ENSURE_REQUIREMENTS";
+    static const char off[] = "FileScan parquet a[k#1L] Batched: true, Bucketed: false (disabled by configuration)",
+                      planner[] = "FileScan parquet b[k#2] Batched: true, Bucketed: false (disabled by query planner)",
+                      used[] = "FileScan parquet c[k#3L] Batched: true, Bucketed: true", none[] = "FileScan parquet d";
+    static const struct {
+        const char *left, *right, *left_shuffle, *right_shuffle; /* NULL: no shuffle */
+        int64_t bytes;
+        const char *cause; /* NULL: quiet */
+    } cases[] = {
+        {off, off, plain, plain, 100 * MIB, "is disabled"},
+        {off, none, plain, plain, 100 * MIB, "is disabled"},
+        {used, planner, NULL, cast, 100 * MIB, "another type"},
+        {none, planner, plain, cast, 100 * MIB, NULL}, /* the other side is shuffled all the same */
+        {none, planner, plain, plain, 100 * MIB, NULL},
+        {off, off, plain, plain, 10 * MIB, NULL},
+        {off, off, "Exchange hashpartitioning(k#1L, 6), REPARTITION_BY_NUM", NULL, 100 * MIB, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct query query = query_new();
+        add(&query, PYRO_NONE, "SortMergeJoin", "SortMergeJoin [k#1L], [k#2], Inner", NULL);
+        for (int side = 0; side < 2; side++) {
+            const char *shuffle = side ? cases[i].right_shuffle : cases[i].left_shuffle;
+            int64_t sort = (int64_t)query.scene.app->sql_nodes.count;
+            add(&query, 0, "Sort", "Sort [k ASC NULLS FIRST], false, 0", NULL);
+            if (shuffle) {
+                add(&query, sort, "Exchange", shuffle, NULL);
+                metric(&query, sort + 1, "data size", "size", cases[i].bytes);
+                metric(&query, sort + 1, "shuffle write time", "nsTiming", INT64_C(60000000000));
+            }
+            add(&query, shuffle ? sort + 1 : sort, "Scan parquet t", side ? cases[i].right : cases[i].left, NULL);
+        }
+        rows(&query, 0, 1000000);
+        query_end(&query);
+        const struct pyro_finding *finding = scene_finding(&query.scene, "join-strategy");
+        assert_int_equal(finding != NULL, cases[i].cause != NULL);
+        if (finding) {
+            assert_non_null(pyro_slice_find(finding->cause, cases[i].cause));
+            assert_true(finding->saves.wall_expected_ms > 0);
+        }
+        query_free(&query);
+    }
+}
+
 /* ---- aqe-disabled ---- */
 
 static void few_bytes(struct fixture_task *task, unsigned index, void *context)
@@ -289,7 +338,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missed_broadcast_join), cmocka_unit_test(oversized_broadcast),
         cmocka_unit_test(cartesian_product),     cmocka_unit_test(row_explosion),
-        cmocka_unit_test(repeated_scan),         cmocka_unit_test(aqe_disabled),
+        cmocka_unit_test(join_strategy),         cmocka_unit_test(repeated_scan),
+        cmocka_unit_test(aqe_disabled),
     };
     return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }
