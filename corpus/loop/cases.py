@@ -12,6 +12,13 @@ SPARK_3, SPARK_4 = "3.5.6", "4.3.0"
 DEVELOPMENT, HELD_OUT = "development", "held-out"
 NO_AQE = {"spark.sql.adaptive.enabled": "false"}
 NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
+NO_COALESCING = {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
+NO_SKEW_JOIN = {"spark.sql.adaptive.skewJoin.enabled": "false"}
+COALESCED_BY_SIZE = {
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "256m",
+}
+WHOLE_INPUT = {"spark.sql.files.maxPartitionBytes": "1g", "spark.sql.files.minPartitionNum": "1"}
 
 
 def shuffles(count: int) -> dict[str, str]:
@@ -20,6 +27,26 @@ def shuffles(count: int) -> dict[str, str]:
 
 def splits(size: str) -> dict[str, str]:
     return {"spark.sql.files.maxPartitionBytes": size}
+
+
+def rdd_partitions(count: int) -> dict[str, str]:
+    return {"spark.default.parallelism": str(count)}
+
+
+def broadcasts(size: str) -> dict[str, str]:
+    return {"spark.sql.autoBroadcastJoinThreshold": size}
+
+
+def allocation(low: int, first: int, **times: str) -> dict[str, str]:
+    """Return the settings of dynamic allocation of at most two executors; `times` are its timeouts."""
+    prefix = "spark.dynamicAllocation"
+    return {
+        f"{prefix}.enabled": "true",
+        f"{prefix}.minExecutors": str(low),
+        f"{prefix}.initialExecutors": str(first),
+        f"{prefix}.maxExecutors": "2",
+        **{f"{prefix}.{name}": value for name, value in times.items()},
+    }
 
 
 @dataclass(frozen=True)
@@ -48,8 +75,61 @@ CASES = (
     Case("sorted_dimension", "parts", "settings", HELD_OUT, SPARK_3, conf={**NO_BROADCAST, **shuffles(64)}),
     Case("tight_heap", "shipments", "settings", HELD_OUT, memory="600m", conf={**NO_AQE, **shuffles(3)}),
     Case("guest_customer", "guests", "settings", HELD_OUT, conf={**NO_BROADCAST, **shuffles(24)}),
+    Case("reducers_of_crumbs", "modes", "settings", DEVELOPMENT, SPARK_3, conf=rdd_partitions(250)),
+    Case("one_reducer", "medians", "settings", HELD_OUT, SPARK_3, conf=rdd_partitions(1)),
+    Case(
+        "late_executor",
+        "charges",
+        "settings",
+        DEVELOPMENT,
+        SPARK_3,
+        conf={**splits("32m"), **allocation(1, 1, schedulerBacklogTimeout="25s")},
+    ),
+    Case(
+        "executors_released",
+        "bulletins",
+        "settings",
+        HELD_OUT,
+        SPARK_3,
+        conf=allocation(0, 2, executorIdleTimeout="2s"),
+        writes=True,
+    ),
+    Case(
+        "cached_by_the_first",
+        "phrases",
+        "settings",
+        DEVELOPMENT,
+        SPARK_3,
+        conf={"spark.locality.wait": "20s", **splits("32m"), **allocation(1, 1, schedulerBacklogTimeout="6s")},
+    ),
+    Case("small_fraction", "revenue", "settings", DEVELOPMENT, SPARK_3, conf={"spark.memory.fraction": "0.02"}),
+    Case("crowded_heap", "words", "settings", DEVELOPMENT, SPARK_3, memory="500m", conf={**NO_AQE, **shuffles(10)}),
+    Case("not_coalesced", "quarters", "settings", HELD_OUT, SPARK_3, conf={**NO_COALESCING, **shuffles(600)}),
+    Case("coalesced_to_one", "trends", "settings", DEVELOPMENT, SPARK_3, conf=COALESCED_BY_SIZE),
+    Case("one_window_task", "trends", "settings", HELD_OUT, conf={**NO_AQE, **shuffles(1)}),
+    Case("sorted_star", "stars", "settings", HELD_OUT, SPARK_3, conf={**NO_BROADCAST, **shuffles(32)}),
+    Case("low_threshold", "origins", "settings", DEVELOPMENT, conf={**broadcasts("64k"), **shuffles(32)}),
+    Case("unknown_part", "catalogue", "settings", DEVELOPMENT, SPARK_3, conf={**NO_SKEW_JOIN, **shuffles(16)}),
+    Case("one_depot", "places", "settings", HELD_OUT, SPARK_3, conf={**NO_AQE, **shuffles(16)}),
+    Case("one_reader", "charges", "settings", DEVELOPMENT, SPARK_3, conf=WHOLE_INPUT),
+    Case("text_in_crumbs", "tariffs", "settings", HELD_OUT, conf=splits("1m")),
+    Case("stream_of_crumbs", "arrivals", "settings", HELD_OUT, SPARK_3),
+    Case("files_of_crumbs", "monthly", "settings", HELD_OUT, SPARK_3, conf={**NO_AQE, **shuffles(700)}, writes=True),
     Case("cut_twice", "returns", "two", HELD_OUT, conf={**NO_AQE, **shuffles(1000), **splits("1m")}),
     Case("wide_and_sorted", "nations", "two", HELD_OUT, SPARK_3, conf={**NO_AQE, **NO_BROADCAST, **shuffles(800)}),
+    Case(
+        "thin_and_sorted", "origins", "two", DEVELOPMENT, SPARK_3, conf={**NO_BROADCAST, **shuffles(32), **splits("1m")}
+    ),
+    Case(
+        "late_and_wide",
+        "revenue",
+        "two",
+        DEVELOPMENT,
+        SPARK_3,
+        conf={**NO_AQE, **shuffles(600), **splits("32m"), **allocation(1, 1, schedulerBacklogTimeout="25s")},
+    ),
+    Case("rows_and_lines", "mixed", "two", DEVELOPMENT, conf={**NO_AQE, **shuffles(500), **rdd_partitions(300)}),
+    Case("depot_and_splits", "places", "two", HELD_OUT, SPARK_3, conf={**NO_SKEW_JOIN, **shuffles(16), **splits("1m")}),
     Case("row_function", "discounts", "code", HELD_OUT, rule="python-udf"),
     Case("computed_again", "segments", "code", DEVELOPMENT, rule="missing-cache"),
     Case("one_gzip_file", "archive", "code", HELD_OUT, rule="unsplittable-input"),
