@@ -144,4 +144,8 @@ CASES = (
     Case("exploded_days", "transit", "code", DEVELOPMENT, SPARK_3, rule="row-explosion"),
     Case("healthy_returns", "returns", "healthy", HELD_OUT),
     Case("healthy_priorities", "priorities", "healthy", HELD_OUT, SPARK_3),
+    Case("healthy_stars", "stars", "healthy", DEVELOPMENT, SPARK_3),
+    Case("healthy_lines", "modes", "healthy", DEVELOPMENT, SPARK_3, conf=rdd_partitions(4)),
+    Case("healthy_arrivals", "arrivals", "healthy", DEVELOPMENT, conf=shuffles(2)),
+    Case("healthy_export", "export", "healthy", HELD_OUT, SPARK_3, writes=True),
 )
