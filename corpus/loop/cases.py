@@ -83,7 +83,7 @@ CASES = (
         "settings",
         DEVELOPMENT,
         SPARK_3,
-        conf={**splits("32m"), **allocation(1, 1, schedulerBacklogTimeout="25s")},
+        conf={**splits("32m"), **allocation(1, 1, schedulerBacklogTimeout="15s")},
     ),
     Case(
         "executors_released",
