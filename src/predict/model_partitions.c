@@ -28,6 +28,7 @@ struct rules {
     double partitions, initial, advisory, smallest, most_cores;
     bool adaptive, coalesces, parallelism_first, skew;
     double skew_factor, skew_threshold, split_bytes, open_bytes;
+    double least_splits; /* so many are wanted of the files of a scan */
 };
 
 static double read(const struct pyro_predict_change *change, int64_t sql, enum pyro_predicted setting, bool scenario)
@@ -36,18 +37,29 @@ static double read(const struct pyro_predict_change *change, int64_t sql, enum p
                     : pyro_sql_setting(change->run->app, sql, setting);
 }
 
+/* FilePartition.maxSplitBytes(): what the session said, else its default parallelism. */
+static double least_splits(const struct pyro_app *app, int64_t sql, double parallelism)
+{
+    int64_t least = pyro_sql_property_int(app, sql, "spark.sql.files.minPartitionNum", PYRO_NONE);
+    if (least == PYRO_NONE)
+        least = pyro_sql_property_int(app, sql, "spark.sql.leafNodeDefaultParallelism", PYRO_NONE);
+    return least > 0 ? (double)least : parallelism;
+}
+
 static void take_rules(const struct pyro_predict_change *change, int64_t sql, bool scenario, struct rules *ret)
 {
     const struct pyro_predicted_run *run = change->run;
     double cores = scenario ? (double)change->scenario->executors * (double)change->scenario->cores_per_executor
                             : (double)run->executors * (double)run->cores;
     double parallelism = read(change, sql, PYRO_PREDICTED_PARALLELISM, scenario);
+    double most_cores = parallelism > 0 ? parallelism : fmax(cores, 2);
     *ret = (struct rules){
         .partitions = read(change, sql, PYRO_PREDICTED_SHUFFLE_PARTITIONS, scenario),
         .initial = read(change, sql, PYRO_PREDICTED_INITIAL_PARTITIONS, scenario),
         .advisory = read(change, sql, PYRO_PREDICTED_ADVISORY, scenario),
         .smallest = read(change, sql, PYRO_PREDICTED_SMALLEST, scenario),
-        .most_cores = parallelism > 0 ? parallelism : fmax(cores, 2),
+        .most_cores = most_cores,
+        .least_splits = least_splits(run->app, sql, most_cores),
         .adaptive = read(change, sql, PYRO_PREDICTED_ADAPTIVE, scenario) != 0,
         .coalesces = read(change, sql, PYRO_PREDICTED_COALESCE, scenario) != 0,
         .parallelism_first = read(change, sql, PYRO_PREDICTED_PARALLELISM_FIRST, scenario) != 0,
@@ -85,7 +97,7 @@ static double partitions_of(const struct rules *rules)
 static double splits_of(const struct rules *rules, double bytes, double files)
 {
     double target =
-        fmin(rules->split_bytes, fmax(rules->open_bytes, (bytes + files * rules->open_bytes) / rules->most_cores));
+        fmin(rules->split_bytes, fmax(rules->open_bytes, (bytes + files * rules->open_bytes) / rules->least_splits));
     double size = bytes / files, parts = fmax(ceil(size / target), 1);
     double chunk = size / parts, together = 1 + floor(fmax(target - chunk, 0) / (chunk + rules->open_bytes));
     return ceil(files * parts / together);
