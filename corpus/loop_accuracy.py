@@ -14,7 +14,7 @@ import json
 import statistics
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import page_parts
 
@@ -45,6 +45,12 @@ def outcome(entry: Row) -> Optional[Row]:
         "harmful": min(after) > max(before) * (1 + HARM_SHARE),
         "width": (promised["high"] - promised["low"]) / entry["promise"]["duration_ms"],
     }
+
+
+def repaired(entries: List[Row], split: str) -> List[Tuple[Row, Row]]:
+    """Return the repaired cases of a split, each with its outcome."""
+    pairs = [(one, outcome(one)) for one in entries if one["split"] == split and one["kind"] != "healthy"]
+    return [(one, result) for one, result in pairs if result]
 
 
 def seconds(ms: float) -> str:
@@ -90,7 +96,7 @@ def summary_table(entries: List[Row]) -> List[str]:
     ]
     for split in ("development", "held-out"):
         faulty = [one for one in entries if one["split"] == split and one["kind"] != "healthy"]
-        results = [result for result in map(outcome, faulty) if result]
+        results = [result for _, result in repaired(entries, split)]
         ratios = [result["ratio"] for result in results if result["ratio"] is not None]
         silent = sum(1 for one in faulty if not one["promise"]["saves_ms"])
         if not results:
@@ -112,8 +118,7 @@ def peer_table(entries: List[Row]) -> List[str]:
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for split in ("development", "held-out"):
-        pairs = [(one, outcome(one)) for one in entries if one["split"] == split and one["kind"] != "healthy"]
-        known = [(one, result) for one, result in pairs if result]
+        known = repaired(entries, split)
         if not known:
             continue
         near = sum(1 for _, result in known if result["ratio"] is not None and 0.5 <= result["ratio"] <= 2)

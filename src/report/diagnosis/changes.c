@@ -41,13 +41,21 @@ void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *d
         pyro_strbuf_printf(text, " %s.", row->note);
 }
 
-void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis,
-                       const struct pyro_report_options *options)
+size_t pyro_settings_that_fit(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
+                              const struct pyro_report_options *options)
 {
     size_t stays = 0;
     for (size_t i = 0; i < diagnosis->configuration_count; i++)
         stays += !diagnosis->configuration[i].finding.ptr;
-    if (stays > 0 && !options->details)
-        pyro_strbuf_printf(text, "%zu other setting%s fit%s this run (--details shows why).", stays,
-                           stays == 1 ? "" : "s", stays == 1 ? "s" : "");
+    if (stays > 0)
+        pyro_strbuf_printf(text, "%zu %ssetting%s fit%s this run%s.", stays, which, stays == 1 ? "" : "s",
+                           stays == 1 ? "s" : "", options->details ? "" : " (--details shows why)");
+    return stays;
+}
+
+void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis,
+                       const struct pyro_report_options *options)
+{
+    if (!options->details)
+        pyro_settings_that_fit(text, diagnosis, "other ", options);
 }

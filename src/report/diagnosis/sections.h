@@ -31,6 +31,9 @@ void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *d
 /* How many other settings are as they should be; nothing where the report lists them. */
 void pyro_changes_rest(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis,
                        const struct pyro_report_options *options);
+/* "3 WHICHsettings fit this run." with their number, which it returns; nothing where there is none. */
+size_t pyro_settings_that_fit(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, const char *which,
+                              const struct pyro_report_options *options);
 /* A property's value, cut where it is long; "unset". */
 void pyro_add_setting(struct pyro_strbuf *text, struct pyro_slice value);
 

@@ -23,15 +23,13 @@ void pyro_add_setting(struct pyro_strbuf *text, struct pyro_slice value)
 void pyro_section_configuration(struct pyro_section *section, const struct pyro_diagnosis *diagnosis,
                                 const struct pyro_report_options *options)
 {
-    size_t stays = 0;
-    for (size_t i = 0; i < diagnosis->configuration_count; i++)
-        stays += !diagnosis->configuration[i].finding.ptr;
-    if (stays == 0 || (diagnosis->change_count > 0 && !options->details))
+    if (diagnosis->change_count > 0 && !options->details)
         return;
+    if (diagnosis->change_count == 0)
+        pyro_strbuf_add_text(&section->lead, "Nothing to change: ");
+    if (pyro_settings_that_fit(&section->lead, diagnosis, "", options) == 0)
+        return; /* a section without a title is left out */
     section->title = "Configuration";
-    pyro_strbuf_printf(&section->lead, "%s%zu setting%s fit%s this run%s.",
-                       diagnosis->change_count > 0 ? "" : "Nothing to change: ", stays, stays == 1 ? "" : "s",
-                       stays == 1 ? "s" : "", options->details ? "" : " (--details shows why)");
     for (size_t i = 0; i < diagnosis->configuration_count && options->details; i++) {
         const struct pyro_configured *row = &diagnosis->configuration[i];
         if (row->finding.ptr)

@@ -87,8 +87,10 @@ static struct gain measure(struct pyro_rule_context *context, const struct pyro_
     const struct pyro_app *app = context->app;
     struct gain gain = {0};
     double most = -1;
+    const char *usual = what_is_off(app, PYRO_NONE);
     for (size_t q = 0; q < plans->count; q++) {
-        bool off = what_is_off(app, plans->items[q].sql->id) == key;
+        const struct pyro_sql_execution *sql = plans->items[q].sql;
+        bool off = (sql->modified_configs.ptr ? what_is_off(app, sql->id) : usual) == key;
         for (uint32_t s = 0; s < plans->items[q].own_stage_count && off; s++) {
             size_t row = plans->items[q].own_stages[s];
             const struct pyro_stage *stage = &app->stages.items[row];

@@ -151,7 +151,7 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     pyro_advice_set(context, advice, threshold_key, pyro_say(context, "%.0fm", threshold / MIB));
 }
 
-/* ", and stage 9 (...), stage 14 (...)": where the others are, each stage once. */
+/* " Also: Stage 9 (...), Stage 14 (...).": where the others are, each stage once; or "". */
 static const char *say_others(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
                               const struct pyro_plan_case *found)
 {

@@ -71,12 +71,14 @@ static void examine(struct pyro_rule_context *context, struct pyro_cases *cases,
     const struct pyro_stage *stage = &app->stages.items[row];
     double partitions = fmax(pyro_real(stage->partitions), 1), tasks = fmax(pyro_real(stage->tasks), 1);
     double bytes = pyro_stage_read_bytes(stage) / partitions, median = pyro_real(stage->duration_median);
-    bool set = is_set(app, stage), even = median >= pyro_limit(context, set ? SET_TASK_MS : LONG_TASK_MS) &&
-                                          median >= pyro_limit(context, EVEN) * pyro_real(stage->duration_max);
-    if (!even)
+    if (median < fmin(pyro_limit(context, SET_TASK_MS), pyro_limit(context, LONG_TASK_MS)) ||
+        median < pyro_limit(context, EVEN) * pyro_real(stage->duration_max))
         return;
     double slots = floor(pyro_slots_between(app, pyro_stage_begin(stage), stage->completed_ms) + 0.5);
     if (partitions > pyro_limit(context, USED_SHARE) * slots)
+        return;
+    bool set = is_set(app, stage);
+    if (median < pyro_limit(context, set ? SET_TASK_MS : LONG_TASK_MS))
         return;
     if (!set && median < pyro_limit(context, COLD_TASK_MS) && is_cold(context, cold, row))
         return;
