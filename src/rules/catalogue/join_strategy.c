@@ -19,8 +19,6 @@ static const struct pyro_threshold thresholds[] = {
 enum { KIND, SPARED_BYTES };
 enum { BUCKETING_OFF, BUCKETS_OF_ANOTHER_TYPE };
 
-#define BUCKETING "spark.sql.sources.bucketing.enabled"
-
 /* A finding of missed-broadcast-join about this query cures more of it. */
 static bool is_broadcast_advised(const struct pyro_rule_context *context, int64_t sql)
 {
@@ -114,17 +112,12 @@ static void report_buckets(struct pyro_rule_context *context, struct pyro_findin
                             verify);
         return;
     }
-    bool program = pyro_sql_changed_property(context->app, finding->sql, PYRO_SLICE_LITERAL(BUCKETING)).ptr != NULL;
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
-        pyro_say(context,
-                 "Enable bucketing: if the tables are in buckets of the join's keys, Spark does not shuffle them.%s",
-                 program ? " The program disables it for this query (spark.conf.set or SET)." : ""),
+        PYRO_SLICE_LITERAL(
+            "Enable bucketing: if the tables are in buckets of the join's keys, Spark does not shuffle them."),
         verify);
-    if (program && advice)
-        advice->code = PYRO_SLICE_LITERAL("spark.conf.set(\"" BUCKETING "\", \"true\")");
-    else
-        pyro_advice_set(context, advice, BUCKETING, PYRO_SLICE_LITERAL("true"));
+    pyro_advice_set(context, advice, "spark.sql.sources.bucketing.enabled", PYRO_SLICE_LITERAL("true"));
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_plan_cases *cases,
