@@ -9,6 +9,13 @@
 /* One in ten runs may lie outside. */
 #define DEVIATIONS 1.645
 
+/* How far equal runs differ, as a share of their duration: another start of executors, another state of caches. Median of
+ * the programs of corpus/loop that ran twice without a change. */
+#define EQUAL_RUNS 0.03
+
+/* How far what a change saves or costs may be off, as a share of it: nine in ten recorded pairs lie inside. */
+#define OFF_BY 0.3
+
 static pyro_model *const models[PYRO_MODELS] = {
 #define PYRO_MODEL(name, doc) pyro_model_##name,
 #include "predict/models.def"
@@ -67,8 +74,10 @@ static void find_interval(const struct pyro_predict_change *change)
     double expected = (double)scenario->wall_expected_ms;
     double error = isfinite(run->check.error_share) ? run->check.error_share * expected : 0;
     double chance = run->chance * expected * DEVIATIONS, code_low, code_high;
+    double equal = EQUAL_RUNS * expected;
+    double off = OFF_BY * (expected - (double)run->base.wall_ms);
     pyro_code_doubt(change, &code_low, &code_high);
-    double low = chance * chance + error * error, high = low;
+    double low = chance * chance + error * error + equal * equal + off * off, high = low;
     double tasks = expected - (double)run->app->numbers.driver_ms;
     tasks = tasks > 0 ? tasks : 0;
     for (size_t i = 0; i < scenario->effect_count; i++) {
