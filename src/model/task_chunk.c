@@ -1,85 +1,23 @@
 #include "model/task_chunk.h"
 
 #include "base/memory.h"
-#include "model/column.h"
-
-/* value = base + offset, in wrapping 64-bit arithmetic, so that any two int64_t are in reach of each other.
- * A column that mixes numbers and PYRO_NONE would need 8 bytes for every row; there offset 0 stands for PYRO_NONE and
- * base is one below the smallest number. */
-struct packed_column {
-    int64_t base;
-    uint32_t at; /* of the first offset, in bytes from the start of the chunk */
-    uint8_t width;
-    bool has_none;
-};
+#include "model/packed.h"
 
 struct pyro_task_chunk {
     int references; /* atomic */
     uint32_t rows;
     size_t bytes;
     size_t metric_ends_at, metrics_at; /* from the start of the chunk: an end for each row, and the bytes; 0: none */
-    struct packed_column columns[PYRO_TASK_COLUMN_COUNT];
+    struct pyro_packed columns[PYRO_TASK_COLUMN_COUNT];
 };
-
-static void measure_column(const int64_t *values, size_t rows, struct packed_column *column)
-{
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    size_t unknown = 0;
-    for (size_t i = 0; i < rows; i++) {
-        int64_t value = values[i];
-        bool none = value == PYRO_NONE;
-        unknown += none;
-        int64_t low = none ? INT64_MAX : value;
-        least = low < least ? low : least;
-        most = value > most ? value : most;
-    }
-    column->has_none = unknown > 0 && unknown < rows;
-    if (unknown == rows)
-        least = most = PYRO_NONE;
-    if (column->has_none)
-        least--; /* cannot overflow: the smallest number is above PYRO_NONE */
-    column->base = least;
-    uint64_t range = (uint64_t)most - (uint64_t)least;
-    column->width = range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
-}
-
-static void pack_column(const int64_t *values, size_t rows, const struct packed_column *column, void *data)
-{
-    uint64_t base = (uint64_t)column->base;
-#define PACK(type)                                                                                                     \
-    do {                                                                                                               \
-        type *offsets = data;                                                                                          \
-        for (size_t i = 0; i < rows; i++) {                                                                            \
-            uint64_t offset = (uint64_t)values[i] - base;                                                              \
-            offsets[i] = (type)(column->has_none && values[i] == PYRO_NONE ? 0 : offset);                              \
-        }                                                                                                              \
-    } while (0)
-    switch (column->width) {
-    case 1:
-        PACK(uint8_t);
-        break;
-    case 2:
-        PACK(uint16_t);
-        break;
-    case 4:
-        PACK(uint32_t);
-        break;
-    case 8:
-        PACK(uint64_t);
-        break;
-    default:
-        break;
-    }
-#undef PACK
-}
 
 struct pyro_task_chunk *pyro_task_chunk_new(const int64_t *open, size_t rows, const struct pyro_chunk_metrics *metrics,
                                             const struct pyro_allocator *allocator)
 {
-    struct packed_column columns[PYRO_TASK_COLUMN_COUNT];
+    struct pyro_packed columns[PYRO_TASK_COLUMN_COUNT];
     size_t bytes = (sizeof(struct pyro_task_chunk) + 7) / 8 * 8;
     for (size_t i = 0; i < PYRO_TASK_COLUMN_COUNT; i++) {
-        measure_column(open + i * PYRO_TASK_OPEN_STRIDE, rows, &columns[i]);
+        pyro_packed_measure(open + i * PYRO_TASK_OPEN_STRIDE, rows, &columns[i]);
         columns[i].at = (uint32_t)bytes;
         bytes += (rows * columns[i].width + 7) / 8 * 8; /* every column starts aligned for its width */
     }
@@ -102,7 +40,7 @@ struct pyro_task_chunk *pyro_task_chunk_new(const int64_t *open, size_t rows, co
     chunk->bytes = bytes;
     memcpy(chunk->columns, columns, sizeof(columns));
     for (size_t i = 0; i < PYRO_TASK_COLUMN_COUNT; i++)
-        pack_column(open + i * PYRO_TASK_OPEN_STRIDE, rows, &columns[i], (char *)chunk + columns[i].at);
+        pyro_packed_write(&columns[i], open + i * PYRO_TASK_OPEN_STRIDE, rows, (char *)chunk + columns[i].at);
     return chunk;
 }
 
@@ -138,37 +76,8 @@ int64_t pyro_task_chunk_get(const struct pyro_task_chunk *chunk, enum pyro_task_
 void pyro_task_chunk_read(const struct pyro_task_chunk *chunk, enum pyro_task_column column, size_t first, size_t count,
                           int64_t *values)
 {
-    const struct packed_column *packed = &chunk->columns[column];
-    const char *data = (const char *)chunk + packed->at;
-    uint64_t base = (uint64_t)packed->base;
-    /* One plain loop a width, so that compilers can vectorise each. */
-#define UNPACK(type)                                                                                                   \
-    do {                                                                                                               \
-        const type *offsets = (const type *)(const void *)data + first;                                                \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            values[i] = (int64_t)(base + offsets[i]);                                                                  \
-        for (size_t i = 0; packed->has_none && i < count; i++)                                                         \
-            values[i] = offsets[i] ? values[i] : PYRO_NONE;                                                            \
-    } while (0)
-    switch (packed->width) {
-    case 1:
-        UNPACK(uint8_t);
-        break;
-    case 2:
-        UNPACK(uint16_t);
-        break;
-    case 4:
-        UNPACK(uint32_t);
-        break;
-    case 8:
-        UNPACK(uint64_t);
-        break;
-    default:
-        for (size_t i = 0; i < count; i++)
-            values[i] = packed->base;
-        break;
-    }
-#undef UNPACK
+    const struct pyro_packed *packed = &chunk->columns[column];
+    pyro_packed_read(packed, (const char *)chunk + packed->at, first, count, values);
 }
 
 bool pyro_task_chunk_same(const struct pyro_task_chunk *chunk, enum pyro_task_column column, int64_t *ret)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/intern.h"
 #include "base/slice.h"
 
 struct pyro_tracks;
@@ -128,6 +129,9 @@ const char *pyro_sample_event_name(enum pyro_sample_event event); /* "cpu" */
 const char *pyro_sample_event_unit(enum pyro_sample_event event); /* "samples", "ns", "bytes" */
 const char *pyro_thread_state_name(enum pyro_thread_state state); /* "running" */
 
+/* Rows that one table keeps; more are counted by pyro_tracks_dropped(). */
+enum { PYRO_TRACK_ROWS_MAX = 16 << 20 };
+
 /* ---- Filling: each returns the row's id, or -1 when there is no memory ---- */
 
 struct pyro_tracks *pyro_tracks_new(const struct pyro_allocator *allocator);
@@ -144,6 +148,8 @@ int32_t pyro_tracks_add_series(struct pyro_tracks *tracks, const struct pyro_ser
 int32_t pyro_tracks_add_frame(struct pyro_tracks *tracks, const struct pyro_frame_row *row);
 int32_t pyro_tracks_add_stack(struct pyro_tracks *tracks, int32_t parent, int32_t frame);
 int32_t pyro_tracks_add_template(struct pyro_tracks *tracks, const struct pyro_template_row *row);
+/* The pool of all their texts, to set its gate (base/intern.h). */
+struct pyro_string_pool *pyro_tracks_strings(struct pyro_tracks *tracks);
 /* A copy of the text in the tracks' pool; a null slice with a length when there is no memory. */
 struct pyro_slice pyro_tracks_text(struct pyro_tracks *tracks, struct pyro_slice text);
 
@@ -176,6 +182,10 @@ enum pyro_track_table {
     PYRO_TRACK_TABLES
 };
 size_t pyro_tracks_count(const struct pyro_tracks *tracks, enum pyro_track_table table);
+/* Rows that were added when the table was full. */
+uint64_t pyro_tracks_dropped(const struct pyro_tracks *tracks, enum pyro_track_table table);
+/* Memory that they take. */
+size_t pyro_tracks_bytes(const struct pyro_tracks *tracks);
 
 /* `row` < count. */
 const struct pyro_artefact_row *pyro_tracks_artefact(const struct pyro_tracks *tracks, size_t row);
@@ -190,5 +200,8 @@ struct pyro_span_row pyro_tracks_span(const struct pyro_tracks *tracks, size_t r
 struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t row);
 struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size_t row);
 struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, size_t row);
+/* Who a thread worked for at a time; false: nobody knows. */
+bool pyro_tracks_owner_at(const struct pyro_tracks *tracks, int32_t thread, int64_t time_ns,
+                          struct pyro_owner_row *ret);
 
 #endif
