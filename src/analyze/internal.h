@@ -11,11 +11,6 @@
 /* Tasks are read in runs of this many rows. */
 enum { PYRO_READ_ROWS = PYRO_TASK_CHUNK_ROWS };
 
-static inline enum pyro_status pyro_no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory to analyze the application");
-}
-
 /* Zeroed memory from the application's allocator for count items, at least one; NULL when there is none. */
 void *pyro_scratch(const struct pyro_app *app, size_t count, size_t size);
 

@@ -18,6 +18,12 @@ void pyro_error_clear(struct pyro_error *error);
 bool pyro_error_is_usable(const struct pyro_error *error);
 void pyro_error_copy(struct pyro_error *to, const struct pyro_error *from);
 
+/* PYRO_ERROR_MEMORY. */
+static inline enum pyro_status pyro_no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+}
+
 #define PYRO_TRY(expression)                                                                                           \
     do {                                                                                                               \
         enum pyro_status pyro_try_status_ = (expression);                                                              \
