@@ -1,0 +1,187 @@
+#include "decode/logs/gc_log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/column.h"
+#include "source/text_lines.h"
+
+enum { NS_PER_MS = 1000000, NS_PER_US = 1000 };
+
+struct reading {
+    struct pyro_tracks *tracks;
+    const struct pyro_gc_log_source *source;
+    int32_t thread, heap;
+    int64_t start_ns; /* of the process: by the source, or by a line that has both times */
+    int64_t first_ns, last_ns;
+    uint64_t events, untimed;
+};
+
+bool pyro_gc_log_recognise(struct pyro_slice head)
+{
+    struct pyro_gc_event event;
+    while (head.len > 0) {
+        const char *end = memchr(head.ptr, '\n', head.len);
+        struct pyro_slice line = {head.ptr, end ? (size_t)(end - head.ptr) : head.len};
+        if (line.len > 0 && line.ptr[line.len - 1] == '\r')
+            line.len--;
+        if (pyro_gc_line_read(line, &event))
+            return true;
+        /* Unified logs begin with lines about the heap and the processors. */
+        if (line.ptr[0] == '[' && pyro_slice_find(line, "[gc"))
+            return true;
+        if (!end)
+            break;
+        head = (struct pyro_slice){end + 1, head.len - line.len - 1};
+    }
+    return false;
+}
+
+/* When a collection began, in nanoseconds since 1970; PYRO_NONE: nothing says it. */
+static int64_t begin_of(struct reading *reading, const struct pyro_gc_event *event)
+{
+    int64_t at = PYRO_NONE;
+    if (event->time_ms != PYRO_NONE && event->time_ms > INT64_MIN / NS_PER_MS && event->time_ms < INT64_MAX / NS_PER_MS)
+        at = event->time_ms * NS_PER_MS;
+    int64_t uptime_ns = PYRO_NONE;
+    if (event->uptime_us != PYRO_NONE && event->uptime_us < INT64_MAX / NS_PER_US / 4)
+        uptime_ns = event->uptime_us * NS_PER_US;
+    if (at != PYRO_NONE && uptime_ns != PYRO_NONE && reading->start_ns == PYRO_NONE)
+        reading->start_ns = at - uptime_ns;
+    if (at == PYRO_NONE && uptime_ns != PYRO_NONE && reading->start_ns != PYRO_NONE)
+        at = reading->start_ns + uptime_ns;
+    if (at == PYRO_NONE)
+        return PYRO_NONE;
+    return event->at_end ? at - event->duration_ns : at;
+}
+
+static bool add_point(struct reading *reading, int64_t time_ns, int64_t bytes)
+{
+    if (bytes == PYRO_NONE)
+        return true;
+    if (reading->heap < 0)
+        reading->heap = pyro_tracks_add_series(reading->tracks, &(struct pyro_series_row){
+                                                                    .thread = reading->thread,
+                                                                    .name = PYRO_SLICE_LITERAL("heap-used"),
+                                                                    .unit = PYRO_SLICE_LITERAL("bytes"),
+                                                                    .type = PYRO_SERIES_GAUGE,
+                                                                });
+    return reading->heap >= 0 &&
+           pyro_tracks_add_point(
+               reading->tracks,
+               &(struct pyro_point_row){.series = reading->heap, .time_ns = time_ns, .value = (double)bytes});
+}
+
+static bool add_event(struct reading *reading, const struct pyro_gc_event *event)
+{
+    int64_t begin = begin_of(reading, event);
+    reading->events++;
+    if (begin == PYRO_NONE) {
+        reading->untimed++;
+        return true;
+    }
+    bool sized = event->before != PYRO_NONE && event->after != PYRO_NONE;
+    const struct pyro_span_row span = {
+        .thread = reading->thread,
+        .parent = -1,
+        .kind = event->pause ? PYRO_SPAN_GC_PAUSE : PYRO_SPAN_GC,
+        .name = event->name,
+        .start_ns = begin,
+        .duration_ns = event->duration_ns,
+        .value = sized ? event->before - event->after : PYRO_NONE,
+    };
+    if (reading->first_ns == PYRO_NONE || begin < reading->first_ns)
+        reading->first_ns = begin;
+    if (reading->last_ns == PYRO_NONE || begin + event->duration_ns > reading->last_ns)
+        reading->last_ns = begin + event->duration_ns;
+    return pyro_tracks_add_span(reading->tracks, &span) && add_point(reading, begin, event->before) &&
+           add_point(reading, begin + event->duration_ns, event->after);
+}
+
+static enum pyro_status read_lines(struct reading *reading, struct pyro_text_lines *lines, struct pyro_error *error)
+{
+    for (;;) {
+        struct pyro_slice line;
+        struct pyro_gc_event event;
+        PYRO_TRY(pyro_text_lines_next(lines, &line, error));
+        if (!line.ptr)
+            return PYRO_OK;
+        if (pyro_gc_line_read(line, &event) && !add_event(reading, &event))
+            return pyro_no_memory(error);
+    }
+}
+
+/* Adds the rows that say where the spans come from. */
+static enum pyro_status add_source(struct reading *reading, int32_t *ret_artefact, struct pyro_error *error)
+{
+    const struct pyro_gc_log_source *source = reading->source;
+    const struct pyro_clock_row clock = {.host = source->host,
+                                         .source = PYRO_SLICE_LITERAL("gc-log"),
+                                         .base = PYRO_SLICE_LITERAL("utc"),
+                                         .method = PYRO_SLICE_LITERAL("text")};
+    const struct pyro_artefact_row artefact = {.kind = PYRO_SLICE_LITERAL("gc-log"),
+                                               .path = source->path,
+                                               .host = source->host,
+                                               .executor = source->executor,
+                                               .first_ns = PYRO_NONE,
+                                               .last_ns = PYRO_NONE};
+    int32_t clock_row = pyro_tracks_add_clock(reading->tracks, &clock);
+    *ret_artefact = pyro_tracks_add_artefact(reading->tracks, &artefact);
+    if (clock_row < 0 || *ret_artefact < 0)
+        return pyro_no_memory(error);
+    pyro_tracks_artefact_edit(reading->tracks, *ret_artefact)->clock = clock_row;
+    bool driver = pyro_slice_is(source->executor, "driver");
+    const struct pyro_thread_row thread = {
+        .parent = -1,
+        .clock = clock_row,
+        .pid = PYRO_NONE,
+        .tid = PYRO_NONE,
+        .host = source->host,
+        .executor = source->executor,
+        .role = driver ? PYRO_SLICE_LITERAL("driver") : PYRO_SLICE_LITERAL("executor"),
+        .name = source->executor.ptr ? PYRO_SLICE_NULL : source->path,
+    };
+    reading->thread = pyro_tracks_add_thread(reading->tracks, &thread);
+    return reading->thread >= 0 ? PYRO_OK : pyro_no_memory(error);
+}
+
+static enum pyro_status complete(struct reading *reading, const struct pyro_text_lines *lines, int32_t artefact,
+                                 const char *damage, struct pyro_error *error)
+{
+    struct pyro_artefact_row *row = pyro_tracks_artefact_edit(reading->tracks, artefact);
+    char problem[200] = "";
+    row->bytes = (int64_t)lines->next_place;
+    row->rows = (int64_t)reading->events;
+    row->first_ns = reading->first_ns;
+    row->last_ns = reading->last_ns;
+    if (damage)
+        snprintf(problem, sizeof(problem), "%.150s", damage);
+    else if (reading->untimed > 0)
+        snprintf(problem, sizeof(problem), "%llu collections have no time of day: log with -Xlog:gc*:file=...:time",
+                 (unsigned long long)reading->untimed);
+    if (!problem[0])
+        return PYRO_OK;
+    row->problems = pyro_tracks_text(reading->tracks, pyro_slice_from(problem));
+    return row->problems.ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
+enum pyro_status pyro_gc_log_decode(struct pyro_tracks *tracks, const struct pyro_gc_log_source *source,
+                                    struct pyro_reader *reader, const struct pyro_allocator *allocator,
+                                    struct pyro_error *error)
+{
+    struct reading reading = {.tracks = tracks,
+                              .source = source,
+                              .heap = -1,
+                              .start_ns = source->start_ns,
+                              .first_ns = PYRO_NONE,
+                              .last_ns = PYRO_NONE};
+    struct pyro_text_lines lines;
+    int32_t artefact;
+    PYRO_TRY(add_source(&reading, &artefact, error));
+    PYRO_TRY(pyro_text_lines_init(&lines, reader, allocator, error));
+    enum pyro_status status = read_lines(&reading, &lines, error);
+    if (status == PYRO_OK)
+        status = complete(&reading, &lines, artefact, pyro_reader_damage(reader), error);
+    pyro_text_lines_done(&lines);
+    return status;
+}
