@@ -1,4 +1,5 @@
 #include "model/app.h"
+#include "model/tracks/columns.h"
 
 #include "base/intern.h"
 
@@ -58,7 +59,7 @@ static const void *table_rows(const struct pyro_app *app, enum pyro_table_id tab
     case PYRO_TABLE_tasks:
         *count = app->tasks.count;
         return NULL;
-    case PYRO_TABLE_COUNT:
+    default: /* of tracks */
         break;
     }
 #undef CASE
@@ -69,6 +70,8 @@ static const void *table_rows(const struct pyro_app *app, enum pyro_table_id tab
 size_t pyro_app_row_count(const struct pyro_app *app, enum pyro_table_id table)
 {
     size_t count;
+    if (pyro_tracks_has(table))
+        return pyro_tracks_rows(app->tracks, table);
     table_rows(app, table, &count);
     return count;
 }
@@ -106,6 +109,8 @@ struct pyro_value pyro_app_value(const struct pyro_app *app, enum pyro_table_id 
     const struct pyro_column *description = &schema->columns[column];
     if (table == PYRO_TABLE_tasks)
         return task_value(app, row, description);
+    if (pyro_tracks_has(table))
+        return pyro_tracks_value(app->tracks, app->application.start_ms, table, row, description);
     size_t count;
     const char *field = (const char *)table_rows(app, table, &count) + row * schema->row_size + description->offset;
     struct pyro_value value = {.type = description->type};
@@ -125,8 +130,8 @@ void pyro_app_each_text(struct pyro_app *app, pyro_text_visit *visit, void *cont
         visit(context, single[i]);
     for (int table = 0; table < PYRO_TABLE_COUNT; table++) {
         const struct pyro_table_schema *schema = &pyro_table_schemas[table];
-        if (table == PYRO_TABLE_tasks)
-            continue; /* their texts are numbers in the pool */
+        if (schema->row_size == 0)
+            continue; /* tasks: their texts are numbers in the pool; tracks have a pool of their own */
         size_t count = 0;
         char *rows = (char *)table_rows(app, (enum pyro_table_id)table, &count); /* the caller's application changes */
         for (size_t c = 0; c < schema->column_count; c++)

@@ -154,6 +154,7 @@ struct pyro_app {
     PYRO_VEC(struct pyro_failure) failures;
     PYRO_VEC(struct pyro_property) properties; /* sorted by kind, then key; the newest value of each */
     PYRO_VEC(struct pyro_reject) rejects;
+    struct pyro_tracks *tracks; /* what other files than the log recorded, sealed; NULL: there are none */
 
     uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
     struct pyro_places stage_places, job_places, sql_places; /* see pyro_app_index() */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/app.h"
+#include "model/tracks/columns.h"
 
 /* One array of columns a table; ROW is the struct whose fields they are. */
 #define PYRO_COLUMN(name, type, unit, doc) {#name, PYRO_TYPE_##type, unit, doc, offsetof(ROW, name)},
@@ -81,6 +82,66 @@ static const struct pyro_column rejects_columns[] = {
 #include "model/tables/rejects.def"
 };
 #undef ROW
+#define ROW struct pyro_artefacts_columns
+static const struct pyro_column artefacts_columns[] = {
+#include "model/tables/artefacts.def"
+};
+#undef ROW
+#define ROW struct pyro_clocks_columns
+static const struct pyro_column clocks_columns[] = {
+#include "model/tables/clocks.def"
+};
+#undef ROW
+#define ROW struct pyro_threads_columns
+static const struct pyro_column threads_columns[] = {
+#include "model/tables/threads.def"
+};
+#undef ROW
+#define ROW struct pyro_owners_columns
+static const struct pyro_column owners_columns[] = {
+#include "model/tables/owners.def"
+};
+#undef ROW
+#define ROW struct pyro_spans_columns
+static const struct pyro_column spans_columns[] = {
+#include "model/tables/spans.def"
+};
+#undef ROW
+#define ROW struct pyro_series_columns
+static const struct pyro_column series_columns[] = {
+#include "model/tables/series.def"
+};
+#undef ROW
+#define ROW struct pyro_points_columns
+static const struct pyro_column points_columns[] = {
+#include "model/tables/points.def"
+};
+#undef ROW
+#define ROW struct pyro_frames_columns
+static const struct pyro_column frames_columns[] = {
+#include "model/tables/frames.def"
+};
+#undef ROW
+#define ROW struct pyro_stacks_columns
+static const struct pyro_column stacks_columns[] = {
+#include "model/tables/stacks.def"
+};
+#undef ROW
+#define ROW struct pyro_samples_columns
+static const struct pyro_column samples_columns[] = {
+#include "model/tables/samples.def"
+};
+#undef ROW
+#define ROW struct pyro_templates_columns
+static const struct pyro_column templates_columns[] = {
+#include "model/tables/templates.def"
+};
+#undef ROW
+#define ROW struct pyro_messages_columns
+static const struct pyro_column messages_columns[] = {
+#include "model/tables/messages.def"
+};
+#undef ROW
 #undef PYRO_COLUMN
 
 #define PYRO_COLUMN(name, type, unit, doc) {#name, PYRO_TYPE_##type, unit, doc, PYRO_TASK_##name},
@@ -89,7 +150,7 @@ static const struct pyro_column tasks_columns[] = {
 };
 #undef PYRO_COLUMN
 
-/* Row sizes by table; tasks have no row struct. */
+/* Row sizes by table; tasks and the tables of tracks keep no row structs. */
 enum {
     ROW_SIZE_applications = sizeof(struct pyro_application_row),
     ROW_SIZE_jobs = sizeof(struct pyro_job),
@@ -106,7 +167,10 @@ enum {
     ROW_SIZE_failures = sizeof(struct pyro_failure),
     ROW_SIZE_properties = sizeof(struct pyro_property),
     ROW_SIZE_rejects = sizeof(struct pyro_reject),
-    ROW_SIZE_tasks = 0
+    ROW_SIZE_tasks = 0,
+#define ROW_SIZE(name) ROW_SIZE_##name = 0,
+    PYRO_TRACKS_TABLES(ROW_SIZE)
+#undef ROW_SIZE
 };
 
 const struct pyro_table_schema pyro_table_schemas[PYRO_TABLE_COUNT] = {

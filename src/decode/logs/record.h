@@ -6,17 +6,7 @@
 
 #include "base/error.h"
 #include "base/slice.h"
-
-enum pyro_log_level {
-    PYRO_LEVEL_NONE, /* the line has none */
-    PYRO_LEVEL_TRACE,
-    PYRO_LEVEL_DEBUG,
-    PYRO_LEVEL_INFO,
-    PYRO_LEVEL_WARN,
-    PYRO_LEVEL_ERROR,
-    PYRO_LEVEL_FATAL,
-    PYRO_LEVELS
-};
+#include "model/log_level.h"
 
 /* Where records come from: one file, or one container's part of the output of `yarn logs`. Slices are null where
  * neither the path nor the content says it. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/slice.h"
+#include "model/log_level.h"
 
 struct pyro_tracks;
 
@@ -120,7 +121,7 @@ struct pyro_template_row {
 struct pyro_message_row {
     int64_t time_ns;
     int32_t thread, message_template, artefact;
-    int32_t level; /* enum pyro_log_level of decode/logs/record.h */
+    int32_t level; /* enum pyro_log_level */
     int64_t place; /* offset in the artefact */
 };
 
