@@ -161,6 +161,10 @@ struct pyro_load_options {
      * hold 10,000 files. 1: no such limits. */
     int unlimited;
     enum pyro_redaction redaction; /* of what is read */
+    /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the application
+     * whose id their path or content has, or that is the only one there (docs/logs.md). Folders are searched eight levels
+     * deep for them. */
+    int artefacts;
 };
 
 /* What was found at some paths: logs, each of one attempt of one application. */

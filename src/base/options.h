@@ -44,6 +44,7 @@ struct pyro_load_settings {
     const struct pyro_remote_options *remote; /* as given */
     int unlimited;
     enum pyro_redaction redaction;
+    int artefacts;
 };
 /* Both may be NULL. */
 enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const struct pyro_options *options,

@@ -3,12 +3,14 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "load/artefacts.h"
 #include "load/load.h"
 #include "load/remote/remote.h"
 
 struct pyro_inputs {
     const struct pyro_allocator *allocator;
     struct pyro_log_list list;
+    struct pyro_artefact_list artefacts;
     enum pyro_redaction redaction;
 };
 
@@ -24,11 +26,12 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     struct pyro_inputs *inputs = pyro_allocate(resolved.allocator, sizeof(*inputs));
     if (!inputs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    inputs->allocator = resolved.allocator;
-    inputs->redaction = resolved.redaction;
+    *inputs = (struct pyro_inputs){.allocator = resolved.allocator, .redaction = resolved.redaction};
     const struct pyro_known known = {.unlimited = resolved.unlimited != 0};
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
+    if (status == PYRO_OK && resolved.artefacts)
+        status = pyro_artefacts_find(paths, path_count, &inputs->list, resolved.allocator, &inputs->artefacts, error);
     if (status == PYRO_OK)
         status = pyro_remote_expand(&inputs->list, &resolved, error);
     if (status != PYRO_OK) {
@@ -163,6 +166,8 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
         status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
                      ? pyro_analyze(app, error)
                      : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        if (status == PYRO_OK)
+            status = pyro_artefacts_attach(&inputs->artefacts, inputs->list.count == 1, app, error);
     } else if (inputs->list.logs[index].remote &&
                pyro_error_is_usable(error)) { /* the temporary file's name says nothing */
         error->path[0] = '\0';

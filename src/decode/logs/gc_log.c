@@ -1,3 +1,6 @@
+/* Logs of the JVM's garbage collector to rows: a thread for the process, a span for each pause (gc-pause, its value the
+ * bytes freed) and each concurrent phase (gc), and the series heap-used around collections. A line that does not read
+ * as a collection is skipped. */
 #include "decode/logs/gc_log.h"
 
 #include <stdio.h>
@@ -10,16 +13,17 @@ enum { NS_PER_MS = 1000000, NS_PER_US = 1000 };
 
 struct reading {
     struct pyro_tracks *tracks;
-    const struct pyro_gc_log_source *source;
+    const struct pyro_artefact_source *source;
     int32_t thread, heap;
     int64_t start_ns; /* of the process: by the source, or by a line that has both times */
     int64_t first_ns, last_ns;
     uint64_t events, untimed;
 };
 
-bool pyro_gc_log_recognise(struct pyro_slice head)
+bool pyro_gc_log_recognise(struct pyro_slice head, bool whole)
 {
     struct pyro_gc_event event;
+    (void)whole;
     while (head.len > 0) {
         const char *end = memchr(head.ptr, '\n', head.len);
         struct pyro_slice line = {head.ptr, end ? (size_t)(end - head.ptr) : head.len};
@@ -114,7 +118,7 @@ static enum pyro_status read_lines(struct reading *reading, struct pyro_text_lin
 /* Adds the rows that say where the spans come from. */
 static enum pyro_status add_source(struct reading *reading, int32_t *ret_artefact, struct pyro_error *error)
 {
-    const struct pyro_gc_log_source *source = reading->source;
+    const struct pyro_artefact_source *source = reading->source;
     const struct pyro_clock_row clock = {.host = source->host,
                                          .source = PYRO_SLICE_LITERAL("gc-log"),
                                          .base = PYRO_SLICE_LITERAL("utc"),
@@ -165,9 +169,9 @@ static enum pyro_status complete(struct reading *reading, const struct pyro_text
     return row->problems.ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
-enum pyro_status pyro_gc_log_decode(struct pyro_tracks *tracks, const struct pyro_gc_log_source *source,
-                                    struct pyro_reader *reader, const struct pyro_allocator *allocator,
-                                    struct pyro_error *error)
+enum pyro_status pyro_gc_log_artefact(struct pyro_tracks *tracks, const struct pyro_artefact_source *source,
+                                      struct pyro_reader *reader, const struct pyro_allocator *allocator,
+                                      struct pyro_error *error)
 {
     struct reading reading = {.tracks = tracks,
                               .source = source,

@@ -261,6 +261,7 @@ static void write_report(struct pyro_json *json, const struct pyro_diagnosis *di
     pyro_json_configuration(json, diagnosis);
     pyro_json_profile(json, diagnosis);
     write_failure(json, diagnosis);
+    pyro_json_profiling(json, app->tracks);
     pyro_json_end(json, '}');
 }
 

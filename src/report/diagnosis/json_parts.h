@@ -2,6 +2,7 @@
 #ifndef PYRO_REPORT_DIAGNOSIS_JSON_PARTS_H
 #define PYRO_REPORT_DIAGNOSIS_JSON_PARTS_H
 
+#include "model/tracks/tracks.h"
 #include "report/shared/json_write.h"
 
 void pyro_json_stages(struct pyro_json *json, const struct pyro_app *app);
@@ -18,6 +19,8 @@ void pyro_json_config_changes(struct pyro_json *json, const struct pyro_diagnosi
 void pyro_json_suppressed(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_thresholds(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_profile(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
+/* Writes nothing without tracks. */
+void pyro_json_profiling(struct pyro_json *json, const struct pyro_tracks *tracks);
 void pyro_json_configuration(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 void pyro_json_rules(struct pyro_json *json, const struct pyro_diagnosis *diagnosis);
 /* A rule of the catalogue with its page and thresholds, as the member "rule". */

@@ -5,8 +5,9 @@
 #include "report/shared/humanize.h"
 
 pyro_section_builder *const pyro_section_builders[] = {
-    pyro_section_money,  pyro_section_profile, pyro_section_configuration, pyro_section_wall,      pyro_section_core,
-    pyro_section_bounds, pyro_section_memory,  pyro_section_stages,        pyro_section_executors, pyro_section_quality,
+    pyro_section_money,     pyro_section_profile,   pyro_section_configuration, pyro_section_wall,
+    pyro_section_core,      pyro_section_bounds,    pyro_section_memory,        pyro_section_stages,
+    pyro_section_executors, pyro_section_artefacts, pyro_section_quality,
 };
 const size_t pyro_section_count = sizeof(pyro_section_builders) / sizeof(*pyro_section_builders);
 

@@ -24,7 +24,8 @@ void pyro_section_done(struct pyro_section *section);
 bool pyro_section_failed(const struct pyro_section *section);
 
 pyro_section_builder pyro_section_money, pyro_section_wall, pyro_section_core, pyro_section_bounds, pyro_section_memory,
-    pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors, pyro_section_quality;
+    pyro_section_profile, pyro_section_configuration, pyro_section_stages, pyro_section_executors,
+    pyro_section_artefacts, pyro_section_quality;
 
 /* What a setting of diagnosis->changes was, the number of the finding that advises it, and what to mind. */
 void pyro_change_remark(struct pyro_strbuf *text, const struct pyro_diagnosis *diagnosis, size_t index);

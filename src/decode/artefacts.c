@@ -1,0 +1,143 @@
+#include "decode/artefacts.h"
+
+#include <string.h>
+
+#include "model/column.h"
+
+const char *pyro_artefact_kind_name(enum pyro_artefact_kind kind)
+{
+    static const char *const names[PYRO_ARTEFACT_KINDS + 1] = {
+#define PYRO_ARTEFACT(id, name, prefix, doc) name,
+#include "decode/artefacts.def"
+#undef PYRO_ARTEFACT
+        "unknown"};
+    return names[kind];
+}
+
+enum pyro_artefact_kind pyro_artefact_recognise(struct pyro_slice head, bool whole)
+{
+    /* Event logs are found by their own rules (source.h), and are nothing else. */
+    if (pyro_slice_starts_with(head, "{\"Event\":"))
+        return PYRO_ARTEFACT_KINDS;
+#define PYRO_ARTEFACT(id, name, prefix, doc)                                                                           \
+    if (pyro_##prefix##_recognise(head, whole))                                                                        \
+        return PYRO_ARTEFACT_##id;
+#include "decode/artefacts.def"
+#undef PYRO_ARTEFACT
+    return PYRO_ARTEFACT_KINDS;
+}
+
+enum pyro_status pyro_artefact_decode(struct pyro_tracks *tracks, enum pyro_artefact_kind kind,
+                                      const struct pyro_artefact_source *source, struct pyro_reader *reader,
+                                      const struct pyro_allocator *allocator, struct pyro_error *error)
+{
+    switch (kind) {
+#define PYRO_ARTEFACT(id, name, prefix, doc)                                                                           \
+    case PYRO_ARTEFACT_##id:                                                                                           \
+        return pyro_##prefix##_artefact(tracks, source, reader, allocator, error);
+#include "decode/artefacts.def"
+#undef PYRO_ARTEFACT
+    default:
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this is no file of a kind that can be read");
+    }
+}
+
+/* ---- Whose file it is -------------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Length of an id that begins here: its prefix, then groups of characters with a separator between them. */
+static size_t match_id(struct pyro_slice text, const char *prefix, bool hex, char separator, unsigned groups)
+{
+    size_t at = strlen(prefix);
+    if (!pyro_slice_starts_with(text, prefix))
+        return 0;
+    for (unsigned i = 0; i < groups; i++) {
+        size_t begin = at;
+        if (i > 0 && (at >= text.len || text.ptr[at++] != separator))
+            return 0;
+        begin = at;
+        while (at < text.len && (is_digit(text.ptr[at]) || (hex && text.ptr[at] >= 'a' && text.ptr[at] <= 'f')))
+            at++;
+        if (at - begin < (hex ? 32U : 4U))
+            return 0;
+    }
+    return at;
+}
+
+/* The first id of an application in a text, of YARN, of a standalone master, of local mode or of Kubernetes. */
+static struct pyro_slice find_application(struct pyro_slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (i > 0 && is_word(text.ptr[i - 1]))
+            continue;
+        struct pyro_slice rest = {text.ptr + i, text.len - i};
+        size_t len = match_id(rest, "application_", false, '_', 2);
+        len = len ? len : match_id(rest, "app-", false, '-', 2);
+        len = len ? len : match_id(rest, "local-", false, '-', 1);
+        len = len ? len : match_id(rest, "spark-", true, '-', 1);
+        if (len > 0)
+            return (struct pyro_slice){rest.ptr, len};
+    }
+    return PYRO_SLICE_NULL;
+}
+
+static struct pyro_slice digits_at(struct pyro_slice text, size_t at)
+{
+    size_t end = at;
+    while (end < text.len && is_digit(text.ptr[end]))
+        end++;
+    return end > at ? (struct pyro_slice){text.ptr + at, end - at} : PYRO_SLICE_NULL;
+}
+
+/* ".../app-20240301101500-0000/3/stdout" of a standalone worker; "...-exec-3.jfr", "executor_3.gc.log", "driver.log".
+ */
+static struct pyro_slice find_executor(struct pyro_slice path, struct pyro_slice application)
+{
+    if (application.ptr && application.ptr >= path.ptr && application.ptr < path.ptr + path.len) {
+        size_t after = (size_t)(application.ptr - path.ptr) + application.len;
+        struct pyro_slice number =
+            after < path.len && path.ptr[after] == '/' ? digits_at(path, after + 1) : PYRO_SLICE_NULL;
+        if (number.ptr && number.ptr + number.len < path.ptr + path.len && number.ptr[number.len] == '/')
+            return number;
+    }
+    size_t name = path.len;
+    while (name > 0 && path.ptr[name - 1] != '/')
+        name--;
+    for (size_t i = name; i < path.len; i++) {
+        static const char *const words[] = {"executor", "exec"};
+        struct pyro_slice rest = {path.ptr + i, path.len - i};
+        if (i > name && is_word(path.ptr[i - 1]))
+            continue;
+        if (pyro_slice_starts_with(rest, "driver") && (rest.len == 6 || !is_word(rest.ptr[6])))
+            return (struct pyro_slice){rest.ptr, 6};
+        for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
+            size_t len = strlen(words[w]);
+            if (!pyro_slice_starts_with(rest, words[w]))
+                continue;
+            len += len < rest.len && (rest.ptr[len] == '-' || rest.ptr[len] == '_');
+            struct pyro_slice number = digits_at(rest, len);
+            if (number.ptr)
+                return number;
+        }
+    }
+    return PYRO_SLICE_NULL;
+}
+
+struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head)
+{
+    struct pyro_artefact_source source = {.path = path, .start_ns = PYRO_NONE};
+    source.application = find_application(path);
+    if (!source.application.ptr)
+        source.application = find_application(head);
+    source.executor = find_executor(path, source.application);
+    return source;
+}

@@ -1,0 +1,53 @@
+/* Files of an application other than its event log, by their content: one row a kind in artefacts.def.
+ *
+ *     head of the file -> pyro_artefact_recognise() -> pyro_artefact_decode() -> rows of model/tracks/tracks.h */
+#ifndef PYRO_DECODE_ARTEFACTS_H
+#define PYRO_DECODE_ARTEFACTS_H
+
+#include "model/tracks/tracks.h"
+#include "source/source.h"
+
+enum pyro_artefact_kind {
+#define PYRO_ARTEFACT(id, name, prefix, doc) PYRO_ARTEFACT_##id,
+#include "decode/artefacts.def"
+#undef PYRO_ARTEFACT
+    PYRO_ARTEFACT_KINDS /* none of them */
+};
+
+/* Decompressed bytes at the beginning of a file that say what it is. */
+enum { PYRO_ARTEFACT_HEAD = 64 << 10 };
+
+/* Whose file it is. Slices are null where neither the path nor the content says it. */
+struct pyro_artefact_source {
+    struct pyro_slice path;        /* as the user sees it */
+    struct pyro_slice application; /* its id */
+    struct pyro_slice executor;    /* "driver", or the executor's id */
+    struct pyro_slice host;
+    int64_t start_ns; /* of the application, since 1970; PYRO_NONE: not known */
+};
+
+const char *pyro_artefact_kind_name(enum pyro_artefact_kind kind); /* "gc-log" */
+
+/* The kind of a file that begins with these bytes; PYRO_ARTEFACT_KINDS: none. `whole`: there are no more. */
+enum pyro_artefact_kind pyro_artefact_recognise(struct pyro_slice head, bool whole);
+
+/* Finds out whose file it is: by its path below the folder that was named, then by its first bytes. The slices are
+ * parts of both. */
+struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head);
+
+/* Adds a row of `artefacts` and what the file says. A damaged file is no error: what can be read is added, and the row
+ * says what is missing. Fails with PYRO_ERROR_MEMORY, or as the reader does. */
+enum pyro_status pyro_artefact_decode(struct pyro_tracks *tracks, enum pyro_artefact_kind kind,
+                                      const struct pyro_artefact_source *source, struct pyro_reader *reader,
+                                      const struct pyro_allocator *allocator, struct pyro_error *error);
+
+/* What each row of artefacts.def names. */
+#define PYRO_ARTEFACT(id, name, prefix, doc)                                                                           \
+    bool pyro_##prefix##_recognise(struct pyro_slice head, bool whole);                                                \
+    enum pyro_status pyro_##prefix##_artefact(struct pyro_tracks *tracks, const struct pyro_artefact_source *source,   \
+                                              struct pyro_reader *reader, const struct pyro_allocator *allocator,      \
+                                              struct pyro_error *error);
+#include "decode/artefacts.def"
+#undef PYRO_ARTEFACT
+
+#endif
