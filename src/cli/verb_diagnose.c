@@ -57,6 +57,7 @@ static bool parse(struct diagnose *state)
         !cli_load_options(call, &state->progress, &state->options) ||
         !cli_offset_value(call, "tz", &state->report.utc_offset_s))
         return false;
+    state->options.load.artefacts = 1;
     if (state->format == PYRO_FORMAT_HTML)
         state->options.load.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))

@@ -46,6 +46,7 @@ static int run(const struct cli_call *call)
     if (!cli_format_value(call, "format", &format) || !cli_load_options(call, &progress, &options))
         return CLI_EXIT_USAGE;
     options.load.wanted = PYRO_WANT_PLAN_TEXT | PYRO_WANT_TASK_METRICS;
+    options.load.artefacts = 1;
     const char *statement = call->arguments[1];
     char *from_stdin = NULL;
     if (strcmp(statement, "-") == 0) {
@@ -98,7 +99,9 @@ const struct cli_verb_body cli_verb_sql = {
     .description =
         "Runs one SQL statement (in SQLite's language, read-only) on the tables of one log: applications, jobs, "
         "stages, tasks, executors, sql, sql_nodes, sql_metrics, rdds, exclusions, operations, processes, streams, "
-        "failures, properties and rejects (docs/tables.md). Nothing is copied or stored.\n\nLOG is an input that "
+        "failures, properties and rejects; and of what logs and profiles in its folder recorded: artefacts, clocks, "
+        "threads, owners, spans, series, points, frames, stacks, samples, templates and messages (docs/tables.md). "
+        "Nothing is copied or stored.\n\nLOG is an input that "
         "'pyrometer diagnose' reads, with one application; '-' is standard input. "
         "STATEMENT may be '-' instead. If the statement is wrong, the command shows SQLite's message and exits with 2.",
     .examples = examples,

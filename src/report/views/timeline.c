@@ -1,7 +1,7 @@
 /* pyrometer.timeline/1: when executors, jobs, stages and tasks ran, and when only the driver did. */
+#include "report/views/timeline.h"
 #include "analyze/internal.h"
 #include "base/map.h"
-#include "report/views/views.h"
 
 struct timeline {
     const struct pyro_view_request *request;
@@ -273,6 +273,7 @@ enum pyro_status pyro_view_timeline(struct pyro_json *json, const struct pyro_vi
         write_stages(json, app);
         write_gaps(json, &timeline, &gaps);
         write_tasks(json, &timeline);
+        ok = pyro_timeline_tracks(json, request);
         pyro_json_end(json, '}');
     }
     pyro_marks_done(&gaps);
