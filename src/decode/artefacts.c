@@ -98,38 +98,49 @@ static struct pyro_slice digits_at(struct pyro_slice text, size_t at)
     return end > at ? (struct pyro_slice){text.ptr + at, end - at} : PYRO_SLICE_NULL;
 }
 
-/* ".../app-20240301101500-0000/3/stdout" of a standalone worker; "...-exec-3.jfr", "executor_3.gc.log", "driver.log".
- */
-static struct pyro_slice find_executor(struct pyro_slice path, struct pyro_slice application)
+/* The number behind an id: ".../app-20240301101500-0000/3/stdout" of a standalone worker, and
+ * "app-20240301101500-0000-3.gc" of Spark's own example, {{APP_ID}}-{{EXECUTOR_ID}}.gc. */
+static struct pyro_slice number_behind(struct pyro_slice path, struct pyro_slice id)
 {
-    if (application.ptr && application.ptr >= path.ptr && application.ptr < path.ptr + path.len) {
-        size_t after = (size_t)(application.ptr - path.ptr) + application.len;
-        struct pyro_slice number =
-            after < path.len && path.ptr[after] == '/' ? digits_at(path, after + 1) : PYRO_SLICE_NULL;
-        if (number.ptr && number.ptr + number.len < path.ptr + path.len && number.ptr[number.len] == '/')
+    if (!id.ptr || id.ptr < path.ptr || id.ptr >= path.ptr + path.len)
+        return PYRO_SLICE_NULL;
+    size_t after = (size_t)(id.ptr - path.ptr) + id.len;
+    if (after >= path.len || (path.ptr[after] != '/' && path.ptr[after] != '-'))
+        return PYRO_SLICE_NULL;
+    struct pyro_slice number = digits_at(path, after + 1);
+    size_t end = after + 1 + number.len;
+    return number.ptr && end < path.len && path.ptr[end] == (path.ptr[after] == '/' ? '/' : '.') ? number
+                                                                                                 : PYRO_SLICE_NULL;
+}
+
+/* The executor that a word of a file's name says: "driver.log", "profile-exec-3.jfr", "executor_3.gc.log". */
+static struct pyro_slice executor_word(struct pyro_slice text)
+{
+    static const char *const words[] = {"executor", "exec"};
+    if (pyro_slice_starts_with(text, "driver") && (text.len == 6 || !is_word(text.ptr[6])))
+        return (struct pyro_slice){text.ptr, 6};
+    for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
+        size_t len = strlen(words[w]);
+        if (!pyro_slice_starts_with(text, words[w]))
+            continue;
+        len += len < text.len && (text.ptr[len] == '-' || text.ptr[len] == '_');
+        struct pyro_slice number = digits_at(text, len);
+        if (number.ptr)
             return number;
     }
+    return PYRO_SLICE_NULL;
+}
+
+static struct pyro_slice find_executor(struct pyro_slice path, struct pyro_slice application)
+{
+    struct pyro_slice found = number_behind(path, application);
     size_t name = path.len;
     while (name > 0 && path.ptr[name - 1] != '/')
         name--;
-    for (size_t i = name; i < path.len; i++) {
-        static const char *const words[] = {"executor", "exec"};
-        struct pyro_slice rest = {path.ptr + i, path.len - i};
-        if (i > name && is_word(path.ptr[i - 1]))
-            continue;
-        if (pyro_slice_starts_with(rest, "driver") && (rest.len == 6 || !is_word(rest.ptr[6])))
-            return (struct pyro_slice){rest.ptr, 6};
-        for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
-            size_t len = strlen(words[w]);
-            if (!pyro_slice_starts_with(rest, words[w]))
-                continue;
-            len += len < rest.len && (rest.ptr[len] == '-' || rest.ptr[len] == '_');
-            struct pyro_slice number = digits_at(rest, len);
-            if (number.ptr)
-                return number;
-        }
-    }
-    return PYRO_SLICE_NULL;
+    for (size_t i = name; i < path.len && !found.ptr; i++)
+        if (i == name || !is_word(path.ptr[i - 1]))
+            found = executor_word((struct pyro_slice){path.ptr + i, path.len - i});
+    return found;
 }
 
 struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head)
