@@ -11,13 +11,17 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_US = 1000 };
 
+/* How long after the start of the application a process may have started, of which the log only says how long it ran.
+ */
+#define ASSUMED_ERROR_NS (60 * INT64_C(1000000000))
+
 struct reading {
     struct pyro_tracks *tracks;
     const struct pyro_artefact_source *source;
     int32_t thread, heap;
-    int64_t start_ns; /* of the process: by the source, or by a line that has both times */
     int64_t first_ns, last_ns;
     uint64_t events, untimed;
+    bool assumed; /* start_ns is that of the application: the process started a little later */
 };
 
 bool pyro_gc_log_recognise(struct pyro_slice head, bool whole)
@@ -50,10 +54,10 @@ static int64_t begin_of(struct reading *reading, const struct pyro_gc_event *eve
     int64_t uptime_ns = PYRO_NONE;
     if (event->uptime_us != PYRO_NONE && event->uptime_us < INT64_MAX / NS_PER_US / 4)
         uptime_ns = event->uptime_us * NS_PER_US;
-    if (at != PYRO_NONE && uptime_ns != PYRO_NONE && reading->start_ns == PYRO_NONE)
-        reading->start_ns = at - uptime_ns;
-    if (at == PYRO_NONE && uptime_ns != PYRO_NONE && reading->start_ns != PYRO_NONE)
-        at = reading->start_ns + uptime_ns;
+    if (at == PYRO_NONE && uptime_ns != PYRO_NONE && reading->source->start_ns != PYRO_NONE) {
+        at = reading->source->start_ns + uptime_ns;
+        reading->assumed = true;
+    }
     if (at == PYRO_NONE)
         return PYRO_NONE;
     return event->at_end ? at - event->duration_ns : at;
@@ -154,6 +158,12 @@ static enum pyro_status complete(struct reading *reading, const struct pyro_text
 {
     struct pyro_artefact_row *row = pyro_tracks_artefact_edit(reading->tracks, artefact);
     char problem[200] = "";
+    if (reading->assumed) {
+        struct pyro_clock_row *clock = pyro_tracks_clock_edit(reading->tracks, row->clock);
+        clock->base = PYRO_SLICE_LITERAL("monotonic");
+        clock->method = PYRO_SLICE_LITERAL("assumed");
+        clock->error_ns = ASSUMED_ERROR_NS;
+    }
     row->bytes = (int64_t)lines->next_place;
     row->rows = (int64_t)reading->events;
     row->first_ns = reading->first_ns;
@@ -173,12 +183,8 @@ enum pyro_status pyro_gc_log_artefact(struct pyro_tracks *tracks, const struct p
                                       struct pyro_reader *reader, const struct pyro_allocator *allocator,
                                       struct pyro_error *error)
 {
-    struct reading reading = {.tracks = tracks,
-                              .source = source,
-                              .heap = -1,
-                              .start_ns = source->start_ns,
-                              .first_ns = PYRO_NONE,
-                              .last_ns = PYRO_NONE};
+    struct reading reading = {
+        .tracks = tracks, .source = source, .heap = -1, .first_ns = PYRO_NONE, .last_ns = PYRO_NONE};
     struct pyro_text_lines lines;
     int32_t artefact;
     PYRO_TRY(add_source(&reading, &artefact, error));

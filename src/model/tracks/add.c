@@ -175,6 +175,12 @@ int32_t pyro_tracks_add_clock(struct pyro_tracks *tracks, const struct pyro_cloc
     return (int32_t)(tracks->clocks.count - 1);
 }
 
+struct pyro_clock_row *pyro_tracks_clock_edit(struct pyro_tracks *tracks, int32_t clock)
+{
+    assert(!tracks->sealed);
+    return &tracks->clocks.items[clock];
+}
+
 int32_t pyro_tracks_add_template(struct pyro_tracks *tracks, const struct pyro_template_row *row)
 {
     struct pyro_template_row message_template = *row;

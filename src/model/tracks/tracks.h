@@ -139,9 +139,11 @@ struct pyro_tracks *pyro_tracks_new(const struct pyro_allocator *allocator);
 void pyro_tracks_free(struct pyro_tracks *tracks);
 
 int32_t pyro_tracks_add_artefact(struct pyro_tracks *tracks, const struct pyro_artefact_row *row);
-/* The artefact's row, to be completed until the tracks are sealed; its texts must be interned by pyro_tracks_text(). */
+/* The row, to be completed until the tracks are sealed; its texts must be interned by pyro_tracks_text() or be
+ * literals. The same of a clock. */
 struct pyro_artefact_row *pyro_tracks_artefact_edit(struct pyro_tracks *tracks, int32_t artefact);
 int32_t pyro_tracks_add_clock(struct pyro_tracks *tracks, const struct pyro_clock_row *row);
+struct pyro_clock_row *pyro_tracks_clock_edit(struct pyro_tracks *tracks, int32_t clock);
 /* Rows with equal texts, parent, pid and tid are one. */
 int32_t pyro_tracks_add_thread(struct pyro_tracks *tracks, const struct pyro_thread_row *row);
 int32_t pyro_tracks_add_series(struct pyro_tracks *tracks, const struct pyro_series_row *row);

@@ -1,0 +1,192 @@
+"""Folders with more than an event log: what its garbage collectors logged, against a reading of the same lines here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import pytest
+from conftest import ROOT, run_command
+
+GC = ROOT / "tests" / "artefacts" / "gc"
+RUNS = sorted(path.name for path in GC.iterdir())
+EVENT = re.compile(r"(?:GC\(\d+\) )?(?:[YyO]: )?((?:Pause|Concurrent) .*?)(?: (\d+)M->(\d+)M\(\d+M\))? (\d+\.\d+)ms$")
+SECOND = 10**9
+
+
+class Collection(NamedTuple):
+    pause: bool
+    start_ns: Optional[int]  # None: the line has no time of day
+    duration_ns: int
+    freed: Optional[int]
+
+
+def text_of(path: Path) -> str:
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+
+
+def collections_of(path: Path) -> List[Collection]:
+    found = []
+    for line in text_of(path).splitlines():
+        decorations, _, message = line.rpartition("] ") if not line.startswith("[") else split(line)
+        match = EVENT.match(message.strip())
+        if not match or not re.search(r"\[gc[,\] ]", decorations + "]"):
+            continue
+        name, before, after, ms = match.groups()
+        duration = round(float(ms) * 10**6)
+        time = re.match(r"\[(\d{4}-\d\d-\d\dT[\d:.]+[+-]\d{4})\]", line)
+        end = None
+        if time:
+            moment = datetime.strptime(time.group(1), "%Y-%m-%dT%H:%M:%S.%f%z")
+            end = round(moment.timestamp() * 1000) * 10**6
+        freed = (int(before) - int(after)) << 20 if before else None
+        found.append(Collection(name.startswith("Pause"), None if end is None else end - duration, duration, freed))
+    return found
+
+
+def split(line: str) -> Any:
+    """Decorations and the message of a line of unified logging."""
+    at = 0
+    while at < len(line) and line[at] == "[":
+        at = line.index("]", at) + 1
+    return line[:at], "", line[at:]
+
+
+def gc_logs(folder: Path) -> Dict[str, Path]:
+    """The log of each executor."""
+    return {re.search(r"-(\d+)\.gc", path.name).group(1): path for path in folder.iterdir() if ".gc" in path.name}  # type: ignore[union-attr]
+
+
+def report(binary: str, *paths: Path) -> Any:
+    run = run_command([binary, "diagnose", *map(str, paths), "--format", "json"])
+    assert run.exit == 0, run.explain()
+    return run.json
+
+
+def rows(binary: str, folder: Path, statement: str) -> List[Dict[str, Any]]:
+    run = run_command([binary, "sql", str(folder), statement, "--format", "json"])
+    assert run.exit == 0, run.explain()
+    return json.loads(run.out)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_pauses_equal_the_lines(binary: str, name: str) -> None:
+    folder = GC / name
+    logs = gc_logs(folder)
+    profiling = report(binary, folder)["profiling"]
+    assert [(one["executor"], one["kind"]) for one in profiling["artefacts"]] == [(one, "gc-log") for one in sorted(logs)]
+    for artefact in profiling["artefacts"]:
+        assert artefact["bytes"] == len(text_of(logs[artefact["executor"]]).encode())
+        assert artefact["records"] == len(collections_of(logs[artefact["executor"]])) > 0
+        assert artefact["problems"] is None
+    for found in profiling["gc_pauses"]:
+        pauses = [one for one in collections_of(logs[found["executor"]]) if one.pause]
+        total = sum(one.duration_ns for one in pauses)
+        assert found["pauses"] == len(pauses) > 0
+        assert abs(found["total_ms"] - total / 10**6) <= 0.5
+        assert abs(found["longest_ms"] - max(one.duration_ns for one in pauses) / 10**6) <= 0.5
+    assert len(profiling["gc_pauses"]) == len(logs)
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name != "uptime"])
+def test_spans_equal_the_lines(binary: str, name: str) -> None:
+    folder = GC / name
+    start_ns = report(binary, folder)["application"]["start_ms"] * 10**6
+    found = rows(
+        binary,
+        folder,
+        "SELECT executor, kind, start_ns, duration_ns, value FROM spans JOIN threads ON threads.id = spans.thread",
+    )
+    assert [row["start_ns"] for row in found] == sorted(row["start_ns"] for row in found)
+    expected = []
+    for executor, path in gc_logs(folder).items():
+        for one in collections_of(path):
+            assert one.start_ns is not None
+            kind = "gc-pause" if one.pause else "gc"
+            expected.append((executor, kind, one.start_ns - start_ns, one.duration_ns, one.freed))
+    assert sorted(tuple(row.values()) for row in found if row["value"] is not None) == sorted(
+        one for one in expected if one[-1] is not None
+    )
+    assert sorted(tuple(row.values())[:4] for row in found) == sorted(one[:4] for one in expected)
+
+
+def test_times_without_a_clock_are_assumed(binary: str) -> None:
+    folder = GC / "uptime"
+    clocks = rows(binary, folder, "SELECT base, method, error_ns FROM clocks")
+    assert clocks == [{"base": "monotonic", "method": "assumed", "error_ns": 60 * SECOND}] * 2
+    timed = rows(binary, GC / "serial", "SELECT base, method, error_ns FROM clocks")
+    assert timed == [{"base": "utc", "method": "text", "error_ns": 0}] * 2
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_event_log_alone_says_the_same(binary: str, name: str) -> None:
+    folder = GC / name
+    log = next(folder.glob("*.zst"))
+    alone, bundle = report(binary, log), report(binary, folder)
+    assert "profiling" not in alone
+    del bundle["profiling"]
+    assert bundle == alone
+
+
+def test_files_of_other_applications_are_left_out(binary: str, tmp_path: Path) -> None:
+    for name in ("serial", "parallel"):
+        shutil.copytree(GC / name, tmp_path / "logs" / name)
+        for log in (tmp_path / "logs" / name).glob("*.zst"):
+            log.rename(tmp_path / "logs" / log.name)
+    lost = tmp_path / "logs" / "lost.txt"
+    lost.write_text("[0.5s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.345ms\n", encoding="ascii")
+    found = report(binary, tmp_path / "logs")
+    assert len(found["reports"]) == 2
+    for one in found["reports"]:
+        paths = {artefact["path"] for artefact in one["profiling"]["artefacts"]}
+        assert len(paths) == 2 and all(one["application"]["id"] in path for path in paths)
+    assert [(one["path"], "application id" in one["error"]) for one in found["unreadable"]] == [(str(lost), True)]
+
+
+def test_a_file_without_an_id_belongs_to_the_only_application(binary: str, tmp_path: Path) -> None:
+    log = next((GC / "serial").glob("*.zst"))
+    shutil.copy(log, tmp_path)
+    plain = tmp_path / "deep" / "er" / "driver.log"
+    plain.parent.mkdir(parents=True)
+    shutil.copy(gc_logs(GC / "g1")["0"], plain)
+    (tmp_path / "notes.md").write_text("# nothing of ours\n", encoding="ascii")
+    found = report(binary, tmp_path)
+    if "reports" in found:  # the notes cannot be read, as before
+        assert [Path(one["path"]).name for one in found["unreadable"]] == ["notes.md"]
+        found = found["reports"][0]
+    (artefact,) = found["profiling"]["artefacts"]
+    assert (artefact["path"], artefact["executor"]) == (str(plain), "driver")
+
+
+def test_torn_files_are_read_as_far_as_they_go(binary: str, tmp_path: Path) -> None:
+    shutil.copytree(GC / "parallel", tmp_path / "run")
+    logs = gc_logs(tmp_path / "run")
+    data = logs["0"].read_bytes()
+    logs["0"].write_bytes(data[: len(data) // 2])
+    torn = next(one for one in report(binary, tmp_path / "run")["profiling"]["artefacts"] if one["executor"] == "0")
+    assert 0 < torn["records"] < len(collections_of(gc_logs(GC / "parallel")["0"]))
+    assert torn["problems"]
+
+
+def test_folders_without_an_event_log_say_so(binary: str, tmp_path: Path) -> None:
+    shutil.copy(gc_logs(GC / "serial")["0"], tmp_path)
+    run = run_command([binary, "diagnose", str(tmp_path)])
+    assert run.exit == 3 and b"event log" in run.err, run.explain()
+    assert run.err.count(b"\n") <= 2
+
+
+def test_links_that_lead_out_are_not_followed(binary: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    shutil.copy(next((GC / "serial").glob("*.zst")), folder)
+    (folder / "link.gc").symlink_to(gc_logs(GC / "serial")["0"])
+    (folder / "around").symlink_to(tmp_path)
+    found = report(binary, folder)
+    found = found["reports"][0] if "reports" in found else found
+    assert "profiling" not in found
