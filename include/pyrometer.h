@@ -162,7 +162,7 @@ struct pyro_load_options {
     int unlimited;
     enum pyro_redaction redaction; /* of what is read */
     /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the application
-     * whose id their path or content has, or that is the only one there (docs/logs.md). Folders are searched eight levels
+     * whose id their path or content has, or that is the only one there (docs/bundles.md). Folders are searched eight levels
      * deep for them. */
     int artefacts;
 };

@@ -61,7 +61,7 @@ class Case:
     rule: str = ""  # of kind code: whose advice was applied
     memory: str = "1g"
     conf: dict[str, str] = field(default_factory=dict)
-    writes: bool = False  # many files: what the machine does for them looks like other programs
+    writes: bool = False  # many files: what the machine and short-lived programs do for them looks like other programs
 
     @property
     def repaired_script(self) -> str:
@@ -113,7 +113,7 @@ CASES = (
     Case("one_depot", "places", "settings", HELD_OUT, SPARK_3, conf={**NO_AQE, **shuffles(16)}),
     Case("one_reader", "charges", "settings", DEVELOPMENT, SPARK_3, conf=WHOLE_INPUT),
     Case("text_in_crumbs", "tariffs", "settings", HELD_OUT, conf=splits("1m")),
-    Case("stream_of_crumbs", "arrivals", "settings", HELD_OUT, SPARK_3),
+    Case("stream_of_crumbs", "arrivals", "settings", HELD_OUT, SPARK_3, writes=True),
     Case("files_of_crumbs", "monthly", "settings", HELD_OUT, SPARK_3, conf={**NO_AQE, **shuffles(700)}, writes=True),
     Case("cut_twice", "returns", "two", HELD_OUT, conf={**NO_AQE, **shuffles(1000), **splits("1m")}),
     Case("wide_and_sorted", "nations", "two", HELD_OUT, SPARK_3, conf={**NO_AQE, **NO_BROADCAST, **shuffles(800)}),
@@ -146,6 +146,6 @@ CASES = (
     Case("healthy_priorities", "priorities", "healthy", HELD_OUT, SPARK_3),
     Case("healthy_stars", "stars", "healthy", DEVELOPMENT, SPARK_3),
     Case("healthy_lines", "modes", "healthy", DEVELOPMENT, SPARK_3, conf=rdd_partitions(4)),
-    Case("healthy_arrivals", "arrivals", "healthy", DEVELOPMENT, conf=shuffles(2)),
+    Case("healthy_arrivals", "arrivals", "healthy", DEVELOPMENT, conf=shuffles(2), writes=True),
     Case("healthy_export", "export", "healthy", HELD_OUT, SPARK_3, writes=True),
 )
