@@ -27,19 +27,39 @@ enum pyro_artefact_kind pyro_artefact_recognise(struct pyro_slice head, bool who
     return PYRO_ARTEFACT_KINDS;
 }
 
-enum pyro_status pyro_artefact_decode(struct pyro_tracks *tracks, enum pyro_artefact_kind kind,
+void pyro_artefacts_begin(struct pyro_artefact_reading *reading, struct pyro_tracks *tracks,
+                          enum pyro_redaction redaction, const struct pyro_allocator *allocator)
+{
+    *reading = (struct pyro_artefact_reading){.tracks = tracks, .allocator = allocator, .redaction = redaction};
+    pyro_intake_init(&reading->intake, pyro_tracks_strings(tracks), redaction, allocator);
+}
+
+enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enum pyro_artefact_kind kind,
                                       const struct pyro_artefact_source *source, struct pyro_reader *reader,
-                                      const struct pyro_allocator *allocator, struct pyro_error *error)
+                                      struct pyro_error *error)
 {
     switch (kind) {
 #define PYRO_ARTEFACT(id, name, prefix, doc)                                                                           \
     case PYRO_ARTEFACT_##id:                                                                                           \
-        return pyro_##prefix##_artefact(tracks, source, reader, allocator, error);
+        return pyro_##prefix##_artefact(reading, source, reader, error);
 #include "decode/artefacts.def"
 #undef PYRO_ARTEFACT
     default:
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this is no file of a kind that can be read");
     }
+}
+
+enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struct pyro_error *error)
+{
+    if (pyro_intake_failed(&reading->intake) || !pyro_tracks_seal(reading->tracks))
+        return pyro_no_memory(error);
+    return PYRO_OK;
+}
+
+void pyro_artefacts_done(struct pyro_artefact_reading *reading)
+{
+    pyro_intake_leave(&reading->intake);
+    pyro_intake_done(&reading->intake);
 }
 
 /* ---- Whose file it is -------------------------------------------------------------------------------------------- */

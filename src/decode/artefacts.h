@@ -4,6 +4,7 @@
 #ifndef PYRO_DECODE_ARTEFACTS_H
 #define PYRO_DECODE_ARTEFACTS_H
 
+#include "decode/intake.h"
 #include "model/tracks/tracks.h"
 #include "source/source.h"
 
@@ -35,17 +36,32 @@ enum pyro_artefact_kind pyro_artefact_recognise(struct pyro_slice head, bool who
  * parts of both. */
 struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head);
 
+/* The files of one application, while they are read. */
+struct pyro_artefact_reading {
+    struct pyro_tracks *tracks;
+    const struct pyro_allocator *allocator;
+    enum pyro_redaction redaction;
+    struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
+};
+
+/* `tracks` must outlive it, and the reading must not move. */
+void pyro_artefacts_begin(struct pyro_artefact_reading *reading, struct pyro_tracks *tracks,
+                          enum pyro_redaction redaction, const struct pyro_allocator *allocator);
 /* Adds a row of `artefacts` and what the file says. A damaged file is no error: what can be read is added, and the row
  * says what is missing. Fails with PYRO_ERROR_MEMORY, or as the reader does. */
-enum pyro_status pyro_artefact_decode(struct pyro_tracks *tracks, enum pyro_artefact_kind kind,
+enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enum pyro_artefact_kind kind,
                                       const struct pyro_artefact_source *source, struct pyro_reader *reader,
-                                      const struct pyro_allocator *allocator, struct pyro_error *error);
+                                      struct pyro_error *error);
+/* Adds what is known when all files are read, and seals the tracks. */
+enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struct pyro_error *error);
+/* In any case. The tracks stay. */
+void pyro_artefacts_done(struct pyro_artefact_reading *reading);
 
 /* What each row of artefacts.def names. */
 #define PYRO_ARTEFACT(id, name, prefix, doc)                                                                           \
     bool pyro_##prefix##_recognise(struct pyro_slice head, bool whole);                                                \
-    enum pyro_status pyro_##prefix##_artefact(struct pyro_tracks *tracks, const struct pyro_artefact_source *source,   \
-                                              struct pyro_reader *reader, const struct pyro_allocator *allocator,      \
+    enum pyro_status pyro_##prefix##_artefact(struct pyro_artefact_reading *reading,                                   \
+                                              const struct pyro_artefact_source *source, struct pyro_reader *reader,   \
                                               struct pyro_error *error);
 #include "decode/artefacts.def"
 #undef PYRO_ARTEFACT

@@ -181,9 +181,10 @@ static bool add_refused(struct pyro_tracks *tracks, const struct pyro_artefact_f
     return pyro_tracks_add_artefact(tracks, &row) >= 0;
 }
 
-static enum pyro_status read_file(struct pyro_tracks *tracks, const struct pyro_artefact_file *file,
+static enum pyro_status read_file(struct pyro_artefact_reading *reading, const struct pyro_artefact_file *file,
                                   const struct pyro_app *app, struct pyro_error *error)
 {
+    struct pyro_tracks *tracks = reading->tracks;
     enum { NS_PER_MS = 1000000 };
     struct pyro_artefact_source source = file->source;
     struct pyro_error refused = {.size = sizeof(refused)};
@@ -194,7 +195,7 @@ static enum pyro_status read_file(struct pyro_tracks *tracks, const struct pyro_
     size_t rows = pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS);
     enum pyro_status status = pyro_reader_open(&file->part, app->allocator, &reader, &refused);
     if (status == PYRO_OK) {
-        status = pyro_artefact_decode(tracks, file->kind, &source, reader, app->allocator, &refused);
+        status = pyro_artefact_decode(reading, file->kind, &source, reader, &refused);
         pyro_reader_close(reader);
     }
     if (status == PYRO_ERROR_MEMORY)
@@ -208,19 +209,29 @@ static enum pyro_status read_file(struct pyro_tracks *tracks, const struct pyro_
     return row->problems.ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
+static enum pyro_status read_files(struct pyro_artefact_reading *reading, const struct pyro_artefact_list *list,
+                                   bool only, struct pyro_app *app, struct pyro_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (belongs(&list->items[i], only, app))
+            PYRO_TRY(read_file(reading, &list->items[i], app, error));
+    return pyro_artefacts_end(reading, error);
+}
+
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, bool only, struct pyro_app *app,
                                        struct pyro_error *error)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (!belongs(&list->items[i], only, app))
-            continue;
-        if (!app->tracks)
-            app->tracks = pyro_tracks_new(app->allocator);
-        if (!app->tracks)
-            return pyro_no_memory(error);
-        PYRO_TRY(read_file(app->tracks, &list->items[i], app, error));
-    }
-    if (app->tracks && !pyro_tracks_seal(app->tracks))
+    struct pyro_artefact_reading reading;
+    bool any = false;
+    for (size_t i = 0; i < list->count && !any; i++)
+        any = belongs(&list->items[i], only, app);
+    if (!any)
+        return PYRO_OK;
+    app->tracks = pyro_tracks_new(app->allocator);
+    if (!app->tracks)
         return pyro_no_memory(error);
-    return PYRO_OK;
+    pyro_artefacts_begin(&reading, app->tracks, app->redaction, app->allocator);
+    enum pyro_status status = read_files(&reading, list, only, app, error);
+    pyro_artefacts_done(&reading);
+    return status;
 }

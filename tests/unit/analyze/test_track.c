@@ -21,7 +21,7 @@ static struct pyro_tracks *make_tracks(void)
         const struct pyro_thread_row thread = {
             .parent = -1, .clock = -1, .pid = PYRO_NONE, .tid = PYRO_NONE, .executor = pyro_slice_from(names[e])};
         int32_t row = pyro_tracks_add_thread(tracks, &thread);
-        const struct pyro_series_row heap = {.thread = row, .name = PYRO_SLICE_LITERAL("heap-used")};
+        const struct pyro_series_row heap = {.thread = row, .name = PYRO_SLICE_LITERAL("heap.used")};
         int32_t series = pyro_tracks_add_series(tracks, &heap);
         assert_true(row >= 0 && series >= 0);
         for (int64_t i = 0; i < PAUSES; i++) {
