@@ -9,8 +9,8 @@
 /* One in ten runs may lie outside. */
 #define DEVIATIONS 1.645
 
-/* How far equal runs differ, as a share of their duration: another start of executors, another state of caches. Median of
- * the programs of corpus/loop that ran twice without a change. */
+/* How far equal runs differ, as a share of their duration: another start of executors, another state of caches. Median
+ * of the programs of corpus/loop that ran twice without a change. */
 #define EQUAL_RUNS 0.03
 
 /* How far what a change saves or costs may be off, as a share of it: nine in ten recorded pairs lie inside. */
@@ -74,7 +74,8 @@ static void find_interval(const struct pyro_predict_change *change)
     double expected = (double)scenario->wall_expected_ms;
     double error = isfinite(run->check.error_share) ? run->check.error_share * expected : 0;
     double chance = run->chance * expected * DEVIATIONS, code_low, code_high;
-    double equal = EQUAL_RUNS * expected;
+    bool same = scenario->wall_expected_ms == run->base.wall_ms; /* as the unchanged replay, to the millisecond */
+    double equal = same ? 0 : EQUAL_RUNS * expected;
     double off = OFF_BY * (expected - (double)run->base.wall_ms);
     pyro_code_doubt(change, &code_low, &code_high);
     double low = chance * chance + error * error + equal * equal + off * off, high = low;

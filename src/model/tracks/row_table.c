@@ -308,6 +308,17 @@ static bool take_order(struct pyro_row_table *table, const struct place *places,
     return true;
 }
 
+static void read_places(const struct pyro_row_table *table, unsigned column, struct place *places)
+{
+    int64_t keys[PYRO_ROW_CHUNK_ROWS];
+    for (size_t first = 0; first < table->count; first += PYRO_ROW_CHUNK_ROWS) {
+        size_t rows = table->count - first < PYRO_ROW_CHUNK_ROWS ? table->count - first : PYRO_ROW_CHUNK_ROWS;
+        pyro_row_table_read(table, column, first, rows, keys);
+        for (size_t i = 0; i < rows; i++)
+            places[first + i] = (struct place){keys[i], (uint32_t)(first + i)};
+    }
+}
+
 bool pyro_row_table_sort(struct pyro_row_table *table, unsigned column, uint32_t **ret_rank)
 {
     assert(!table->open && table->count <= UINT32_MAX);
@@ -318,8 +329,7 @@ bool pyro_row_table_sort(struct pyro_row_table *table, unsigned column, uint32_t
     struct place *places = pyro_allocate(table->allocator, table->count * sizeof(*places));
     if (!places)
         return false;
-    for (size_t i = 0; i < table->count; i++)
-        places[i] = (struct place){pyro_row_table_get(table, column, i), (uint32_t)i};
+    read_places(table, column, places);
     if (run_end(places, 0, table->count) == table->count) {
         pyro_release(table->allocator, places);
         return true;

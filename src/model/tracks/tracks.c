@@ -154,22 +154,6 @@ uint64_t pyro_tracks_dropped(const struct pyro_tracks *tracks, enum pyro_track_t
     return tracks->dropped[table];
 }
 
-size_t pyro_tracks_bytes(const struct pyro_tracks *tracks)
-{
-    size_t bytes = pyro_string_pool_bytes(tracks->strings) +
-                   tracks->artefacts.capacity * sizeof(*tracks->artefacts.items) +
-                   tracks->clocks.capacity * sizeof(*tracks->clocks.items) +
-                   tracks->threads.capacity * sizeof(*tracks->threads.items) +
-                   tracks->series.capacity * sizeof(*tracks->series.items) +
-                   tracks->frames.capacity * sizeof(*tracks->frames.items) +
-                   tracks->stacks.capacity * sizeof(*tracks->stacks.items) +
-                   tracks->templates.capacity * sizeof(*tracks->templates.items);
-    for (unsigned i = 0; i < PYRO_TRACK_TABLES; i++)
-        if (columns_of[i])
-            bytes += pyro_row_table_bytes(&tracks->rows[i]);
-    return bytes;
-}
-
 const struct pyro_artefact_row *pyro_tracks_artefact(const struct pyro_tracks *tracks, size_t row)
 {
     return &tracks->artefacts.items[row];

@@ -187,8 +187,6 @@ enum pyro_track_table {
 size_t pyro_tracks_count(const struct pyro_tracks *tracks, enum pyro_track_table table);
 /* Rows that were added when the table was full. */
 uint64_t pyro_tracks_dropped(const struct pyro_tracks *tracks, enum pyro_track_table table);
-/* Memory that they take. */
-size_t pyro_tracks_bytes(const struct pyro_tracks *tracks);
 
 /* `row` < count. */
 const struct pyro_artefact_row *pyro_tracks_artefact(const struct pyro_tracks *tracks, size_t row);

@@ -64,5 +64,9 @@ void pyro_json_profiling(struct pyro_json *json, const struct pyro_tracks *track
     pyro_json_begin(json, "profiling", '{');
     write_artefacts(json, tracks);
     write_pauses(json, tracks);
+    uint64_t left_out = 0;
+    for (int table = 0; table < PYRO_TRACK_TABLES; table++)
+        left_out += pyro_tracks_dropped(tracks, (enum pyro_track_table)table);
+    pyro_json_count(json, "rows_left_out", left_out);
     pyro_json_end(json, '}');
 }
