@@ -52,7 +52,8 @@ pyro_log_consumer pyro_chunks_take;
 /* With `exact`: every line of every file, in order, without its end ("\n" or "\r\n"). PYRO_ERROR_INPUT: too many lines.
  */
 enum pyro_status pyro_chunks_take_line(struct pyro_chunks *chunks, struct pyro_slice line, struct pyro_error *error);
-/* The chunks, ranked: without `exact` by count x lines, with it by count; call it once, after the last record. The
+/* The chunks, ranked: without `exact` by count x lines, of equal ones blocks first, then what was seen first; with it by
+ * count, equal ones in the order of the log. Call it once, after the last record. The
  * array lives as long as `chunks`. */
 enum pyro_status pyro_chunks_finish(struct pyro_chunks *chunks, const struct pyro_log_chunk **ret, size_t *ret_count,
                                     struct pyro_error *error);
