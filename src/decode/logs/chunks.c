@@ -11,7 +11,7 @@
 #include "decode/logs/templates.h"
 #include "model/column.h"
 
-#define NO_STAGE UINT32_MAX /* the group of records that name no stage */
+#define NO_STAGE UINT32_MAX /* the group of records that name no stage; stages have 31 bits */
 
 struct pyro_chunks {
     const struct pyro_allocator *allocator;
@@ -103,7 +103,7 @@ static uint32_t group_of(const struct pyro_chunks *chunks, int64_t stage)
     if (chunks->by == PYRO_CHUNKS_BY_CONTAINER)
         return chunks->container_number;
     if (chunks->by == PYRO_CHUNKS_BY_STAGE)
-        return stage >= 0 && stage < NO_STAGE ? (uint32_t)stage : NO_STAGE;
+        return stage == PYRO_NONE ? NO_STAGE : (uint32_t)stage;
     return 0;
 }
 

@@ -104,9 +104,9 @@ static int64_t parse_number(const char *p, const char *end)
     int64_t number = 0;
     if (p == end || !(class_of(*p) & DIGIT))
         return PYRO_NONE;
-    for (; p < end && (class_of(*p) & DIGIT) && number < INT32_MAX; p++)
+    for (; p < end && (class_of(*p) & DIGIT) && number <= INT32_MAX; p++)
         number = 10 * number + (*p - '0');
-    return number;
+    return number <= INT32_MAX ? number : PYRO_NONE;
 }
 
 /* Takes a stage's number that starts at `from`, if the words before it say so. */
@@ -198,7 +198,7 @@ static bool is_path(struct pyro_slice word, unsigned seen)
     for (size_t i = 0; i < word.len && slashes < 2; i++)
         slashes += (class_of(word.ptr[i]) & SLASH) != 0;
     return word.len > 1 && ((seen & DIGIT) || slashes > 1 || (class_of(word.ptr[0]) & SLASH) ||
-                            pyro_slice_starts_with(word, "~/") || pyro_slice_find(word, ":/"));
+                            pyro_slice_starts_with(word, "~/") || pyro_slice_starts_with(word, "./") || pyro_slice_find(word, ":/"));
 }
 
 /* Behind a path or an address, to which members such as "day=1" belong. */
