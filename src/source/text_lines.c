@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scan.h"
 
 enum { BUFFER_BYTES = 2 * PYRO_TEXT_LINE_BYTES };
 
@@ -10,7 +11,7 @@ enum pyro_status pyro_text_lines_init(struct pyro_text_lines *lines, struct pyro
                                       const struct pyro_allocator *allocator, struct pyro_error *error)
 {
     *lines = (struct pyro_text_lines){.allocator = allocator, .reader = reader};
-    lines->buffer = pyro_allocate(allocator, BUFFER_BYTES);
+    lines->buffer = pyro_allocate(allocator, BUFFER_BYTES + PYRO_SCAN_PADDING);
     return lines->buffer ? PYRO_OK : pyro_no_memory(error);
 }
 

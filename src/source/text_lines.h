@@ -22,7 +22,8 @@ struct pyro_text_lines {
 enum pyro_status pyro_text_lines_init(struct pyro_text_lines *lines, struct pyro_reader *reader,
                                       const struct pyro_allocator *allocator, struct pyro_error *error);
 void pyro_text_lines_done(struct pyro_text_lines *lines);
-/* The next line without its end ("\n" or "\r\n"), valid until the next call; a null slice at the end of the file. */
+/* The next line without its end ("\n" or "\r\n"), valid until the next call; a null slice at the end of the file.
+ * PYRO_SCAN_PADDING readable bytes follow it. */
 enum pyro_status pyro_text_lines_next(struct pyro_text_lines *lines, struct pyro_slice *ret, struct pyro_error *error);
 
 #endif
