@@ -58,7 +58,7 @@ def record(venv: Path, workdir: Path, name: str, master: str, rounds: int, debug
         "spark.driver.extraJavaOptions": f"{java}/driver.log",
         "spark.executor.extraJavaOptions": f"{java}/executor-{{{{EXECUTOR_ID}}}}.log",
     }
-    run = sr.Run(f"templates-{name}", HERE / "templates_job.py", master, conf, [str(rounds)])
+    run = sr.Run(f"templates-{name}", HERE / "templates_job.py", master, conf, [str(rounds)], timeout_s=1200)
     sr.run_to_end(venv, workdir, run, None)
     return sorted(logs.glob("*.log"))
 
@@ -82,7 +82,7 @@ def main() -> None:
     venv = sr.make_venv(options.cache, options.version)
     for log in record(venv, options.workdir, "info", "local-cluster[2,1,1024]", 2):
         keep(log, log.stem)
-    for log in record(venv, options.workdir, "debug", "local[2]", 1, DEBUGGED):
+    for log in record(venv, options.workdir, "debug", "local[2,4]", 1, DEBUGGED):
         keep(log, f"{log.stem}-debug")
 
 

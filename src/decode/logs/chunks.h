@@ -38,7 +38,7 @@ enum pyro_chunks_by { PYRO_CHUNKS_BY_NONE, PYRO_CHUNKS_BY_CONTAINER, PYRO_CHUNKS
 struct pyro_chunks_options {
     bool exact;
     struct pyro_slice level; /* with `exact`: only lines of this level ("error", "info", "warn"); null: all */
-    enum pyro_chunks_by by; /* without `exact` only */
+    enum pyro_chunks_by by;  /* without `exact` only */
 };
 
 struct pyro_chunks;
@@ -50,9 +50,9 @@ enum pyro_status pyro_chunks_new(const struct pyro_allocator *allocator, const s
 pyro_log_consumer pyro_chunks_take;
 /* With `exact`: every line of every file, in order, without its end ("\n" or "\r\n"). */
 enum pyro_status pyro_chunks_take_line(struct pyro_chunks *chunks, struct pyro_slice line, struct pyro_error *error);
-/* The chunks, ranked: without `exact` by count x lines, of equal ones blocks first, then what was seen first; with it by
- * count, equal ones in the order of the log. Call it once, after the last record. The array lives as long
- * as `chunks`. */
+/* The chunks, ranked: without `exact` by count x lines, of equal ones blocks first, then what was seen first; with it
+ * by count, equal ones in the order of the log. Call it once, after the last record. The array lives as long as
+ * `chunks`. */
 enum pyro_status pyro_chunks_finish(struct pyro_chunks *chunks, const struct pyro_log_chunk **ret, size_t *ret_count,
                                     struct pyro_error *error);
 void pyro_chunks_free(struct pyro_chunks *chunks); /* NULL is ignored */

@@ -83,7 +83,23 @@ static void keep_until(struct masker *m, const char *to, const char *next)
 
 static bool ends_with_mask(const struct pyro_masked *masked)
 {
-    return pyro_slice_ends_with((struct pyro_slice){masked->text, masked->len}, PYRO_MASK);
+    return masked->len >= MASK_LEN && memcmp(masked->text + masked->len - MASK_LEN, PYRO_MASK, MASK_LEN) == 0;
+}
+
+/* Where a call site such as "collect at job.py:12" starts, of which `from` to `to` is the place; else `from`. */
+static const char *call_start(const struct masker *m, const char *from, const char *to)
+{
+    if (from - m->kept < 5 || from[-2] != 't' || memcmp(from - 4, " at ", 4) != 0)
+        return from;
+    const char *p = from - 4, *colon = memrchr(from, ':', (size_t)(to - from));
+    if (!colon || colon + 1 == to || !memchr(from, '.', (size_t)(colon - from)))
+        return from;
+    for (const char *digit = colon + 1; digit < to; digit++)
+        if (!(class_of(*digit) & DIGIT))
+            return from;
+    while (p > m->kept && (class_of(p[-1]) & LETTER))
+        p--;
+    return p < from - 4 ? p : from;
 }
 
 /* Masks what stands between; with a value right before it, or one and a comma, both are one. */
@@ -128,22 +144,29 @@ int64_t pyro_mask_stage(struct pyro_slice text)
     return found ? parse_number(found + (sizeof(name) - 1), text.ptr + text.len) : PYRO_NONE;
 }
 
+static bool is_unit(struct pyro_slice word)
+{
+    static const struct pyro_slice units[] = {{"B", 1},  {"KiB", 3}, {"MiB", 3}, {"GiB", 3}, {"TiB", 3}, {"KB", 2},
+                                              {"MB", 2}, {"GB", 2},  {"TB", 2},  {"ms", 2},  {"s", 1},   {"m", 1},
+                                              {"h", 1},  {"us", 2},  {"ns", 2},  {"min", 3}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (pyro_slice_eq(word, units[i]))
+            return true;
+    return false;
+}
+
 /* Behind the unit of a number that ends at `p`, or `p`. */
 static const char *skip_unit(const char *p, const char *end)
 {
-    static const char units[][4] = {"B",  "KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB",
-                                    "TB", "ms",  "s",   "m",   "min", "h",  "us", "ns"};
+    enum { LONGEST = 3 };
     const char *unit = p + 1, *after = unit;
     if (end - p < 2 || *p != ' ')
         return p;
-    while (after < end && (class_of(*after) & LETTER))
+    while (after < end && after - unit <= LONGEST && (class_of(*after) & LETTER))
         after++;
     if (after < end && !(class_of(*after) & (SPACE | BREAK)) && *after != '.')
         return p;
-    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-        if (pyro_slice_is((struct pyro_slice){unit, (size_t)(after - unit)}, units[i]))
-            return after;
-    return p;
+    return is_unit((struct pyro_slice){unit, (size_t)(after - unit)}) ? after : p;
 }
 
 /* Letters with at most two digits among them, such as log4j; or several of these with dots between them. */
@@ -152,13 +175,15 @@ static bool is_name(const char *p, const char *end)
     while (p < end) {
         const char *part = p;
         unsigned digits = 0;
+        if (!(class_of(*p) & LETTER))
+            return false;
         for (; p < end && *p != '.'; p++) {
             unsigned class = class_of(*p);
             if (!(class & (LETTER | DIGIT)))
                 return false;
             digits += class == DIGIT;
         }
-        if (p == part || !(class_of(part[0]) & LETTER) || !(class_of(p[-1]) & LETTER) || digits > 2)
+        if (p == part || !(class_of(p[-1]) & LETTER) || digits > 2)
             return false;
         p += p < end;
     }
@@ -197,8 +222,9 @@ static bool is_path(struct pyro_slice word, unsigned seen)
     unsigned slashes = 0;
     for (size_t i = 0; i < word.len && slashes < 2; i++)
         slashes += (class_of(word.ptr[i]) & SLASH) != 0;
-    return word.len > 1 && ((seen & DIGIT) || slashes > 1 || (class_of(word.ptr[0]) & SLASH) ||
-                            pyro_slice_starts_with(word, "~/") || pyro_slice_starts_with(word, "./") || pyro_slice_find(word, ":/"));
+    return word.len > 1 &&
+           ((seen & DIGIT) || slashes > 1 || (class_of(word.ptr[0]) & SLASH) || pyro_slice_starts_with(word, "~/") ||
+            pyro_slice_starts_with(word, "./") || pyro_slice_find(word, ":/"));
 }
 
 /* Behind a path or an address, to which members such as "day=1" belong. */
@@ -211,7 +237,7 @@ static const char *path_end(const char *p, const char *end)
 
 static const char *before_punctuation(const char *word, const char *end)
 {
-    while (end > word + 1 && memchr(".:!?", end[-1], 4))
+    while (end > word + 1 && !(class_of(end[-1]) & (LETTER | DIGIT)) && memchr(".:!?", end[-1], 4))
         end--;
     return end;
 }
@@ -224,12 +250,12 @@ static bool is_exception(struct pyro_slice word)
 
 static void take_digits(struct masker *m, const char *word, const char *end, unsigned seen)
 {
-    const char *from = value_start(m, word, end);
+    const char *from = seen & COLON ? value_start(m, word, end) : word;
     if (from == end || is_name(from, end))
         return;
     note_stage(m, from);
     bool is_number = from == word && end == m->p && !(seen & (LETTER | COLON | SLASH | AT));
-    mask(m, from, is_number ? skip_unit(end, m->end) : end);
+    mask(m, call_start(m, from, end), is_number ? skip_unit(end, m->end) : end);
 }
 
 static void take_word(struct masker *m)
@@ -249,7 +275,8 @@ static void take_word(struct masker *m)
     if (at && at > word && at + 1 < end) {
         mask(m, word, end);
     } else if ((seen & SLASH) && is_path((struct pyro_slice){word, (size_t)(end - word)}, seen)) {
-        mask(m, word, before_punctuation(word, path_end(p, m->end)));
+        end = before_punctuation(word, path_end(p, m->end));
+        mask(m, call_start(m, word, end), end);
     } else if (seen & DIGIT) {
         take_digits(m, word, end, seen);
     } else if (p < m->end && is_exception((struct pyro_slice){word, (size_t)(p - word)})) {
@@ -261,11 +288,12 @@ static void take_word(struct masker *m)
 
 static bool is_collection(struct pyro_slice word)
 {
-    static const char *const names[] = {"List",    "Vector",      "Set",          "Map",     "Seq",
-                                        "Array",   "ArrayBuffer", "Some",         "Buffer",  "ListBuffer",
-                                        "HashSet", "HashMap",     "WrappedArray", "ArraySeq"};
+    static const struct pyro_slice names[] = {{"List", 4},        {"Vector", 6},  {"Set", 3},     {"Map", 3},
+                                              {"Seq", 3},         {"Array", 5},   {"Buffer", 6},  {"ArrayBuffer", 11},
+                                              {"ListBuffer", 10}, {"HashSet", 7}, {"HashMap", 7}, {"WrappedArray", 12},
+                                              {"ArraySeq", 8}};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (pyro_slice_is(word, names[i]))
+        if (pyro_slice_eq(word, names[i]))
             return true;
     return false;
 }
@@ -357,7 +385,9 @@ void pyro_mask(struct pyro_slice message, struct pyro_masked *ret)
         m.end = line.ptr + PYRO_MASK_LINE;
     while (m.p < m.end && !m.is_full) {
         unsigned class = class_of(*m.p);
-        if (class & SPACE)
+        if (*m.p == ' ' && !(class_of(m.p[1]) & SPACE)) /* the line does not end with a blank */
+            m.p++;
+        else if (class & SPACE)
             take_blanks(&m);
         else if (class & BREAK)
             take_break(&m);

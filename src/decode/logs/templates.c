@@ -11,6 +11,7 @@
 enum {
     MOST_FIRST_TOKENS = 100, /* of one logger and number of tokens; the others share a place */
     MOST_IN_LEAF = 100,
+    MOST_SIMILAR = 8,   /* templates that differ in some words only; then one takes the others */
     LEAST_SIMILAR = 60, /* percent */
     CACHE_SLOTS = 1 << 15
 };
@@ -21,20 +22,23 @@ enum {
 /* A masked text as tokens. */
 struct tokens {
     uint64_t hashes[PYRO_MASK_TOKENS];
-    uint64_t literals; /* bit i: token i has letters */
+    uint64_t words; /* bit i: token i of the head is a word */
     size_t count;
+    size_t head; /* how many tokens decide */
 };
 
 struct entry {
     struct pyro_slice masked; /* of its first message */
     struct pyro_slice text;   /* with later changes; made when it is asked for */
     struct pyro_slice logger;
-    uint64_t *hashes; /* of the tokens of `masked`, or ANY */
-    uint64_t literals;
-    uint32_t token_count, literal_count; /* of the first message */
-    uint32_t next;                       /* number + 1 of the next one in its leaf */
+    uint64_t *hashes;                       /* of the tokens of `masked`, or ANY */
+    uint64_t words;                         /* without those that became ANY */
+    uint32_t token_count, head, word_count; /* of the first message */
+    uint32_t next;                          /* number + 1 of the next one in its leaf */
     enum pyro_log_level level;
+    bool takes_similar; /* whose words differ too */
     bool takes_all;
+    bool tail_varies; /* messages have more or fewer tokens behind the head */
     uint64_t count;
     int64_t first_ms, last_ms;
 };
@@ -83,14 +87,26 @@ void pyro_templates_free(struct pyro_templates *templates)
     pyro_release(templates->allocator, templates);
 }
 
-static bool has_letter(struct pyro_slice token)
+/* Letters, of which only the first may be a capital, with punctuation around them; parts may be joined by hyphens. The
+ * words of a statement look so, and most names that it is given do not. */
+static bool is_word(struct pyro_slice token)
 {
-    for (size_t i = 0; i < token.len; i++) {
-        unsigned char byte = (unsigned char)token.ptr[i];
-        if (byte >= 0x80 || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'))
-            return true;
+    const char *p = token.ptr, *end = p + token.len;
+    while (p < end && memchr("([{<|=", *p, 6))
+        p++;
+    while (end > p && memchr(")]}>|=,.:;!?", end[-1], 12))
+        end--;
+    bool is_start = true, has_letters = false;
+    for (; p < end; p++) {
+        unsigned char byte = (unsigned char)*p;
+        bool is_small = (byte >= 'a' && byte <= 'z') || byte >= 0x80;
+        bool is_capital = byte >= 'A' && byte <= 'Z';
+        if (!is_small && byte != '\'' && byte != '-' && !(is_capital && is_start))
+            return false;
+        is_start = byte == '-';
+        has_letters = has_letters || is_small || is_capital;
     }
-    return false;
+    return has_letters;
 }
 
 /* The token that starts at `p`; the last one that fits has all that follows. */
@@ -100,46 +116,72 @@ static struct pyro_slice token_at(const char *p, const char *end, size_t number)
     return (struct pyro_slice){p, (size_t)((space ? space : end) - p)};
 }
 
-static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
-{
-    const char *p = masked.ptr, *end = p + masked.len;
-    ret->count = 0;
-    ret->literals = 0;
-    while (p < end) {
-        struct pyro_slice token = token_at(p, end, ret->count);
-        ret->hashes[ret->count] = pyro_hash_slice(token) >> 1; /* never ANY */
-        ret->literals |= (uint64_t)has_letter(token) << ret->count;
-        ret->count++;
-        p = token.ptr + token.len + 1;
-    }
-}
-
 static unsigned bits(uint64_t set)
 {
     return (unsigned)__builtin_popcountll(set);
 }
 
-/* Whether the tokens are similar enough to the template, and how much: the number of equal tokens with letters. */
-static bool is_similar(const struct entry *entry, const struct tokens *tokens, unsigned *ret_equal)
+/* The head ends with a colon behind at least two words; what follows is free text. Without such a colon it is all. */
+static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
 {
-    unsigned all = bits(tokens->literals), equal = 0;
-    if (entry->literal_count > all)
-        all = entry->literal_count;
-    for (uint64_t rest = entry->literals & tokens->literals; rest; rest &= rest - 1) {
-        int i = __builtin_ctzll(rest);
-        equal += entry->hashes[i] == tokens->hashes[i];
+    const char *p = masked.ptr, *end = p + masked.len;
+    ret->count = ret->head = 0;
+    ret->words = 0;
+    while (p < end) {
+        struct pyro_slice token = token_at(p, end, ret->count);
+        ret->hashes[ret->count] = pyro_hash_slice(token) >> 1; /* never ANY */
+        if (!ret->head) {
+            ret->words |= (uint64_t)is_word(token) << ret->count;
+            if (token.len > 0 && token.ptr[token.len - 1] == ':' && bits(ret->words) >= 2)
+                ret->head = ret->count + 1;
+        }
+        ret->count++;
+        p = token.ptr + token.len + 1;
     }
-    *ret_equal = equal;
-    return 100 * equal >= LEAST_SIMILAR * all;
+    if (!ret->head)
+        ret->head = ret->count;
+}
+
+/* How many words of the head are equal; *ret_unlike: there are others. A word may stand where there is something else:
+ * "executor driver" and "executor 1". */
+static unsigned count_equal(const struct entry *entry, const struct tokens *tokens, bool *ret_unlike)
+{
+    unsigned equal = 0;
+    *ret_unlike = false;
+    for (uint64_t rest = entry->words & tokens->words; rest; rest &= rest - 1) {
+        int i = __builtin_ctzll(rest);
+        if (entry->hashes[i] == tokens->hashes[i])
+            equal++;
+        else
+            *ret_unlike = true;
+    }
+    return equal;
+}
+
+static bool is_similar(const struct entry *entry, const struct tokens *tokens, unsigned equal)
+{
+    unsigned words = bits(tokens->words);
+    if (entry->word_count > words)
+        words = entry->word_count;
+    if (words)
+        return 100 * equal >= LEAST_SIMILAR * words;
+    for (size_t i = 0; i < tokens->head; i++)
+        equal += entry->hashes[i] == tokens->hashes[i];
+    return 100 * equal >= LEAST_SIMILAR * tokens->head;
 }
 
 static void merge(struct entry *entry, const struct tokens *tokens)
 {
-    for (size_t i = 0; i < entry->token_count; i++) {
+    bool is_as_long = entry->token_count == tokens->count;
+    for (size_t i = 0; i < (is_as_long ? entry->token_count : entry->head); i++) {
         if (entry->hashes[i] == tokens->hashes[i] || entry->hashes[i] == ANY)
             continue;
         entry->hashes[i] = ANY;
-        entry->literals &= ~(1ULL << i);
+        entry->words &= ~(1ULL << i);
+        entry->text = PYRO_SLICE_NULL;
+    }
+    if (!is_as_long && !entry->tail_varies) {
+        entry->tail_varies = true;
         entry->text = PYRO_SLICE_NULL;
     }
 }
@@ -160,9 +202,10 @@ static struct entry *add_entry(struct pyro_templates *templates, const struct to
     *entry = (struct entry){.masked = text,
                             .logger = name,
                             .hashes = hashes,
-                            .literals = tokens->literals,
+                            .words = tokens->words,
                             .token_count = (uint32_t)tokens->count,
-                            .literal_count = bits(tokens->literals),
+                            .head = (uint32_t)tokens->head,
+                            .word_count = bits(tokens->words),
                             .first_ms = PYRO_NONE,
                             .last_ms = PYRO_NONE};
     return entry;
@@ -184,33 +227,53 @@ static uint32_t other(struct pyro_templates *templates, enum pyro_log_level leve
 /* The key of the leaf where the tokens belong, which may not exist yet. */
 static uint64_t leaf_key(const struct pyro_templates *templates, const struct tokens *tokens, uint64_t branch)
 {
-    uint64_t key = pyro_hash_mix(branch ^ (tokens->literals & 1 ? tokens->hashes[0] : ANY));
+    uint64_t key = pyro_hash_mix(branch ^ (tokens->words & 1 ? tokens->hashes[0] : ANY));
     if (pyro_map_get(&templates->leaves, key))
         return key;
     const uint64_t *count = pyro_map_get(&templates->branches, branch);
     return count && *count >= MOST_FIRST_TOKENS ? pyro_hash_mix(branch ^ ANY) : key;
 }
 
-/* Number + 1 of the most similar entry of a leaf, 0 if none is similar enough. */
-static uint32_t search_leaf(const struct pyro_templates *templates, uint64_t leaf, const struct tokens *tokens,
-                            uint32_t *ret_last, size_t *ret_count)
+/* What a search of a leaf found. */
+struct search {
+    uint32_t best; /* number + 1 of the most similar entry; 0: none is similar enough */
+    unsigned best_equal;
+    uint32_t last; /* number + 1 of the leaf's last entry */
+    size_t count;  /* of its entries */
+    size_t similar_count;
+};
+
+/* Entries whose words are all equal first, then one that takes similar ones, then one that takes all. */
+static void consider(struct search *search, uint32_t number, const struct entry *entry, const struct tokens *tokens)
 {
-    uint32_t best = 0;
-    unsigned best_equal = 0;
-    *ret_last = 0;
-    *ret_count = 0;
+    bool is_unlike;
+    unsigned equal = count_equal(entry, tokens, &is_unlike);
+    bool similar = is_similar(entry, tokens, equal);
+    search->last = number;
+    search->count++;
+    search->similar_count += similar;
+    if (similar && !is_unlike && !entry->takes_all)
+        equal += PYRO_MASK_TOKENS; /* before all others */
+    else if (entry->takes_all)
+        equal = 0;
+    else if (!similar || !entry->takes_similar)
+        return;
+    if (search->best && equal <= search->best_equal)
+        return;
+    search->best = number;
+    search->best_equal = equal;
+}
+
+static struct search search_leaf(const struct pyro_templates *templates, uint64_t leaf, const struct tokens *tokens)
+{
+    struct search search = {0};
     for (uint32_t number = (uint32_t)leaf; number; number = templates->entries.items[number - 1].next) {
         const struct entry *entry = &templates->entries.items[number - 1];
-        unsigned equal = 0;
-        bool is_better = entry->takes_all ? !best : is_similar(entry, tokens, &equal) && (!best || equal > best_equal);
-        if (is_better && entry->token_count == tokens->count) { /* unlike ones have the same key only by chance */
-            best = number;
-            best_equal = equal;
-        }
-        *ret_last = number;
-        *ret_count += 1;
+        if (entry->head == tokens->head) /* unlike ones have the same key only by chance */
+            consider(&search, number, entry, tokens);
+        search.last = number;
     }
-    return best;
+    return search;
 }
 
 /* Hangs the newest entry behind the last one of its leaf, or into a new leaf. False: no memory. */
@@ -235,26 +298,26 @@ static uint32_t search_tree(struct pyro_templates *templates, struct pyro_slice 
                             uint64_t logger_hash, enum pyro_log_level level)
 {
     struct tokens tokens;
-    uint32_t last;
-    size_t in_leaf;
     cut_tokens(masked, &tokens);
-    uint64_t branch = pyro_hash_mix(logger_hash + tokens.count), key = leaf_key(templates, &tokens, branch);
+    uint64_t length = 2 * tokens.head + (tokens.head < tokens.count || pyro_slice_ends_with(masked, ":"));
+    uint64_t branch = pyro_hash_mix(logger_hash + length), key = leaf_key(templates, &tokens, branch);
     const uint64_t *leaf = pyro_map_get(&templates->leaves, key);
-    uint32_t found = search_leaf(templates, leaf ? *leaf : 0, &tokens, &last, &in_leaf);
-    if (found) {
-        merge(&templates->entries.items[found - 1], &tokens);
-        return found;
+    struct search search = search_leaf(templates, leaf ? *leaf : 0, &tokens);
+    if (search.best) {
+        merge(&templates->entries.items[search.best - 1], &tokens);
+        return search.best;
     }
     if (templates->entries.count - templates->other_count >= PYRO_TEMPLATES_MOST)
         return other(templates, level);
     struct entry *entry = add_entry(templates, &tokens, masked, logger);
     if (!entry)
         return 0;
-    entry->takes_all = in_leaf >= MOST_IN_LEAF;
+    entry->takes_similar = search.similar_count >= MOST_SIMILAR;
+    entry->takes_all = search.count >= MOST_IN_LEAF;
     for (size_t i = 1; entry->takes_all && i < tokens.count; i++)
         entry->hashes[i] = ANY;
-    found = (uint32_t)templates->entries.count;
-    return hang(templates, branch, key, last) ? found : 0;
+    uint32_t number = (uint32_t)templates->entries.count;
+    return hang(templates, branch, key, search.last) ? number : 0;
 }
 
 /* "Executor" of "org.apache.spark.executor.Executor": the patterns of a cluster's logs may differ. */
@@ -316,10 +379,10 @@ size_t pyro_templates_count(const struct pyro_templates *templates)
 /* The masked text with <*> for tokens that differ; as it was where none does. A null slice: no memory. */
 static struct pyro_slice make_text(struct pyro_templates *templates, const struct entry *entry)
 {
-    char text[PYRO_MASK_BYTES + PYRO_MASK_TOKENS * sizeof(PYRO_MASK)];
+    char text[PYRO_MASK_BYTES + (PYRO_MASK_TOKENS + 1) * sizeof(PYRO_MASK)];
     const char *p = entry->masked.ptr, *end = p + entry->masked.len;
     size_t len = 0;
-    for (size_t i = 0; i < entry->token_count; i++) {
+    for (size_t i = 0; i < (entry->tail_varies ? entry->head : entry->token_count); i++) {
         struct pyro_slice token = token_at(p, end, i);
         p = token.ptr + token.len + 1;
         if (entry->hashes[i] == ANY)
@@ -328,6 +391,10 @@ static struct pyro_slice make_text(struct pyro_templates *templates, const struc
             text[len++] = ' ';
         memcpy(text + len, token.ptr, token.len);
         len += token.len;
+    }
+    if (entry->tail_varies) {
+        memcpy(text + len, " " PYRO_MASK, sizeof(PYRO_MASK));
+        len += sizeof(PYRO_MASK);
     }
     return pyro_arena_copy(&templates->arena, (struct pyro_slice){text, len});
 }

@@ -1,10 +1,16 @@
 /* Templates of log messages: what is the same in all messages of one statement of a program, with <*> for what differs.
  *
- * A message is masked (mask.h) and cut into tokens at its spaces. A tree in the manner of Drain (He et al., 2017) finds
- * its template: the logger's name without its package, the number of tokens and the first token select at most 100
- * templates. Of these, the most similar one is taken, and tokens that differ become <*>. Similarity is the share of
- * tokens with letters that are equal; below 60 % the message is a template of its own. A hundred and first one in one
- * place takes all that fit no other. A masked text that was seen before gets its template without the tree.
+ * A message is masked (mask.h) and cut into tokens at its spaces. Words of the statement look like words: letters of
+ * which only the first may be a capital. Other tokens with letters are names, mostly values: MapOutputTracker, READY.
+ * What follows a colon behind at least two words is free text, the tail; the head before it decides ("Pushed
+ * Filters:").
+ *
+ * A tree in the manner of Drain (He et al., 2017) finds the template. The logger's name without its package, the number
+ * of the head's tokens and the first token, if it is a word, select at most 100 templates. Of these, the one with the
+ * most equal words is taken, if at least 60 % of the words are equal and no other word stands in the place of one.
+ * Tokens that differ become <*>; so does the tail, where its length differs. Otherwise the message is a template of its
+ * own. If 8 templates are alike but for some words, a ninth one takes all that are; if a place has 100, another one
+ * takes all that fit no other. A masked text that was seen before gets its template without the tree.
  *
  * At most 20,000 templates; messages that would need more count for one template per level, with the text <*>. Memory
  * is bounded (about 20 MB at most), time linear. The same records in the same order give the same templates. Texts with

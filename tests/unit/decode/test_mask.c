@@ -42,7 +42,7 @@ static void test_messages_of_spark(void **state)
         {"Submitting 3 missing tasks from ResultStage 2 (MapPartitionsRDD[5] at collect at job.py:12) (first 15 tasks "
          "are "
          "for partitions Vector(0, 1, 2))",
-         "Submitting <*> missing tasks from ResultStage <*> (MapPartitionsRDD[<*>] at collect at <*>) (first <*> tasks "
+         "Submitting <*> missing tasks from ResultStage <*> (MapPartitionsRDD[<*>] at <*>) (first <*> tasks "
          "are "
          "for partitions Vector(<*>))"},
         {"Missing parents: List()", "Missing parents: List(<*>)"},
@@ -92,6 +92,8 @@ static void test_paths_and_names(void **state)
         {"BlockManager@abcdef, user@host", "<*>"},
         {"log4j and s3a stay, org.apache.log4j.Logger too", "log4j and s3a stay, org.apache.log4j.Logger too"},
         {"host1 and thread-7 do not", "<*> and <*> do not"},
+        {"Starting job: collect at /home/me/job.py:12", "Starting job: <*>"},
+        {"(start at Native.java:0), at 12:30, stop at 5:00", "(<*>), at <*>, stop at <*>"},
         {"class org.apache.spark.executor.Executor", "class org.apache.spark.executor.Executor"},
         {"`table` of \"a b\" isn't 'x'", "<*> of <*> isn't <*>"},
         {"an \"open one", "an \"open one"},
