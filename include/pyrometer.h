@@ -766,6 +766,55 @@ PYRO_API enum pyro_status pyro_decoder_snapshot(pyro_decoder *decoder, pyro_app 
 PYRO_API enum pyro_status pyro_decoder_finish(pyro_decoder *decoder, pyro_app **ret, struct pyro_error *error);
 PYRO_API void pyro_decoder_free(pyro_decoder *decoder);
 
+/* ---- Text logs --------------------------------------------------------------------------------------------------- */
+
+/* What drivers and executors write for people: log4j's lines, Spark 4's JSON lines, tracebacks of Python
+ * (docs/logs.md). Nothing of it is interpreted beyond that, and secrets are hidden in every output. */
+struct pyro_logs_options {
+    size_t size; /* sizeof(struct pyro_logs_options) */
+    /* Only records of this level ("warn") and worse ones, not before and not after these times ("2024-03-01T10:15:00",
+     * with a zone or in that of utc_offset_s), of this executor ("driver", "3"), of this stage ("3"), and that this
+     * regular expression (PCRE2) finds something in. NULL: all. For pyro_logs_timeline() executor and stage choose
+     * tasks. */
+    const char *level, *since, *until, *executor, *stage, *grep;
+    const char *pattern;  /* of log4j ("%d{HH:mm:ss} %p %c: %m%n"), tried before the ones that are known; NULL: none */
+    int64_t utc_offset_s; /* of times without a zone, if has_zone; else they count as UTC, and a note says so */
+    int has_zone;
+    size_t limit;   /* rows of the result; 0: 20 for pyro_logs_top() and for errors as text, else all; SIZE_MAX: all */
+    int exact;      /* pyro_logs_top(): 1: repeated lines word by word, as phil_stopwatch's get_top_log_chunks() finds
+                     * them, whose level `level` is then; no other filter applies */
+    const char *by; /* pyro_logs_top(): for each "container" or "stage"; NULL: for all together */
+    int unlimited;  /* as in pyro_load_options */
+    enum pyro_redaction redaction;
+    const struct pyro_report_options *report; /* of text: color, width, utc_offset_s, details; NULL: defaults */
+    /* Called for each path that cannot be read, and for what is incomplete or assumed (path "": of all logs), before
+     * anything is written. NULL: nothing is. Documents say the same. */
+    void (*note)(void *context, const char *path, const char *message);
+    void *note_context;
+};
+
+/* All three read the text logs at some paths: files, "-" (standard input), folders (8 levels deep, 100,000 files), zip
+ * archives; plain or compressed as event logs are; of YARN, EMR, a standalone cluster, Kubernetes, Databricks, or the
+ * output of `yarn logs`. Logs stream: memory does not grow with them. A damaged log is read up to its damage.
+ * PYRO_ERROR_INPUT: no path has a text log. Formats: text, json, csv. `options`: allocator and progress.
+ *
+ * What logs repeat: templates of messages and blocks of lines, by count x lines (pyrometer.chunks/1). */
+PYRO_API enum pyro_status pyro_logs_top(const char *const *paths, size_t path_count,
+                                        const struct pyro_logs_options *asked, enum pyro_format format,
+                                        const struct pyro_options *options, const struct pyro_writer *writer,
+                                        struct pyro_error *error);
+/* Errors and exceptions, each kind once, newest first (pyrometer.errors/1). Up to 10,000 kinds; others are counted. */
+PYRO_API enum pyro_status pyro_logs_errors(const char *const *paths, size_t path_count,
+                                           const struct pyro_logs_options *asked, enum pyro_format format,
+                                           const struct pyro_options *options, const struct pyro_writer *writer,
+                                           struct pyro_error *error);
+/* When applications, jobs, stages and tasks ran, and how many tasks at once (pyrometer.log_timeline/1). Up to 4,000,000
+ * tasks (80 bytes each). */
+PYRO_API enum pyro_status pyro_logs_timeline(const char *const *paths, size_t path_count,
+                                             const struct pyro_logs_options *asked, enum pyro_format format,
+                                             const struct pyro_options *options, const struct pyro_writer *writer,
+                                             struct pyro_error *error);
+
 /* ---- Logs that may be shared ------------------------------------------------------------------------------------- */
 
 struct pyro_export_counts {

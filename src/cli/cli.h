@@ -63,7 +63,8 @@ struct cli_verb_body {
     int (*run)(const struct cli_call *call); /* gives the exit status */
     size_t least, most;                      /* number of arguments */
     const struct cli_option *options;
-    const char *choices; /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL */
+    const char *choices;     /* of the first argument, for completions: words, or "@verbs", "@rules", "@files", or NULL;
+                              * words and then "@files": files follow the first argument */
     const char *description; /* paragraphs separated by blank lines */
     const struct cli_example *examples;
 };

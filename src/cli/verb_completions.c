@@ -6,7 +6,7 @@
 /* Writes every word of `choices`, which may name a table. */
 static void put_words(struct cli_output *output, const char *choices, const char *before, const char *after)
 {
-    if (choices == NULL || strcmp(choices, "@files") == 0)
+    if (choices == NULL)
         return;
     if (strcmp(choices, "@verbs") == 0) {
         for (size_t i = 0; i < cli_verb_count; i++)
@@ -20,7 +20,8 @@ static void put_words(struct cli_output *output, const char *choices, const char
     } else {
         for (size_t len; *choices != '\0'; choices += len, choices += strspn(choices, " ")) {
             len = strcspn(choices, " ");
-            cli_putf(output, "%s%.*s%s", before, (int)len, choices, after);
+            if (choices[0] != '@')
+                cli_putf(output, "%s%.*s%s", before, (int)len, choices, after);
         }
     }
 }
@@ -33,7 +34,13 @@ static void put_choices(struct cli_output *output, const struct cli_verb *verb, 
 
 static bool takes_files(const struct cli_verb *verb)
 {
-    return verb->body->choices != NULL && strcmp(verb->body->choices, "@files") == 0;
+    return verb->body->choices != NULL && strstr(verb->body->choices, "@files") != NULL;
+}
+
+/* Whether the first argument is a word although files follow. */
+static bool takes_word_first(const struct cli_verb *verb)
+{
+    return !takes_files(verb) || verb->body->choices[0] != '@';
 }
 
 /* Makes `text` safe inside single quotes of a shell. */
@@ -89,7 +96,7 @@ static void put_bash(struct cli_output *output)
     cli_puts(output, "    esac\n"
                      "    if [[ $word == -* ]]; then\n"
                      "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-                     "    elif [[ -n $files ]]; then\n"
+                     "    elif [[ -n $files && (-z $words || COMP_CWORD -gt 2) ]]; then\n"
                      "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
                      "    else\n"
                      "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
@@ -137,13 +144,13 @@ static void put_zsh(struct cli_output *output)
         cli_putf(output, "    %s)\n        _arguments \\\n", verb->name);
         for (const struct cli_option *option = verb->body->options; option->name != NULL; option++)
             put_zsh_option(output, option);
-        if (takes_files(verb)) {
-            cli_puts(output, "        '*:path:_files'\n");
-        } else {
+        if (takes_word_first(verb)) {
             cli_puts(output, "        '1:word:(");
             put_choices(output, verb, " ", "");
-            cli_puts(output, ")'\n");
+            cli_puts(output, takes_files(verb) ? ")' \\\n" : ")'\n");
         }
+        if (takes_files(verb))
+            cli_puts(output, "        '*:path:_files'\n");
         cli_puts(output, "        ;;\n");
     }
     cli_puts(output, "    esac\n}\nif [ \"$funcstack[1]\" = _pyrometer ]; then\n    _pyrometer \"$@\"\nelse\n"
@@ -173,13 +180,13 @@ static void put_fish(struct cli_output *output)
             cli_putf(output, " -d '%s'\n", option->argument != NULL ? option->argument : "");
         }
         cli_putf(output, "complete -c pyrometer -n '__fish_seen_subcommand_from %s'", verb->name);
-        if (takes_files(verb)) {
-            cli_puts(output, " -F\n");
-        } else {
+        cli_puts(output, takes_files(verb) ? " -F" : "");
+        if (takes_word_first(verb)) {
             cli_puts(output, " -a '");
             put_choices(output, verb, "", " ");
-            cli_puts(output, "'\n");
+            cli_puts(output, "'");
         }
+        cli_puts(output, "\n");
     }
 }
 

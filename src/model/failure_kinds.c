@@ -2,7 +2,15 @@
 
 #include "model/failure_text.h"
 
-enum { REMOVAL_TEXTS_MAX = 4 };
+enum { REMOVAL_TEXTS_MAX = 4, CAUSE_TEXTS_MAX = 16 };
+
+static const struct {
+    const char *name, *texts[CAUSE_TEXTS_MAX];
+} log_causes[] = {
+#define PYRO_LOG_CAUSE(name, ...) {name, {__VA_ARGS__}},
+#include "model/failure_kinds.def"
+#undef PYRO_LOG_CAUSE
+};
 
 enum pyro_failure_kind pyro_failure_kind(struct pyro_slice name, struct pyro_slice message)
 {
@@ -77,4 +85,18 @@ enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice me
     if (pyro_text_has(message, "direct buffer memory") || pyro_text_has(message, "direct memory"))
         return PYRO_SHORTAGE_DIRECT;
     return pyro_text_has(message, "native thread") ? PYRO_SHORTAGE_THREADS : PYRO_SHORTAGE_HEAP;
+}
+
+const char *pyro_log_cause(struct pyro_slice text)
+{
+    for (size_t row = 0; row < sizeof(log_causes) / sizeof(*log_causes); row++)
+        for (size_t i = 0; i < CAUSE_TEXTS_MAX && log_causes[row].texts[i]; i++)
+            if (pyro_slice_find(text, log_causes[row].texts[i]))
+                return log_causes[row].name;
+    return NULL;
+}
+
+const char *pyro_log_cause_name(size_t n)
+{
+    return n < sizeof(log_causes) / sizeof(*log_causes) ? log_causes[n].name : NULL;
 }

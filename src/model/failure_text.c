@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "base/hash.h"
+
 bool pyro_text_has(struct pyro_slice text, const char *word)
 {
     size_t n = strlen(word);
@@ -31,8 +33,7 @@ int pyro_exit_code(struct pyro_slice reason)
     return -1;
 }
 
-/* Takes the next line off the text; false at its end. */
-static bool next_line(struct pyro_slice *text, struct pyro_slice *line)
+bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *line)
 {
     if (!text->ptr || text->len == 0)
         return false;
@@ -79,7 +80,7 @@ struct pyro_slice pyro_telling_line(struct pyro_slice text)
 {
     struct pyro_slice told = PYRO_SLICE_NULL, line;
     bool traceback = text.ptr && pyro_slice_find(text, "Traceback (most recent call last)");
-    while (next_line(&text, &line)) {
+    while (pyro_next_line(&text, &line)) {
         if (line.len == 0 || line.ptr[0] == ' ' || line.ptr[0] == '\t' || pyro_slice_starts_with(line, "Traceback"))
             continue;
         told = line;
@@ -129,8 +130,26 @@ bool pyro_same_message(struct pyro_slice a, struct pyro_slice b)
     return end_a && end_b;
 }
 
-/* Length of the exception's name that the line begins with, or 0: "java.io.IOException: ...", "ValueError: ...". */
-static size_t name_length(struct pyro_slice line)
+uint64_t pyro_message_hash(struct pyro_slice message)
+{
+    uint64_t hash = 0;
+    size_t used = 0; /* of what is hashed, so that long ids do not move the cut */
+    for (size_t i = 0; i < message.len && used < PYRO_CAUSE_BYTES;) {
+        struct pyro_slice part = {message.ptr + i, 1};
+        if (is_word(*part.ptr)) {
+            size_t begin = i;
+            bool any = take_word(message, &i);
+            part = any ? PYRO_SLICE_LITERAL("#") : (struct pyro_slice){part.ptr, i - begin};
+        } else {
+            i++;
+        }
+        used += part.len;
+        hash = pyro_hash_mix(hash ^ pyro_hash_slice(part));
+    }
+    return hash;
+}
+
+size_t pyro_exception_name_length(struct pyro_slice line)
 {
     size_t n = 0;
     bool dotted = false;
@@ -145,8 +164,7 @@ static size_t name_length(struct pyro_slice line)
     return n > 0 && ends && (called || (dotted && n < line.len)) && !isdigit((unsigned char)line.ptr[0]) ? n : 0;
 }
 
-/* Code of Spark, of the languages and of what they stand on. */
-static bool is_library_frame(struct pyro_slice frame)
+bool pyro_is_library_frame(struct pyro_slice frame)
 {
     static const char *const packages[] = {"java.",       "javax.",      "jdk.",         "sun.",     "scala.",
                                            "kotlin.",     "py4j.",       "io.netty",     "com.sun.", "com.fasterxml.",
@@ -161,9 +179,7 @@ static bool is_library_frame(struct pyro_slice frame)
     return false;
 }
 
-/* '  File "/app/load.py", line 12, in parse': "load.py", the number and the function; null for Python's and Spark's
- * own files. */
-static struct pyro_slice python_frame(struct pyro_slice line)
+struct pyro_slice pyro_python_frame(struct pyro_slice line)
 {
     struct pyro_slice path = after(trim(line), "File \"");
     if (path.len == trim(line).len || pyro_slice_find(path, "/pyspark/") || pyro_slice_find(path, "pyspark.zip") ||
@@ -180,7 +196,7 @@ static struct pyro_slice python_frame(struct pyro_slice line)
 
 static void take_block(struct pyro_root_cause *cause, struct pyro_slice line)
 {
-    size_t n = name_length(line);
+    size_t n = pyro_exception_name_length(line);
     cause->name = n > 0 ? (struct pyro_slice){line.ptr, n} : PYRO_SLICE_NULL;
     cause->message = n > 0 ? trim(without(line, n < line.len ? n + 1 : n)) : trim(line);
     cause->frame = PYRO_SLICE_NULL;
@@ -191,15 +207,15 @@ static void take_block(struct pyro_root_cause *cause, struct pyro_slice line)
 static void take_python(struct pyro_root_cause *cause, struct pyro_slice text)
 {
     struct pyro_slice line;
-    while (next_line(&text, &line)) {
+    while (pyro_next_line(&text, &line)) {
         if (pyro_slice_starts_with(line, "\tat "))
             break;
         if (line.len == 0 || pyro_slice_starts_with(line, "Traceback") || pyro_slice_starts_with(line, "During"))
             continue;
-        struct pyro_slice frame = python_frame(line);
+        struct pyro_slice frame = pyro_python_frame(line);
         if (frame.ptr)
             cause->frame = frame;
-        size_t n = line.ptr[0] == ' ' || line.ptr[0] == '\t' ? 0 : name_length(line);
+        size_t n = line.ptr[0] == ' ' || line.ptr[0] == '\t' ? 0 : pyro_exception_name_length(line);
         if (n > 0) {
             cause->name = (struct pyro_slice){line.ptr, n};
             cause->message = trim(without(line, n < line.len ? n + 1 : n));
@@ -223,7 +239,7 @@ struct pyro_root_cause pyro_root_cause(struct pyro_slice text)
         return cause;
     }
     struct pyro_slice line;
-    for (bool first = true; next_line(&rest, &line);) {
+    for (bool first = true; pyro_next_line(&rest, &line);) {
         bool chained = pyro_slice_starts_with(line, "Caused by: ");
         if (chained)
             line = after(line, "Caused by: ");
@@ -236,7 +252,8 @@ struct pyro_root_cause pyro_root_cause(struct pyro_slice text)
             first = false;
             if (pyro_slice_find(line, "Traceback (most recent call last)"))
                 take_python(&cause, rest);
-        } else if (!cause.frame.ptr && pyro_slice_starts_with(line, "\tat ") && !is_library_frame(without(line, 4))) {
+        } else if (!cause.frame.ptr && pyro_slice_starts_with(line, "\tat ") &&
+                   !pyro_is_library_frame(without(line, 4))) {
             cause.frame = without(line, 4);
         }
     }

@@ -4,6 +4,7 @@
 #define PYRO_MODEL_FAILURE_TEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/slice.h"
 
@@ -33,11 +34,25 @@ struct pyro_slice pyro_telling_line(struct pyro_slice text);
 /* Numbers, addresses and ids aside: "record in partition 3" and "... 8" are one cause, and so are "Row@1f2a" and
  * "Row@77b0". */
 bool pyro_same_message(struct pyro_slice a, struct pyro_slice b);
+/* The same for many messages: two that are one have the same hash. Looks at about PYRO_CAUSE_BYTES of a message. */
+uint64_t pyro_message_hash(struct pyro_slice message);
 
 /* The text has `word`, in any case. */
 bool pyro_text_has(struct pyro_slice text, const char *word);
 /* The number that follows "exit" within a few words: "exited with code 137", "Exit status: 143.", "exit code is 1"; -1
  * without one. */
 int pyro_exit_code(struct pyro_slice reason);
+
+/* Pieces of such texts.
+ *
+ * Takes the next line off the text; false at its end. */
+bool pyro_next_line(struct pyro_slice *text, struct pyro_slice *ret);
+/* Length of the exception's name that a line begins with, or 0: "java.io.IOException: ...", "ValueError: ...". */
+size_t pyro_exception_name_length(struct pyro_slice line);
+/* A frame ("org.apache.spark.rdd.RDD.iterator(RDD.scala:1)") of Spark, of the languages and of what they stand on. */
+bool pyro_is_library_frame(struct pyro_slice frame);
+/* '  File "/app/load.py", line 12, in parse': 'load.py", line 12, in parse'; null for other lines, and for Python's and
+ * Spark's own files. */
+struct pyro_slice pyro_python_frame(struct pyro_slice line);
 
 #endif

@@ -20,7 +20,7 @@ struct pyro_log_file {
 
 /* Slices are borrowed until the consumer returns. */
 struct pyro_log_record {
-    int64_t time_ms; /* since 1970 UTC, PYRO_NONE without one */
+    int64_t time_ms; /* since 1970 UTC; without a header that of the record before it; PYRO_NONE: not known */
     int64_t place;   /* offset of the first byte in the decompressed file */
     uint64_t line;   /* number of its first line, from 1 */
     uint32_t lines;  /* how many lines it has */
