@@ -1,4 +1,4 @@
-"""Downloads what the tests need, so that no test waits for it: Spark's test logs, pyspark, schemas. ./dev runs it.
+"""Downloads what the tests need, so that no test waits for it: Spark's test logs, pyspark, pandas, schemas. ./dev runs it.
 
 What cannot be had is named, and left to the tests that need it: they are skipped with the reason.
 """
@@ -28,6 +28,7 @@ def main() -> None:
     with ThreadPoolExecutor() as pool:
         for version in spark.VERSIONS:
             pool.submit(attempt, spark.venv, version)
+        pool.submit(attempt, spark.arrow_packages)
         pool.submit(attempt, conftest.spark_tests)
         pool.submit(attempt, schemas.prepare)
 

@@ -27,6 +27,7 @@ Answer = Tuple[int, Dict[str, str], bytes]
 SPARK_3 = "3.5.6"
 SPARK_4 = "4.3.0"
 VERSIONS = (SPARK_3, SPARK_4)
+ARROW = ("numpy==1.26.4", "pandas==2.2.3", "pyarrow==18.1.0")
 STARTED = re.compile(r"Bound HistoryServer to 127\.0\.0\.1, and started at http://127\.0\.0\.1:([0-9]+)")
 READY = re.compile(r"^ready (http://127\.0\.0\.1:[0-9]+)$", re.M)
 SETTINGS = {
@@ -45,6 +46,22 @@ def venv(version: str = SPARK_3) -> Path:
         return spark_runs.make_venv(conftest.cache_folder().absolute(), version)
     except (OSError, subprocess.CalledProcessError) as error:
         raise Unavailable(f"pyspark {version} cannot be installed: {error}") from error
+
+
+@lru_cache(maxsize=None)
+def arrow_packages() -> Path:
+    """A folder for PYTHONPATH with the pandas and pyarrow that both versions can use."""
+    folder = conftest.cache_folder().absolute() / "pyrometer-arrow"
+    done = folder / "complete"
+    if not done.exists():
+        python = str(venv() / "bin" / "python")
+        command = [python, "-m", "pip", "install", "-q", "--target", str(folder), "--upgrade", *ARROW]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except subprocess.CalledProcessError as error:
+            raise Unavailable(f"{' '.join(ARROW)} cannot be installed: {error.stderr[-500:]!r}") from error
+        done.touch()
+    return folder
 
 
 def home(version: str = SPARK_3) -> Path:
