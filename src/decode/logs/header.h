@@ -22,8 +22,6 @@ struct pyro_log_header {
 bool pyro_log_header_read(struct pyro_slice line, struct pyro_log_header *ret);
 /* The level that a word names ("WARN", "WARNING"), PYRO_LEVEL_NONE without one. */
 enum pyro_log_level pyro_log_level_of(struct pyro_slice word);
-/* "WARN"; NULL for PYRO_LEVEL_NONE. */
-const char *pyro_log_level_name(enum pyro_log_level level);
 
 /* record_own.c: a pattern of log4j ("%d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n"). PYRO_ERROR_ARGUMENT: something in it is
  * not understood; the message says what. Immutable once made. */

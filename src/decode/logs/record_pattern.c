@@ -35,14 +35,6 @@ enum pyro_log_level pyro_log_level_of(struct pyro_slice word)
     return PYRO_LEVEL_NONE;
 }
 
-const char *pyro_log_level_name(enum pyro_log_level level)
-{
-    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
-        if (levels[i].level == level)
-            return levels[i].word;
-    return NULL;
-}
-
 static bool is_upper(char c)
 {
     return c >= 'A' && c <= 'Z';
