@@ -121,10 +121,24 @@ static unsigned bits(uint64_t set)
     return (unsigned)__builtin_popcountll(set);
 }
 
-/* The head ends with a colon behind at least two words; what follows is free text. Without such a colon it is all. */
+/* How much deeper in brackets a text is behind the token. */
+static int depth_change(struct pyro_slice token)
+{
+    int change = 0;
+    for (size_t i = 0; i < token.len; i++) {
+        char byte = token.ptr[i];
+        change += byte == '(' || byte == '[' || byte == '{';
+        change -= byte == ')' || byte == ']' || byte == '}';
+    }
+    return change;
+}
+
+/* The head ends with a colon outside brackets behind at least two words; what follows is free text. Without such a
+ * colon it is all. */
 static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
 {
     const char *p = masked.ptr, *end = p + masked.len;
+    int depth = 0;
     ret->count = ret->head = 0;
     ret->words = 0;
     while (p < end) {
@@ -132,7 +146,8 @@ static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
         ret->hashes[ret->count] = pyro_hash_slice(token) >> 1; /* never ANY */
         if (!ret->head) {
             ret->words |= (uint64_t)is_word(token) << ret->count;
-            if (token.len > 0 && token.ptr[token.len - 1] == ':' && bits(ret->words) >= 2)
+            depth += depth_change(token);
+            if (depth <= 0 && token.len > 0 && token.ptr[token.len - 1] == ':' && bits(ret->words) >= 2)
                 ret->head = ret->count + 1;
         }
         ret->count++;

@@ -2,8 +2,8 @@
  *
  * A message is masked (mask.h) and cut into tokens at its spaces. Words of the statement look like words: letters of
  * which only the first may be a capital. Other tokens with letters are names, mostly values: MapOutputTracker, READY.
- * What follows a colon behind at least two words is free text, the tail; the head before it decides ("Pushed
- * Filters:").
+ * What follows a colon outside brackets behind at least two words is free text, the tail; the head before it decides
+ * ("Pushed Filters:").
  *
  * A tree in the manner of Drain (He et al., 2017) finds the template. The logger's name without its package, the number
  * of the head's tokens and the first token, if it is a word, select at most 100 templates. Of these, the one with the

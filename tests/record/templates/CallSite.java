@@ -19,7 +19,8 @@ public final class CallSite extends LogEventPatternConverter {
         Set.of("logTrace", "logDebug", "logInfo", "logWarning", "logError", "logBasedOnLevel");
     private static final String[] PLUMBING = {
         "pyrometer.test.", "org.apache.logging.", "org.apache.log4j.", "org.slf4j.", "org.apache.commons.logging.",
-        "java.util.logging.", "org.sparkproject.jetty.util.log.", "org.apache.spark.internal.Logging"};
+        "java.util.logging.", "org.sparkproject.jetty.util.log.", "org.apache.spark.internal.Logging",
+        "org.apache.spark.internal.SparkLogger"};
 
     private CallSite() {
         super("CallSite", "site");

@@ -111,6 +111,8 @@ static void test_what_follows_a_colon_may_vary(void **state)
     assert_template(templates, id, 4, "Pushed Filters: <*>");
     assert_int_not_equal(take(templates, "Scan", "Pushed Filters"), id);
     assert_int_not_equal(take(templates, "Scan", "Other Filters: a then b"), id);
+    assert_int_not_equal(take(templates, "Scan", "All of it [of: 1] begins"),
+                         take(templates, "Scan", "All of it [of: 1] ends"));
     /* One word before the colon is the name of a part, not of a statement. */
     assert_int_not_equal(take(templates, "Scan", "Server: started"), take(templates, "Scan", "Server: stopped"));
 }
