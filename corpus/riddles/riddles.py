@@ -1,0 +1,46 @@
+"""The riddles: programs with one fault each, and what shows it. `jobs/NAME_repaired.py` is `jobs/NAME.py` without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SPARK_3, SPARK_4 = "3.5.6", "4.3.0"
+SIDES = ("faulty", "repaired")
+SPACY = ("spacy==3.8.7",)
+
+
+@dataclass(frozen=True)
+class Riddle:
+    """A program with a fault."""
+
+    name: str
+    rules: tuple[str, ...]  # one of them must be the first finding; none: no rule of event logs sees it
+    function: str = ""  # of Python: it has most samples, or writes most lines
+    waits: bool = False  # the fault is waiting, not work
+    version: str = SPARK_4
+    master: str = "local-cluster[2,1,1024]"
+    memory: str = "1g"
+    conf: dict[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()  # that its functions import
+    flight: bool = False  # with Java Flight Recorder on the executors
+
+    def script(self, side: str) -> str:
+        """Return the name of the program of a side."""
+        return self.name if side == "faulty" else f"{self.name}_{side}"
+
+
+RIDDLES = (
+    Riddle("straggler", ("straggler", "data-skew"), version=SPARK_3, flight=True),
+    Riddle(
+        "fatso",
+        ("executor-oom", "gc-pressure"),
+        master="local-cluster[2,2,512]",
+        memory="512m",
+        conf={"spark.executor.extraJavaOptions": "-XX:+UseSerialGC -Xmn3m"},
+        version=SPARK_3,
+        flight=True,
+    ),
+    Riddle("slacker", (), "ask_service", waits=True, master="local-cluster[2,2,1024]"),
+    Riddle("slacker_jvm", (), waits=True, master="local-cluster[2,2,1024]", version=SPARK_3, flight=True),
+    Riddle("heckler", (), "load", packages=SPACY),
+)

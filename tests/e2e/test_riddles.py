@@ -1,0 +1,123 @@
+"""The four riddles: the recorded runs show their faults, and the report names what it can see; repaired ones are silent."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+import zstandard
+from conftest import ROOT, run_on_log
+
+FOLDER = ROOT / "corpus" / "riddles"
+LOGS = Path(os.environ.get("PYROMETER_RIDDLES") or FOLDER / "logs")
+sys.path.insert(0, str(FOLDER))
+
+from riddles import RIDDLES, SIDES, Riddle  # noqa: E402
+
+WITH_FUNCTION = [riddle for riddle in RIDDLES if riddle.function]
+
+
+def named(riddle: Riddle) -> str:
+    return riddle.name
+
+
+def recorded(riddle: Riddle, side: str) -> Path:
+    folder = LOGS / riddle.name / side
+    if not folder.is_dir():
+        pytest.skip("the riddles are not recorded: python3 corpus/riddles/record.py")
+    return folder
+
+
+def text_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return zstandard.ZstdDecompressor().stream_reader(file).read().decode("utf-8", "replace")
+
+
+def event_log(folder: Path) -> Path:
+    (log,) = folder.glob("app-*.zst")
+    return log
+
+
+def loud_findings(folder: Path) -> List[Dict[str, Any]]:
+    """The findings above `low`."""
+    run = run_on_log(event_log(folder))
+    assert run.exit == 0, run.explain()
+    return [one for one in run.json["findings"] if one["severity"] != "low"]
+
+
+def describe(findings: List[Dict[str, Any]]) -> str:
+    return "\n".join(f"{one['severity']} {one['id']}: {one['cause']}" for one in findings) or "no findings"
+
+
+def tasks_of(folder: Path) -> List[Dict[str, Any]]:
+    lines = text_of(event_log(folder)).splitlines()
+    return [json.loads(line) for line in lines if line.startswith('{"Event":"SparkListenerTaskEnd"')]
+
+
+def samples(folder: Path) -> List[Dict[str, Any]]:
+    files = sorted((folder / "profiles").glob("*_stack.json.zst"))
+    return [json.loads(line) for file in files for line in text_of(file).splitlines()]
+
+
+@pytest.mark.parametrize("riddle", RIDDLES, ids=named)
+def test_every_riddle_has_its_programs_and_its_words(riddle: Riddle) -> None:
+    page = (ROOT / "docs" / "riddles.md").read_text(encoding="utf-8")
+    for side in SIDES:
+        path = FOLDER / "jobs" / f"{riddle.script(side)}.py"
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
+        assert path.name in page
+    for rule in riddle.rules:
+        assert f"`{rule}`" in page
+
+
+@pytest.mark.parametrize("riddle", [one for one in RIDDLES if one.rules], ids=named)
+def test_the_first_finding_is_the_fault(riddle: Riddle) -> None:
+    found = loud_findings(recorded(riddle, "faulty"))
+    assert found and found[0]["rule"] in riddle.rules, describe(found)
+
+
+@pytest.mark.parametrize("riddle", RIDDLES, ids=named)
+def test_a_repaired_program_is_silent(riddle: Riddle) -> None:
+    found = loud_findings(recorded(riddle, "repaired"))
+    assert not found, describe(found)
+
+
+@pytest.mark.parametrize("riddle", [one for one in RIDDLES if not one.rules], ids=named)
+def test_a_fault_of_a_function_is_no_fault_of_tasks(riddle: Riddle) -> None:
+    """What no event says: only profiles and logs see it."""
+    found = loud_findings(recorded(riddle, "faulty"))
+    assert not found, describe(found)
+
+
+@pytest.mark.parametrize("riddle", [one for one in RIDDLES if one.waits], ids=named)
+def test_tasks_that_wait_use_no_processor(riddle: Riddle) -> None:
+    metrics = [task["Task Metrics"] for task in tasks_of(recorded(riddle, "faulty"))]
+    run_ms = sum(one["Executor Run Time"] for one in metrics)
+    assert sum(one["Executor CPU Time"] for one in metrics) / 1e6 < 0.2 * run_ms
+
+
+@pytest.mark.parametrize("riddle", WITH_FUNCTION, ids=named)
+def test_the_profile_names_the_function(riddle: Riddle) -> None:
+    records = samples(recorded(riddle, "faulty"))
+    assert records
+    inside = [one for one in records if any(f":{riddle.function}:" in frame for frame in one["stacktrace"])]
+    count = sum(one["count"] for one in inside)
+    assert count > 0.7 * sum(one["count"] for one in records)
+    used = sum(one["cpuMillis"] for one in inside) / sum(one["count"] * one["intervalMillis"] for one in inside)
+    assert used < 0.2 if riddle.waits else used > 0.4
+    known = {task["Task Info"]["Task ID"] for task in tasks_of(recorded(riddle, "faulty"))}
+    assert {one["taskAttemptId"] for one in records} <= known
+
+
+def test_heckler_logs_a_line_for_each_text() -> None:
+    (riddle,) = (one for one in RIDDLES if one.name == "heckler")
+    lines = {
+        side: sum(text_of(path).count("Loaded the pipeline en") for path in recorded(riddle, side).glob("work/*/*/stderr.zst"))
+        for side in SIDES
+    }
+    assert lines["faulty"] == 480
+    assert 0 < lines["repaired"] <= 8
