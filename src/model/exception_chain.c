@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "model/failure_text.h"
 
-static const char TRACEBACK[] = "Traceback (most recent call last)";
+static const char TRACEBACK[] = "Traceback (most recent call last)", INNER[] = "most recent failure: ";
 
 enum { HASHED_FRAMES = 64, COLONS_MOST = 12, SEEN_FRAMES = 64 };
 
@@ -17,7 +17,9 @@ enum mode {
 struct reading {
     struct pyro_exception_chain *chain;
     enum mode mode;
-    size_t python;                 /* first item of the exceptions of Python that are being read */
+    bool in_python;
+    size_t python;                 /* then: the first of the exceptions of Python that are being read */
+    size_t inner;                  /* the exception inside the message of the one before it; 0: none */
     struct pyro_exception pending; /* frames of a traceback whose name is not there yet */
     uint64_t owner;                /* of frames: numbers of exceptions in the order of the text */
     uint64_t owners[PYRO_CHAIN_MOST];
@@ -59,9 +61,12 @@ static struct pyro_slice without_preface(struct pyro_slice line)
         if (pyro_slice_starts_with(line, prefaces[i]))
             return behind(line, strlen(prefaces[i]));
     if (pyro_slice_starts_with(line, "Exception in thread \"")) {
-        const char *quote = memmem(line.ptr + 21, line.len - 21, "\" ", 2);
-        if (quote)
-            return behind(line, (size_t)(quote - line.ptr) + 2);
+        struct pyro_slice rest = behind(line, 21);
+        for (const char *quote; (quote = memmem(rest.ptr, rest.len, "\" ", 2)) != NULL;) {
+            rest = behind(rest, (size_t)(quote - rest.ptr) + 2);
+            if (likely_name(rest) > 0)
+                return rest;
+        }
     }
     return line;
 }
@@ -97,7 +102,7 @@ static struct pyro_exception *last(struct reading *reading)
 static void end_python(struct reading *reading)
 {
     struct pyro_exception *items = reading->chain->items;
-    size_t a = reading->python, b = reading->chain->count;
+    size_t a = reading->python, b = reading->in_python ? reading->chain->count : 0;
     for (; a + 1 < b; a++, b--) {
         struct pyro_exception item = items[a];
         uint64_t owner = reading->owners[a];
@@ -106,13 +111,14 @@ static void end_python(struct reading *reading)
         items[b - 1] = item;
         reading->owners[b - 1] = owner;
     }
-    reading->python = reading->chain->count;
+    reading->in_python = false;
 }
 
 static void begin_python(struct reading *reading)
 {
-    if (reading->mode != MODE_TRACEBACK && reading->mode != MODE_AFTER_PYTHON)
+    if (!reading->in_python)
         reading->python = reading->chain->count;
+    reading->in_python = true;
     reading->mode = MODE_TRACEBACK;
     reading->pending = (struct pyro_exception){.name = PYRO_SLICE_NULL};
 }
@@ -149,14 +155,20 @@ static bool push_named(struct reading *reading, struct pyro_slice text, size_t n
     struct pyro_exception item = {.name = {text.ptr, name}};
     item.message = trimmed(behind(text, name > 0 && name < text.len ? name + 1 : name));
     const char *traceback = pyro_slice_find(item.message, TRACEBACK);
+    /* Of the exception inside of the message, which push_inner() takes. */
+    if (traceback && pyro_slice_find(item.message, INNER))
+        traceback = NULL;
     if (traceback)
         item.message.len = (size_t)(traceback - item.message.ptr);
-    const struct pyro_exception *before = last(reading);
-    /* The driver repeats the exception of a task as the cause of its own. */
-    bool repeated = before && pyro_slice_eq(before->name, item.name) && pyro_slice_eq(before->message, item.message);
-    if (!repeated)
-        push(reading, item);
-    reading->mode = repeated ? MODE_OTHER_FRAMES : MODE_JAVA;
+    /* The driver repeats the exception of a task, which was in its message, as the cause of its own. */
+    struct pyro_exception_chain *chain = reading->chain;
+    const struct pyro_exception *before = reading->inner < chain->count ? &chain->items[reading->inner] : NULL;
+    if (reading->inner > 0 && before && pyro_slice_eq(before->name, item.name) &&
+        pyro_slice_eq(before->message, item.message))
+        chain->count = reading->inner;
+    reading->inner = 0;
+    push(reading, item);
+    reading->mode = MODE_JAVA;
     if (traceback)
         begin_python(reading);
     return true;
@@ -185,13 +197,14 @@ static bool push_first(struct reading *reading, struct pyro_slice line)
 static void push_inner(struct reading *reading)
 {
     const struct pyro_exception *item = last(reading);
-    const char *at = item ? pyro_slice_find(item->message, "most recent failure: ") : NULL;
-    if (at) {
-        struct pyro_slice rest = behind(item->message, (size_t)(at - item->message.ptr));
-        const char *close = pyro_slice_find(rest, "): ");
-        if (close)
-            push_first(reading, behind(rest, (size_t)(close - rest.ptr) + 3));
-    }
+    const char *at = item ? pyro_slice_find(item->message, INNER) : NULL;
+    if (!at)
+        return;
+    struct pyro_slice rest = behind(item->message, (size_t)(at - item->message.ptr));
+    const char *close = pyro_slice_find(rest, "): ");
+    size_t place = reading->chain->count;
+    if (close && push_first(reading, behind(rest, (size_t)(close - rest.ptr) + 3)))
+        reading->inner = place;
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -290,7 +303,7 @@ static void read_line(struct reading *reading, struct pyro_slice line, bool afte
     }
 }
 
-/* The frames of the innermost exception that has any of the user's. */
+/* The frames of the innermost exception that has any of the user's, innermost first: Python writes its own last. */
 static void choose_frames(struct reading *reading)
 {
     struct pyro_exception_chain *chain = reading->chain;
@@ -298,6 +311,13 @@ static void choose_frames(struct reading *reading)
         for (size_t k = 0; k < reading->frame_count && chain->frame_count < PYRO_CHAIN_FRAMES; k++)
             if (reading->frames[k].owner == reading->owners[i])
                 chain->frames[chain->frame_count++] = reading->frames[k];
+    if (chain->frame_count == 0 || !pyro_split_frame(chain->frames[0].text).rest.ptr)
+        return;
+    for (size_t a = 0, b = chain->frame_count - 1; a < b; a++, b--) {
+        struct pyro_user_frame frame = chain->frames[a];
+        chain->frames[a] = chain->frames[b];
+        chain->frames[b] = frame;
+    }
 }
 
 static uint64_t hash_of(const struct pyro_exception_chain *chain)

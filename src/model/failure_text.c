@@ -171,7 +171,8 @@ bool pyro_is_library_frame(struct pyro_slice frame)
                                            "org.apache.", "com.google.", "org.codehaus."};
     const char *slash = frame.ptr ? memchr(frame.ptr, '/', frame.len) : NULL; /* "java.base/java.lang..." */
     const char *open = frame.ptr ? memchr(frame.ptr, '(', frame.len) : NULL;
-    if (slash && open && slash < open)
+    const char *dollar = frame.ptr ? memchr(frame.ptr, '$', frame.len) : NULL; /* "...Plan$$Lambda$17/0x0001.apply(" */
+    if (slash && open && slash < open && !(dollar && dollar < slash))
         frame = without(frame, (size_t)(slash - frame.ptr) + 1);
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
         if (pyro_slice_starts_with(frame, packages[i]))

@@ -226,8 +226,8 @@ def test_a_torn_file_is_read_as_far_as_it_goes(pyrometer: Command) -> None:
     packed = gzip.compress(lines.encode())
     (pyrometer.folder / "torn.gz").write_bytes(packed[: len(packed) // 2])
     made = document(pyrometer, "errors", "torn.gz")
-    (error,) = made["errors"]
-    assert 100 < error["count"] < 3000
+    count = sum(error["count"] for error in made["errors"])
+    assert 100 < count < 3000 and len(made["errors"]) <= 2  # the last line may be cut as well
     assert any(note["path"] == "torn.gz" and "damage" in note["text"] for note in made["notes"])
 
 
@@ -292,8 +292,8 @@ def test_folders(pyrometer: Command) -> None:
     (pyrometer.folder / "a" / "link.log").symlink_to(pyrometer.folder / "outside.log")
     (pyrometer.folder / "a" / "loop").symlink_to(pyrometer.folder / "a")
     made = document(pyrometer, "errors", "a")
-    assert sorted(error["logger"] for error in made["errors"]) == [f"A{level}" for level in range(9)]
-    assert made["files"] == 9 and made["unreadable"] == []
+    assert sorted(error["logger"] for error in made["errors"]) == [f"A{level}" for level in range(8)]
+    assert made["files"] == 8 and made["unreadable"] == []
     assert document(pyrometer, "errors", "a", "a/stderr")["errors"] == made["errors"]  # each file once
 
 

@@ -80,7 +80,7 @@ def records(text: str) -> Iterator[Record]:
 
 def goes_on(line: str) -> bool:
     """Whether an exception goes on behind an empty line."""
-    words = ("Caused by:", *CHAINS, "Driver stacktrace:", "JVM stacktrace:", ": ", " ", "\t")
+    words = ("Caused by:", *CHAINS, "Driver stacktrace:", "JVM stacktrace:", "Traceback", ": ", " ", "\t")
     return line == "" or line.startswith(words) or re.match(rf"{NAME}(:|$)", line) is not None
 
 
@@ -88,7 +88,7 @@ def chain(lines: list[str]) -> list[tuple[str, str]]:
     """(class, message) of an exception and its causes, outermost first."""
     items: list[tuple[str, str]] = []
     python: list[tuple[str, str]] = []
-    state = "java"
+    state, repeated = "java", 0
     for line in lines:
         cause = line.startswith("Caused by: ")
         if line.startswith("Traceback (most recent call last)"):
@@ -117,23 +117,23 @@ def chain(lines: list[str]) -> list[tuple[str, str]]:
         else:
             continue
         state = "java"
-        if "Traceback (most recent call last)" in item[1]:
-            item = (item[0], item[1].split("Traceback (most recent call last)")[0])
-            state = "traceback"
-        if items and items[-1] == item:
-            continue
-        items.append(item)
         inner = re.search(r"most recent failure: .*?\): (.*)$", item[1])
-        if inner:
-            found = re.match(rf"({NAME})(?:: ?(.*))?$", inner[1])
-            lost = re.match(r"(ExecutorLostFailure) \(.*?Reason: (.*)$", inner[1])
-            if lost:
-                items.append((lost[1], lost[2].strip()))
-            elif found:
-                rest = (found[2] or "").strip()
-                if "Traceback (most recent call last)" in rest:
-                    rest, state = "", "traceback"
-                items.append((found[1], rest))
+        if "Traceback (most recent call last)" in item[1]:
+            state = state if inner else "traceback"
+            item = (item[0], item[1].split("Traceback (most recent call last)")[0].strip())
+        if repeated and cause and items[repeated : repeated + 1] == [item]:
+            del items[repeated:]  # the driver repeats the exception of a task, which was in its message
+        repeated = 0
+        items.append(item)
+        found = re.match(rf"({NAME})(?:: ?(.*))?$", inner[1]) if inner else None
+        lost = re.match(r"(ExecutorLostFailure) \(.*?Reason: (.*)$", inner[1]) if inner else None
+        if found or lost:
+            name, rest = (lost or found).groups()  # type: ignore[union-attr]
+            rest = (rest or "").strip()
+            if "Traceback (most recent call last)" in rest:
+                rest, state = "", "traceback"
+            repeated = len(items)
+            items.append((name, rest))
     return items + list(reversed(python))
 
 

@@ -79,7 +79,6 @@ def record(cache: Path, workdir: Path, name: str) -> None:
     version, pattern, extra = RUNS[name]
     venv = sr.make_venv(cache, version)
     work = sr.spark_home(venv) / "work"
-    shutil.rmtree(work, ignore_errors=True)
     workdir.mkdir(parents=True, exist_ok=True)
     events = workdir / "events"
     run = sr.Run(name, HERE / "logs_job.py", "local-cluster[2,2,1024]", settings(workdir, pattern, extra))
@@ -87,10 +86,11 @@ def record(cache: Path, workdir: Path, name: str) -> None:
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
     keep(workdir / f"{name}.out", folder / "driver.log.gz")
-    for path in sorted(work.glob("app-*/*/std*")):
+    log = next(sr.logs_in(events))
+    for path in sorted(work.glob(f"{log.name}/*/std*")):
         keep(path, folder / "work" / path.relative_to(work).with_name(path.name + ".gz"))
-    sr.compress(next(sr.logs_in(events)), folder / "events.zst")
-    shutil.rmtree(work, ignore_errors=True)
+    sr.compress(log, folder / "events.zst")
+    shutil.rmtree(work / log.name)
     print(name, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), "bytes", flush=True)
 
 

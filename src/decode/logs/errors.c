@@ -45,17 +45,12 @@ struct pyro_log_errors {
     struct pyro_strbuf telling;
 };
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the errors of the logs");
-}
-
 enum pyro_status pyro_log_errors_new(const struct pyro_allocator *allocator, enum pyro_redaction redaction,
                                      struct pyro_log_errors **ret, struct pyro_error *error)
 {
     struct pyro_log_errors *errors = pyro_allocate(allocator, sizeof(*errors));
     if (!errors)
-        return no_memory(error);
+        return pyro_no_memory(error);
     *errors = (struct pyro_log_errors){.allocator = allocator};
     pyro_arena_init(&errors->arena, allocator);
     pyro_map_init(&errors->places, allocator);
@@ -63,7 +58,7 @@ enum pyro_status pyro_log_errors_new(const struct pyro_allocator *allocator, enu
     errors->pool = pyro_string_pool_new(allocator);
     if (!errors->pool) {
         pyro_log_errors_free(errors);
-        return no_memory(error);
+        return pyro_no_memory(error);
     }
     pyro_intake_init(&errors->intake, errors->pool, redaction, allocator);
     *ret = errors;
@@ -103,6 +98,17 @@ static struct pyro_slice first_line(struct pyro_slice text)
     return newline ? (struct pyro_slice){text.ptr, (size_t)(newline - text.ptr)} : text;
 }
 
+/* Numbers in messages do not count, except the one with which a process ended. */
+static uint64_t hash_exit_code(struct pyro_slice message)
+{
+    enum { WITHIN = 512 };
+    struct pyro_slice text = {message.ptr, message.len < WITHIN ? message.len : WITHIN};
+    if (!pyro_slice_find(text, "exit") && !pyro_slice_find(text, "Exit"))
+        return 0;
+    int code = pyro_exit_code(text);
+    return code < 0 ? 0 : pyro_hash_mix((uint64_t)code + 1);
+}
+
 /* False: it is none. */
 static bool identify(const struct pyro_log_record *record, struct pyro_exception_chain *chain, uint64_t *ret_hash)
 {
@@ -114,10 +120,11 @@ static bool identify(const struct pyro_log_record *record, struct pyro_exception
     if (!logged && !maybe)
         return false;
     if (pyro_exception_chain_read(record->message, chain)) {
-        *ret_hash = chain->hash;
+        *ret_hash = chain->hash ^ hash_exit_code(pyro_chain_root(chain)->message);
         return true;
     }
-    *ret_hash = pyro_hash_mix(pyro_hash_slice(record->logger) + pyro_message_hash(first_line(record->message)));
+    struct pyro_slice line = first_line(record->message);
+    *ret_hash = pyro_hash_mix(pyro_hash_slice(record->logger) + pyro_message_hash(line)) ^ hash_exit_code(line);
     return logged;
 }
 
@@ -232,12 +239,12 @@ enum pyro_status pyro_log_errors_take(void *context, const struct pyro_log_file 
         uint64_t *place = pyro_map_put(&errors->places, hash, NULL);
         struct entry *added = place ? pyro_vec_push(&errors->entries, errors->allocator) : NULL;
         if (!added)
-            return no_memory(error);
+            return pyro_no_memory(error);
         added->first_ms = added->last_ms = PYRO_NONE;
         *place = errors->entries.count;
         known = place;
     }
-    return add_record(errors, &errors->entries.items[*known - 1], file, record) ? PYRO_OK : no_memory(error);
+    return add_record(errors, &errors->entries.items[*known - 1], file, record) ? PYRO_OK : pyro_no_memory(error);
 }
 
 /* ---- Result ------------------------------------------------------------------------------------------------------ */
@@ -352,12 +359,12 @@ enum pyro_status pyro_log_errors_finish(struct pyro_log_errors *errors, const st
     size_t count = errors->entries.count;
     struct pyro_log_error *rows = pyro_arena_array(&errors->arena, count, sizeof(*rows));
     if (!rows)
-        return no_memory(error);
+        return pyro_no_memory(error);
     if (count > 0)
         qsort(errors->entries.items, count, sizeof(struct entry), compare_entries);
     for (size_t i = 0; i < count; i++)
         if (!settle(errors, &errors->entries.items[i], &rows[i]))
-            return no_memory(error);
+            return pyro_no_memory(error);
     *ret = rows;
     *ret_count = count;
     *ret_other = errors->other;

@@ -1,27 +1,19 @@
 #include "decode/logs/files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "source/http.h"
 #include "source/input.h"
 #include "source/names.h"
-
-struct folder {
-    struct pyro_slice path; /* NUL-terminated */
-    unsigned depth;
-};
+#include "source/walk.h"
 
 struct search {
     struct pyro_log_files *files;
     size_t argument;
-    struct pyro_slice root; /* the real path of the folder that was named; null: none */
-    PYRO_VEC(struct folder) folders;
+    bool folder; /* that was named, and not a file */
 };
 
 enum pyro_status pyro_log_files_refuse(struct pyro_log_files *files, struct pyro_slice path, struct pyro_slice reason)
@@ -33,26 +25,14 @@ enum pyro_status pyro_log_files_refuse(struct pyro_log_files *files, struct pyro
     return row->path.ptr && row->reason.ptr ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
 
-static enum pyro_status refuse_errno(struct pyro_log_files *files, struct pyro_slice path, const char *what, int number)
-{
-    const char *advice = number == ENOENT   ? ": check the path"
-                         : number == EACCES ? ": ask for read permission, or run as another user"
-                                            : "";
-    struct pyro_slice reason = pyro_arena_printf(&files->arena, "%s: %s%s", what, strerror(number), advice);
-    return reason.ptr ? pyro_log_files_refuse(files, path, reason) : PYRO_ERROR_MEMORY;
-}
-
-static enum pyro_status add(struct search *search, const struct pyro_log_part *part, struct pyro_slice path, bool named)
+static enum pyro_status add(struct search *search, const struct pyro_log_part *part, bool named)
 {
     struct pyro_log_files *files = search->files;
-    if (files->items.count >= PYRO_LOG_FILES_MOST) {
-        files->full = true;
-        return PYRO_OK;
-    }
     struct pyro_log_candidate *item = pyro_vec_push(&files->items, files->allocator);
     if (!item)
         return PYRO_ERROR_MEMORY;
-    *item = (struct pyro_log_candidate){.part = *part, .path = path, .argument = search->argument, .named = named};
+    *item = (struct pyro_log_candidate){
+        .part = *part, .path = pyro_part_name(part), .argument = search->argument, .named = named};
     return PYRO_OK;
 }
 
@@ -68,116 +48,68 @@ static bool is_archive(const char *path)
 }
 
 /* The source layer finds members of archives; what it makes of their names is not needed here. */
-static enum pyro_status add_archive(struct search *search, struct pyro_slice path)
+static enum pyro_status add_archive(struct search *search, const char *path)
 {
     struct pyro_log_files *files = search->files;
     struct pyro_log_list *list = pyro_vec_push(&files->archives, files->allocator);
     const struct pyro_known known = {.unlimited = files->unlimited};
     if (!list)
         return PYRO_ERROR_MEMORY;
-    PYRO_TRY(pyro_source_discover_again(&path.ptr, 1, &known, files->allocator, list, NULL));
+    PYRO_TRY(pyro_source_discover_again(&path, 1, &known, files->allocator, list, NULL));
     for (size_t i = 0; i < list->count; i++)
         for (size_t k = 0; k < list->logs[i].part_count; k++)
-            PYRO_TRY(add(search, &list->logs[i].parts[k], pyro_part_name(&list->logs[i].parts[k]), false));
+            PYRO_TRY(add(search, &list->logs[i].parts[k], false));
     for (size_t i = 0; i < list->unreadable_count && list->count == 0; i++)
         PYRO_TRY(pyro_log_files_refuse(files, list->unreadable[i].path, list->unreadable[i].message));
     return PYRO_OK;
 }
 
-static enum pyro_status add_file(struct search *search, struct pyro_slice path, const struct stat *status, bool named)
+/* The part's texts last until this returns. */
+static enum pyro_status take_file(void *context, struct pyro_slice folder, const struct pyro_log_part *part,
+                                  struct pyro_error *error)
 {
-    struct pyro_log_part part = {.path = path, .limit_option = PYRO_LIFT_LIMITS};
-    if (S_ISREG(status->st_mode) && is_archive(path.ptr))
-        return add_archive(search, path);
-    if (S_ISREG(status->st_mode) && !search->files->unlimited)
-        part.most_bytes = pyro_most_decompressed((uint64_t)status->st_size, 0);
-    return add(search, &part, path, named);
+    struct search *search = context;
+    struct pyro_log_files *files = search->files;
+    struct pyro_log_part kept = *part;
+    (void)folder;
+    (void)error;
+    if (is_archive(part->path.ptr))
+        return add_archive(search, part->path.ptr);
+    kept.path = pyro_arena_copy(&files->arena, part->path);
+    kept.inside = pyro_arena_copy(&files->arena, part->inside);
+    kept.most_bytes = files->unlimited ? 0 : part->most_bytes;
+    kept.limit_option = PYRO_LIFT_LIMITS;
+    return kept.path.ptr && !files->arena.failed ? add(search, &kept, !search->folder) : PYRO_ERROR_MEMORY;
 }
 
-/* Links to folders lead out of the place that was named, and so may links to files. */
-static bool leads_out(const struct search *search, struct pyro_slice path)
-{
-    char real[PATH_MAX];
-    return !realpath(path.ptr, real) || !pyro_path_is_inside(real, search->root);
-}
-
-static enum pyro_status take_entry(struct search *search, const struct folder *folder, struct pyro_slice path)
-{
-    struct stat status;
-    if (lstat(path.ptr, &status) != 0)
-        return errno == ENOENT ? PYRO_OK : refuse_errno(search->files, path, "cannot read", errno);
-    if (S_ISLNK(status.st_mode)) {
-        if (stat(path.ptr, &status) != 0 || !S_ISREG(status.st_mode) || leads_out(search, path))
-            return PYRO_OK;
-        return add_file(search, path, &status, false);
-    }
-    if (S_ISREG(status.st_mode))
-        return add_file(search, path, &status, false);
-    if (!S_ISDIR(status.st_mode) || folder->depth + 1 > PYRO_LOG_FOLDERS_DEEP)
-        return PYRO_OK;
-    struct folder *inner = pyro_vec_push(&search->folders, search->files->allocator);
-    if (!inner)
-        return PYRO_ERROR_MEMORY;
-    *inner = (struct folder){path, folder->depth + 1};
-    return PYRO_OK;
-}
-
-static enum pyro_status list_folder(struct search *search, struct folder folder)
+static enum pyro_status walk(struct search *search, const char *path)
 {
     struct pyro_log_files *files = search->files;
-    const char *separator = pyro_slice_ends_with(folder.path, "/") ? "" : "/";
-    DIR *stream = opendir(folder.path.ptr);
-    if (!stream)
-        return refuse_errno(files, folder.path, "cannot list this folder", errno);
-    enum pyro_status status = PYRO_OK;
-    const struct dirent *entry;
-    while (status == PYRO_OK && !files->full && (entry = readdir(stream)) != NULL) {
-        if (pyro_name_of(pyro_slice_from(entry->d_name)).kind == PYRO_NAME_IGNORED)
-            continue;
-        struct pyro_slice path = pyro_arena_printf(&files->arena, "%s%s%s", folder.path.ptr, separator, entry->d_name);
-        status = path.ptr ? take_entry(search, &folder, path) : PYRO_ERROR_MEMORY;
-    }
-    closedir(stream);
-    return status;
-}
-
-static enum pyro_status walk(struct search *search, struct pyro_slice path)
-{
-    char real[PATH_MAX];
-    if (!realpath(path.ptr, real))
-        return refuse_errno(search->files, path, "cannot open", errno);
-    search->root = pyro_arena_copy(&search->files->arena, pyro_slice_from(real));
-    struct folder *first = pyro_vec_push(&search->folders, search->files->allocator);
-    if (!search->root.ptr || !first)
-        return PYRO_ERROR_MEMORY;
-    *first = (struct folder){path, 0};
-    while (search->folders.count > 0)
-        PYRO_TRY(list_folder(search, search->folders.items[--search->folders.count]));
-    return PYRO_OK;
+    struct pyro_walk_result result = {0};
+    struct pyro_error error = {.size = sizeof(error)};
+    enum pyro_status status = pyro_walk(path, files->allocator, take_file, search, &result, &error);
+    files->too_many += result.too_many;
+    files->too_deep += result.too_deep;
+    files->refused += result.refused;
+    if (status != PYRO_ERROR_INPUT)
+        return status;
+    return pyro_log_files_refuse(files, pyro_slice_from(path), pyro_slice_from(error.message));
 }
 
 static enum pyro_status find_path(struct search *search, const char *text)
 {
     struct pyro_log_files *files = search->files;
-    struct pyro_slice path = pyro_arena_copy(&files->arena, pyro_slice_from(text));
     struct stat status;
-    if (!path.ptr)
-        return PYRO_ERROR_MEMORY;
-    if (pyro_slice_is(path, "-"))
-        return add(search, &(struct pyro_log_part){.path = path}, path, true);
     if (pyro_is_url(text))
-        return pyro_log_files_refuse(files, path, PYRO_SLICE_LITERAL("is an address: save the log to a file"));
-    if (stat(path.ptr, &status) != 0)
-        return refuse_errno(files, path, "cannot open", errno);
-    if (!S_ISDIR(status.st_mode))
-        return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)
-                   ? add_file(search, path, &status, true)
-                   : pyro_log_files_refuse(files, path,
-                                           PYRO_SLICE_LITERAL("is a device or socket: give a file or folder"));
-    while (path.len > 1 && path.ptr[path.len - 1] == '/')
-        path.len--;
-    path = pyro_arena_copy(&files->arena, path); /* so that it ends in NUL again */
-    return path.ptr ? walk(search, path) : PYRO_ERROR_MEMORY;
+        return pyro_log_files_refuse(files, pyro_slice_from(text),
+                                     PYRO_SLICE_LITERAL("is an address: save the log to a file"));
+    bool stream = strcmp(text, "-") == 0 || (stat(text, &status) == 0 && S_ISFIFO(status.st_mode));
+    if (stream) {
+        const struct pyro_log_part part = {.path = pyro_arena_copy(&files->arena, pyro_slice_from(text))};
+        return part.path.ptr ? add(search, &part, true) : PYRO_ERROR_MEMORY;
+    }
+    search->folder = stat(text, &status) == 0 && S_ISDIR(status.st_mode);
+    return walk(search, text);
 }
 
 static int compare(const void *a, const void *b)
@@ -217,13 +149,10 @@ enum pyro_status pyro_log_files_find(const char *const *paths, size_t count, boo
     *files = (struct pyro_log_files){.allocator = allocator, .unlimited = unlimited};
     pyro_arena_init(&files->arena, allocator);
     enum pyro_status status = PYRO_OK;
-    for (size_t i = 0; i < count && status == PYRO_OK; i++) {
-        struct search search = {.files = files, .argument = i};
-        status = find_path(&search, paths[i]);
-        pyro_vec_done(&search.folders, allocator);
-    }
+    for (size_t i = 0; i < count && status == PYRO_OK; i++)
+        status = find_path(&(struct search){.files = files, .argument = i}, paths[i]);
     sort(files);
-    return status == PYRO_OK ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the list of logs");
+    return status == PYRO_OK ? PYRO_OK : pyro_no_memory(error);
 }
 
 void pyro_log_files_done(struct pyro_log_files *files)

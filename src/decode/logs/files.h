@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "source/source.h"
 
-enum { PYRO_LOG_FOLDERS_DEEP = 8, PYRO_LOG_FILES_MOST = 100000 };
-
 struct pyro_log_candidate {
     struct pyro_log_part part;
     struct pyro_slice path; /* as the user sees it */
@@ -26,7 +24,7 @@ struct pyro_log_files {
     PYRO_VEC(struct pyro_log_problem) unreadable;
     PYRO_VEC(struct pyro_log_list) archives; /* whose members are among the items */
     bool unlimited;                          /* no limits of what compressed files may decompress to */
-    bool full;                               /* there were more files than PYRO_LOG_FILES_MOST */
+    uint64_t too_many, too_deep, refused;    /* as in struct pyro_walk_result */
 };
 
 /* Fails for want of memory only. `files` is released by pyro_log_files_done() in any case. */

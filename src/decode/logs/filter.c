@@ -32,7 +32,7 @@ enum pyro_status pyro_log_filter_grep(struct pyro_log_filter *filter, const char
     filter->found = pcre2_match_data_create(1, NULL);
     filter->limits = pcre2_match_context_create(NULL);
     if (no_memory || !filter->found || !filter->limits)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the regular expression");
+        return pyro_no_memory(error);
     if (!filter->pattern)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%s' is not a regular expression", expression);
     pcre2_set_match_limit(filter->limits, MATCH_LIMIT);

@@ -206,7 +206,7 @@ void pyro_log_file_look(struct pyro_log_file *file, struct pyro_slice head)
         file->host = word_behind((struct pyro_slice){id.ptr, (size_t)(head.ptr + head.len - id.ptr)}, " on host ");
     if (file->executor.ptr)
         return;
-    bool driver = pyro_slice_find(head, "Running Spark version") || pyro_slice_find(head, "Submitted application: ");
+    bool driver = pyro_slice_find(head, "Submitted application: ") != NULL;
     if (!id.ptr)
         id = word_behind(head, "--executor-id ");
     if (driver)

@@ -5,26 +5,22 @@
 
 #include "model/column.h"
 
-enum pyro_status pyro_line_no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the timeline of the logs");
-}
-
 enum pyro_status pyro_line_timeline_new(const struct pyro_allocator *allocator, enum pyro_redaction redaction,
                                         struct pyro_line_timeline **ret, struct pyro_error *error)
 {
     struct pyro_line_timeline *timeline = pyro_allocate(allocator, sizeof(*timeline));
     if (!timeline)
-        return pyro_line_no_memory(error);
+        return pyro_no_memory(error);
     *timeline = (struct pyro_line_timeline){.allocator = allocator, .current = -1};
     pyro_arena_init(&timeline->arena, allocator);
     pyro_map_init(&timeline->application_places, allocator);
     pyro_map_init(&timeline->job_places, allocator);
     pyro_map_init(&timeline->task_places, allocator);
+    pyro_map_init(&timeline->map_stages, allocator);
     timeline->pool = pyro_string_pool_new(allocator);
     if (!timeline->pool) {
         pyro_line_timeline_free(timeline);
-        return pyro_line_no_memory(error);
+        return pyro_no_memory(error);
     }
     pyro_intake_init(&timeline->intake, timeline->pool, redaction, allocator);
     *ret = timeline;
@@ -41,6 +37,7 @@ void pyro_line_timeline_free(struct pyro_line_timeline *timeline)
     pyro_map_done(&timeline->application_places);
     pyro_map_done(&timeline->job_places);
     pyro_map_done(&timeline->task_places);
+    pyro_map_done(&timeline->map_stages);
     if (timeline->pool) {
         pyro_intake_done(&timeline->intake);
         pyro_string_pool_release(timeline->pool);
@@ -184,7 +181,7 @@ enum pyro_status pyro_line_timeline_finish(struct pyro_line_timeline *timeline, 
     if (timeline->tasks.count > 0)
         qsort(timeline->tasks.items, timeline->tasks.count, sizeof(*timeline->tasks.items), compare_by_stage);
     if (!make_stages(timeline, ret) || !make_active(timeline, ret))
-        return pyro_line_no_memory(error);
+        return pyro_no_memory(error);
     if (timeline->tasks.count > 0)
         qsort(timeline->tasks.items, timeline->tasks.count, sizeof(*timeline->tasks.items), compare_tasks);
     if (timeline->jobs.count > 0)

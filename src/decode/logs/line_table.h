@@ -24,8 +24,8 @@ struct pyro_line_timeline {
     bool begun;                                                  /* a line of that file said that Spark starts */
     bool failed;                                                 /* no memory */
     uint64_t left_out;
+    uint64_t last_job;          /* row + 1 of the job whose lines follow; 0: none */
+    struct pyro_map map_stages; /* of jobs that compute a map stage only: hash of the stage -> row + 1 */
 };
-
-enum pyro_status pyro_line_no_memory(struct pyro_error *error);
 
 #endif

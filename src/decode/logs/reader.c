@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "decode/logs/layout.h"
 #include "model/column.h"
+#include "source/walk.h"
 
 enum {
     HEAD_BYTES = 64 << 10, /* what decides what a file is */
@@ -37,11 +38,6 @@ struct state {
     struct pyro_strbuf cri_line; /* with the padding that readers of JSON need */
 };
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for reading logs");
-}
-
 static enum pyro_status add_note(struct state *state, struct pyro_slice path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -52,12 +48,12 @@ static enum pyro_status add_note(struct state *state, struct pyro_slice path, co
         return PYRO_OK;
     struct pyro_log_problem *note = pyro_vec_push(&input->notes, input->files.allocator);
     if (!note)
-        return no_memory(state->error);
+        return pyro_no_memory(state->error);
     va_list arguments;
     va_start(arguments, format);
     *note = (struct pyro_log_problem){path, pyro_arena_vprintf(&input->files.arena, format, arguments)};
     va_end(arguments);
-    return note->reason.ptr ? PYRO_OK : no_memory(state->error);
+    return note->reason.ptr ? PYRO_OK : pyro_no_memory(state->error);
 }
 
 /* ---- Whose log it is --------------------------------------------------------------------------------------------- */
@@ -90,14 +86,14 @@ static enum pyro_status begin_part(struct state *state, struct pyro_log_file fil
         file.application = application_of(state, file.container);
     pyro_log_file_look(&file, head);
     if (!kept)
-        return no_memory(state->error);
+        return pyro_no_memory(state->error);
     kept->path = keep(state, file.path);
     kept->application = keep(state, file.application);
     kept->container = keep(state, file.container);
     kept->executor = keep(state, file.executor);
     kept->host = keep(state, file.host);
     if (!kept->path.ptr || state->input->files.arena.failed)
-        return no_memory(state->error);
+        return pyro_no_memory(state->error);
     state->assembler.file = kept;
     return PYRO_OK;
 }
@@ -165,14 +161,14 @@ static enum pyro_status take_cri(struct state *state, const struct pyro_cri_line
         pyro_strbuf_add(&partial->text, text.ptr, text.len < room ? text.len : room);
         partial->open = cri->partial;
         if (cri->partial)
-            return partial->text.failed ? no_memory(state->error) : PYRO_OK;
+            return partial->text.failed ? pyro_no_memory(state->error) : PYRO_OK;
         text = pyro_strbuf_slice(&partial->text);
     }
     struct pyro_strbuf *line = &state->cri_line;
     pyro_strbuf_clear(line);
     pyro_strbuf_add_slice(line, text);
     if (partial->text.failed || line->failed || !pyro_strbuf_reserve(line, PYRO_SCAN_PADDING))
-        return no_memory(state->error);
+        return pyro_no_memory(state->error);
     return take_text(state, pyro_strbuf_slice(line), place, cri->time_ms);
 }
 
@@ -346,7 +342,7 @@ static enum pyro_status refuse(struct state *state, struct pyro_slice path, cons
 {
     return pyro_log_files_refuse(&state->input->files, path, pyro_slice_from(reason)) == PYRO_OK
                ? PYRO_OK
-               : no_memory(state->error);
+               : pyro_no_memory(state->error);
 }
 
 static enum pyro_status read_file(struct state *state, const struct pyro_log_candidate *candidate)
@@ -421,11 +417,19 @@ static enum pyro_status note_counts(struct state *state)
 {
     const struct pyro_log_counts *counts = &state->input->counts;
     const struct pyro_log_filter *filter = state->reading->filter;
+    const struct pyro_log_files *files = &state->input->files;
     const struct pyro_slice all = PYRO_SLICE_NULL;
     if (counts->zone_assumed)
         PYRO_TRY(add_note(state, all, "times without a zone count as UTC: --tz says which zone they are in"));
-    if (state->input->files.full)
-        PYRO_TRY(add_note(state, all, "more than %d files: the others were not read", PYRO_LOG_FILES_MOST));
+    if (files->too_many)
+        PYRO_TRY(add_note(state, all, "files beyond the first %d were not read: %llu", PYRO_WALK_FILES,
+                          (unsigned long long)files->too_many));
+    if (files->too_deep)
+        PYRO_TRY(add_note(state, all, "folders more than %d levels deep were not read: %llu", PYRO_WALK_LEVELS,
+                          (unsigned long long)files->too_deep));
+    if (files->refused)
+        PYRO_TRY(add_note(state, all, "files and folders that cannot be opened or listed: %llu",
+                          (unsigned long long)files->refused));
     if (counts->cut_lines)
         PYRO_TRY(add_note(state, all, "lines longer than 1 MiB were cut: %llu", (unsigned long long)counts->cut_lines));
     if (counts->garbage_lines)
@@ -446,7 +450,7 @@ static enum pyro_status read_all(struct state *state)
 {
     state->buffer = pyro_allocate(state->input->files.allocator, BUFFER_BYTES + PYRO_SCAN_PADDING);
     if (!state->buffer)
-        return no_memory(state->error);
+        return pyro_no_memory(state->error);
     memset(state->buffer + BUFFER_BYTES, 0, PYRO_SCAN_PADDING);
     PYRO_TRY(read_files(state));
     PYRO_TRY(check_found(state));

@@ -262,7 +262,7 @@ enum pyro_status pyro_log_pattern_new(const char *text, const struct pyro_alloca
         return refuse(error, "is too long", pyro_slice_from(text));
     struct pyro_log_pattern *pattern = pyro_allocate(allocator, sizeof(*pattern));
     if (!pattern)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for the pattern");
+        return pyro_no_memory(error);
     *pattern = (struct pyro_log_pattern){.allocator = allocator};
     memcpy(pattern->text, text, len + 1);
     enum pyro_status status = compile(pattern, error);

@@ -111,11 +111,6 @@ static void note_end(struct pyro_log_assembler *assembler, struct pyro_slice lin
         assembler->last = line.ptr[line.len - 1];
 }
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for a record of a log");
-}
-
 /* Opens a record with this line. `header`: NULL without one. */
 static enum pyro_status open_record(struct pyro_log_assembler *assembler, struct pyro_slice line, int64_t place,
                                     uint64_t number, const struct pyro_log_header *header, int64_t prefix_ms,
@@ -143,7 +138,7 @@ static enum pyro_status open_record(struct pyro_log_assembler *assembler, struct
         pyro_strbuf_add_slice(&assembler->joined, line);
         assembler->begin = pyro_strbuf_slice(&assembler->joined).ptr;
         if (assembler->joined.failed)
-            return no_memory(error);
+            return pyro_no_memory(error);
     }
     note_end(assembler, line);
     return PYRO_OK;
@@ -159,7 +154,7 @@ static enum pyro_status extend_record(struct pyro_log_assembler *assembler, stru
         assembler->begin = assembler->joined.data;
         assembler->len = assembler->joined.len;
         if (assembler->joined.failed)
-            return no_memory(error);
+            return pyro_no_memory(error);
     } else {
         assembler->len = (size_t)(line.ptr + line.len - assembler->begin);
     }
@@ -242,7 +237,7 @@ enum pyro_status pyro_log_assembler_line(struct pyro_log_assembler *assembler, s
     if (json && pyro_log_json_read(&assembler->json, line, &header))
         return take_json(assembler, line, place, number, &header, time_ms, error);
     if (assembler->json.message.failed)
-        return no_memory(error);
+        return pyro_no_memory(error);
     if (!json && read_header(assembler, line, &header)) {
         PYRO_TRY(pyro_log_assembler_end(assembler, error));
         return open_record(assembler, line, place, number, &header, time_ms, error);

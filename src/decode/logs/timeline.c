@@ -196,32 +196,78 @@ static void read_task(struct pyro_line_timeline *timeline, const struct pyro_log
     }
 }
 
-/* "Got job 0 (collect at etl.py:3) with 8 output partitions", "Job 0 finished: collect at etl.py:3, took 1.2 s" */
+static void begin_job(struct pyro_line_timeline *timeline, int64_t id, bool map, struct pyro_slice rest,
+                      int64_t time_ms)
+{
+    struct pyro_line_job *job = job_of(timeline, id);
+    const char *with = pyro_slice_find(rest, ") with ");
+    timeline->last_job = job ? (uint64_t)(job - timeline->jobs.items) + 1 : 0;
+    if (!job)
+        return;
+    job->start_ms = time_ms;
+    job->map = map;
+    if (with && pyro_slice_starts_with(rest, " (")) {
+        job->name = pyro_intern_slice(timeline->pool, (struct pyro_slice){rest.ptr + 2, (size_t)(with - rest.ptr) - 2});
+        pyro_log_number_read(behind(rest, (size_t)(with - rest.ptr) + 7), &job->partitions);
+    }
+}
+
+/* "Got job 0 (collect at etl.py:3) with 8 output partitions", "Got map stage job 1 (...) ...", "Job 0 finished: collect
+ * at etl.py:3, took 1.2 s" */
 static void read_job(struct pyro_line_timeline *timeline, const struct pyro_log_record *record)
 {
     struct pyro_slice text = first_line(record->message);
-    bool got = pyro_slice_starts_with(text, "Got job ");
+    bool map = pyro_slice_starts_with(text, "Got map stage job ");
+    bool got = map || pyro_slice_starts_with(text, "Got job ");
     int64_t id;
-    struct pyro_slice rest = behind(text, got ? 8 : 4);
+    struct pyro_slice rest = behind(text, map ? 18 : got ? 8 : 4);
     size_t len = pyro_log_number_read(rest, &id);
     rest = behind(rest, len);
     bool failed = pyro_slice_starts_with(rest, " failed");
     if (len == 0 || (!got && !failed && !pyro_slice_starts_with(rest, " finished")))
         return;
-    struct pyro_line_job *job = job_of(timeline, id);
-    if (!job)
+    if (got) {
+        begin_job(timeline, id, map, rest, record->time_ms);
         return;
-    if (!got) {
+    }
+    struct pyro_line_job *job = job_of(timeline, id);
+    if (job) {
         job->end_ms = record->time_ms;
         job->status = failed ? PYRO_LINE_FAILED : PYRO_LINE_SUCCEEDED;
+    }
+}
+
+/* Behind "Got map stage job": "Final stage: ShuffleMapStage 3 (collect at etl.py:3)". */
+static void read_final_stage(struct pyro_line_timeline *timeline, struct pyro_slice text)
+{
+    static const char words[] = "Final stage: ShuffleMapStage ";
+    int64_t stage;
+    bool map = timeline->last_job && timeline->jobs.items[timeline->last_job - 1].map;
+    if (!map || !pyro_slice_starts_with(text, words) ||
+        pyro_log_number_read(behind(text, sizeof(words) - 1), &stage) == 0)
         return;
-    }
-    const char *with = pyro_slice_find(rest, ") with ");
-    job->start_ms = record->time_ms;
-    if (with && pyro_slice_starts_with(rest, " (")) {
-        job->name = pyro_intern_slice(timeline->pool, (struct pyro_slice){rest.ptr + 2, (size_t)(with - rest.ptr) - 2});
-        pyro_log_number_read(behind(rest, (size_t)(with - rest.ptr) + 7), &job->partitions);
-    }
+    uint64_t *place = pyro_map_put(&timeline->map_stages, key_of(timeline->current, stage), NULL);
+    timeline->failed |= !place;
+    if (place)
+        *place = timeline->last_job;
+}
+
+/* "ShuffleMapStage 3 (collect at etl.py:3) finished in 0.5 s", "... failed in 0.5 s due to ...": what such a job waits
+ * for. */
+static void read_map_stage(struct pyro_line_timeline *timeline, const struct pyro_log_record *record)
+{
+    static const char words[] = "ShuffleMapStage ";
+    struct pyro_slice text = first_line(record->message);
+    int64_t stage;
+    if (!pyro_slice_starts_with(text, words) || pyro_log_number_read(behind(text, sizeof(words) - 1), &stage) == 0)
+        return;
+    const uint64_t *place = pyro_map_get(&timeline->map_stages, key_of(timeline->current, stage));
+    bool finished = pyro_slice_find(text, ") finished in ") != NULL;
+    if (!place || (!finished && !pyro_slice_find(text, ") failed in ")))
+        return;
+    struct pyro_line_job *job = &timeline->jobs.items[*place - 1];
+    job->end_ms = record->time_ms;
+    job->status = finished ? PYRO_LINE_SUCCEEDED : PYRO_LINE_FAILED;
 }
 
 static bool read_name(struct pyro_line_timeline *timeline, struct pyro_line_application *application,
@@ -238,12 +284,14 @@ enum pyro_status pyro_line_timeline_take(void *context, const struct pyro_log_fi
                                          const struct pyro_log_record *record, struct pyro_error *error)
 {
     struct pyro_line_timeline *timeline = context;
-    bool begins = pyro_slice_starts_with(record->message, "Running Spark version ");
+    /* Masters and workers say the same of themselves. */
+    bool begins = pyro_slice_starts_with(record->message, "Running Spark version ") &&
+                  (!record->logger.ptr || pyro_slice_ends_with(record->logger, "SparkContext"));
     /* A file that two runs of the same name wrote to: their jobs begin with 0 again. */
     bool fresh = begins && timeline->file == file && timeline->begun;
     struct pyro_line_application *application = application_of(timeline, file, fresh);
     if (!application)
-        return pyro_line_no_memory(error);
+        return pyro_no_memory(error);
     timeline->begun = begins || (timeline->begun && timeline->begun_file == file);
     timeline->begun_file = file;
     widen(&application->start_ms, &application->end_ms, record->time_ms);
@@ -252,20 +300,24 @@ enum pyro_status pyro_line_timeline_take(void *context, const struct pyro_log_fi
     case 'S':
         ok = read_name(timeline, application, record);
         read_task(timeline, file, record);
+        read_map_stage(timeline, record);
+        break;
+    case 'F':
+        read_task(timeline, file, record);
+        read_final_stage(timeline, first_line(record->message));
         break;
     case 'R':
-    case 'F':
     case 'L':
     case 'E':
         read_task(timeline, file, record);
         break;
     case 'G':
     case 'J':
-        if (pyro_slice_starts_with(record->message, "Got job ") || pyro_slice_starts_with(record->message, "Job "))
+        if (pyro_slice_starts_with(record->message, "Got ") || pyro_slice_starts_with(record->message, "Job "))
             read_job(timeline, record);
         break;
     default:
         break;
     }
-    return ok && !timeline->failed && !pyro_intake_failed(&timeline->intake) ? PYRO_OK : pyro_line_no_memory(error);
+    return ok && !timeline->failed && !pyro_intake_failed(&timeline->intake) ? PYRO_OK : pyro_no_memory(error);
 }

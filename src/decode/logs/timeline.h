@@ -21,6 +21,7 @@ struct pyro_line_job {
     struct pyro_slice name; /* "collect at etl.py:3" */
     int64_t start_ms, end_ms;
     enum pyro_line_status status;
+    bool map; /* of adaptive execution: it computes a map stage only, and no line of its own says its end */
 };
 
 struct pyro_line_stage { /* an attempt: the hull of its tasks */

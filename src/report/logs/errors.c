@@ -3,7 +3,7 @@
 #include "report/logs/logs.h"
 #include "report/shared/humanize.h"
 
-enum { LINES_SHOWN = 12, VALUES_SHOWN = 6 };
+enum { LINES_SHOWN = 12, VALUES_SHOWN = 6, MESSAGE_SHOWN = 200 };
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
@@ -102,6 +102,10 @@ static void write_text_error(struct pyro_page *page, struct pyro_log_document *d
     if (error->root.ptr) {
         pyro_strbuf_add_text(line, "  ");
         pyro_strbuf_add_slice(line, error->root);
+        if (error->message.len > 0)
+            pyro_strbuf_add_text(line, ": ");
+        pyro_strbuf_add(line, error->message.ptr,
+                        error->message.len < MESSAGE_SHOWN ? error->message.len : MESSAGE_SHOWN);
     }
     pyro_page_wrap(page, error->level == PYRO_LEVEL_WARN ? PYRO_STYLE_WARN : PYRO_STYLE_BAD, "",
                    pyro_strbuf_slice(line));

@@ -141,6 +141,38 @@ static void java_inside_python(void **state)
     assert_slice(chain.frames[0].text, "com.acme.Divide.apply(Divide.scala:5)");
 }
 
+/* All of it at once: the driver's Python, its JVM, a worker's JVM and its Python, which the JVM repeats as the cause.
+ */
+static void python_inside_java_inside_python(void **state)
+{
+    (void)state;
+#define WORKER                                                                                                         \
+    "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"                                \
+    "  File \"/app/load.py\", line 9, in outer\n"                                                                      \
+    "  File \"/app/load.py\", line 12, in inner\n"                                                                     \
+    "ValueError: on\n"                                                                                                 \
+    "\n"                                                                                                               \
+    "The above exception was the direct cause of the following exception:\n"                                           \
+    "\n"                                                                                                               \
+    "Traceback (most recent call last):\n"                                                                             \
+    "RuntimeError: no price\n"                                                                                         \
+    "\n"                                                                                                               \
+    "\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1)\n"
+    struct pyro_exception_chain chain =
+        chain_of("Traceback (most recent call last):\n"
+                 "  File \"/app/main.py\", line 3, in <module>\n"
+                 "py4j.protocol.Py4JJavaError: An error occurred while calling o42.save.\n"
+                 ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 "
+                 "times, most recent failure: Lost task 0.3 in stage 1.0 (TID 6) (10.0.0.1 executor 1): " WORKER "\n"
+                 "Driver stacktrace:\n"
+                 "\tat org.apache.spark.scheduler.DAGScheduler.fail(DAGScheduler.scala:2844)\n"
+                 "Caused by: " WORKER);
+    assert_classes(&chain, "py4j.protocol.Py4JJavaError org.apache.spark.SparkException "
+                           "org.apache.spark.api.python.PythonException RuntimeError ValueError");
+    assert_int_equal(chain.frame_count, 2);
+    assert_slice(chain.frames[0].text, "load.py\", line 12, in inner");
+}
+
 static void ends_of_processes(void **state)
 {
     (void)state;
@@ -257,6 +289,7 @@ int main(void)
         cmocka_unit_test(python_tracebacks),
         cmocka_unit_test(python_inside_java),
         cmocka_unit_test(java_inside_python),
+        cmocka_unit_test(python_inside_java_inside_python),
         cmocka_unit_test(ends_of_processes),
         cmocka_unit_test(what_is_none),
         cmocka_unit_test(hashes),
