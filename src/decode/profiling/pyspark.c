@@ -20,19 +20,19 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
         pyro_json_take_int(json, &record->pid);
         break;
     case WORKER_TIME:
-        pyro_json_take_double(json, &record->time);
+        pyro_profile_take_number(json, &record->time);
         break;
     case WORKER_RSS:
-        pyro_json_take_double(json, &record->rss);
+        pyro_profile_take_number(json, &record->rss);
         break;
     case WORKER_VIRTUAL:
-        pyro_json_take_double(json, &record->virtual);
+        pyro_profile_take_number(json, &record->virtual);
         break;
     case WORKER_FAULTS:
-        pyro_json_take_double(json, &record->faults);
+        pyro_profile_take_number(json, &record->faults);
         break;
     case WORKER_CPU:
-        pyro_json_take_double(json, &record->cpu);
+        pyro_profile_take_number(json, &record->cpu);
         break;
     case WORKER_TASK:
         pyro_json_take_loose_int(json, &record->task);

@@ -20,6 +20,15 @@ struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, s
     return pyro_strbuf_slice(scratch);
 }
 
+void pyro_profile_take_number(struct pyro_json *json, double *value)
+{
+    struct pyro_slice text;
+    if (pyro_json_peek(json) == '"')
+        pyro_json_take_string(json, &text, NULL);
+    else
+        pyro_json_take_double(json, value);
+}
+
 int64_t pyro_profile_pid_of_name(struct pyro_slice name)
 {
     int64_t pid = 0;
@@ -38,10 +47,8 @@ static const struct {
     const char *key;
     take_record *take;
 } record_kinds[] = {
-    {"\"stacktrace\":", pyro_profile_stack_record},
-    {"\"heapMemoryTotalUsed\":", pyro_profile_memory_record},
-    {"\"pmem_rss\":", pyro_profile_worker_record},
-    {"\"self\":", pyro_profile_process_record},
+    {"\"stacktrace\":", pyro_profile_stack_record},     {"\"heapMemoryTotalUsed\":", pyro_profile_memory_record},
+    {"\"pmem_rss\":", pyro_profile_worker_record},      {"\"self\":", pyro_profile_process_record},
     {"\"agentVersion\":", pyro_profile_process_record},
 };
 

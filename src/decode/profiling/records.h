@@ -22,6 +22,8 @@ struct pyro_profile_records {
 
 /* A string as it reads; valid until the next record. Null stays null. */
 struct pyro_slice pyro_profile_take_text(struct pyro_profile_records *records, struct pyro_json *json);
+/* A number, or a text such as "NaN", which leaves *value as it is. */
+void pyro_profile_take_number(struct pyro_json *json, double *value);
 /* The number of "910@host", or PYRO_NONE. */
 int64_t pyro_profile_pid_of_name(struct pyro_slice name);
 

@@ -44,10 +44,10 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
     case STACK_START:
     case STACK_TIME:
     case STACK_EPOCH:
-        pyro_json_take_double(json, &record->start);
+        pyro_profile_take_number(json, &record->start);
         break;
     case STACK_END:
-        pyro_json_take_double(json, &record->end);
+        pyro_profile_take_number(json, &record->end);
         break;
     case STACK_COUNT:
         pyro_json_take_int(json, &record->count);
@@ -108,8 +108,7 @@ static int32_t add_frames(struct pyro_profile_records *records, struct pyro_slic
     for (size_t i = count; i-- > 0 && !records->no_memory;) {
         pyro_strbuf_clear(&text);
         pyro_text_decode(&text, records->frames.items[i], NULL);
-        int32_t frame =
-            text.failed ? -1 : pyro_profile_frame_row(reading, pyro_strbuf_slice(&text), language);
+        int32_t frame = text.failed ? -1 : pyro_profile_frame_row(reading, pyro_strbuf_slice(&text), language);
         stack = frame < 0 ? -1 : pyro_tracks_add_stack(reading->tracks, stack, frame);
         records->no_memory = stack < 0;
     }
@@ -151,11 +150,11 @@ static bool stack_of(struct pyro_profile_records *records, struct pyro_slice arr
 
 static enum pyro_thread_state state_of(struct pyro_slice state)
 {
+    if (!state.ptr)
+        return PYRO_STATE_UNKNOWN;
     if (pyro_slice_is(state, "RUNNABLE"))
         return PYRO_STATE_RUNNING;
-    if (pyro_slice_is(state, "BLOCKED"))
-        return PYRO_STATE_BLOCKED;
-    return state.ptr ? PYRO_STATE_WAITING : PYRO_STATE_UNKNOWN;
+    return pyro_slice_is(state, "BLOCKED") ? PYRO_STATE_BLOCKED : PYRO_STATE_WAITING;
 }
 
 /* The executor's own thread keeps the name of its last task while it is idle: only inside of a task's run() it is at
@@ -178,7 +177,9 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
         .host = record->host,
         .executor = record->executor,
         .pid = record->pid != PYRO_NONE ? record->pid : pyro_profile_pid_of_name(record->name),
-        .role = !java ? "python-worker" : pyro_slice_is(record->role, "driver") ? "driver" : "jvm",
+        .role = !java                                                       ? "python-worker"
+                : record->role.ptr && pyro_slice_is(record->role, "driver") ? "driver"
+                                                                            : "jvm",
     };
     int32_t thread = java ? pyro_profile_thread_row(reading, &process, record->thread, PYRO_NONE)
                           : pyro_profile_process_row(reading, &process);

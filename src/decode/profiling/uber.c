@@ -1,5 +1,5 @@
-/* Uber's JVM profiler: records CpuAndMemory, IO and ProcessInfo. Names of pools and collectors are the JVM's own, so that
- * any collector will do. */
+/* Uber's JVM profiler: records CpuAndMemory, IO and ProcessInfo. Names of pools and collectors are the JVM's own, so
+ * that any collector will do. */
 #include "decode/profiling/records.h"
 
 enum { MEASURES_MAX = 128 };
@@ -30,8 +30,8 @@ static void add_measure(struct measures *measures, enum pyro_profile_series seri
 static void take_measure(struct pyro_json *json, struct measures *measures, enum pyro_profile_series series)
 {
     double value = PYRO_PROFILE_NO_NUMBER;
-    if (pyro_json_take_double(json, &value))
-        add_measure(measures, series, PYRO_SLICE_NULL, value);
+    pyro_profile_take_number(json, &value);
+    add_measure(measures, series, PYRO_SLICE_NULL, value);
 }
 
 static void write_measures(struct pyro_profile_records *records, struct pyro_json *json,
@@ -71,8 +71,8 @@ PYRO_JSON_KEYS(part_keys, (PART_NAME, "name"), (PART_TIME, "collectionTime"), (P
                (PART_USED, "usageUsed"), (PART_COMMITTED, "usageCommitted"), (PART_BUFFER, "memoryUsed"));
 
 static const enum pyro_profile_series part_series[part_keys_count] = {
-    [PART_TIME] = PYRO_PROFILE_GC_TIME,           [PART_COUNT] = PYRO_PROFILE_GC_COUNT,
-    [PART_USED] = PYRO_PROFILE_POOL_USED,         [PART_COMMITTED] = PYRO_PROFILE_POOL_COMMITTED,
+    [PART_TIME] = PYRO_PROFILE_GC_TIME,       [PART_COUNT] = PYRO_PROFILE_GC_COUNT,
+    [PART_USED] = PYRO_PROFILE_POOL_USED,     [PART_COMMITTED] = PYRO_PROFILE_POOL_COMMITTED,
     [PART_BUFFER] = PYRO_PROFILE_BUFFER_USED,
 };
 
@@ -97,7 +97,7 @@ static void take_parts(struct pyro_json *json, struct measures *measures)
             if (key == PART_NAME)
                 pyro_json_take_string(json, &name, NULL);
             else if (key >= 0)
-                pyro_json_take_double(json, &values[key]);
+                pyro_profile_take_number(json, &values[key]);
             else
                 pyro_json_skip(json);
         }
@@ -138,7 +138,7 @@ static void take_memory_member(struct pyro_profile_records *records, struct pyro
         }
     }
     if (key == MEMORY_TIME)
-        pyro_json_take_double(json, &measures->time);
+        pyro_profile_take_number(json, &measures->time);
     else if (key == MEMORY_NAME)
         measures->name = pyro_profile_take_text(records, json);
     else if (key == MEMORY_HOST)
@@ -200,7 +200,7 @@ void pyro_profile_process_record(struct pyro_profile_records *records, struct py
         return;
     for (int key; (key = PYRO_JSON_NEXT(json, &object, process_keys)) != PYRO_JSON_END;) {
         if (key == PROCESS_TIME)
-            pyro_json_take_double(json, &measures.time);
+            pyro_profile_take_number(json, &measures.time);
         else if (key == PROCESS_NAME)
             measures.name = pyro_profile_take_text(records, json);
         else if (key == PROCESS_HOST)

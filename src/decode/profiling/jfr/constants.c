@@ -81,12 +81,11 @@ bool pyro_jfr_constant(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value
     const struct pyro_jfr_type *type = &chunk->types->types.items[reference->type];
     const uint64_t *place = pyro_map_get(&type->constants, (uint64_t)reference->number);
     if (!place) {
-        chunk->reading->facts->unknown += reference->number != 0; /* 0 is null */
+        chunk->reading->facts->unknown += reference->number != 0; /* 0 may be null */
         return false;
     }
-    struct pyro_jfr_cursor cursor = {.at = chunk->data + (*place - 1),
-                                     .end = chunk->data + chunk->len,
-                                     .compressed = chunk->compressed};
+    struct pyro_jfr_cursor cursor = {
+        .at = chunk->data + (*place - 1), .end = chunk->data + chunk->len, .compressed = chunk->compressed};
     return pyro_jfr_run(program, &cursor, values, each, context);
 }
 
@@ -177,20 +176,18 @@ bool pyro_jfr_add_text(struct pyro_jfr_chunk *chunk, struct pyro_strbuf *buffer,
             if (!strings)
                 return false;
             reference = (struct pyro_jfr_value){.set = true,
+                                                .constant = true,
                                                 .number = (int64_t)now.text.key,
                                                 .type = (uint32_t)(strings - chunk->types->types.items)};
         } else if (now.text.encoding != PYRO_JFR_TEXT_NULL) {
             return add_string(chunk, buffer, &now.text) && !buffer->failed;
         }
-        if (reference.number == 0 || reference.type >= chunk->types->types.count)
+        if (!reference.constant || reference.type >= chunk->types->types.count)
             return false;
-        const struct pyro_jfr_program *program =
-            text_program(chunk, &chunk->types->types.items[reference.type]);
+        const struct pyro_jfr_program *program = text_program(chunk, &chunk->types->types.items[reference.type]);
         if (!pyro_jfr_constant(chunk, &reference, program, next, NULL, NULL))
             return false;
         now = next[0];
-        if (now.set && now.text.encoding == PYRO_JFR_TEXT_NULL)
-            return false;
     }
     return false;
 }

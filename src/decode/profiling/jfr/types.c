@@ -71,9 +71,9 @@ static int plain_kind(struct pyro_slice name)
         const char *name;
         enum pyro_jfr_operation_kind kind;
     } plain[] = {
-        {"long", PYRO_JFR_LONG},     {"int", PYRO_JFR_INT},       {"java.lang.String", PYRO_JFR_STRING},
-        {"boolean", PYRO_JFR_BYTE},  {"byte", PYRO_JFR_BYTE},     {"short", PYRO_JFR_SHORT},
-        {"char", PYRO_JFR_CHAR},     {"float", PYRO_JFR_FLOAT},   {"double", PYRO_JFR_DOUBLE},
+        {"long", PYRO_JFR_LONG},    {"int", PYRO_JFR_INT},     {"java.lang.String", PYRO_JFR_STRING},
+        {"boolean", PYRO_JFR_BYTE}, {"byte", PYRO_JFR_BYTE},   {"short", PYRO_JFR_SHORT},
+        {"char", PYRO_JFR_CHAR},    {"float", PYRO_JFR_FLOAT}, {"double", PYRO_JFR_DOUBLE},
     };
     for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
         if (pyro_slice_is(name, plain[i].name))
@@ -206,10 +206,15 @@ void pyro_jfr_program_done(struct pyro_jfr_program *program, const struct pyro_a
 
 static struct pyro_jfr_value take_value(const struct pyro_jfr_operation *operation, struct pyro_jfr_cursor *cursor)
 {
-    struct pyro_jfr_value value = {.set = true, .unit = operation->unit, .type = operation->type};
+    struct pyro_jfr_value value = {
+        .set = true,
+        .constant = operation->kind == PYRO_JFR_CONSTANT,
+        .unit = operation->unit,
+        .type = operation->type,
+    };
     switch ((enum pyro_jfr_operation_kind)operation->kind) {
     case PYRO_JFR_BYTE:
-        value.number = (int8_t)pyro_jfr_byte(cursor);
+        value.number = ((int64_t)pyro_jfr_byte(cursor) ^ 0x80) - 0x80; /* its sign */
         break;
     case PYRO_JFR_SHORT:
         value.number = pyro_jfr_short(cursor);

@@ -69,10 +69,10 @@ struct pyro_jfr_type {
     struct pyro_slice name;
     int64_t id;
     size_t first_field, field_count;
-    struct pyro_jfr_program skip; /* no slots; made when needed */
+    struct pyro_jfr_program skip;  /* no slots; made when needed */
     struct pyro_jfr_program text;  /* its first string; the same */
     struct pyro_jfr_program named; /* its field "name"; the same */
-    struct pyro_map constants;    /* key -> offset in the chunk + 1, of this type's pool */
+    struct pyro_map constants;     /* key -> offset in the chunk + 1, of this type's pool */
 };
 
 struct pyro_jfr_types {
@@ -94,7 +94,7 @@ struct pyro_jfr_type *pyro_jfr_type_by_name(const struct pyro_jfr_types *types, 
 
 /* What a slot got. */
 struct pyro_jfr_value {
-    bool set;
+    bool set, constant;
     uint8_t unit;
     int64_t number; /* of integers, booleans and constants */
     double real;
