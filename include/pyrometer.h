@@ -869,7 +869,7 @@ struct pyro_flame_options {
     int combined;          /* 1: JVM and Python workers of an executor below one root */
     int differs;           /* 1: the difference of the second path to the first one */
     /* Told what is left out, and why: files that are no profiles, damage, records without times or tasks where a filter
-     * needs them. Both texts last until it returns. NULL: nobody. */
+     * needs them. Both texts last until it returns. NULL: no call. */
     void (*problem)(void *context, const char *path, const char *reason);
     void *problem_context;
 };

@@ -71,8 +71,7 @@ static void report_left_out(const struct writing *writing, struct pyro_slice pat
         report_problem(writing, path, text);
     }
     if (count->untimed > 0)
-        report_problem(writing, path,
-                       "its records have no times, which --from and --to need: they are left out");
+        report_problem(writing, path, "its records have no times, which --from and --to need: they are left out");
     if ((writing->filter.by_task || writing->filter.by_stage) && count->unowned > 0 &&
         pyro_tracks_count(tracks, PYRO_TRACK_OWNERS) == 0)
         report_problem(writing, path,
@@ -120,9 +119,12 @@ static enum pyro_status decode(struct writing *writing, const struct pyro_log_pa
     struct pyro_profile_order order;
     PYRO_TRY(pyro_reader_open(part, allocator, &reader, error));
     struct pyro_tracks *tracks = pyro_tracks_new(allocator);
+    if (!tracks) {
+        pyro_reader_close(reader);
+        return pyro_no_memory(error);
+    }
     pyro_profile_order_init(&order, allocator);
-    enum pyro_status status = tracks ? pyro_profile_decode(tracks, kind, &source, reader, allocator, &order, &facts, error)
-                                     : pyro_no_memory(error);
+    enum pyro_status status = pyro_profile_decode(tracks, kind, &source, reader, allocator, &order, &facts, error);
     if (status == PYRO_OK && !pyro_tracks_seal(tracks))
         status = pyro_no_memory(error);
     if (status == PYRO_OK)
@@ -162,9 +164,10 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
         return leave_out(writing, part->path, decode(writing, part, kind, head, error), error);
     if (pyro_slice_eq(part->path, folder)) /* a folder may have all kinds of files, but this one was named */
         report_problem(writing, part->path,
-                       len == 0 ? "is empty"
-                                : "is not a profile: neither a recording of Java Flight Recorder or async-profiler, nor "
-                                  "records of Uber's JVM profiler or of Python workers, nor folded stacks");
+                       len == 0
+                           ? "is empty"
+                           : "is not a profile: neither a recording of Java Flight Recorder or async-profiler, nor "
+                             "records of Uber's JVM profiler or of Python workers, nor folded stacks");
     return PYRO_OK;
 }
 

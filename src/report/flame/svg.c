@@ -147,7 +147,7 @@ static void add_change_color(struct pyro_strbuf *buffer, const struct picture *p
 {
     double change = change_of(picture, node);
     double strength = picture->most_changed > 0 ? change / picture->most_changed : 0;
-    unsigned pale = 250 - (unsigned)(200 * fabs(strength));
+    unsigned pale = 250 - (unsigned)(200 * sqrt(fabs(strength)));
     if (strength > 0)
         pyro_strbuf_printf(buffer, "#fa%02x%02x", pale, pale);
     else
