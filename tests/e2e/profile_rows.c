@@ -1,5 +1,5 @@
-/* profile_rows FILE: prints what the decoder of profiles makes of a file, one row a line, its fields between tabs. Tests
- * compare these with what other programs read in the same file. */
+/* profile_rows FILE: prints what the decoder of profiles makes of a file, one row a line, its fields between tabs.
+ * Tests compare these with what other programs read in the same file. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -80,7 +80,7 @@ static void print_points(const struct pyro_tracks *tracks)
         put_text(series->name);
         put_text(series->labels);
         put_number(row.time_ns);
-        printf("\t%.9g", row.value);
+        printf("\t%.17g", row.value);
         put_thread(tracks, series->thread);
         printf("\n");
     }

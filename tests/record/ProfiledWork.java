@@ -94,7 +94,7 @@ public class ProfiledWork {
     }
 
     static void work() throws Exception {
-        compute(3_000_000);
+        compute(12_000_000);
         allocate(30_000);
         compete();
         pause();
@@ -122,7 +122,7 @@ public class ProfiledWork {
             try (Recording other = new Recording()) {
                 other.enable("jdk.ThreadStart");
                 other.start();
-                compute(2_000_000);
+                compute(6_000_000);
                 pause();
             }
             recording.stop();

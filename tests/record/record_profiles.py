@@ -104,14 +104,31 @@ def write_gz(path: Path, data: bytes) -> None:
         packed.write(data)
 
 
-def keep(recording: Path, name: str) -> None:
+def chunks_of(recording: Path, tool: str) -> list[Path]:
+    """Each chunk as a file of its own. Of several chunks, the JDK's tool takes the clock of the first one for all."""
+    if recording.stat().st_size == int.from_bytes(recording.read_bytes()[8:16], "big"):
+        return [recording]
+    folder = recording.with_suffix(".chunks")
+    folder.mkdir()
+    subprocess.run([tool, "disassemble", "--max-chunks", "1", "--output", str(folder), str(recording)], check=True, capture_output=True)
+    return sorted(folder.iterdir())
+
+
+def keep(recording: Path, name: str, tool: str = "jfr") -> None:
     """The recording, and what the JDK reads in it."""
     TARGET.mkdir(parents=True, exist_ok=True)
-    command = ["jfr", "print", "--json", "--stack-depth", "4096", "--events", ",".join(EVENTS + ASYNC_EVENTS), str(recording)]
-    printed = subprocess.run(command, check=True, capture_output=True).stdout
-    events = [reduced(event) for event in json.loads(printed)["recording"]["events"]]
+    events = []
+    for chunk in chunks_of(recording, tool):
+        command = [tool, "print", "--json", "--stack-depth", "4096", "--events", ",".join(EVENTS + ASYNC_EVENTS), str(chunk)]
+        printed = subprocess.run(command, check=True, capture_output=True).stdout
+        events += [reduced(event) for event in json.loads(printed)["recording"]["events"]]
     write_gz(TARGET / f"{name}.jfr.gz", recording.read_bytes())
-    write_gz(TARGET / f"{name}.expected.json.gz", json.dumps(events, separators=(",", ":")).encode())
+    stacks: dict[str, int] = {}  # each once: most of the text are frames
+    for event in events:
+        if "frames" in event:
+            event["stack"] = stacks.setdefault(json.dumps(event.pop("frames")), len(stacks))
+    expected = {"stacks": [json.loads(stack) for stack in stacks], "events": events}
+    write_gz(TARGET / f"{name}.expected.json.gz", json.dumps(expected, separators=(",", ":")).encode())
     counts = {kind: sum(event["type"] == kind for event in events) for kind in EVENTS + ASYNC_EVENTS}
     print(name, recording.stat().st_size, {kind: count for kind, count in counts.items() if count}, flush=True)
 
@@ -126,7 +143,7 @@ def record_jdk(workdir: Path, name: str, java: str = "java") -> None:
     """Every event that the JDK records; two chunks."""
     recording = workdir / f"{name}.jfr"
     subprocess.run([java, *compiled(workdir), str(recording), *EVENTS], check=True)
-    keep(recording, name)
+    keep(recording, name, str(Path(shutil.which(java) or java).parent / "jfr"))
 
 
 def record_async(workdir: Path, name: str) -> None:
@@ -151,7 +168,7 @@ def record_spark(workdir: Path, name: str, cache: Path) -> None:
     venv = sr.make_venv(cache, "3.5.6")
     recording = workdir / f"{name}.jfr"
     flags = f"-XX:StartFlightRecording:settings={HERE / 'profiles.jfc'},filename={recording}"
-    run = sr.Run(name, HERE / "pause_job.py", "local[2]", {"spark.driver.extraJavaOptions": flags})
+    run = sr.Run(name, HERE / "profiled_job.py", "local[2]", {"spark.driver.extraJavaOptions": flags})
     sr.run_to_end(venv, workdir, run, workdir / "events")
     keep(recording, name)
 
