@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "decode/logs/text_log.h"
 #include "model/column.h"
 
 const char *pyro_artefact_kind_name(enum pyro_artefact_kind kind)
@@ -51,6 +52,7 @@ enum pyro_status pyro_artefact_decode(struct pyro_artefact_reading *reading, enu
 
 enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struct pyro_error *error)
 {
+    PYRO_TRY(pyro_text_logs_end(&reading->logs, reading->tracks, error));
     if (pyro_intake_failed(&reading->intake) || !pyro_tracks_seal(reading->tracks))
         return pyro_no_memory(error);
     return PYRO_OK;
@@ -58,6 +60,7 @@ enum pyro_status pyro_artefacts_end(struct pyro_artefact_reading *reading, struc
 
 void pyro_artefacts_done(struct pyro_artefact_reading *reading)
 {
+    pyro_text_logs_done(&reading->logs);
     pyro_intake_leave(&reading->intake);
     pyro_intake_done(&reading->intake);
 }

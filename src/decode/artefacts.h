@@ -36,12 +36,22 @@ enum pyro_artefact_kind pyro_artefact_recognise(struct pyro_slice head, bool who
  * parts of both. */
 struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head);
 
+struct pyro_templates;
+struct pyro_log_errors;
+
+/* What the text logs of an application share: their templates and errors are counted together. */
+struct pyro_text_logs {
+    struct pyro_templates *templates;
+    struct pyro_log_errors *errors;
+};
+
 /* The files of one application, while they are read. */
 struct pyro_artefact_reading {
     struct pyro_tracks *tracks;
     const struct pyro_allocator *allocator;
     enum pyro_redaction redaction;
     struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
+    struct pyro_text_logs logs;
 };
 
 /* `tracks` must outlive it, and the reading must not move. */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "load/logged_failures.h"
 #include "source/walk.h"
 
 struct search {
@@ -215,7 +216,8 @@ static enum pyro_status read_files(struct pyro_artefact_reading *reading, const 
     for (size_t i = 0; i < list->count; i++)
         if (belongs(&list->items[i], only, app))
             PYRO_TRY(read_file(reading, &list->items[i], app, error));
-    return pyro_artefacts_end(reading, error);
+    PYRO_TRY(pyro_artefacts_end(reading, error));
+    return pyro_logged_failures_add(app, &reading->logs, error);
 }
 
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, bool only, struct pyro_app *app,

@@ -95,8 +95,3 @@ const char *pyro_log_cause(struct pyro_slice text)
                 return log_causes[row].name;
     return NULL;
 }
-
-const char *pyro_log_cause_name(size_t n)
-{
-    return n < sizeof(log_causes) / sizeof(*log_causes) ? log_causes[n].name : NULL;
-}

@@ -47,7 +47,5 @@ enum pyro_shortage pyro_shortage_of(struct pyro_slice name, struct pyro_slice me
 
 /* What an error of a text log is about: an id ("container-memory"), NULL: none that is known. */
 const char *pyro_log_cause(struct pyro_slice text);
-/* Id of the n-th cause; NULL beyond the last one. */
-const char *pyro_log_cause_name(size_t n);
 
 #endif

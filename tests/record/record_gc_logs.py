@@ -40,11 +40,11 @@ def record(name: str, venv: Path, workdir: Path) -> None:
     logs.mkdir(parents=True)
     gc_log = f"-Xlog:gc*:file={logs}/{{{{APP_ID}}}}-{{{{EXECUTOR_ID}}}}.gc:{decorations}"
     conf = {
-        "spark.executor.memory": "512m",
+        "spark.executor.memory": "1g",
         "spark.sql.shuffle.partitions": "8",
         "spark.executor.extraJavaOptions": f"{collector} {gc_log}",
     }
-    run = sr.Run(f"gc_{name}", HERE / "pause_job.py", "local-cluster[2,1,512]", conf)
+    run = sr.Run(f"gc_{name}", HERE / "pause_job.py", "local-cluster[2,1,1024]", conf)
     sr.run_to_end(venv, workdir, run, workdir / "events")
     target = TARGET / name
     shutil.rmtree(target, ignore_errors=True)

@@ -15,11 +15,6 @@ static const struct {
 #undef PYRO_PROFILE_KIND
 };
 
-const char *pyro_profile_kind_name(enum pyro_profile_kind kind)
-{
-    return kind < PYRO_PROFILE_KINDS ? kinds[kind].name : "unknown";
-}
-
 /* Takes the next line off the front. *ret_whole: its end is there. */
 static struct pyro_slice take_line(struct pyro_slice *text, bool *ret_whole)
 {

@@ -20,7 +20,6 @@ enum pyro_profile_kind {
 /* The kind of a file that begins with these decompressed bytes (PYRO_ARTEFACT_HEAD are enough), PYRO_PROFILE_KINDS for
  * what no profiler wrote. `whole`: there are no more. */
 enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole);
-const char *pyro_profile_kind_name(enum pyro_profile_kind kind); /* "jfr" */
 
 /* Stacks of the samples, each once, in the order of their first samples in the files. */
 struct pyro_profile_order {

@@ -286,7 +286,9 @@ enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count, c
     bool ready = pyro_flame_init(&writing.flame, work.allocator);
     writing.flame.merge_lines = own.merge_lines != 0;
     writing.flame.differs = own.differs != 0;
-    writing.flame.unit = own.event == PYRO_FLAME_ALLOC ? "bytes" : own.event == PYRO_FLAME_LOCK ? "ns" : "samples";
+    writing.flame.unit = pyro_sample_event_unit(own.event == PYRO_FLAME_ALLOC  ? PYRO_SAMPLE_ALLOC
+                                                : own.event == PYRO_FLAME_LOCK ? PYRO_SAMPLE_LOCK
+                                                                               : PYRO_SAMPLE_CPU);
     writing.head = pyro_allocate(work.allocator, PYRO_ARTEFACT_HEAD);
     enum pyro_status status = ready && writing.head
                                   ? write_flame(&writing, paths, path_count, format, writer, &own_error)
