@@ -81,7 +81,7 @@ def record(cache: Path, workdir: Path, name: str) -> None:
     work = sr.spark_home(venv) / "work"
     workdir.mkdir(parents=True, exist_ok=True)
     events = workdir / "events"
-    run = sr.Run(name, HERE / "logs_job.py", "local-cluster[2,2,1024]", settings(workdir, pattern, extra))
+    run = sr.Run(name, HERE / "logs_job.py", "local-cluster[2,2,1024]", settings(workdir, pattern, extra), timeout_s=900)
     sr.run_to_end(venv, workdir, run, events)
     folder = OUT / name
     shutil.rmtree(folder, ignore_errors=True)
