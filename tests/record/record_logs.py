@@ -89,7 +89,8 @@ def record(cache: Path, workdir: Path, name: str) -> None:
     log = next(sr.logs_in(events))
     for path in sorted(work.glob(f"{log.name}/*/std*")):
         keep(path, folder / "work" / path.relative_to(work).with_name(path.name + ".gz"))
-    sr.compress(log, folder / "events.zst")
+    if name != "own":  # a test compares the others with it
+        sr.compress(log, folder / "events.zst")
     shutil.rmtree(work / log.name)
     print(name, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), "bytes", flush=True)
 

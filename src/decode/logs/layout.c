@@ -130,7 +130,7 @@ static bool is_stream_name(struct pyro_slice name)
 /* "work/app-20240301101500-0000/3/stderr": container "app-20240301101500-0000/3", executor 3. */
 static void look_standalone(struct pyro_log_file *file, struct pyro_slice path)
 {
-    if (!file->application.ptr || !pyro_slice_starts_with(file->application, "app-"))
+    if (!path.ptr || !file->application.ptr || !pyro_slice_starts_with(file->application, "app-"))
         return;
     size_t at = (size_t)(file->application.ptr - path.ptr) + file->application.len;
     size_t n = at < path.len && path.ptr[at] == '/' ? digits(path, at + 1) : 0;

@@ -36,7 +36,7 @@ static void read_context(struct pyro_json *at, struct pyro_log_header *ret)
     }
     if (!pyro_json_enter_object(at, &object))
         return;
-    for (int key; (key = PYRO_JSON_NEXT_KNOWN(at, &object, context)) != PYRO_JSON_END;)
+    while (PYRO_JSON_NEXT_KNOWN(at, &object, context) != PYRO_JSON_END)
         if (pyro_json_peek(at) == '"')
             pyro_json_take_string(at, &ret->task_name, NULL);
         else
