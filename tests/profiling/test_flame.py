@@ -50,12 +50,19 @@ def test_choices(tmp_path: Path, records: Path) -> None:
 
 
 def test_jvm_and_python_below_one_root(tmp_path: Path) -> None:
-    worker = {"stacktrace": ["/x/job.py:f:9"], "count": 2, "time": START, "pid": 12, "executor": "3", "task": 1, "stage": 0}
-    path = write(tmp_path / "all.json", [stack(["a"], 5, executor="3"), stack(["d"], 1, executor="driver"), worker])
-    assert folded(tmp_path / "o.folded", path, "--combined") == [
-        ("executor 3;JVM;a", 5),
+    """The executor of a file is in its name."""
+    worker = {"stacktrace": ["/x/job.py:f:9"], "count": 2, "epochMillis": START, "pid": 12, "host": "node-1", "stageId": 0}
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    write(folder / "executor-3-stacks.json", [stack(["a"], 5)])
+    write(folder / "executor-3-workers.json", [worker])
+    write(folder / "driver.json", [stack(["d"], 1)])
+    write(folder / "other.json", [worker])
+    assert folded(tmp_path / "o.folded", folder, "--combined") == [
         ("driver;JVM;d", 1),
+        ("executor 3;JVM;a", 5),
         ("executor 3;Python;/x/job.py:f:9", 2),
+        ("node-1;Python;/x/job.py:f:9", 2),
     ]
 
 

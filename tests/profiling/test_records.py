@@ -136,13 +136,14 @@ def test_an_idle_worker_works_for_no_task(tmp_path: Path) -> None:
 
 def test_records_of_python_workers(tmp_path: Path) -> None:
     old = {"stacktrace": ["/x/job.py:inner:3", "/x/job.py:outer:9"], "count": 4, "i_d": "8_id"}
-    new = {**old, "time": START, "endEpoch": START + 100, "pid": 31, "stage": 2, "task": 9, "count": 6}
+    new = {**old, "epochMillis": START, "lastEpochMillis": START + 900, "intervalMillis": 100, "pid": 31, "stageId": 2, "taskAttemptId": 9, "count": 6}
     memory = {"pid": 31, "epochMillis": START, "pmem_rss": 80871424, "pmem_vms": 4655525888, "pmem_pfaults": 22741, "cpu_percent": 150.0}
     path = write(tmp_path / "s_8_stack.json", [old, new])
     by_time = {row[3]: row for row in rows(path) if row[0] == "sample"}
     assert set(by_time) == {"", str(START * 10**6)}
     assert by_time[""][1:3] == ["wall", "unknown"] and by_time[""][8] == "inner:3;outer:9"
-    assert [row[3:7] for row in rows(path) if row[0] == "owner"] == [["9", "2", "", "named"]]
+    start, end = START * 10**6, (START + 1000) * 10**6
+    assert [row[1:7] for row in rows(path) if row[0] == "owner"] == [[str(start), str(end), "9", "2", "", "named"]]
     assert folded(tmp_path / "o.folded", path, "--task", 9) == [("/x/job.py:outer:9;/x/job.py:inner:3", 6)]
     assert folded(tmp_path / "o.folded", path, "--merge-lines") == [("/x/job.py:outer;/x/job.py:inner", 10)]
     workers = write(tmp_path / "s_8_31_cpumem.json", [memory])

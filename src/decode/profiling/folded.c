@@ -34,8 +34,7 @@ static int32_t add_stack(struct pyro_profile_reading *reading, struct pyro_slice
     for (const char *at = frames.ptr, *end = at + frames.len; at <= end && depth < PYRO_PROFILE_DEPTH; depth++) {
         const char *semicolon = memchr(at, ';', (size_t)(end - at));
         const char *stop = semicolon ? semicolon : end;
-        int32_t frame =
-            pyro_profile_frame_row(reading, (struct pyro_slice){at, (size_t)(stop - at)}, PYRO_SLICE_NULL);
+        int32_t frame = pyro_profile_frame_row(reading, (struct pyro_slice){at, (size_t)(stop - at)}, PYRO_SLICE_NULL);
         stack = frame < 0 ? -1 : pyro_tracks_add_stack(reading->tracks, stack, frame);
         if (stack < 0)
             return -1;

@@ -203,7 +203,7 @@ enum pyro_status pyro_profile_decode(struct pyro_tracks *tracks, enum pyro_profi
         .last_ns = PYRO_NONE,
     };
     pyro_map_init(&reading.series, allocator);
-    pyro_map_init(&reading.latest, allocator);
+    pyro_map_init(&reading.owner_of, allocator);
     enum pyro_status status = begin(&reading, kind) ? kinds[kind].decode(&reading) : pyro_no_memory(error);
     const char *damage = status == PYRO_OK ? pyro_reader_damage(reader) : NULL;
     if (damage && !ret->problem)
@@ -212,7 +212,7 @@ enum pyro_status pyro_profile_decode(struct pyro_tracks *tracks, enum pyro_profi
         status = pyro_no_memory(error);
     pyro_string_pool_release(reading.texts);
     pyro_map_done(&reading.series);
-    pyro_map_done(&reading.latest);
+    pyro_map_done(&reading.owner_of);
     pyro_vec_done(&reading.owners, allocator);
     return status;
 }

@@ -31,22 +31,23 @@ void pyro_profile_order_init(struct pyro_profile_order *order, const struct pyro
 void pyro_profile_order_done(struct pyro_profile_order *order, const struct pyro_allocator *allocator);
 
 struct pyro_profile_facts {
-    int32_t artefact;      /* its row */
-    uint64_t records;      /* that were decoded */
-    uint64_t rejected;     /* that are damaged */
-    uint64_t other;        /* of kinds that are not decoded */
-    uint64_t samples;      /* all of them */
-    uint64_t untimed;      /* of these, without a time */
-    uint64_t unknown;      /* references in a recording that lead nowhere */
-    uint64_t lines_cut;    /* of text, longer than PYRO_TEXT_LINE_BYTES */
-    uint64_t stacks_cut;   /* deeper than PYRO_PROFILE_DEPTH: their outermost frames are missing */
-    const char *problem;   /* why the end was not read, valid as long as the reader; NULL: it was */
+    int32_t artefact;    /* its row */
+    uint64_t records;    /* that were decoded */
+    uint64_t rejected;   /* that are damaged */
+    uint64_t other;      /* of kinds that are not decoded */
+    uint64_t samples;    /* all of them */
+    uint64_t untimed;    /* of these, without a time */
+    uint64_t unknown;    /* references in a recording that lead nowhere */
+    uint64_t lines_cut;  /* of text, longer than PYRO_TEXT_LINE_BYTES */
+    uint64_t stacks_cut; /* deeper than PYRO_PROFILE_DEPTH: their outermost frames are missing */
+    const char *problem; /* why the end was not read, valid as long as the reader; NULL: it was */
 };
 
 enum { PYRO_PROFILE_DEPTH = 4096 }; /* frames of a stack */
 
-/* Adds what the file says, from its beginning, to the tracks, which must not be sealed, and a row of `artefacts` with its problems. Damage is
- * no error: what can be read is added. Fails without memory, and as pyro_reader_read(). `order` may be NULL. */
+/* Adds what the file says, from its beginning, to the tracks, which must not be sealed, and a row of `artefacts` with
+ * its problems. Damage is no error: what can be read is added. Fails without memory, and as pyro_reader_read(). `order`
+ * may be NULL. */
 enum pyro_status pyro_profile_decode(struct pyro_tracks *tracks, enum pyro_profile_kind kind,
                                      const struct pyro_artefact_source *source, struct pyro_reader *reader,
                                      const struct pyro_allocator *allocator, struct pyro_profile_order *order,

@@ -3,13 +3,12 @@
 
 PYRO_JSON_KEYS(worker_keys, (WORKER_PID, "pid"), (WORKER_TIME, "epochMillis"), (WORKER_RSS, "pmem_rss"),
                (WORKER_VIRTUAL, "pmem_vms"), (WORKER_FAULTS, "pmem_pfaults"), (WORKER_CPU, "cpu_percent"),
-               (WORKER_TASK, "task"), (WORKER_STAGE, "stage"), (WORKER_ATTEMPT, "stage_attempt"),
-               (WORKER_EXECUTOR, "executor"), (WORKER_HOST, "host"));
+               (WORKER_TASK, "taskAttemptId"), (WORKER_STAGE, "stageId"), (WORKER_HOST, "host"));
 
 struct worker_record {
-    int64_t pid, task, stage, stage_attempt;
+    int64_t pid, task, stage;
     double time, rss, virtual, faults, cpu;
-    struct pyro_slice executor, host;
+    struct pyro_slice host;
 };
 
 static void take_member(struct pyro_profile_records *records, struct pyro_json *json, int key,
@@ -40,12 +39,6 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
     case WORKER_STAGE:
         pyro_json_take_loose_int(json, &record->stage);
         break;
-    case WORKER_ATTEMPT:
-        pyro_json_take_loose_int(json, &record->stage_attempt);
-        break;
-    case WORKER_EXECUTOR:
-        record->executor = pyro_profile_take_text(records, json);
-        break;
     case WORKER_HOST:
         record->host = pyro_profile_take_text(records, json);
         break;
@@ -65,11 +58,10 @@ static bool add_points(struct pyro_profile_reading *reading, const struct worker
         {PYRO_PROFILE_PAGE_FAULTS, record->faults},
         {PYRO_PROFILE_CPU_CORES, record->cpu / 100},
     };
-    struct pyro_profile_process process = {
-        .pid = record->pid, .role = "python-worker", .executor = record->executor, .host = record->host};
+    struct pyro_profile_process process = {.pid = record->pid, .role = "python-worker", .host = record->host};
     int64_t time_ns = pyro_profile_ns(record->time);
     int32_t worker = pyro_profile_process_row(reading, &process);
-    const struct pyro_profile_task task = {record->task, record->stage, record->stage_attempt, "named"};
+    const struct pyro_profile_task task = {record->task, record->stage, PYRO_NONE, "named"};
     bool done = worker >= 0;
     for (size_t i = 0; i < sizeof(points) / sizeof(*points) && done; i++)
         if (points[i].value >= 0)
@@ -85,7 +77,6 @@ void pyro_profile_worker_record(struct pyro_profile_records *records, struct pyr
     struct worker_record record = {.pid = PYRO_NONE,
                                    .task = PYRO_NONE,
                                    .stage = PYRO_NONE,
-                                   .stage_attempt = PYRO_NONE,
                                    .time = none,
                                    .rss = none,
                                    .virtual = none,

@@ -176,6 +176,31 @@ bool pyro_profile_point(struct pyro_profile_reading *reading, int32_t thread, en
 
 /* ---- Owners ------------------------------------------------------------------------------------------------------ */
 
+/* The times of a thread for a task, none of them yet if it is new; NULL: no memory. */
+static struct pyro_profile_owner *owner_of(struct pyro_profile_reading *reading, int32_t thread,
+                                           const struct pyro_profile_task *task)
+{
+    uint64_t hash = pyro_hash_mix((uint64_t)(uint32_t)thread << 32 ^ (uint64_t)task->task);
+    hash = pyro_hash_mix(hash ^ (uint64_t)task->stage * 31 ^ (uint64_t)task->stage_attempt);
+    for (;; hash = pyro_hash_mix(hash + 1)) {
+        uint64_t *place = pyro_map_put(&reading->owner_of, hash, NULL);
+        if (!place)
+            return NULL;
+        if (*place == 0) {
+            if (!pyro_vec_reserve(&reading->owners, 1, reading->allocator))
+                return NULL;
+            reading->owners.items[reading->owners.count++] =
+                (struct pyro_profile_owner){thread, *task, INT64_MAX, INT64_MIN};
+            *place = reading->owners.count;
+            return &reading->owners.items[*place - 1];
+        }
+        struct pyro_profile_owner *owner = &reading->owners.items[*place - 1];
+        if (owner->thread == thread && owner->of.task == task->task && owner->of.stage == task->stage &&
+            owner->of.stage_attempt == task->stage_attempt)
+            return owner;
+    }
+}
+
 bool pyro_profile_owned(struct pyro_profile_reading *reading, int32_t thread, const struct pyro_profile_task *task,
                         int64_t start_ns, int64_t end_ns)
 {
@@ -183,22 +208,11 @@ bool pyro_profile_owned(struct pyro_profile_reading *reading, int32_t thread, co
         return true;
     if (end_ns == PYRO_NONE || end_ns <= start_ns)
         end_ns = start_ns + 1; /* an owner's end is the first time that is not the task's */
-    uint64_t *latest = pyro_map_put(&reading->latest, (uint32_t)thread, NULL);
-    if (!latest)
+    struct pyro_profile_owner *owner = owner_of(reading, thread, task);
+    if (!owner)
         return false;
-    if (*latest) {
-        struct pyro_profile_owner *owner = &reading->owners.items[*latest - 1];
-        if (owner->of.task == task->task && owner->of.stage == task->stage &&
-            owner->of.stage_attempt == task->stage_attempt) {
-            owner->start_ns = start_ns < owner->start_ns ? start_ns : owner->start_ns;
-            owner->end_ns = end_ns > owner->end_ns ? end_ns : owner->end_ns;
-            return true;
-        }
-    }
-    if (!pyro_vec_reserve(&reading->owners, 1, reading->allocator))
-        return false;
-    reading->owners.items[reading->owners.count++] = (struct pyro_profile_owner){thread, *task, start_ns, end_ns};
-    *latest = reading->owners.count;
+    owner->start_ns = start_ns < owner->start_ns ? start_ns : owner->start_ns;
+    owner->end_ns = end_ns > owner->end_ns ? end_ns : owner->end_ns;
     return true;
 }
 
@@ -279,8 +293,7 @@ static bool split_py_spy(struct pyro_slice text, struct pyro_frame_row *ret)
     split_line(&file, &line);
     if (!is_python_file(file))
         return false;
-    *ret = (struct pyro_frame_row){
-        {text.ptr, (size_t)(open - text.ptr)}, file, line, PYRO_SLICE_LITERAL("python")};
+    *ret = (struct pyro_frame_row){{text.ptr, (size_t)(open - text.ptr)}, file, line, PYRO_SLICE_LITERAL("python")};
     return true;
 }
 
@@ -298,8 +311,7 @@ static bool split_python(struct pyro_slice text, int64_t line, struct pyro_frame
     return true;
 }
 
-int32_t pyro_profile_frame_row(struct pyro_profile_reading *reading, struct pyro_slice text,
-                               struct pyro_slice language)
+int32_t pyro_profile_frame_row(struct pyro_profile_reading *reading, struct pyro_slice text, struct pyro_slice language)
 {
     struct pyro_frame_row row;
     struct pyro_slice rest = text;

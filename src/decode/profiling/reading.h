@@ -1,4 +1,5 @@
-/* State of one pyro_profile_decode(), and what all decoders add rows with. They return false when there is no memory. */
+/* State of one pyro_profile_decode(), and what all decoders add rows with. They return false when there is no memory.
+ */
 #ifndef PYRO_DECODE_PROFILING_READING_H
 #define PYRO_DECODE_PROFILING_READING_H
 
@@ -39,8 +40,8 @@ struct pyro_profile_reading {
     uint64_t bytes, rows;
     int64_t first_ns, last_ns; /* PYRO_NONE: no record has a time yet */
     struct pyro_string_pool *texts;
-    struct pyro_map series; /* by thread, kind and label */
-    struct pyro_map latest; /* thread -> its newest owner + 1 */
+    struct pyro_map series;   /* by thread, kind and label */
+    struct pyro_map owner_of; /* hash of thread and task -> owner + 1 */
     PYRO_VEC(struct pyro_profile_owner) owners;
 };
 

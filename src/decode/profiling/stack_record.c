@@ -1,19 +1,21 @@
-/* Stacks with their counts: {"stacktrace": [innermost, ..., outermost], "count": 12, ...}. */
+/* Stacks with their counts: {"stacktrace": [innermost, ..., outermost], "count": 12, ...}. A record of a Python worker
+ * ends one interval of the profiler after its last sample. */
 #include <string.h>
 
 #include "base/text.h"
 #include "decode/profiling/records.h"
 
+/* Those of Uber's profiler come first, then those that only Python workers have. */
 PYRO_JSON_KEYS(stack_keys, (STACK_FRAMES, "stacktrace"), (STACK_END, "endEpoch"), (STACK_HOST, "host"),
                (STACK_NAME, "name"), (STACK_STATE, "threadState"), (STACK_COUNT, "count"), (STACK_START, "startEpoch"),
-               (STACK_THREAD, "threadName"), (STACK_TIME, "time"), (STACK_EPOCH, "epochMillis"), (STACK_PID, "pid"),
-               (STACK_TASK, "task"), (STACK_STAGE, "stage"), (STACK_ATTEMPT, "stage_attempt"),
-               (STACK_EXECUTOR, "executor"), (STACK_ROLE, "role"));
+               (STACK_THREAD, "threadName"), (STACK_ROLE, "role"), (STACK_FIRST, "epochMillis"),
+               (STACK_LAST, "lastEpochMillis"), (STACK_INTERVAL, "intervalMillis"), (STACK_PID, "pid"),
+               (STACK_TASK, "taskAttemptId"), (STACK_STAGE, "stageId"));
 
 struct stack_record {
-    struct pyro_slice frames, host, name, state, thread, executor, role;
-    double start, end;
-    int64_t count, pid, task, stage, stage_attempt;
+    struct pyro_slice frames, host, name, state, thread, role;
+    double start, end, interval;
+    int64_t count, pid, task, stage;
 };
 
 static void take_member(struct pyro_profile_records *records, struct pyro_json *json, int key,
@@ -35,18 +37,18 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
     case STACK_THREAD:
         record->thread = pyro_profile_take_text(records, json);
         break;
-    case STACK_EXECUTOR:
-        record->executor = pyro_profile_take_text(records, json);
-        break;
     case STACK_ROLE:
         record->role = pyro_profile_take_text(records, json);
         break;
     case STACK_START:
-    case STACK_TIME:
-    case STACK_EPOCH:
+    case STACK_FIRST:
         pyro_profile_take_number(json, &record->start);
         break;
+    case STACK_INTERVAL:
+        pyro_profile_take_number(json, &record->interval);
+        break;
     case STACK_END:
+    case STACK_LAST:
         pyro_profile_take_number(json, &record->end);
         break;
     case STACK_COUNT:
@@ -60,9 +62,6 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
         break;
     case STACK_STAGE:
         pyro_json_take_loose_int(json, &record->stage);
-        break;
-    case STACK_ATTEMPT:
-        pyro_json_take_loose_int(json, &record->stage_attempt);
         break;
     default:
         pyro_json_skip(json);
@@ -162,7 +161,7 @@ static enum pyro_thread_state state_of(struct pyro_slice state)
 static bool owner_of(const struct stack_record *record, struct pyro_profile_task *ret)
 {
     if (record->task != PYRO_NONE || record->stage != PYRO_NONE) {
-        *ret = (struct pyro_profile_task){record->task, record->stage, record->stage_attempt, "named"};
+        *ret = (struct pyro_profile_task){record->task, record->stage, PYRO_NONE, "named"};
         return true;
     }
     return pyro_profile_task_of_name(record->thread, ret) && pyro_slice_find(record->frames, "$TaskRunner");
@@ -172,10 +171,9 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
 {
     struct pyro_profile_reading *reading = records->reading;
     bool java = record->thread.ptr || record->state.ptr;
-    int64_t start_ns = pyro_profile_ns(record->start), end_ns = pyro_profile_ns(record->end);
+    int64_t start_ns = pyro_profile_ns(record->start), end_ns = pyro_profile_ns(record->end + record->interval);
     struct pyro_profile_process process = {
         .host = record->host,
-        .executor = record->executor,
         .pid = record->pid != PYRO_NONE ? record->pid : pyro_profile_pid_of_name(record->name),
         .role = !java                                                       ? "python-worker"
                 : record->role.ptr && pyro_slice_is(record->role, "driver") ? "driver"
@@ -205,7 +203,6 @@ void pyro_profile_stack_record(struct pyro_profile_records *records, struct pyro
         .pid = PYRO_NONE,
         .task = PYRO_NONE,
         .stage = PYRO_NONE,
-        .stage_attempt = PYRO_NONE,
         .count = PYRO_NONE,
     };
     struct pyro_json_object object;
