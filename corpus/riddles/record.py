@@ -60,10 +60,11 @@ loop = closed_loop()
 def package_folder(cache: Path, venv: Path, riddle: Riddle) -> Path:
     """Return a folder with the packages of a riddle, which no other run sees."""
     folder = cache / f"pyrometer-packages-{riddle.name}"
-    if not (folder / "complete").exists():
+    complete, wanted = folder / "complete", " ".join(riddle.packages)
+    if not complete.exists() or complete.read_text(encoding="utf-8") != wanted:
         command = [str(venv / "bin" / "python"), "-m", "pip", "install", "-q", "--upgrade", "--target", str(folder)]
         subprocess.run([*command, *riddle.packages], check=True)
-        (folder / "complete").touch()
+        complete.write_text(wanted, encoding="utf-8")
     return folder
 
 
@@ -96,7 +97,7 @@ def run_once(riddle: Riddle, side: str, options: argparse.Namespace) -> Row:
     shutil.copy(ROOT / "corpus" / "jobs" / "common.py", workdir)
     script = HERE / "jobs" / f"{riddle.script(side)}.py"
     conf = settings_of(riddle, side, workdir, packages)
-    program = sr.Run(f"riddle_{riddle.script(side)}", script, riddle.master, conf)
+    program = sr.Run(f"riddle_{riddle.script(side)}", script, riddle.master, conf, timeout_s=600)
     environment = {"PYTHONPATH": str(packages)} if packages else {}
     if not options.draft:
         loop.wait_for_quiet()

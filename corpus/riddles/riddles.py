@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 SPARK_3, SPARK_4 = "3.5.6", "4.3.0"
 SIDES = ("faulty", "repaired")
-SPACY = ("spacy==3.8.7",)
+SPACY = ("spacy==3.8.7", "click==8.1.8")
 
 
 @dataclass(frozen=True)

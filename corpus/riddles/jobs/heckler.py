@@ -8,7 +8,7 @@ from pipelines import words_with_own_model
 from pyspark.sql import functions as F
 from riddle import start
 
-TEXTS, PARTITIONS = 480, 8
+TEXTS, PARTITIONS = 160, 8
 
 
 def main(words: Callable[[int, str], int] = words_with_own_model) -> None:
