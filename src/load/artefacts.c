@@ -3,15 +3,20 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "load/logged_failures.h"
 #include "source/walk.h"
+
+enum file { FILE_UNSEEN, FILE_ARTEFACT, FILE_OTHER };
 
 struct search {
     const struct pyro_allocator *allocator;
     struct pyro_arena *arena;
     PYRO_VEC(struct pyro_artefact_file) found;
-    char *head; /* PYRO_ARTEFACT_HEAD bytes */
+    struct pyro_map paths; /* hash of a path -> enum file of what is no event log */
+    char *head;            /* PYRO_ARTEFACT_HEAD bytes */
 };
 
 static bool is_folder(const char *path)
@@ -33,6 +38,17 @@ static bool keep_source(struct pyro_arena *arena, struct pyro_artefact_source *s
     return true;
 }
 
+/* Of 100,000 paths, two have one hash with a chance of one in a thousand million. */
+static enum pyro_status note_path(struct search *search, struct pyro_slice path, enum file file,
+                                  struct pyro_error *error)
+{
+    uint64_t *place = pyro_map_put(&search->paths, pyro_hash_slice(path), NULL);
+    if (!place)
+        return pyro_no_memory(error);
+    *place = (uint64_t)file;
+    return PYRO_OK;
+}
+
 static enum pyro_status visit(void *context, struct pyro_slice folder, const struct pyro_log_part *part,
                               struct pyro_error *error)
 {
@@ -48,7 +64,7 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
     struct pyro_slice head = {search->head, len};
     enum pyro_artefact_kind kind = pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
     if (kind == PYRO_ARTEFACT_KINDS)
-        return PYRO_OK;
+        return pyro_slice_find(head, "\"Event\"") ? PYRO_OK : note_path(search, part->path, FILE_OTHER, error);
     struct pyro_artefact_file *file = pyro_vec_push(&search->found, search->allocator);
     if (!file)
         return pyro_no_memory(error);
@@ -58,17 +74,24 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
     file->part.inside = pyro_arena_copy(search->arena, part->inside);
     if (!file->part.path.ptr || !keep_source(search->arena, &file->source))
         return pyro_no_memory(error);
-    return PYRO_OK;
+    return note_path(search, part->path, FILE_ARTEFACT, error);
 }
 
 /* ---- Not event logs ---------------------------------------------------------------------------------------------- */
 
-static bool is_found(const struct search *search, struct pyro_slice path)
+static enum file file_at(const struct search *search, struct pyro_slice path)
 {
-    for (size_t i = 0; i < search->found.count; i++)
-        if (pyro_slice_eq(search->found.items[i].part.path, path))
-            return true;
-    return false;
+    const uint64_t *place = pyro_map_get(&search->paths, pyro_hash_slice(path));
+    return place ? (enum file) * place : FILE_UNSEEN;
+}
+
+/* Logs that may be event logs. */
+static size_t count_event_logs(const struct search *search, const struct pyro_log_list *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += list->logs[i].part_count != 1 || file_at(search, list->logs[i].parts[0].path) != FILE_OTHER;
+    return count;
 }
 
 /* A folder that has artefacts only is no longer one without event logs: the caller says what they lack. */
@@ -78,13 +101,13 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct pyro_log *log = &list->logs[i];
         bool single = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1 && !log->parts[0].member.ptr;
-        if (!single || !is_found(search, log->parts[0].path))
+        if (!single || file_at(search, log->parts[0].path) != FILE_ARTEFACT)
             list->logs[kept++] = *log;
     }
     list->count = kept;
     kept = 0;
     for (size_t i = 0; i < list->unreadable_count; i++)
-        if (!is_found(search, list->unreadable[i].path))
+        if (file_at(search, list->unreadable[i].path) != FILE_ARTEFACT)
             list->unreadable[kept++] = list->unreadable[i];
     list->unreadable_count = kept;
 }
@@ -111,7 +134,7 @@ static bool explain_left(const struct pyro_artefact_list *artefacts, struct pyro
         memcpy(rows, list->unreadable, list->unreadable_count * sizeof(*rows));
     list->unreadable = rows;
     for (size_t i = 0; i < artefacts->count; i++) {
-        const char *why = left_why(&artefacts->items[i], list->count);
+        const char *why = left_why(&artefacts->items[i], artefacts->event_logs);
         if (why)
             rows[list->unreadable_count++] =
                 (struct pyro_unreadable){.path = artefacts->items[i].source.path, .message = pyro_slice_from(why)};
@@ -140,6 +163,7 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
 {
     struct search search = {.allocator = allocator, .arena = &list->arena};
     *ret = (struct pyro_artefact_list){0};
+    pyro_map_init(&search.paths, allocator);
     search.head = pyro_allocate(allocator, PYRO_ARTEFACT_HEAD);
     if (!search.head)
         return pyro_no_memory(error);
@@ -151,20 +175,23 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
             memcpy(ret->items, search.found.items, search.found.count * sizeof(*ret->items));
             ret->count = search.found.count;
             take_off(&search, list);
+            ret->event_logs = count_event_logs(&search, list);
             status = explain_left(ret, list) ? PYRO_OK : pyro_no_memory(error);
         } else {
             status = pyro_no_memory(error);
         }
     }
     pyro_vec_done(&search.found, allocator);
+    pyro_map_done(&search.paths);
     return status;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static bool belongs(const struct pyro_artefact_file *file, bool only, const struct pyro_app *app)
+static bool belongs(const struct pyro_artefact_list *list, size_t index, const struct pyro_app *app)
 {
-    return file->source.application.ptr ? pyro_slice_eq(file->source.application, app->application.id) : only;
+    struct pyro_slice id = list->items[index].source.application;
+    return id.ptr ? pyro_slice_eq(id, app->application.id) : list->event_logs == 1;
 }
 
 /* A file that could not even be opened. */
@@ -211,29 +238,29 @@ static enum pyro_status read_file(struct pyro_artefact_reading *reading, const s
 }
 
 static enum pyro_status read_files(struct pyro_artefact_reading *reading, const struct pyro_artefact_list *list,
-                                   bool only, struct pyro_app *app, struct pyro_error *error)
+                                   struct pyro_app *app, struct pyro_error *error)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (belongs(&list->items[i], only, app))
+        if (belongs(list, i, app))
             PYRO_TRY(read_file(reading, &list->items[i], app, error));
     PYRO_TRY(pyro_artefacts_end(reading, error));
     return pyro_logged_failures_add(app, &reading->logs, error);
 }
 
-enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, bool only, struct pyro_app *app,
+enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
                                        struct pyro_error *error)
 {
     struct pyro_artefact_reading reading;
     bool any = false;
     for (size_t i = 0; i < list->count && !any; i++)
-        any = belongs(&list->items[i], only, app);
+        any = belongs(list, i, app);
     if (!any)
         return PYRO_OK;
     app->tracks = pyro_tracks_new(app->allocator);
     if (!app->tracks)
         return pyro_no_memory(error);
     pyro_artefacts_begin(&reading, app->tracks, app->redaction, app->allocator);
-    enum pyro_status status = read_files(&reading, list, only, app, error);
+    enum pyro_status status = read_files(&reading, list, app, error);
     pyro_artefacts_done(&reading);
     return status;
 }

@@ -17,7 +17,8 @@ struct pyro_artefact_file {
 struct pyro_artefact_list {
     struct pyro_artefact_file *items; /* in the order of the paths, then of their names; in the caller's arena */
     size_t count;
-    size_t left_out; /* files and folders beyond the limits of source/walk.h */
+    size_t left_out;   /* files and folders beyond the limits of source/walk.h */
+    size_t event_logs; /* of the paths, those left out that turned out to be other files: notes, empty ones */
 };
 
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are
@@ -27,9 +28,9 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
                                      const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
                                      struct pyro_error *error);
 
-/* Reads the files that belong to an application into app->tracks: those that name its id, and, where it is the `only`
- * one, those that name none. A file that cannot be read becomes a row with its problem. */
-enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, bool only, struct pyro_app *app,
+/* Reads the files that belong to an application into app->tracks: those that name its id, and, where it is the only
+ * event log, those that name none. A file that cannot be read becomes a row with its problem. */
+enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
                                        struct pyro_error *error);
 
 #endif

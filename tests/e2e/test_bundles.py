@@ -80,7 +80,7 @@ def test_pauses_equal_the_lines(binary: str, name: str) -> None:
     folder = GC / name
     logs = gc_logs(folder)
     profiling = report(binary, folder)["profiling"]
-    assert [(one["executor"], one["kind"]) for one in profiling["artefacts"]] == [(one, "gc-log") for one in sorted(logs)]
+    assert sorted((one["executor"], one["kind"]) for one in profiling["artefacts"]) == [(one, "gc-log") for one in sorted(logs)]
     for artefact in profiling["artefacts"]:
         assert artefact["bytes"] == len(text_of(logs[artefact["executor"]]).encode())
         assert artefact["records"] == len(collections_of(logs[artefact["executor"]])) > 0
@@ -94,14 +94,15 @@ def test_pauses_equal_the_lines(binary: str, name: str) -> None:
     assert len(profiling["gc_pauses"]) == len(logs)
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "uptime"])
+@pytest.mark.parametrize("name", RUNS)
 def test_spans_equal_the_lines(binary: str, name: str) -> None:
     folder = GC / name
     start_ns = report(binary, folder)["application"]["start_ms"] * 10**6
     found = rows(
         binary,
         folder,
-        "SELECT executor, kind, start_ns, duration_ns, value FROM spans JOIN threads ON threads.id = spans.thread",
+        "SELECT executor, kind, start_ns, duration_ns, value FROM spans JOIN threads ON threads.id = spans.thread "
+        "ORDER BY spans.id",
     )
     assert [row["start_ns"] for row in found] == sorted(row["start_ns"] for row in found)
     expected = []
@@ -116,12 +117,17 @@ def test_spans_equal_the_lines(binary: str, name: str) -> None:
     assert sorted(tuple(row.values())[:4] for row in found) == sorted(one[:4] for one in expected)
 
 
-def test_times_without_a_clock_are_assumed(binary: str) -> None:
-    folder = GC / "uptime"
-    clocks = rows(binary, folder, "SELECT base, method, error_ns FROM clocks")
-    assert clocks == [{"base": "monotonic", "method": "assumed", "error_ns": 60 * SECOND}] * 2
-    timed = rows(binary, GC / "serial", "SELECT base, method, error_ns FROM clocks")
-    assert timed == [{"base": "utc", "method": "text", "error_ns": 0}] * 2
+def test_times_without_a_clock_are_assumed(binary: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(GC / "serial", folder)
+    for path in gc_logs(folder).values():
+        path.write_text(re.sub(r"^\[[^]]*\]", "", text_of(path), flags=re.M), encoding="utf-8")
+    clocks = rows(binary, folder, "SELECT DISTINCT base, method, error_ns FROM clocks")
+    assert clocks == [{"base": "monotonic", "method": "assumed", "error_ns": 60 * SECOND}]
+    timed = rows(binary, GC / "serial", "SELECT DISTINCT base, method, error_ns FROM clocks")
+    assert timed == [{"base": "utc", "method": "text", "error_ns": 0}]
+    spans = "SELECT count(*) AS count, sum(duration_ns) AS sum FROM spans"
+    assert rows(binary, folder, spans) == rows(binary, GC / "serial", spans)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -145,7 +151,7 @@ def test_files_of_other_applications_are_left_out(binary: str, tmp_path: Path) -
     assert len(found["reports"]) == 2
     for one in found["reports"]:
         paths = {artefact["path"] for artefact in one["profiling"]["artefacts"]}
-        assert len(paths) == 2 and all(one["application"]["id"] in path for path in paths)
+        assert len(paths) >= 2 and all(one["application"]["id"] in path for path in paths)
     assert [(one["path"], "application id" in one["error"]) for one in found["unreadable"]] == [(str(lost), True)]
 
 
