@@ -196,3 +196,55 @@ def test_links_that_lead_out_are_not_followed(binary: str, tmp_path: Path) -> No
     found = report(binary, folder)
     found = found["reports"][0] if "reports" in found else found
     assert "profiling" not in found
+
+
+LOGS = ROOT / "tests" / "artefacts" / "logs"
+
+
+def test_text_logs_join_the_event_log(binary: str) -> None:
+    folder = LOGS / "iso"  # its lines have the thread's name, which names the task
+    profiling = report(binary, folder)["profiling"]
+    assert [(one["kind"], one["executor"]) for one in profiling["artefacts"]] == [
+        ("text-log", executor) for executor in ("driver", "0", "1", "2", "3")
+    ]
+    (counts,) = rows(
+        binary,
+        folder,
+        "SELECT (SELECT count(*) FROM messages) AS messages, (SELECT sum(count) FROM templates) AS templated, "
+        "(SELECT count(*) FROM messages WHERE template NOT IN (SELECT id FROM templates)) AS lost",
+    )
+    records = sum(one["records"] for one in profiling["artefacts"])
+    assert counts == {"messages": records, "templated": records, "lost": 0}
+
+
+def test_owners_agree_with_the_event_log(binary: str) -> None:
+    found = rows(
+        binary,
+        LOGS / "iso",
+        "SELECT tasks.id, tasks.stage = owners.stage AND tasks.stage_attempt = owners.stage_attempt AS same_stage, "
+        "tasks.executor = threads.executor AS same_executor, "
+        # messages have seconds or milliseconds, and events the time of the driver
+        "owners.start_ns >= (launch_ms - a.start_ms - 1000) * 1000000 "
+        "AND owners.end_ns <= (finish_ms - a.start_ms + 1000) * 1000000 AS inside "
+        "FROM owners JOIN tasks ON tasks.id = owners.task JOIN threads ON threads.id = owners.thread, applications a",
+    )
+    events = rows(binary, LOGS / "iso", "SELECT id FROM tasks")
+    assert {row["id"] for row in found} == {row["id"] for row in events}
+    assert all(row["same_stage"] and row["same_executor"] and row["inside"] for row in found), found
+
+
+def test_errors_of_logs_are_failures(binary: str) -> None:
+    found = rows(binary, LOGS / "iso", "SELECT kind, reason, class_name FROM failures WHERE source = 'text-log'")
+    assert {row["kind"] for row in found} == {"log"}
+    assert {"missing-class", "container-memory"} <= {row["reason"] for row in found}
+    assert "java.lang.ClassNotFoundException" in {row["class_name"] for row in found}
+
+
+def test_secrets_of_logs_do_not_reach_the_tables(binary: str, tmp_path: Path) -> None:
+    shutil.copy(LOGS / "iso" / "events.zst", tmp_path)
+    secret = "hunter2hunter2"
+    lines = [f"24/03/01 10:15:0{i} ERROR Job: cannot open jdbc:mysql://host/db?user=me&password={secret}" for i in range(5)]
+    (tmp_path / "driver.log").write_text("\n".join(lines) + "\n", encoding="ascii")
+    for statement in ("SELECT * FROM templates", "SELECT * FROM failures"):
+        found = rows(binary, tmp_path, statement)
+        assert "cannot open" in json.dumps(found) and secret not in json.dumps(found)
