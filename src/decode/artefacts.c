@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "decode/logs/layout.h"
 #include "decode/logs/text_log.h"
 #include "model/column.h"
 
@@ -77,42 +78,6 @@ static bool is_word(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Length of an id that begins here: its prefix, then groups of characters with a separator between them. */
-static size_t match_id(struct pyro_slice text, const char *prefix, bool hex, char separator, unsigned groups)
-{
-    size_t at = strlen(prefix);
-    if (!pyro_slice_starts_with(text, prefix))
-        return 0;
-    for (unsigned i = 0; i < groups; i++) {
-        size_t begin = at;
-        if (i > 0 && (at >= text.len || text.ptr[at++] != separator))
-            return 0;
-        begin = at;
-        while (at < text.len && (is_digit(text.ptr[at]) || (hex && text.ptr[at] >= 'a' && text.ptr[at] <= 'f')))
-            at++;
-        if (at - begin < (hex ? 32U : 4U))
-            return 0;
-    }
-    return at;
-}
-
-/* The first id of an application in a text, of YARN, of a standalone master, of local mode or of Kubernetes. */
-static struct pyro_slice find_application(struct pyro_slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (i > 0 && is_word(text.ptr[i - 1]))
-            continue;
-        struct pyro_slice rest = {text.ptr + i, text.len - i};
-        size_t len = match_id(rest, "application_", false, '_', 2);
-        len = len ? len : match_id(rest, "app-", false, '-', 2);
-        len = len ? len : match_id(rest, "local-", false, '-', 1);
-        len = len ? len : match_id(rest, "spark-", true, '-', 1);
-        if (len > 0)
-            return (struct pyro_slice){rest.ptr, len};
-    }
-    return PYRO_SLICE_NULL;
-}
-
 static struct pyro_slice digits_at(struct pyro_slice text, size_t at)
 {
     size_t end = at;
@@ -169,9 +134,9 @@ static struct pyro_slice find_executor(struct pyro_slice path, struct pyro_slice
 struct pyro_artefact_source pyro_artefact_source_of(struct pyro_slice path, struct pyro_slice head)
 {
     struct pyro_artefact_source source = {.path = path, .start_ns = PYRO_NONE};
-    source.application = find_application(path);
+    source.application = pyro_application_id(path);
     if (!source.application.ptr)
-        source.application = find_application(head);
+        source.application = pyro_application_id(head);
     source.executor = find_executor(path, source.application);
     return source;
 }
