@@ -169,7 +169,8 @@ static void advise(struct pyro_rule_context *context, struct pyro_finding *findi
     }
     struct pyro_slice number = pyro_say(context, "%.0f", found->value[WANTED]);
     bool sql = pyro_stage_is_sql(stage);
-    if (sql && stage->shuffle_read_bytes > 0 && pyro_app_spark_at_least(app, 3, 0) &&
+    /* Spark turns adaptive execution off for streaming queries. */
+    if (sql && stage->shuffle_read_bytes > 0 && pyro_app_spark_at_least(app, 3, 0) && !pyro_app_is_streaming(app) &&
         (!pyro_sql_adaptive(app, stage->sql) ||
          !pyro_sql_property_bool(app, stage->sql, "spark.sql.adaptive.coalescePartitions.enabled", true))) {
         struct pyro_advice *advice = pyro_finding_advise(
