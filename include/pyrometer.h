@@ -161,9 +161,9 @@ struct pyro_load_options {
      * hold 10,000 files. 1: no such limits. */
     int unlimited;
     enum pyro_redaction redaction; /* of what is read */
-    /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the application
-     * whose id their path or content has, or that is the only one there (docs/bundles.md). Folders are searched eight levels
-     * deep for them. */
+    /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the
+     * application whose id their path or content has, or that is the only one there (docs/bundles.md). Folders are
+     * searched eight levels deep for them. */
     int artefacts;
 };
 
@@ -846,12 +846,13 @@ enum pyro_flame_event {
 PYRO_API const char *pyro_flame_event_name(enum pyro_flame_event event);
 
 enum pyro_flame_format {
-    PYRO_FLAME_FOLDED = 0,     /* folded stacks: "outermost;...;innermost WEIGHT" lines; a difference: "... BEFORE AFTER" */
-    PYRO_FLAME_SVG = 1,        /* a picture with search and zoom, which loads nothing */
+    PYRO_FLAME_FOLDED = 0, /* folded stacks: "outermost;...;innermost WEIGHT" lines; a difference: "... BEFORE AFTER" */
+    PYRO_FLAME_SVG = 1,    /* a picture with search and zoom, which loads nothing */
     PYRO_FLAME_SPEEDSCOPE = 2, /* the JSON of speedscope */
     PYRO_FLAME_PPROF = 3       /* a profile of pprof in gzip */
 };
-/* How names of files end that hold a format: ".folded", ".svg", ".speedscope.json", ".pb.gz"; NULL beyond the last one. */
+/* How names of files end that hold a format: ".folded", ".svg", ".speedscope.json", ".pb.gz"; NULL beyond the last one.
+ */
 PYRO_API const char *pyro_flame_suffix(enum pyro_flame_format format);
 
 /* Bits of pyro_flame_options.filters. */
@@ -860,14 +861,14 @@ enum { PYRO_FLAME_BY_TASK = 1, PYRO_FLAME_BY_STAGE = 2, PYRO_FLAME_BY_PROCESS = 
 struct pyro_flame_options {
     size_t size; /* sizeof(struct pyro_flame_options) */
     enum pyro_flame_event event;
-    unsigned filters;      /* which of the next three count */
-    int64_t task;          /* Spark's task id; only samples that name their task for certain */
-    int64_t stage;         /* only samples of threads that worked for this stage */
-    int64_t process;       /* process id */
+    unsigned filters;       /* which of the next three count */
+    int64_t task;           /* Spark's task id; only samples that name their task for certain */
+    int64_t stage;          /* only samples of threads that worked for this stage */
+    int64_t process;        /* process id */
     int64_t from_ms, to_ms; /* since 1970: samples from the first up to before the second; 0: any time */
-    int merge_lines;       /* 1: lines of one function are one call */
-    int combined;          /* 1: JVM and Python workers of an executor below one root */
-    int differs;           /* 1: the difference of the second path to the first one */
+    int merge_lines;        /* 1: lines of one function are one call */
+    int combined;           /* 1: JVM and Python workers of an executor below one root */
+    int differs;            /* 1: the difference of the second path to the first one */
     /* Told what is left out, and why: files that are no profiles, damage, records without times or tasks where a filter
      * needs them. Both texts last until it returns. NULL: no call. */
     void (*problem)(void *context, const char *path, const char *reason);
@@ -883,12 +884,12 @@ struct pyro_flame_counts {
 };
 
 /* Reads the profiles at the paths (files, or folders, searched 8 levels deep) and writes one flame graph: recordings of
- * Java Flight Recorder and async-profiler, records of Uber's JVM profiler and of Python workers, folded stacks; plain or
- * compressed. Files are recognized by their content. One that cannot be read is left out, a damaged one is read as far
- * as it goes. Memory: some 64 MB, the largest chunk of a recording (at most 512 MiB), and 100 bytes for each different
- * call. A graph has at most 8,388,608 different calls, a stack 4,096 frames.
- * PYRO_ERROR_INPUT: there is no profile, or no sample is left. PYRO_ERROR_ARGUMENT: a difference needs two paths, and
- * PYRO_FLAME_FOLDED or PYRO_FLAME_SVG. `ret_counts` may be NULL. `options`: allocator and progress. */
+ * Java Flight Recorder and async-profiler, records of Uber's JVM profiler and of Python workers, folded stacks; plain
+ * or compressed. Files are recognized by their content. One that cannot be read is left out, a damaged one is read as
+ * far as it goes. Memory: some 64 MB, the largest chunk of a recording (at most 512 MiB), and 100 bytes for each
+ * different call. A graph has at most 8,388,608 different calls, a stack 4,096 frames. PYRO_ERROR_INPUT: there is no
+ * profile, or no sample is left. PYRO_ERROR_ARGUMENT: a difference needs two paths, and PYRO_FLAME_FOLDED or
+ * PYRO_FLAME_SVG. `ret_counts` may be NULL. `options`: allocator and progress. */
 PYRO_API enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count,
                                            const struct pyro_flame_options *wanted, const struct pyro_options *options,
                                            enum pyro_flame_format format, const struct pyro_writer *writer,

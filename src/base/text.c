@@ -132,6 +132,8 @@ static inline bool is_plain_word(const char *p)
 
 static void decode(struct sink *sink, struct pyro_slice raw)
 {
+    if (raw.len == 0) /* the pointer may be null, to which nothing may be added */
+        return;
     const char *p = raw.ptr, *end = raw.ptr + raw.len;
     while (p < end) {
         const char *start = p;

@@ -79,7 +79,8 @@ static bool moment(const struct cli_call *call, const char *name, int64_t *ret_m
     }
     if (calendar_time(text, ret_ms))
         return true;
-    cli_usage_error(call->verb, "--%s cannot be '%s'; it is a time such as 2024-03-01T10:15:02.5Z, or milliseconds since 1970",
+    cli_usage_error(call->verb,
+                    "--%s cannot be '%s'; it is a time such as 2024-03-01T10:15:02.5Z, or milliseconds since 1970",
                     name, text);
     return false;
 }
@@ -152,8 +153,8 @@ static int draw(const struct cli_call *call, struct pyro_flame_options *wanted, 
     wanted->problem = report_problem;
     wanted->problem_context = &progress;
     cli_progress_start(&progress, 0, 1);
-    enum pyro_status status = pyro_flame_write(call->arguments, call->argument_count, wanted, &work, format, &writer,
-                                               &counts, &error);
+    enum pyro_status status =
+        pyro_flame_write(call->arguments, call->argument_count, wanted, &work, format, &writer, &counts, &error);
     cli_progress_erase(&progress);
     if (status == PYRO_ERROR_ARGUMENT)
         return cli_usage_error(call->verb, "%s", error.message);
@@ -193,14 +194,16 @@ static const struct cli_option options[] = {
      "Write to FILE, which appears only when it is complete. The end of its name chooses the format: .svg (a picture "
      "with search and zoom), .folded (folded stacks), .speedscope.json or .pb.gz (pprof)."},
     {"event", 'e', "EVENT", "cpu wall alloc lock", NULL,
-     "Take samples of EVENT only. cpu: threads that ran, without those that waited. wall: all threads. alloc: allocated "
+     "Take samples of EVENT only. cpu: threads that ran, without those that waited. wall: all threads. alloc: "
+     "allocated "
      "bytes. lock: nanoseconds of waiting for locks."},
     {"task", 0, "TID", NULL, NULL,
      "Take samples of this task only (Spark's task id), of records that name their task. Says how many that are."},
     {"stage", 0, "ID", NULL, NULL, "Take samples of threads that worked for this stage only."},
     {"process", 0, "PID", NULL, NULL, "Take samples of this process only."},
     {"from", 0, "TIME", NULL, NULL,
-     "Take samples at or after TIME only: 2024-03-01T10:15:02Z, the same with an offset such as +01:00, or milliseconds "
+     "Take samples at or after TIME only: 2024-03-01T10:15:02Z, the same with an offset such as +01:00, or "
+     "milliseconds "
      "since 1970."},
     {"to", 0, "TIME", NULL, NULL, "Take samples before TIME only."},
     {"merge-lines", 0, NULL, NULL, NULL, "Merge the lines of a function to one call."},

@@ -1,5 +1,5 @@
-/* Files that claim to be of a profiler: what is read of them is rows that can be drawn in every format. A file that is of
- * no known kind is taken for a recording, whose decoder has the most to check. */
+/* Files that claim to be of a profiler: what is read of them is rows that can be drawn in every format. A file that is
+ * of no known kind is taken for a recording, whose decoder has the most to check. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -60,9 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pyro_tracks *tracks = pyro_tracks_new(NULL);
     FUZZ_CHECK(tracks);
     pyro_profile_order_init(&order, NULL);
-    enum pyro_status status =
-        pyro_profile_decode(tracks, kind == PYRO_PROFILE_KINDS ? PYRO_PROFILE_JFR : kind, &source, reader, NULL, &order,
-                            &facts, &error);
+    enum pyro_status status = pyro_profile_decode(tracks, kind == PYRO_PROFILE_KINDS ? PYRO_PROFILE_JFR : kind, &source,
+                                                  reader, NULL, &order, &facts, &error);
     FUZZ_CHECK(status == PYRO_OK || (status == PYRO_ERROR_INPUT && error.message[0]));
     if (status == PYRO_OK) {
         FUZZ_CHECK(pyro_tracks_seal(tracks));

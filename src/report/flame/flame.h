@@ -76,8 +76,8 @@ struct pyro_flame_count {
     int64_t unowned; /* of these, without one for certain */
 };
 
-/* Adds the samples of sealed tracks. `order`: of their stacks, NULL: by time. `all_threads`: the profiler recorded every
- * thread, so that all of its samples belong together. False: no memory. */
+/* Adds the samples of sealed tracks. `order`: of their stacks, NULL: by time. `all_threads`: the profiler recorded
+ * every thread, so that all of its samples belong together. False: no memory. */
 bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *tracks,
                        const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, bool all_threads,
                        unsigned side, struct pyro_flame_count *count);

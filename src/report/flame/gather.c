@@ -181,8 +181,7 @@ static uint32_t node_of(struct gathering *gathering, const struct base *base, in
     }
     while (depth-- > 0) {
         int32_t frame = pyro_tracks_stack(gathering->tracks, (size_t)chain[depth]).frame;
-        uint32_t number =
-            pyro_flame_add_frame(gathering->flame, pyro_tracks_frame(gathering->tracks, (size_t)frame));
+        uint32_t number = pyro_flame_add_frame(gathering->flame, pyro_tracks_frame(gathering->tracks, (size_t)frame));
         node = number ? pyro_flame_child(gathering->flame, node, number) : UINT32_MAX;
         if (node == UINT32_MAX)
             return UINT32_MAX;

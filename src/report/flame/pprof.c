@@ -16,7 +16,7 @@ struct pprof {
     const struct pyro_flame *flame;
     struct pyro_output *output;
     struct pyro_string_pool *strings;
-    struct pyro_map functions;             /* name and file -> id */
+    struct pyro_map functions;               /* name and file -> id */
     struct pyro_strbuf message, part, plain; /* a message, one inside it, bytes to be compressed */
     z_stream stream;
 };
@@ -91,9 +91,13 @@ static void write_type(struct pprof *pprof)
     const char *unit = pprof->flame->unit;
     bool ns = strcmp(unit, "ns") == 0, bytes = strcmp(unit, "bytes") == 0;
     put_number(&pprof->message, TYPE_NAME,
-               string_of(pprof, pyro_slice_from(ns ? "delay" : bytes ? "alloc_space" : "samples")));
+               string_of(pprof, pyro_slice_from(ns      ? "delay"
+                                                : bytes ? "alloc_space"
+                                                        : "samples")));
     put_number(&pprof->message, TYPE_UNIT,
-               string_of(pprof, pyro_slice_from(ns ? "nanoseconds" : bytes ? "bytes" : "count")));
+               string_of(pprof, pyro_slice_from(ns      ? "nanoseconds"
+                                                : bytes ? "bytes"
+                                                        : "count")));
     put_message(pprof, PROFILE_SAMPLE_TYPE);
 }
 

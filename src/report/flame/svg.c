@@ -53,8 +53,7 @@ static double share_of(const struct picture *picture, const struct pyro_flame_no
 /* How much more of the whole a call takes than before. */
 static double change_of(const struct picture *picture, const struct pyro_flame_node *node)
 {
-    double before =
-        picture->whole_before > 0 ? (double)node->total[PYRO_FLAME_BEFORE] / picture->whole_before : 0;
+    double before = picture->whole_before > 0 ? (double)node->total[PYRO_FLAME_BEFORE] / picture->whole_before : 0;
     return share_of(picture, node) - before;
 }
 
@@ -100,7 +99,8 @@ static bool is_drawn(const struct picture *picture, const struct pyro_flame_node
     return node->depth <= DEPTH_MAX && share_of(picture, node) >= LEAST_SHARE;
 }
 
-/* Boxes are in the order of their parents, whose place is known by then: a parent's number is less than its children's. */
+/* Boxes are in the order of their parents, whose place is known by then: a parent's number is less than its children's.
+ */
 static void place_boxes(struct picture *picture)
 {
     const struct pyro_flame *flame = picture->flame;

@@ -6,9 +6,9 @@
 #include "decode/profiling/reading.h"
 
 enum {
-    PYRO_JFR_HEADER = 68,            /* bytes in front of the first event */
-    PYRO_JFR_CHUNK_MAX = 512 << 20,  /* bytes; the JVM's own chunks have some 12 MiB */
-    PYRO_JFR_EVENT_KINDS = 24,       /* at most, of events.c */
+    PYRO_JFR_HEADER = 68,           /* bytes in front of the first event */
+    PYRO_JFR_CHUNK_MAX = 512 << 20, /* bytes; the JVM's own chunks have some 12 MiB */
+    PYRO_JFR_EVENT_KINDS = 24,      /* at most, of events.c */
 };
 
 /* A pause or a collection: what it freed is known when the chunk is read. */
@@ -39,9 +39,9 @@ struct pyro_jfr_chunk {
     int32_t process; /* row of `threads` */
 
     struct pyro_jfr_program thread, stack, method;
-    struct pyro_map threads; /* key -> row of `threads` + 1 */
-    struct pyro_map stacks;  /* key -> row of `stacks` + 2 */
-    struct pyro_map methods; /* key -> number in reading->texts + 1 */
+    struct pyro_map threads;                /* key -> row of `threads` + 1 */
+    struct pyro_map stacks;                 /* key -> row of `stacks` + 2 */
+    struct pyro_map methods;                /* key -> number in reading->texts + 1 */
     PYRO_VEC(struct pyro_jfr_frame) frames; /* of the stack being read */
     struct pyro_strbuf scratch;
     struct pyro_jfr_program kinds[PYRO_JFR_EVENT_KINDS];

@@ -71,9 +71,8 @@ bool pyro_jfr_take_heap(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_valu
         heap->after = values[USED].number;
     return pyro_profile_point(chunk->reading, chunk->process, PYRO_PROFILE_HEAP_USED, PYRO_SLICE_NULL, time_ns,
                               (double)values[USED].number) &&
-           (!values[COMMITTED].set ||
-            pyro_profile_point(chunk->reading, chunk->process, PYRO_PROFILE_HEAP_COMMITTED, PYRO_SLICE_NULL, time_ns,
-                               (double)values[COMMITTED].number));
+           (!values[COMMITTED].set || pyro_profile_point(chunk->reading, chunk->process, PYRO_PROFILE_HEAP_COMMITTED,
+                                                         PYRO_SLICE_NULL, time_ns, (double)values[COMMITTED].number));
 }
 
 bool pyro_jfr_write_collections(struct pyro_jfr_chunk *chunk)

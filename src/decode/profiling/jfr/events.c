@@ -1,5 +1,5 @@
-/* The events that are decoded, each with the fields that it is asked for, and what becomes of them. Names and fields are
- * those of the JDK and of async-profiler; fields that a version does not have stay unset. */
+/* The events that are decoded, each with the fields that it is asked for, and what becomes of them. Names and fields
+ * are those of the JDK and of async-profiler; fields that a version does not have stay unset. */
 #include "decode/profiling/jfr/chunk.h"
 
 /* The first fields of every event that has them. */
@@ -206,9 +206,7 @@ static const struct {
     {"jdk.ObjectAllocationOutsideTLAB",
      take_allocation,
      {"startTime", NULL, "eventThread", "stackTrace", "objectClass", "allocationSize"}},
-    {"jdk.GarbageCollection",
-     pyro_jfr_take_collection,
-     {"startTime", "duration", NULL, NULL, "gcId", "name", "cause"}},
+    {"jdk.GarbageCollection", pyro_jfr_take_collection, {"startTime", "duration", NULL, NULL, "gcId", "name", "cause"}},
     {"jdk.GCPhasePause", pyro_jfr_take_pause, {"startTime", "duration", NULL, NULL, "gcId", "name"}},
     {"jdk.GCHeapSummary",
      pyro_jfr_take_heap,

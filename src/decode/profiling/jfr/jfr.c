@@ -39,8 +39,7 @@ static enum pyro_status want(struct recording *recording, size_t bytes)
             recording->capacity = capacity;
         }
         size_t room = recording->capacity - recording->len;
-        PYRO_TRY(pyro_reader_read(reading->reader, recording->data + recording->len, room, &got,
-                                  reading->error));
+        PYRO_TRY(pyro_reader_read(reading->reader, recording->data + recording->len, room, &got, reading->error));
         recording->len += got;
         reading->bytes += got;
         recording->ended = got == 0;

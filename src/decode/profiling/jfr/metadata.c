@@ -127,8 +127,7 @@ static void add_type(struct tree *tree, const struct attributes *attributes)
         tree->no_memory = true;
         return;
     }
-    *type = (struct pyro_jfr_type){
-        .name = name, .id = number_of(attributes->id), .first_field = types->fields.count};
+    *type = (struct pyro_jfr_type){.name = name, .id = number_of(attributes->id), .first_field = types->fields.count};
     pyro_map_init(&type->constants, types->allocator);
     *row = types->types.count;
 }
@@ -221,7 +220,8 @@ static void check_units(struct pyro_jfr_types *types)
     for (size_t i = 0; i < types->fields.count; i++) {
         struct pyro_jfr_field *field = &types->fields.items[i];
         const struct pyro_jfr_type *type = field->unit ? pyro_jfr_type_by_id(types, field->unit_type) : NULL;
-        if (!type || (!pyro_slice_is(type->name, "jdk.jfr.Timespan") && !pyro_slice_is(type->name, "jdk.jfr.Timestamp")))
+        if (!type ||
+            (!pyro_slice_is(type->name, "jdk.jfr.Timespan") && !pyro_slice_is(type->name, "jdk.jfr.Timestamp")))
             field->unit = PYRO_JFR_NO_UNIT;
     }
 }

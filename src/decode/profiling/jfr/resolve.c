@@ -81,9 +81,10 @@ int32_t pyro_jfr_thread_row(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_
         if (!name.ptr)
             name = pyro_jfr_text(chunk, &values[OS_NAME]);
         const struct pyro_profile_process process = {.pid = chunk->pid, .role = "jvm"};
-        thread = chunk->no_memory ? -1
-                                  : pyro_profile_thread_row(chunk->reading, &process, name,
-                                                            values[OS_ID].number > 0 ? values[OS_ID].number : PYRO_NONE);
+        thread = chunk->no_memory
+                     ? -1
+                     : pyro_profile_thread_row(chunk->reading, &process, name,
+                                               values[OS_ID].number > 0 ? values[OS_ID].number : PYRO_NONE);
     }
     *row = thread < 0 ? 0 : (uint64_t)thread + 1;
     return thread;
@@ -97,8 +98,8 @@ static void add_class(struct pyro_strbuf *buffer, struct pyro_slice name)
     static const struct {
         char letter;
         const char *name;
-    } plain[] = {{'B', "byte"},  {'C', "char"}, {'D', "double"}, {'F', "float"},
-                 {'I', "int"},   {'J', "long"}, {'S', "short"},  {'Z', "boolean"}};
+    } plain[] = {{'B', "byte"}, {'C', "char"}, {'D', "double"}, {'F', "float"},
+                 {'I', "int"},  {'J', "long"}, {'S', "short"},  {'Z', "boolean"}};
     size_t dimensions = 0;
     while (dimensions < name.len && name.ptr[dimensions] == '[')
         dimensions++;
