@@ -70,7 +70,8 @@ def package_folder(cache: Path, venv: Path, riddle: Riddle) -> Path:
 
 def settings_of(riddle: Riddle, side: str, workdir: Path, packages: Path | None) -> dict[str, str]:
     """Return the properties of a run."""
-    conf = {"spark.executor.memory": riddle.memory, **riddle.conf}
+    own = riddle.conf if side == "faulty" or riddle.repaired_conf is None else riddle.repaired_conf
+    conf = {"spark.executor.memory": riddle.memory, **own}
     if riddle.flight:
         options = f"-XX:StartFlightRecording=filename={workdir / 'flights'},dumponexit=true"
         key = "spark.executor.extraJavaOptions"

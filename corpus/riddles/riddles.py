@@ -21,6 +21,7 @@ class Riddle:
     master: str = "local-cluster[2,1,1024]"
     memory: str = "1g"
     conf: dict[str, str] = field(default_factory=dict)
+    repaired_conf: dict[str, str] | None = None  # of the repaired side; None: the same
     packages: tuple[str, ...] = ()  # that its functions import
     flight: bool = False  # with Java Flight Recorder on the executors
 
@@ -37,6 +38,7 @@ RIDDLES = (
         master="local-cluster[2,2,512]",
         memory="512m",
         conf={"spark.executor.extraJavaOptions": "-XX:+UseSerialGC -Xmn3m"},
+        repaired_conf={"spark.executor.extraJavaOptions": "-XX:+UseSerialGC"},
         version=SPARK_3,
         flight=True,
     ),
