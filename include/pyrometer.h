@@ -840,9 +840,10 @@ enum pyro_flame_event {
     PYRO_FLAME_CPU = 1,   /* threads that ran: without those that waited */
     PYRO_FLAME_WALL = 2,  /* threads, whether they ran or not */
     PYRO_FLAME_ALLOC = 3, /* allocated bytes */
-    PYRO_FLAME_LOCK = 4   /* nanoseconds in which threads waited for locks */
+    PYRO_FLAME_LOCK = 4,  /* nanoseconds in which threads waited for locks */
+    PYRO_FLAME_WAIT = 5   /* nanoseconds in which threads slept, were parked, read from sockets or files */
 };
-/* "cpu", "wall", "alloc", "lock"; "" for PYRO_FLAME_ANY, NULL beyond the last one. */
+/* "cpu", "wall", "alloc", "lock", "wait"; "" for PYRO_FLAME_ANY, NULL beyond the last one. */
 PYRO_API const char *pyro_flame_event_name(enum pyro_flame_event event);
 
 enum pyro_flame_format {

@@ -31,6 +31,7 @@ SPANS = {
     "profiler.Span": "profiler-span",
 }
 ALLOCATIONS = {"jdk.ObjectAllocationSample": "weight", "jdk.ObjectAllocationInNewTLAB": "tlabSize", "jdk.ObjectAllocationOutsideTLAB": "allocationSize"}
+WAITS = ("jdk.JavaMonitorWait", "jdk.ThreadPark", "jdk.ThreadSleep", "jdk.File", "jdk.Socket")
 WAITING = {"SLEEP", "WAIT", "PARK"}
 
 
@@ -86,6 +87,8 @@ def expected_sample(event: Dict[str, Any]) -> List[str]:
         what, weight = "wall", event["samples"]
     elif kind == "jdk.JavaMonitorEnter":
         what, state, weight = "lock", "blocked", event["duration"]
+    elif kind.startswith(WAITS):
+        what, state, weight = "wait", "waiting", event["duration"]
     else:
         what, state, weight = "alloc", "running", event[ALLOCATIONS[kind]]
         frames = [class_of(event["class"]), *frames]
@@ -93,6 +96,8 @@ def expected_sample(event: Dict[str, Any]) -> List[str]:
 
 
 def is_sample(event: Dict[str, Any]) -> bool:
+    if event["type"].startswith(WAITS):
+        return bool(event["frames"])
     return event["type"] in ALLOCATIONS or event["type"] == "jdk.JavaMonitorEnter" or event["type"].endswith("Sample")
 
 

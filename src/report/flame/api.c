@@ -19,7 +19,7 @@ static const struct {
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
-static const char *const event_names[] = {"", "cpu", "wall", "alloc", "lock"};
+static const char *const event_names[] = {"", "cpu", "wall", "alloc", "lock", "wait"};
 
 const char *pyro_flame_suffix(enum pyro_flame_format format)
 {

@@ -55,6 +55,8 @@ static bool is_of_event(const struct gathering *gathering, const struct pyro_sam
         return row->event == PYRO_SAMPLE_ALLOC;
     case PYRO_FLAME_LOCK:
         return row->event == PYRO_SAMPLE_LOCK;
+    case PYRO_FLAME_WAIT:
+        return row->event == PYRO_SAMPLE_WAIT;
     default:
         return gathering->all_threads || !gathering->has_cpu ? is_wall(gathering, row) : is_running(gathering, row);
     }

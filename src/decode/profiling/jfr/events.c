@@ -84,6 +84,17 @@ static bool add_span(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *
     return row.thread >= 0 && !chunk->no_memory && pyro_profile_span(chunk->reading, &row);
 }
 
+/* A span and, where the event has a stack, a sample that weighs its nanoseconds. */
+static bool add_wait(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values, enum pyro_span_kind kind,
+                     struct pyro_slice name, int64_t value)
+{
+    int64_t duration_ns = pyro_jfr_duration(chunk, &values[DURATION]);
+    int32_t stack = pyro_jfr_stack_row(chunk, &values[STACK]);
+    return add_span(chunk, values, kind, name, value) &&
+           (stack < 0 || duration_ns == PYRO_NONE ||
+            add_sample(chunk, values, stack, PYRO_SAMPLE_WAIT, PYRO_STATE_WAITING, duration_ns));
+}
+
 /* FIRST: the monitor's class. */
 static bool take_lock(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
@@ -97,28 +108,28 @@ static bool take_lock(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value 
 
 static bool take_wait(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_MONITOR_WAIT, pyro_jfr_class_name(chunk, &values[FIRST]), PYRO_NONE);
+    return add_wait(chunk, values, PYRO_SPAN_MONITOR_WAIT, pyro_jfr_class_name(chunk, &values[FIRST]), PYRO_NONE);
 }
 
 static bool take_park(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_PARK, pyro_jfr_class_name(chunk, &values[FIRST]), PYRO_NONE);
+    return add_wait(chunk, values, PYRO_SPAN_PARK, pyro_jfr_class_name(chunk, &values[FIRST]), PYRO_NONE);
 }
 
 static bool take_sleep(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_SLEEP, PYRO_SLICE_NULL, PYRO_NONE);
+    return add_wait(chunk, values, PYRO_SPAN_SLEEP, PYRO_SLICE_NULL, PYRO_NONE);
 }
 
 /* FIRST: the path; SECOND: bytes. */
 static bool take_file_read(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_FILE_READ, pyro_jfr_text(chunk, &values[FIRST]), values[SECOND].number);
+    return add_wait(chunk, values, PYRO_SPAN_FILE_READ, pyro_jfr_text(chunk, &values[FIRST]), values[SECOND].number);
 }
 
 static bool take_file_write(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
 {
-    return add_span(chunk, values, PYRO_SPAN_FILE_WRITE, pyro_jfr_text(chunk, &values[FIRST]), values[SECOND].number);
+    return add_wait(chunk, values, PYRO_SPAN_FILE_WRITE, pyro_jfr_text(chunk, &values[FIRST]), values[SECOND].number);
 }
 
 /* FIRST: the host; SECOND: bytes; THIRD: the port; FOURTH: the address. */
@@ -132,7 +143,7 @@ static bool take_socket(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_valu
     pyro_strbuf_printf(&chunk->scratch, ":%lld", (long long)values[THIRD].number);
     struct pyro_slice name = pyro_intern_slice(chunk->reading->texts, pyro_strbuf_slice(&chunk->scratch));
     chunk->no_memory |= !name.ptr || chunk->scratch.failed;
-    return add_span(chunk, values, kind, name, values[SECOND].number);
+    return add_wait(chunk, values, kind, name, values[SECOND].number);
 }
 
 static bool take_socket_read(struct pyro_jfr_chunk *chunk, const struct pyro_jfr_value *values)
@@ -214,17 +225,17 @@ static const struct {
     {"jdk.CPULoad", take_cpu_load, {"startTime", NULL, NULL, NULL, "jvmUser", "jvmSystem", "machineTotal"}},
     {"jdk.ThreadCPULoad", take_thread_load, {"startTime", NULL, "eventThread", NULL, "user", "system"}},
     {"jdk.JavaMonitorEnter", take_lock, {"startTime", "duration", "eventThread", "stackTrace", "monitorClass"}},
-    {"jdk.JavaMonitorWait", take_wait, {"startTime", "duration", "eventThread", NULL, "monitorClass"}},
-    {"jdk.ThreadPark", take_park, {"startTime", "duration", "eventThread", NULL, "parkedClass"}},
-    {"jdk.ThreadSleep", take_sleep, {"startTime", "duration", "eventThread"}},
-    {"jdk.FileRead", take_file_read, {"startTime", "duration", "eventThread", NULL, "path", "bytesRead"}},
-    {"jdk.FileWrite", take_file_write, {"startTime", "duration", "eventThread", NULL, "path", "bytesWritten"}},
+    {"jdk.JavaMonitorWait", take_wait, {"startTime", "duration", "eventThread", "stackTrace", "monitorClass"}},
+    {"jdk.ThreadPark", take_park, {"startTime", "duration", "eventThread", "stackTrace", "parkedClass"}},
+    {"jdk.ThreadSleep", take_sleep, {"startTime", "duration", "eventThread", "stackTrace"}},
+    {"jdk.FileRead", take_file_read, {"startTime", "duration", "eventThread", "stackTrace", "path", "bytesRead"}},
+    {"jdk.FileWrite", take_file_write, {"startTime", "duration", "eventThread", "stackTrace", "path", "bytesWritten"}},
     {"jdk.SocketRead",
      take_socket_read,
-     {"startTime", "duration", "eventThread", NULL, "host", "bytesRead", "port", "address"}},
+     {"startTime", "duration", "eventThread", "stackTrace", "host", "bytesRead", "port", "address"}},
     {"jdk.SocketWrite",
      take_socket_write,
-     {"startTime", "duration", "eventThread", NULL, "host", "bytesWritten", "port", "address"}},
+     {"startTime", "duration", "eventThread", "stackTrace", "host", "bytesWritten", "port", "address"}},
     {"profiler.Span", take_profiler_span, {"startTime", "duration", "eventThread", NULL, "*"}},
 };
 
