@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "analyze/task_owners.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -244,6 +245,7 @@ static enum pyro_status read_files(struct pyro_artefact_reading *reading, const 
         if (belongs(list, i, app))
             PYRO_TRY(read_file(reading, &list->items[i], app, error));
     PYRO_TRY(pyro_artefacts_end(reading, error));
+    PYRO_TRY(pyro_task_owners_add(app, error));
     return pyro_logged_failures_add(app, &reading->logs, error);
 }
 

@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 import pytest
 import zstandard
-from conftest import ROOT, run_on_log
+from conftest import ROOT, binary_path, run_command, run_on_log
 
 FOLDER = ROOT / "corpus" / "riddles"
 LOGS = Path(os.environ.get("PYROMETER_RIDDLES") or FOLDER / "logs")
@@ -121,3 +121,29 @@ def test_heckler_logs_a_line_for_each_text() -> None:
     }
     assert lines["faulty"] == 160
     assert 0 < lines["repaired"] <= 8
+
+
+def test_samples_of_an_executor_with_one_slot_belong_to_the_task_that_ran() -> None:
+    """Recordings of the JVM name no tasks: which one it was follows from when tasks ran."""
+    (riddle,) = (one for one in RIDDLES if one.name == "straggler")
+    folder = recorded(riddle, "faulty")
+    query = (
+        "select x.time_ns, x.task, p.executor from samples x join threads t on t.id = x.thread "
+        "join threads p on p.id = t.parent where x.event in ('cpu', 'wait') and x.task is not null"
+    )
+    run = run_command([str(binary_path()), "sql", str(folder), query, "--format", "json"])
+    assert run.exit == 0, run.explain()
+    assert len(run.json) > 500
+    ran: Dict[str, List[Any]] = {}
+    for task in tasks_of(folder):
+        info = task["Task Info"]
+        ran.setdefault(info["Executor ID"], []).append((info["Launch Time"], info["Finish Time"], info["Task ID"]))
+    origin = next(
+        json.loads(line)["Timestamp"]
+        for line in text_of(event_log(folder)).splitlines()
+        if line.startswith('{"Event":"SparkListenerApplicationStart"')
+    )
+    for row in run.json:
+        ms = origin + row["time_ns"] / 1e6
+        near = {number for begin, end, number in ran[row["executor"]] if begin - 50 <= ms < end + 50}
+        assert row["task"] in near

@@ -215,15 +215,57 @@ static bool number_text(struct pyro_tracks *tracks, struct pyro_slice text, int6
     return number != UINT32_MAX;
 }
 
-bool pyro_tracks_add_owner(struct pyro_tracks *tracks, const struct pyro_owner_row *row)
+static bool owner_values(struct pyro_tracks *tracks, const struct pyro_owner_row *row, int64_t *values)
 {
     int64_t method;
     if (!number_text(tracks, row->method, &method))
         return false;
-    const int64_t values[] = {
+    const int64_t own[] = {
         row->thread, row->start_ns,      row->end_ns, row->task,
         row->stage,  row->stage_attempt, method,      (int64_t)(row->confidence * PYRO_CONFIDENCE_SCALE)};
-    return append(tracks, PYRO_TRACK_OWNERS, values);
+    memcpy(values, own, sizeof(own));
+    return true;
+}
+
+bool pyro_tracks_add_owner(struct pyro_tracks *tracks, const struct pyro_owner_row *row)
+{
+    int64_t values[PYRO_ROW_COLUMNS_MAX];
+    return owner_values(tracks, row, values) && append(tracks, PYRO_TRACK_OWNERS, values);
+}
+
+static bool copy_owners(const struct pyro_row_table *from, struct pyro_row_table *to)
+{
+    int64_t values[PYRO_ROW_COLUMNS_MAX];
+    for (size_t i = 0; i < from->count; i++) {
+        for (unsigned c = 0; c < from->columns; c++)
+            values[c] = pyro_row_table_get(from, c, i);
+        if (!pyro_row_table_append(to, values))
+            return false;
+    }
+    return true;
+}
+
+bool pyro_tracks_add_owners(struct pyro_tracks *tracks, const struct pyro_owner_row *rows, size_t count)
+{
+    struct pyro_row_table *owners = &tracks->rows[PYRO_TRACK_OWNERS], all;
+    int64_t values[PYRO_ROW_COLUMNS_MAX];
+    size_t room = owners->count < PYRO_TRACK_ROWS_MAX ? PYRO_TRACK_ROWS_MAX - owners->count : 0;
+    size_t added = count < room ? count : room;
+    assert(tracks->sealed);
+    if (count == 0)
+        return true;
+    pyro_row_table_init(&all, owners->columns, tracks->allocator);
+    bool done = copy_owners(owners, &all);
+    for (size_t i = 0; i < added && done; i++)
+        done = owner_values(tracks, &rows[i], values) && pyro_row_table_append(&all, values);
+    if (!done || !pyro_tracks_sort_owners(&all)) {
+        pyro_row_table_done(&all);
+        return false;
+    }
+    pyro_row_table_done(owners);
+    *owners = all;
+    tracks->dropped[PYRO_TRACK_OWNERS] += count - added;
+    return true;
 }
 
 bool pyro_tracks_add_span(struct pyro_tracks *tracks, const struct pyro_span_row *row)

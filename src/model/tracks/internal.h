@@ -29,4 +29,7 @@ struct pyro_tracks {
     bool sealed;
 };
 
+/* Seals owners and sorts them by thread, those of a thread by their start. False: no memory. */
+bool pyro_tracks_sort_owners(struct pyro_row_table *owners);
+
 #endif

@@ -105,6 +105,13 @@ static bool sort_spans(struct pyro_tracks *tracks)
     return done;
 }
 
+bool pyro_tracks_sort_owners(struct pyro_row_table *owners)
+{
+    return pyro_row_table_seal(owners) && /* sorting keeps the order of equal ones */
+           pyro_row_table_sort(owners, PYRO_OWNER_COLUMN_START, NULL) &&
+           pyro_row_table_sort(owners, PYRO_OWNER_COLUMN_THREAD, NULL);
+}
+
 bool pyro_tracks_seal(struct pyro_tracks *tracks)
 {
     if (tracks->sealed)
@@ -112,12 +119,10 @@ bool pyro_tracks_seal(struct pyro_tracks *tracks)
     for (unsigned i = 0; i < PYRO_TRACK_TABLES; i++)
         if (columns_of[i] && !pyro_row_table_seal(&tracks->rows[i]))
             return false;
-    /* Owners by thread, those of a thread by their start: sorting keeps the order of equal ones. */
     if (!sort_spans(tracks) || !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_POINTS], PYRO_POINT_COLUMN_TIME, NULL) ||
         !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_SAMPLES], PYRO_SAMPLE_COLUMN_TIME, NULL) ||
         !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_MESSAGES], PYRO_MESSAGE_COLUMN_TIME, NULL) ||
-        !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_OWNERS], PYRO_OWNER_COLUMN_START, NULL) ||
-        !pyro_row_table_sort(&tracks->rows[PYRO_TRACK_OWNERS], PYRO_OWNER_COLUMN_THREAD, NULL))
+        !pyro_tracks_sort_owners(&tracks->rows[PYRO_TRACK_OWNERS]))
         return false;
     pyro_map_done(&tracks->known); /* only for adding */
     pyro_map_init(&tracks->known, tracks->allocator);

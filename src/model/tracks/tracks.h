@@ -167,6 +167,9 @@ bool pyro_tracks_add_message(struct pyro_tracks *tracks, const struct pyro_messa
 /* Sorts by time. Reading needs sealed tracks. */
 bool pyro_tracks_seal(struct pyro_tracks *tracks);
 
+/* Adds owners to sealed tracks: what follows from their other rows. False: no memory, and nothing changed. */
+bool pyro_tracks_add_owners(struct pyro_tracks *tracks, const struct pyro_owner_row *rows, size_t count);
+
 /* ---- Reading ---- */
 
 enum pyro_track_table {
