@@ -14,7 +14,8 @@ class Riddle:
     """A program with a fault."""
 
     name: str
-    rules: tuple[str, ...]  # one of them must be the first finding; none: no rule of event logs sees it
+    rules: tuple[str, ...]  # one of them must be the first finding of the folder
+    unseen: bool = False  # by the event log alone
     function: str = ""  # of Python: it has most samples, or writes most lines
     waits: bool = False  # the fault is waiting, not work
     version: str = SPARK_4
@@ -42,7 +43,7 @@ RIDDLES = (
         version=SPARK_3,
         flight=True,
     ),
-    Riddle("slacker", (), "ask_service", waits=True, master="local-cluster[2,2,1024]"),
-    Riddle("slacker_jvm", (), waits=True, master="local-cluster[2,2,1024]", version=SPARK_3, flight=True),
-    Riddle("heckler", (), "load", packages=SPACY),
+    Riddle("slacker", ("hot-method",), True, "ask_service", waits=True, master="local-cluster[2,2,1024]"),
+    Riddle("slacker_jvm", ("hot-method",), True, waits=True, master="local-cluster[2,2,1024]", version=SPARK_3, flight=True),
+    Riddle("heckler", ("hot-method",), True, "load", packages=SPACY),
 )

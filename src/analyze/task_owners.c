@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/frame_kinds.h"
 #include "analyze/thread_tasks.h"
 #include "base/saturate.h"
 
@@ -10,8 +11,6 @@
 
 /* Clocks of one host differ by nothing, those of a cluster by some milliseconds; the log has whole milliseconds. */
 enum { NS_PER_MS = 1000000, SLACK_NS = 50 * NS_PER_MS };
-
-static const char task_frame[] = "Executor$TaskRunner.run";
 
 /* Time in which the executor ran tasks of one stage only. */
 struct alone {
@@ -39,7 +38,7 @@ struct owning {
     struct pyro_tracks *tracks;
     const struct pyro_allocator *allocator;
     struct pyro_arena arena;
-    bool *in_task;              /* by stack */
+    const struct pyro_stack_facts *stacks;
     int32_t *executor_of;       /* by thread: row of app->executors; -1: none, or it has owners already */
     bool *seen;                 /* by thread: was in a task */
     struct executor *executors; /* as app->executors */
@@ -47,25 +46,6 @@ struct owning {
 };
 
 /* ---- Threads and stacks ------------------------------------------------------------------------------------------ */
-
-bool pyro_stacks_in_tasks(const struct pyro_tracks *tracks, struct pyro_arena *arena, bool **ret)
-{
-    size_t frames = pyro_tracks_count(tracks, PYRO_TRACK_FRAMES), stacks = pyro_tracks_count(tracks, PYRO_TRACK_STACKS);
-    bool *frame_is = pyro_arena_array(arena, frames + 1, sizeof(*frame_is));
-    bool *stack_is = pyro_arena_array(arena, stacks + 1, sizeof(*stack_is));
-    if (!frame_is || !stack_is)
-        return false;
-    for (size_t i = 0; i < frames; i++) {
-        struct pyro_slice function = pyro_tracks_frame(tracks, i)->function;
-        frame_is[i] = function.ptr && pyro_slice_find(function, task_frame);
-    }
-    for (size_t i = 0; i < stacks; i++) { /* callers come first */
-        struct pyro_stack_row stack = pyro_tracks_stack(tracks, i);
-        stack_is[i] = frame_is[stack.frame] || (stack.parent >= 0 && stack_is[stack.parent]);
-    }
-    *ret = stack_is;
-    return true;
-}
 
 int32_t pyro_thread_process(const struct pyro_tracks *tracks, int32_t thread)
 {
@@ -133,7 +113,7 @@ static int32_t executor_of_task(struct owning *owning, size_t row, struct pyro_m
     if (!place)
         return INT32_MIN;
     if (*place == 0)
-        *place = (uint64_t)(executor_number(owning, pyro_app_text(owning->app, text)) + 2);
+        *place = (uint64_t)((int64_t)executor_number(owning, pyro_app_text(owning->app, text)) + 2);
     int32_t executor = (int32_t)*place - 2;
     return executor >= 0 && owning->executors[executor].wanted ? executor : -1;
 }
@@ -319,7 +299,7 @@ static bool look_at_samples(struct owning *owning)
     for (size_t i = 0; i < count; i++) { /* by time */
         const struct pyro_sample_row sample = pyro_tracks_sample(owning->tracks, i);
         if (sample.thread < 0 || owning->executor_of[sample.thread] < 0 || sample.stack < 0 ||
-            !owning->in_task[sample.stack] || sample.time_ns == PYRO_NONE)
+            !owning->stacks[sample.stack].in_task || sample.time_ns == PYRO_NONE)
             continue;
         owning->seen[sample.thread] = true;
         if (!pyro_thread_tasks_saw(&owning->executors[owning->executor_of[sample.thread]].matching, sample.thread,
@@ -357,7 +337,8 @@ enum pyro_status pyro_task_owners_add(struct pyro_app *app, struct pyro_error *e
         pyro_map_init(&owning.executors[i].matching.numbers, app->allocator);
         owning.executors[i].matching.arena = &owning.arena;
     }
-    bool done = owning.executors && pyro_stacks_in_tasks(owning.tracks, &owning.arena, &owning.in_task) && own(&owning);
+    owning.stacks = pyro_stack_facts_of(owning.tracks, &owning.arena);
+    bool done = owning.executors && owning.stacks && own(&owning);
     for (size_t i = 0; i < app->executors.count && owning.executors; i++)
         pyro_thread_tasks_done(&owning.executors[i].matching);
     pyro_vec_done(&owning.rows, app->allocator);

@@ -9,8 +9,6 @@
 #include "model/app.h"
 #include "model/tracks/tracks.h"
 
-/* For each row of `stacks` whether a task's run() is in it; false without memory, which comes from the arena. */
-bool pyro_stacks_in_tasks(const struct pyro_tracks *tracks, struct pyro_arena *arena, bool **ret);
 /* The process of a thread: itself, where it has no process as its parent. */
 int32_t pyro_thread_process(const struct pyro_tracks *tracks, int32_t thread);
 

@@ -1,5 +1,6 @@
 #include "rules/judge.h"
 
+#include "analyze/stage_samples.h"
 #include "base/crew.h"
 #include "base/memory.h"
 #include "rules/config.h"
@@ -142,7 +143,8 @@ static bool prepare(struct judging *judging)
         pyro_arena_init(&diagnosis->arenas[i], diagnosis->arena.allocator);
     shared->plans = diagnosis->plans = pyro_plans_new(shared->app, &diagnosis->arena);
     shared->activity = pyro_activity_new(shared->app, shared->arena);
-    return shared->plans && shared->activity && pyro_stage_parts(shared);
+    shared->samples = pyro_stage_samples_new(shared->app, shared->arena);
+    return shared->plans && shared->activity && shared->samples && pyro_stage_parts(shared);
 }
 
 static void done(struct judging *judging)

@@ -115,11 +115,12 @@ struct pyro_rule_context {
     struct pyro_arena *arena;     /* findings and their texts */
     struct pyro_arena *scratch;   /* what the rule needs no longer than it runs */
     struct pyro_finding_list findings;
-    struct pyro_finding_list earlier;     /* of the rules that this one comes after */
-    bool failed;                          /* out of memory */
-    const struct pyro_activity *activity; /* see pyro_alone_ms() */
-    const struct pyro_plans *plans;       /* see pyro_rule_plans() */
-    const struct pyro_stage_parts *parts; /* see pyro_stage_parts() */
+    struct pyro_finding_list earlier;         /* of the rules that this one comes after */
+    bool failed;                              /* out of memory */
+    const struct pyro_activity *activity;     /* see pyro_alone_ms() */
+    const struct pyro_plans *plans;           /* see pyro_rule_plans() */
+    const struct pyro_stage_parts *parts;     /* see pyro_stage_parts() */
+    const struct pyro_stage_samples *samples; /* what profilers saw: analyze/stage_samples.h */
 };
 
 enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
@@ -127,7 +128,7 @@ enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
 struct pyro_rule {
     const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
     const char
-        *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources, streaming */
+        *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources, streaming, code */
     const char *title;                       /* "Data skew" */
     const char *summary;                     /* one sentence: what it means */
     const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */

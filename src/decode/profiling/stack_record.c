@@ -10,11 +10,11 @@ PYRO_JSON_KEYS(stack_keys, (STACK_FRAMES, "stacktrace"), (STACK_END, "endEpoch")
                (STACK_NAME, "name"), (STACK_STATE, "threadState"), (STACK_COUNT, "count"), (STACK_START, "startEpoch"),
                (STACK_THREAD, "threadName"), (STACK_ROLE, "role"), (STACK_FIRST, "epochMillis"),
                (STACK_LAST, "lastEpochMillis"), (STACK_INTERVAL, "intervalMillis"), (STACK_PID, "pid"),
-               (STACK_TASK, "taskAttemptId"), (STACK_STAGE, "stageId"));
+               (STACK_TASK, "taskAttemptId"), (STACK_STAGE, "stageId"), (STACK_CPU, "cpuMillis"));
 
 struct stack_record {
     struct pyro_slice frames, host, name, state, thread, role;
-    double start, end, interval;
+    double start, end, interval, cpu; /* ms; cpu: of the thread during all samples of the record */
     int64_t count, pid, task, stage;
 };
 
@@ -46,6 +46,9 @@ static void take_member(struct pyro_profile_records *records, struct pyro_json *
         break;
     case STACK_INTERVAL:
         pyro_profile_take_number(json, &record->interval);
+        break;
+    case STACK_CPU:
+        pyro_profile_take_number(json, &record->cpu);
         break;
     case STACK_END:
     case STACK_LAST:
@@ -167,6 +170,24 @@ static bool owner_of(const struct stack_record *record, struct pyro_profile_task
     return pyro_profile_task_of_name(record->thread, ret) && pyro_slice_find(record->frames, "$TaskRunner");
 }
 
+/* Adds the samples; where the record has the CPU time of its thread, as many as that makes ran, and the rest waited. */
+static bool add_counted(struct pyro_profile_records *records, const struct stack_record *record,
+                        struct pyro_sample_row *row)
+{
+    bool known = record->state.ptr == NULL && record->interval > 0 && record->cpu >= 0;
+    double ran = known ? record->cpu / record->interval + 0.5 : 0;
+    int64_t running = ran < (double)record->count ? (int64_t)ran : record->count;
+    if (!known)
+        return pyro_profile_sample(records->reading, row);
+    row->state = PYRO_STATE_RUNNING;
+    row->weight = running;
+    if (running > 0 && !pyro_profile_sample(records->reading, row))
+        return false;
+    row->state = PYRO_STATE_WAITING;
+    row->weight = record->count - running;
+    return row->weight <= 0 || pyro_profile_sample(records->reading, row);
+}
+
 static bool add_sample(struct pyro_profile_records *records, const struct stack_record *record, int32_t stack)
 {
     struct pyro_profile_reading *reading = records->reading;
@@ -182,7 +203,7 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
     int32_t thread = java ? pyro_profile_thread_row(reading, &process, record->thread, PYRO_NONE)
                           : pyro_profile_process_row(reading, &process);
     enum pyro_thread_state state = state_of(record->state);
-    const struct pyro_sample_row row = {
+    struct pyro_sample_row row = {
         .thread = thread,
         .stack = stack,
         .time_ns = start_ns,
@@ -191,7 +212,7 @@ static bool add_sample(struct pyro_profile_records *records, const struct stack_
         .weight = record->count,
     };
     struct pyro_profile_task task;
-    return thread >= 0 && pyro_profile_sample(reading, &row) &&
+    return thread >= 0 && add_counted(records, record, &row) &&
            (!owner_of(record, &task) || pyro_profile_owned(reading, thread, &task, start_ns, end_ns));
 }
 
@@ -200,6 +221,7 @@ void pyro_profile_stack_record(struct pyro_profile_records *records, struct pyro
     struct stack_record record = {
         .start = PYRO_PROFILE_NO_NUMBER,
         .end = PYRO_PROFILE_NO_NUMBER,
+        .cpu = PYRO_PROFILE_NO_NUMBER,
         .pid = PYRO_NONE,
         .task = PYRO_NONE,
         .stage = PYRO_NONE,

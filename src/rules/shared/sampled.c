@@ -1,0 +1,87 @@
+#include "rules/shared/sampled.h"
+
+#include <math.h>
+
+#include "analyze/facts.h"
+#include "model/app.h"
+#include "model/tracks/tracks.h"
+#include "rules/finding.h"
+
+#define Z_95      1.959964
+#define NS_PER_MS 1e6
+
+/* How much of the tasks' time the samples of a clock stand for. */
+static double covered(const struct pyro_stage *stage, enum pyro_sample_clock clock)
+{
+    double run = pyro_real(stage->run_ms);
+    if (clock != PYRO_CLOCK_CPU)
+        return 1;
+    return run > 0 ? fmin(pyro_real(stage->cpu_ms) / run, 1) : 0;
+}
+
+struct pyro_sampled_share pyro_sampled_share(const struct pyro_app *app, const struct pyro_stage_samples *samples,
+                                             size_t stage, enum pyro_sample_clock clock, double weight)
+{
+    const struct pyro_stage_sampled *sampled = &samples->stages[stage];
+    struct pyro_sampled_share ret = {.count = (double)sampled->count[clock]};
+    double n = ret.count, whole = (double)sampled->weight[clock];
+    if (clock == PYRO_CLOCK_WAIT) {
+        ret.share = sampled->profiled_ms > 0 ? fmin(weight / NS_PER_MS / sampled->profiled_ms, 1) : 0;
+        ret.low = ret.high = ret.share;
+        return ret;
+    }
+    if (n < 1 || whole <= 0)
+        return ret;
+    double p = fmin(weight / whole, 1), z2 = Z_95 * Z_95, part = covered(&app->stages.items[stage], clock);
+    double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+    double half = Z_95 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+    ret.share = part * p;
+    ret.low = part * fmax(middle - half, 0);
+    ret.high = part * fmin(middle + half, 1);
+    return ret;
+}
+
+void pyro_sampled_evidence(struct pyro_rule_context *context, struct pyro_finding *finding, const char *name,
+                           const struct pyro_sampled_share *share)
+{
+    pyro_finding_evidence(context, finding, name, share->share, (double)NAN, "share");
+    pyro_finding_evidence(context, finding, "share_low", share->low, (double)NAN, "share");
+    pyro_finding_evidence(context, finding, "share_high", share->high, (double)NAN, "share");
+    pyro_finding_evidence(context, finding, "samples", share->count, (double)NAN, "count");
+}
+
+const char *pyro_sampled_basis(struct pyro_rule_context *context, const struct pyro_sampled_share *share,
+                               enum pyro_sample_clock clock)
+{
+    struct pyro_slice text = clock == PYRO_CLOCK_WAIT ? pyro_say(context, "%.0f recorded waits", share->count)
+                                                      : pyro_say(context, "%.0f samples, %.0f to %.0f %%", share->count,
+                                                                 100 * share->low, 100 * share->high);
+    return text.ptr ? text.ptr : "";
+}
+
+static struct pyro_slice file_name(struct pyro_slice path)
+{
+    size_t at = path.len;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return (struct pyro_slice){path.ptr + at, path.len - at};
+}
+
+const char *pyro_say_method(struct pyro_rule_context *context, int32_t frame)
+{
+    if (frame < 0)
+        return "";
+    const struct pyro_frame_row *row = pyro_tracks_frame(context->app->tracks, (size_t)frame);
+    const char *function = pyro_say_text(context, row->function, 120);
+    if (!row->file.ptr)
+        return function;
+    struct pyro_slice text = pyro_say(context, "%s (%s)", function, pyro_say_text(context, file_name(row->file), 60));
+    return text.ptr ? text.ptr : "";
+}
+
+double pyro_sampled_ms(const struct pyro_app *app, size_t stage, double share)
+{
+    const struct pyro_stage *row = &app->stages.items[stage];
+    double spread = fmax(fmin(pyro_stage_slots(app, row), pyro_real(row->partitions)), 1);
+    return share * pyro_real(row->run_ms) / spread;
+}
