@@ -4,6 +4,9 @@
 #include "model/failure_text.h"
 
 static const char TRACEBACK[] = "Traceback (most recent call last)", INNER[] = "most recent failure: ";
+/* Between two tracebacks: the second exception was raised while, or because, the first one was handled. */
+static const char HANDLED[] = "During handling of the above exception",
+                  RAISED[] = "The above exception was the direct cause";
 
 enum { HASHED_FRAMES = 64, COLONS_MOST = 12, SEEN_FRAMES = 64 };
 
@@ -18,7 +21,9 @@ struct reading {
     struct pyro_exception_chain *chain;
     enum mode mode;
     bool in_python;
-    size_t python;                 /* then: the first of the exceptions of Python that are being read */
+    bool joined;                   /* the next traceback belongs to the exception that was raised after the last one */
+    size_t message;                /* the first exception of such a message; 0: none */
+    size_t python;                 /* in_python: the first of the exceptions of Python that are being read */
     size_t inner;                  /* the exception inside the message of the one before it; 0: none */
     struct pyro_exception pending; /* frames of a traceback whose name is not there yet */
     uint64_t owner;                /* of frames: numbers of exceptions in the order of the text */
@@ -98,7 +103,7 @@ static struct pyro_exception *last(struct reading *reading)
     return reading->chain->count ? &reading->chain->items[reading->chain->count - 1] : NULL;
 }
 
-/* The exceptions of Python stand in the order in which they were raised: the first one is the root. */
+/* Exceptions of Python that are joined stand in the order in which they were raised: the first one is the root. */
 static void end_python(struct reading *reading)
 {
     struct pyro_exception *items = reading->chain->items;
@@ -114,8 +119,15 @@ static void end_python(struct reading *reading)
     reading->in_python = false;
 }
 
+/* A traceback that no joint precedes is part of the message of the exception before: Spark 4's driver raises a
+ * PythonException with the traceback of the worker as its message. */
 static void begin_python(struct reading *reading)
 {
+    if (reading->in_python && !reading->joined) {
+        end_python(reading);
+        reading->message = reading->chain->count;
+    }
+    reading->joined = false;
     if (!reading->in_python)
         reading->python = reading->chain->count;
     reading->in_python = true;
@@ -263,6 +275,11 @@ static bool read_joint(struct reading *reading, struct pyro_slice line)
         begin_python(reading);
         return true;
     }
+    if (reading->mode == MODE_AFTER_PYTHON &&
+        (pyro_slice_starts_with(line, HANDLED) || pyro_slice_starts_with(line, RAISED))) {
+        reading->joined = true;
+        return true;
+    }
     if (pyro_slice_starts_with(line, "Caused by: ")) {
         end_python(reading);
         line = behind(line, 11);
@@ -279,6 +296,9 @@ static bool read_joint(struct reading *reading, struct pyro_slice line)
     bool jvm = pyro_slice_starts_with(line, "JVM stacktrace:");
     if (reading->mode == MODE_AFTER_PYTHON && (jvm || pyro_slice_starts_with(line, ": "))) {
         end_python(reading);
+        if (jvm && reading->message > 0) /* what the JVM says has them as well */
+            reading->chain->count = reading->message;
+        reading->message = 0;
         reading->mode = MODE_JAVA;
         if (!jvm && push_first(reading, behind(line, 2)))
             push_inner(reading);

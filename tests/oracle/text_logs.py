@@ -87,12 +87,16 @@ def goes_on(line: str) -> bool:
 def chain(lines: list[str]) -> list[tuple[str, str]]:
     """(class, message) of an exception and its causes, outermost first."""
     items: list[tuple[str, str]] = []
-    python: list[tuple[str, str]] = []
-    state, repeated = "java", 0
+    python: list[tuple[str, str]] = []  # raised one after the other
+    state, repeated, joined = "java", 0, False
     for line in lines:
         cause = line.startswith("Caused by: ")
+        joined = joined or line.startswith(CHAINS)
         if line.startswith("Traceback (most recent call last)"):
-            state = "traceback"
+            if not joined:  # in the message of the exception before, as the driver of Spark 4 has that of a worker
+                items += reversed(python)
+                python = []
+            state, joined = "traceback", False
             continue
         if cause or (state == "after" and line.startswith(": ")):
             items += reversed(python)

@@ -173,6 +173,77 @@ static void python_inside_java_inside_python(void **state)
     assert_slice(chain.frames[0].text, "load.py\", line 12, in inner");
 }
 
+/* Spark 4's driver raises the exception of a worker again, with the worker's traceback as its message. */
+static void worker_inside_message(void **state)
+{
+    (void)state;
+    struct pyro_exception_chain chain = chain_of(
+        "Traceback (most recent call last):\n"
+        "  File \"/app/main.py\", line 87, in <lambda>\n"
+        "    attempt(\"python\", lambda: context.parallelize([\"1\", \"two\"], 2).map(price_of).collect())\n"
+        "  File \"/opt/spark/python/lib/pyspark.zip/pyspark/errors/exceptions/captured.py\", line 262, in deco\n"
+        "    raise converted from None\n"
+        "pyspark.errors.exceptions.captured.PythonException: An exception was thrown from the Python worker:\n"
+        "Traceback (most recent call last):\n"
+        "  File \"/app/jobs/load.py\", line 49, in price_of\n"
+        "    return float(text)\n"
+        "           ^^^^^^^^^^^\n"
+        "ValueError: could not convert string to float: 'two'\n"
+        "\n"
+        "The above exception was the direct cause of the following exception:\n"
+        "\n"
+        "Traceback (most recent call last):\n"
+        "  File \"/opt/spark/python/lib/pyspark.zip/pyspark/worker.py\", line 4327, in invoke_udf\n"
+        "    run_process()\n"
+        "  File \"/app/jobs/load.py\", line 51, in price_of\n"
+        "    raise RuntimeError(f\"no price in row {len(text)}\") from error\n"
+        "RuntimeError: no price in row 3\n");
+    assert_classes(&chain, "pyspark.errors.exceptions.captured.PythonException RuntimeError ValueError");
+    assert_slice(pyro_chain_root(&chain)->message, "could not convert string to float: 'two'");
+    assert_int_equal(chain.frame_count, 1);
+    assert_slice(chain.frames[0].text, "load.py\", line 49, in price_of");
+}
+
+/* The same with spark.sql.pyspark.jvmStacktrace.enabled in Spark 3.5: the JVM's side repeats the worker's. */
+static void worker_inside_message_and_jvm(void **state)
+{
+    (void)state;
+    struct pyro_exception_chain chain = chain_of(
+        "Traceback (most recent call last):\n"
+        "  File \"/app/main.py\", line 18, in run\n"
+        "    spark.createDataFrame([(\"1\",),(\"two\",)], \"a string\").select(price(\"a\")).collect()\n"
+        "pyspark.errors.exceptions.captured.PythonException: \n"
+        "  An exception was thrown from the Python worker. Please see the stack trace below.\n"
+        "Traceback (most recent call last):\n"
+        "  File \"/app/jobs/load.py\", line 9, in price_of\n"
+        "    raise RuntimeError(\"no price\") from error\n"
+        "RuntimeError: no price\n"
+        "\n"
+        "\n"
+        "JVM stacktrace:\n"
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most "
+        "recent failure: Lost task 0.0 in stage 2.0 (TID 2) (localhost executor driver): "
+        "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+        "  File \"/app/jobs/load.py\", line 9, in price_of\n"
+        "    raise RuntimeError(\"no price\") from error\n"
+        "RuntimeError: no price\n"
+        "\n"
+        "\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.hasNext(PythonRunner.scala:525)\n"
+        "\n"
+        "Driver stacktrace:\n"
+        "\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2834)\n"
+        "Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+        "  File \"/app/jobs/load.py\", line 9, in price_of\n"
+        "    raise RuntimeError(\"no price\") from error\n"
+        "RuntimeError: no price\n"
+        "\n"
+        "\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.hasNext(PythonRunner.scala:525)\n");
+    assert_classes(&chain, "pyspark.errors.exceptions.captured.PythonException org.apache.spark.SparkException "
+                           "org.apache.spark.api.python.PythonException RuntimeError");
+    assert_int_equal(chain.frame_count, 1);
+    assert_slice(chain.frames[0].text, "load.py\", line 9, in price_of");
+}
+
 static void ends_of_processes(void **state)
 {
     (void)state;
@@ -295,6 +366,8 @@ int main(void)
         cmocka_unit_test(python_inside_java),
         cmocka_unit_test(java_inside_python),
         cmocka_unit_test(python_inside_java_inside_python),
+        cmocka_unit_test(worker_inside_message),
+        cmocka_unit_test(worker_inside_message_and_jvm),
         cmocka_unit_test(ends_of_processes),
         cmocka_unit_test(what_is_none),
         cmocka_unit_test(hashes),
