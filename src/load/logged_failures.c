@@ -3,24 +3,9 @@
 #include "base/intern.h"
 #include "decode/intake.h"
 #include "decode/logs/errors.h"
-#include "model/failure_text.h"
+#include "load/known_failures.h"
 
 enum { MESSAGE_BYTES = 2000 };
-
-/* Whether an event reports the same failure: the same exception with the same message, numbers aside. */
-static bool is_known(const struct pyro_app *app, size_t events, const struct pyro_log_error *one)
-{
-    if (!one->root.ptr)
-        return false;
-    for (size_t i = 0; i < events; i++) {
-        const struct pyro_failure *known = &app->failures.items[i];
-        struct pyro_root_cause cause = pyro_root_cause(known->message.ptr ? known->message : known->reason);
-        struct pyro_slice name = cause.name.ptr ? cause.name : known->class_name;
-        if (pyro_slice_eq(name, one->root) && (!one->message.ptr || pyro_same_message(cause.message, one->message)))
-            return true;
-    }
-    return false;
-}
 
 /* Texts have lost their secrets already. */
 static bool add_row(struct pyro_app *app, const struct pyro_log_error *one)
@@ -54,17 +39,18 @@ enum pyro_status pyro_logged_failures_add(struct pyro_app *app, const struct pyr
                                           struct pyro_error *error)
 {
     const struct pyro_log_error *errors = NULL;
-    size_t count = 0, events = app->failures.count, added = 0;
+    struct pyro_known_failures known;
+    size_t count = 0, added = 0;
     uint64_t other;
     if (!logs->errors)
         return PYRO_OK;
     PYRO_TRY(pyro_log_errors_finish(logs->errors, &errors, &count, &other, error));
-    for (size_t i = 0; i < count && added < PYRO_LOGGED_FAILURES; i++) {
-        if (is_known(app, events, &errors[i]))
-            continue;
-        if (!add_row(app, &errors[i]))
-            return pyro_no_memory(error);
-        added++;
-    }
-    return PYRO_OK;
+    bool ok = pyro_known_failures_init(&known, app);
+    for (size_t i = 0; i < count && added < PYRO_LOGGED_FAILURES && ok; i++)
+        if (!pyro_failure_is_known(&known, &errors[i])) {
+            ok = add_row(app, &errors[i]);
+            added++;
+        }
+    pyro_known_failures_done(&known);
+    return ok ? PYRO_OK : pyro_no_memory(error);
 }

@@ -233,11 +233,43 @@ def test_owners_agree_with_the_event_log(binary: str) -> None:
     assert all(row["same_stage"] and row["same_executor"] and row["inside"] for row in found), found
 
 
-def test_errors_of_logs_are_failures(binary: str) -> None:
-    found = rows(binary, LOGS / "iso", "SELECT kind, reason, class_name FROM failures WHERE source = 'text-log'")
+LOGGED = "SELECT kind, reason, class_name, message, executor FROM failures WHERE source = 'text-log'"
+
+
+@pytest.mark.parametrize("name", ["spark35", "iso", "spark4", "json"])
+def test_errors_of_logs_are_failures_that_no_event_reports(binary: str, name: str) -> None:
+    found = rows(binary, LOGS / name, LOGGED)
     assert {row["kind"] for row in found} == {"log"}
-    assert {"missing-class", "container-memory"} <= {row["reason"] for row in found}
-    assert "java.lang.ClassNotFoundException" in {row["class_name"] for row in found}
+    thrown = [(row["class_name"], row["reason"]) for row in found if row["class_name"]]
+    assert thrown == [("java.lang.ClassNotFoundException", "missing-class")] * 2  # on the driver, in no job
+    assert all("RECEIVED SIGNAL TERM" in row["message"] for row in found if not row["class_name"])
+
+
+def test_a_failure_in_other_words_counts_once(binary: str, tmp_path: Path) -> None:
+    shutil.copytree(LOGS / "spark4", tmp_path / "run")
+    text = text_of(tmp_path / "run" / "driver.log.gz")
+    (tmp_path / "run" / "driver.log.gz").unlink()
+    log = tmp_path / "run" / "driver.log"
+    traceback = "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\nValueError: {0}\n\n" + (
+        "The above exception was the direct cause of the following exception:\n\n"
+        "Traceback (most recent call last):\nRuntimeError: {0}\n"
+    )
+
+    def logged(more: str) -> List[Dict[str, Any]]:
+        log.write_text(text.replace("exited with code 137", "was killed with exit code 137") + more, encoding="utf-8")
+        return rows(binary, tmp_path / "run", LOGGED)
+
+    known = logged("")
+    assert len(known) == 3
+    task = "26/11/23 19:57:19 ERROR Executor: Exception in task 1.1 in stage 5.0 (TID {})\n"
+    assert logged(task.format(18) + traceback.format("no words of an event")) == known
+    for tid, thrown in ((19, traceback.format("of a task that ended well")), (18, "java.io.IOException: of no event\n")):
+        assert len(logged(task.format(tid) + thrown)) == 4
+    lost = "26/11/23 19:57:45 ERROR TaskSchedulerImpl: Lost executor 0 on 127.0.0.1: {}\n"
+    assert logged(lost.format("it ended with exit code 52")) == known
+    assert logged(lost.format("it is gone")) == known
+    more = logged(lost.format("Container killed by YARN for exceeding memory limits. 2 GB of 2 GB physical memory used"))
+    assert [row["reason"] for row in more if row["executor"] == "0"] == ["container-memory"]  # events say heap
 
 
 def test_secrets_of_logs_do_not_reach_the_tables(binary: str, tmp_path: Path) -> None:
