@@ -83,12 +83,22 @@ static bool is_folded(struct pyro_slice head, bool whole)
     return any && deep;
 }
 
+/* A log in which a dump stands among other lines stays a log. */
+static bool is_dump(struct pyro_slice head)
+{
+    enum { WITHIN = 4096 };
+    head.len = head.len < WITHIN ? head.len : WITHIN;
+    return pyro_slice_find(head, "Full thread dump ") != NULL;
+}
+
 enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole)
 {
     if (head.len >= 4 && memcmp(head.ptr, "FLR\0", 4) == 0)
         return PYRO_PROFILE_JFR;
     if (head.len == 0 || memchr(head.ptr, '\0', head.len) || pyro_slice_starts_with(head, "{\"Event\":"))
         return PYRO_PROFILE_KINDS;
+    if (is_dump(head))
+        return PYRO_PROFILE_JSTACK;
     enum pyro_profile_kind kind = find_record(head);
     return kind == PYRO_PROFILE_KINDS && is_folded(head, whole) ? PYRO_PROFILE_FOLDED : kind;
 }
