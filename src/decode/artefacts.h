@@ -4,6 +4,7 @@
 #ifndef PYRO_DECODE_ARTEFACTS_H
 #define PYRO_DECODE_ARTEFACTS_H
 
+#include "base/map.h"
 #include "decode/intake.h"
 #include "model/tracks/tracks.h"
 #include "source/source.h"
@@ -43,6 +44,8 @@ struct pyro_log_errors;
 struct pyro_text_logs {
     struct pyro_templates *templates;
     struct pyro_log_errors *errors;
+    bool has_zone; /* one of them showed its zone: offset_s, for those whose lines name no task */
+    int64_t offset_s;
 };
 
 /* The files of one application, while they are read. */
@@ -52,6 +55,7 @@ struct pyro_artefact_reading {
     enum pyro_redaction redaction;
     struct pyro_intake intake; /* hides the secrets of texts that enter the tracks */
     struct pyro_text_logs logs;
+    const struct pyro_value_map *launches; /* start of each task by its id, milliseconds since 1970; NULL: not known */
 };
 
 /* `tracks` must outlive it, and the reading must not move. */

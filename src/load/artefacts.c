@@ -238,6 +238,34 @@ static enum pyro_status read_file(struct pyro_artefact_reading *reading, const s
     return row->problems.ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
+/* When each task started, for logs whose times have no zone. */
+static enum pyro_status note_launches(const struct pyro_app *app, struct pyro_value_map *launches,
+                                      struct pyro_error *error)
+{
+    enum { BATCH = 256 };
+    int64_t ids[BATCH], times[BATCH];
+    for (size_t first = 0; first < app->tasks.count; first += BATCH) {
+        size_t count = app->tasks.count - first < BATCH ? app->tasks.count - first : BATCH;
+        pyro_task_read(&app->tasks, PYRO_TASK_id, first, count, ids);
+        pyro_task_read(&app->tasks, PYRO_TASK_launch_ms, first, count, times);
+        for (size_t i = 0; i < count; i++) {
+            int64_t *place = pyro_value_map_put(launches, ids[i]);
+            if (!place)
+                return pyro_no_memory(error);
+            *place = times[i];
+        }
+    }
+    return PYRO_OK;
+}
+
+static bool has_text_log(const struct pyro_artefact_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind == PYRO_ARTEFACT_TEXT_LOG)
+            return true;
+    return false;
+}
+
 static enum pyro_status read_files(struct pyro_artefact_reading *reading, const struct pyro_artefact_list *list,
                                    struct pyro_app *app, struct pyro_error *error)
 {
@@ -253,6 +281,8 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
                                        struct pyro_error *error)
 {
     struct pyro_artefact_reading reading;
+    struct pyro_value_map launches;
+    enum pyro_status status = PYRO_OK;
     bool any = false;
     for (size_t i = 0; i < list->count && !any; i++)
         any = belongs(list, i, app);
@@ -262,7 +292,13 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
     if (!app->tracks)
         return pyro_no_memory(error);
     pyro_artefacts_begin(&reading, app->tracks, app->redaction, app->allocator);
-    enum pyro_status status = read_files(&reading, list, app, error);
+    pyro_value_map_init(&launches, app->allocator);
+    reading.launches = &launches;
+    if (has_text_log(list))
+        status = note_launches(app, &launches, error);
+    if (status == PYRO_OK)
+        status = read_files(&reading, list, app, error);
     pyro_artefacts_done(&reading);
+    pyro_value_map_done(&launches);
     return status;
 }

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import shutil
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -231,6 +231,39 @@ def test_owners_agree_with_the_event_log(binary: str) -> None:
     events = rows(binary, LOGS / "iso", "SELECT id FROM tasks")
     assert {row["id"] for row in found} == {row["id"] for row in events}
     assert all(row["same_stage"] and row["same_executor"] and row["inside"] for row in found), found
+
+
+ZONED = [
+    "SELECT time_ns, level, thread, template, place FROM messages ORDER BY artefact, place",
+    "SELECT start_ns, end_ns, task, stage FROM owners ORDER BY thread, start_ns",
+    "SELECT kind, class_name, time_ms, count FROM failures",
+    "SELECT id, first_ns, last_ns FROM artefacts ORDER BY id",
+]
+
+
+@pytest.mark.parametrize("zone, minutes", [("+02:00", 120), ("-03:30", -210), ("+05:45", 345), (None, 0)])
+def test_the_zone_of_a_log_follows_from_its_tasks(binary: str, tmp_path: Path, zone: Optional[str], minutes: int) -> None:
+    def shifted(match: Any) -> str:
+        return (datetime.strptime(match[0], "%y/%m/%d %H:%M:%S") + timedelta(minutes=minutes)).strftime("%y/%m/%d %H:%M:%S")
+
+    shutil.copytree(LOGS / "spark35", tmp_path / "run")
+    for path in (tmp_path / "run").rglob("*.gz"):
+        text = re.sub(r"(?m)^\d\d/\d\d/\d\d \d\d:\d\d:\d\d", shifted, text_of(path))
+        path.write_bytes(gzip.compress(text.encode()))
+    for statement in ZONED:
+        assert rows(binary, tmp_path / "run", statement) == rows(binary, LOGS / "spark35", statement)
+    clocks = rows(binary, tmp_path / "run", "SELECT base, zone, offset_ns, method, matches > 0 AS matched FROM clocks ORDER BY method")
+    offset = -minutes * 60 * SECOND
+    own = {"base": "local", "zone": zone, "offset_ns": offset, "method": "running-task", "matched": 1}
+    other = {**own, "method": "other-log", "matched": 0}  # of an executor that ran no task
+    assert clocks == [other, own, own, own, own]
+
+
+def test_logs_without_tasks_keep_utc(binary: str, tmp_path: Path) -> None:
+    shutil.copy(LOGS / "spark35" / "events.zst", tmp_path)
+    lines = [f"26/11/23 19:43:{i} INFO Executor: Running task 0.0 in stage 9.0 (TID {9000 + i})" for i in range(10, 60)]
+    (tmp_path / "driver.log").write_text("\n".join(lines) + "\n", encoding="ascii")
+    assert rows(binary, tmp_path, "SELECT base, zone, method FROM clocks") == [{"base": "local", "zone": None, "method": "assumed"}]
 
 
 LOGGED = "SELECT kind, reason, class_name, message, executor FROM failures WHERE source = 'text-log'"

@@ -48,6 +48,7 @@ static int64_t in_utc(struct pyro_log_assembler *assembler, const struct pyro_lo
         return time_ms - (apart_ms + half) / ZONE_STEP_MS * ZONE_STEP_MS; /* cannot overflow */
     }
     assembler->counts->zone_assumed |= !assembler->has_zone;
+    assembler->counts->zone_given |= assembler->has_zone;
     return time_ms - offset_ms; /* cannot overflow */
 }
 

@@ -21,6 +21,7 @@ struct pyro_log_counts {
     uint64_t profiler_lines;     /* records of profilers, dropped */
     uint64_t jumps;              /* records more than a second before the one in front of them */
     bool zone_assumed;           /* some times have no zone, and none was given */
+    bool zone_given;             /* some times have no zone, and one was given */
 };
 
 struct pyro_log_span {

@@ -5,6 +5,7 @@
 #include "decode/logs/layout.h"
 #include "decode/logs/reader.h"
 #include "decode/logs/task.h"
+#include "decode/logs/zone.h"
 #include "model/column.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -207,6 +208,45 @@ static enum pyro_status add_source(struct text_log *log, struct pyro_error *erro
     return log->clock >= 0 && log->artefact >= 0 ? PYRO_OK : pyro_no_memory(error);
 }
 
+/* How times without a zone became those of UTC. */
+static enum pyro_status complete_clock(const struct text_log *log, const struct pyro_log_reading *how, int64_t matches,
+                                       struct pyro_error *error)
+{
+    enum { MINUTE = 60, HOUR = 60 * MINUTE };
+    struct pyro_tracks *tracks = log->reading->tracks;
+    struct pyro_clock_row *clock = pyro_tracks_clock_edit(tracks, log->clock);
+    int64_t east = how->offset_s < 0 ? -how->offset_s : how->offset_s;
+    char name[16];
+    clock->base = PYRO_SLICE_LITERAL("local");
+    clock->method = !how->has_zone ? PYRO_SLICE_LITERAL("assumed")
+                    : matches > 0  ? PYRO_SLICE_LITERAL("running-task")
+                                   : PYRO_SLICE_LITERAL("other-log");
+    clock->matches = matches;
+    clock->offset_ns = -how->offset_s * 1000 * NS_PER_MS;
+    if (how->offset_s == 0)
+        return PYRO_OK;
+    snprintf(name, sizeof(name), "%c%02d:%02d", how->offset_s < 0 ? '-' : '+', (int)(east / HOUR),
+             (int)(east % HOUR / MINUTE));
+    clock->zone = pyro_tracks_text(tracks, pyro_slice_from(name));
+    return clock->zone.ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
+/* The zone of the log's own lines, else that of another log of the application. */
+static enum pyro_status find_zone(const struct text_log *log, struct pyro_log_reading *how, struct pyro_log_zone *ret,
+                                  struct pyro_error *error)
+{
+    struct pyro_text_logs *logs = &log->reading->logs;
+    if (log->reading->launches)
+        PYRO_TRY(pyro_log_zone_find(*how->paths, log->reading->launches, log->reading->allocator, ret, error));
+    if (ret->matches > 0 && !logs->has_zone) {
+        logs->has_zone = true;
+        logs->offset_s = ret->offset_s;
+    }
+    how->has_zone = ret->matches > 0 || logs->has_zone;
+    how->offset_s = ret->matches > 0 ? ret->offset_s : logs->offset_s;
+    return PYRO_OK;
+}
+
 /* Texts that the tracks keep are copies. */
 static enum pyro_status complete(struct text_log *log, const struct pyro_log_input *input, struct pyro_error *error)
 {
@@ -216,11 +256,6 @@ static enum pyro_status complete(struct text_log *log, const struct pyro_log_inp
     row->rows = (int64_t)log->records;
     row->first_ns = log->first_ns;
     row->last_ns = log->last_ns;
-    if (input->counts.zone_assumed) {
-        struct pyro_clock_row *clock = pyro_tracks_clock_edit(tracks, log->clock);
-        clock->base = PYRO_SLICE_LITERAL("local");
-        clock->method = PYRO_SLICE_LITERAL("assumed");
-    }
     for (size_t i = 0; i < input->notes.count && !row->problems.ptr; i++) {
         if (!input->notes.items[i].path.ptr) /* about all files: the clock says it */
             continue;
@@ -241,16 +276,19 @@ enum pyro_status pyro_text_log_artefact(struct pyro_artefact_reading *reading,
     struct text_log log = {.reading = reading, .source = source, .first_ns = PYRO_NONE, .last_ns = PYRO_NONE};
     const struct pyro_options options = {.size = sizeof(options), .allocator = reading->allocator};
     const char *path = source->path.ptr;
-    const struct pyro_log_reading how = {
-        .paths = &path, .path_count = 1, .options = &options, .take = take, .context = &log};
+    struct pyro_log_reading how = {.paths = &path, .path_count = 1, .options = &options, .take = take, .context = &log};
     struct pyro_log_input input;
+    struct pyro_log_zone zone = {0};
     (void)reader; /* lines of clusters' own frames are read by the one reader of text logs, which opens files itself */
     PYRO_TRY(pyro_text_logs_begin(&reading->logs, reading, error));
     PYRO_TRY(add_source(&log, error));
+    PYRO_TRY(find_zone(&log, &how, &zone, error));
     pyro_map_init(&log.threads, reading->allocator);
     enum pyro_status status = pyro_logs_read(&how, &input, error);
     if (status == PYRO_OK)
         status = complete(&log, &input, error);
+    if (status == PYRO_OK && (zone.matches > 0 || input.counts.zone_assumed || input.counts.zone_given))
+        status = complete_clock(&log, &how, zone.matches, error);
     pyro_log_input_done(&input);
     pyro_map_done(&log.threads);
     pyro_vec_done(&log.working, reading->allocator);
