@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-from conftest import ROOT, binary_path, run_command
+from conftest import ROOT, Run, binary_path, run_command
 
 ARCHIVE = ROOT / "tests" / "artefacts" / "sinks" / "run.tar.gz"
 
@@ -24,8 +24,12 @@ def unpack(target: Path, *names: str) -> Path:
     return target
 
 
+def sql_run(folder: Path, statement: str = "SELECT count(*) FROM points") -> Run:
+    return run_command([str(binary_path()), "sql", str(folder), statement, "--format", "json"])
+
+
 def sql(folder: Path, statement: str) -> List[Dict[str, Any]]:
-    run = run_command([str(binary_path()), "sql", str(folder), statement, "--format", "json"])
+    run = sql_run(folder, statement)
     assert run.exit == 0, run.explain()
     return json.loads(run.out)
 
