@@ -72,7 +72,7 @@ static const struct pyro_catalog_list *recall(struct pyro_catalog *catalog)
         ok = pyro_catalog_index_read(catalog->index, catalog->folders[i], &catalog->options, &logs,
                                      &catalog->identities);
     mark_uploads(&logs, catalog->options.uploads);
-    const struct pyro_catalog_list *list = ok ? pyro_catalog_list_new(&logs) : NULL;
+    const struct pyro_catalog_list *list = ok ? pyro_catalog_list_new(&logs, NULL) : NULL;
     pyro_catalog_logs_done(&logs);
     return list;
 }
@@ -105,6 +105,7 @@ static void update(struct pyro_catalog *catalog, bool first)
         .partial = first ? publish_partial : NULL,
         .context = catalog,
         .identities = &catalog->identities,
+        .artefacts = &catalog->artefacts,
     };
     struct pyro_catalog_list *list = NULL;
     struct pyro_error error = {.size = sizeof(error)};
@@ -264,7 +265,7 @@ enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, s
     pthread_mutex_init(&catalog->mutex, NULL);
     pyro_condition_init(&catalog->listed);
     pyro_condition_init(&catalog->loaded);
-    catalog->list = pyro_catalog_list_new(&none);
+    catalog->list = pyro_catalog_list_new(&none, NULL);
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
@@ -303,6 +304,7 @@ void pyro_catalog_close(struct pyro_catalog *catalog)
     pyro_catalog_close_all(catalog);
     pyro_catalog_list_release(catalog->list);
     pyro_catalog_list_release(catalog->kept);
+    pyro_catalog_artefacts_release(catalog->artefacts);
     pyro_catalog_index_close(catalog->index);
     close_stores(catalog);
     for (size_t i = 0; i < catalog->options.folder_count && catalog->folders; i++)

@@ -55,6 +55,7 @@ struct pyro_catalog_log_info {
     bool uploaded;          /* it is in the uploads folder */
     uint64_t cpu_us;        /* what looking at it took, of an upload */
     const struct pyro_catalog_stored *stored; /* NULL: the log is there; valid as long as the list */
+    uint64_t files;                           /* changes with the other files of the run; 0: it has none */
 };
 
 struct pyro_catalog_unreadable {

@@ -156,9 +156,21 @@ static enum pyro_status load_whole(const struct pyro_catalog_log *log, const str
     return status;
 }
 
-static enum pyro_status diagnose(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+/* What the run's other files say, as pyro_app_load() adds it. */
+static enum pyro_status attach(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
+                               const struct pyro_options *own, pyro_app *app, struct pyro_error *error)
+{
+    struct pyro_load_settings settings;
+    if (!run->artefacts)
+        return PYRO_OK;
+    PYRO_TRY(pyro_load_resolve(&options->load, own, &settings, error));
+    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts), app, &settings, NULL, error);
+}
+
+static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                                  void **state, struct open_diagnosis *open, struct pyro_error *error)
 {
+    const struct pyro_catalog_log *log = run->log;
     struct pyro_options own;
     enum pyro_status status = load_on(log, options, state, &open->shown.app, error);
     if (status == PYRO_OK)
@@ -169,6 +181,7 @@ static enum pyro_status diagnose(const struct pyro_catalog_log *log, const struc
     if (status == PYRO_ERROR_ARGUMENT)
         status = load_whole(log, options, &own, &open->shown.app, error);
     PYRO_TRY(status);
+    PYRO_TRY(attach(run, options, &own, open->shown.app, error));
     return pyro_diagnose(open->shown.app, &options->rules, &own, &open->shown.diagnosis, error);
 }
 
@@ -211,16 +224,16 @@ static enum pyro_status diagnose_again(const struct open_diagnosis *before, cons
     return pyro_diagnose(open->shown.app, &options->rules, &own, &open->shown.diagnosis, error);
 }
 
-static enum pyro_status fill(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+static enum pyro_status fill(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                              void *before, void **state, struct open_diagnosis *open, struct pyro_error *error)
 {
-    if (log->stored)
-        return load_report(log, open, error);
-    PYRO_TRY(before ? diagnose_again(before, options, open, error) : diagnose(log, options, state, open, error));
+    if (run->log->stored)
+        return load_report(run->log, open, error);
+    PYRO_TRY(before ? diagnose_again(before, options, open, error) : diagnose(run, options, state, open, error));
     return options->store ? apply_store(options->store, open->shown.diagnosis, &open->shown.partial, error) : PYRO_OK;
 }
 
-static enum pyro_status load(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+static enum pyro_status load(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                              void *before, void **state, struct pyro_catalog_loaded *ret, struct pyro_error *error)
 {
     struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
@@ -229,12 +242,12 @@ static enum pyro_status load(const struct pyro_catalog_log *log, const struct py
     *open = (struct open_diagnosis){0};
     atomic_init(&open->references, 1);
     pyro_strbuf_init(&open->report, NULL);
-    enum pyro_status status = fill(log, options, before, state, open, error);
+    enum pyro_status status = fill(run, options, before, state, open, error);
     if (status != PYRO_OK) {
         release(open);
         return status;
     }
-    uint64_t memory = log->stored ? open->report.len : pyro_counted_bytes(open->memory);
+    uint64_t memory = run->log->stored ? open->report.len : pyro_counted_bytes(open->memory);
     *ret = (struct pyro_catalog_loaded){open, memory, open->shown.partial};
     return PYRO_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "catalog/watch.h"
+#include "load/artefacts.h"
 #include "source/file_stamp.h"
 #include "source/source.h"
 
@@ -61,10 +62,39 @@ enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct
                                         struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
                                         struct pyro_error *error);
 
+/* ---- artefacts.c: files other than event logs ---- */
+
+/* Immutable but for the count. */
+struct pyro_catalog_artefacts;
+struct pyro_catalog_update;
+/* Looks through the folders of `update`, but for uploads. `logs`: all that was found there, event logs or not.
+ * `before`: what the last search found, or NULL. The caller releases the result. */
+enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *update, const pyro_catalog_logs *logs,
+                                             const struct pyro_catalog_artefacts *before,
+                                             struct pyro_catalog_artefacts **ret, struct pyro_error *error);
+/* NULL stands for nothing found, here and below. */
+struct pyro_catalog_artefacts *pyro_catalog_artefacts_retain(const struct pyro_catalog_artefacts *artefacts);
+void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefacts);
+/* Whether both have the same files, none of which has changed. */
+bool pyro_catalog_artefacts_same(const struct pyro_catalog_artefacts *a, const struct pyro_catalog_artefacts *b);
+/* Whether the file at that path is one; `stamp`: and has not changed since, NULL: in any case. */
+bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
+                                const struct pyro_file_stamp *stamp);
+/* A number that changes with the files of the run that the log is of; 0: it has none. */
+uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *artefacts,
+                                       const struct pyro_catalog_log *log);
+const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts);
+/* Files that belong to no application, and why. */
+const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,
+                                                          size_t *ret_count);
+
 /* ---- list.c ---- */
 
-/* A list of these logs, which it retains; NULL: no memory. Reorders them: by path. */
-struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs);
+/* A list of these logs and the files next to them, which it retains; NULL: no memory. Reorders the logs: by path. */
+struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs,
+                                                const struct pyro_catalog_artefacts *artefacts);
+/* The files next to its logs, or NULL. */
+const struct pyro_catalog_artefacts *pyro_catalog_list_artefacts(const struct pyro_catalog_list *list);
 /* Before anybody else has it. */
 void pyro_catalog_list_set_generation(struct pyro_catalog_list *list, uint64_t generation);
 struct pyro_catalog_list *pyro_catalog_list_retain(const struct pyro_catalog_list *list);
@@ -146,7 +176,8 @@ struct pyro_catalog_update {
     void (*partial)(void *context,
                     struct pyro_catalog_list *list); /* takes over what is there so far; NULL: not wanted */
     void *context;
-    uint64_t *identities; /* how many were given out */
+    uint64_t *identities;                            /* how many were given out */
+    const struct pyro_catalog_artefacts **artefacts; /* what the last update found, and then what this one does */
 };
 /* *ret is NULL when nothing has changed, or when it was stopped. */
 enum pyro_status pyro_catalog_update(const struct pyro_catalog_update *update, struct pyro_catalog_list **ret,
@@ -190,6 +221,13 @@ void pyro_catalog_position_done(struct pyro_catalog_position *position);
 
 enum pyro_catalog_kind { PYRO_CATALOG_HISTORY, PYRO_CATALOG_SQL_HISTORY, PYRO_CATALOG_DIAGNOSIS, PYRO_CATALOG_KINDS };
 
+/* What is opened: a log and the files next to it. */
+struct pyro_catalog_run {
+    const struct pyro_catalog_log *log;
+    const struct pyro_catalog_artefacts *artefacts; /* NULL: none are of this run, or the kind needs none */
+    uint64_t key;                                   /* pyro_catalog_artefacts_key_of() the log */
+};
+
 /* What a load gives. */
 struct pyro_catalog_loaded {
     void *value;
@@ -200,7 +238,7 @@ struct pyro_catalog_loaded {
 struct pyro_catalog_kind_row {
     /* `before`: what is open of the same files, only no longer fresh, or NULL; `*state`: what the kind keeps beside it.
      */
-    enum pyro_status (*load)(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+    enum pyro_status (*load)(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                              void *before, void **state, struct pyro_catalog_loaded *ret, struct pyro_error *error);
     void *(*retain)(void *value);
     void (*release)(void *value);
@@ -213,6 +251,7 @@ struct pyro_catalog_slot {
     uint64_t identity; /* of the log */
     enum pyro_catalog_kind kind;
     const struct pyro_catalog_log *log; /* as it was when `value` was loaded; NULL: it never was */
+    uint64_t key;                       /* of the files next to it, then */
     void *value, *state;
     uint64_t memory;
     uint64_t used;             /* when it was asked for last, counted in requests */
@@ -230,11 +269,12 @@ struct pyro_catalog {
     struct pyro_catalog_watch *watch;             /* NULL: nothing is watched */
     struct pyro_thread updater;
     atomic_bool stop;
-    uint64_t identities;                  /* of the updating thread, as the next two */
+    uint64_t identities;                  /* of the updating thread, as the next three */
     struct pyro_catalog_index *index;     /* NULL: nothing is kept */
     const struct pyro_catalog_list *kept; /* what the index holds; NULL before the first update */
-    pthread_mutex_t mutex;                /* guards what follows */
-    pthread_cond_t listed;                /* a list, the end of an update, or stop */
+    const struct pyro_catalog_artefacts *artefacts;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t listed; /* a list, the end of an update, or stop */
     pthread_cond_t loaded;
     struct pyro_catalog_list *list; /* never NULL */
     uint64_t generation;

@@ -132,20 +132,20 @@ static enum pyro_status load_with(const struct pyro_catalog_log *log, const stru
     return PYRO_OK;
 }
 
-static enum pyro_status load_history(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+static enum pyro_status load_history(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                                      void *before, void **state, struct pyro_catalog_loaded *ret,
                                      struct pyro_error *error)
 {
     (void)before;
-    return load_with(log, options, false, state, ret, error);
+    return load_with(run->log, options, false, state, ret, error);
 }
 
-static enum pyro_status load_sql_history(const struct pyro_catalog_log *log, const struct pyro_catalog_options *options,
+static enum pyro_status load_sql_history(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,
                                          void *before, void **state, struct pyro_catalog_loaded *ret,
                                          struct pyro_error *error)
 {
     (void)before;
-    return load_with(log, options, true, state, ret, error);
+    return load_with(run->log, options, true, state, ret, error);
 }
 
 static void *retain_history(void *value)

@@ -19,6 +19,7 @@ struct pyro_catalog_list {
     const struct pyro_catalog_app **by_id;
     struct pyro_catalog_unreadable *unreadable;
     size_t unreadable_count;
+    const struct pyro_catalog_artefacts *artefacts;
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -97,6 +98,16 @@ static bool add_unreadable(struct pyro_catalog_list *list, const struct pyro_cat
     list->unreadable[list->unreadable_count++] =
         (struct pyro_catalog_unreadable){log->log.path, reason, passing, log->cpu_us, log->exhausted};
     return true;
+}
+
+/* Files next to event logs that belong to none of them. */
+static void add_left(struct pyro_catalog_list *list)
+{
+    size_t count;
+    const struct pyro_unreadable *left = pyro_catalog_artefacts_left(list->artefacts, &count);
+    for (size_t i = 0; i < count; i++)
+        list->unreadable[list->unreadable_count++] =
+            (struct pyro_catalog_unreadable){.path = left[i].path, .reason = left[i].message};
 }
 
 static bool add_duplicate(struct pyro_catalog_list *list, const struct pyro_catalog_log *log,
@@ -248,13 +259,15 @@ static struct pyro_slice id_in(const struct pyro_catalog_list *from, const struc
 /* `from`: a list with the same logs, whose ids they keep; NULL: none. */
 static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list *from)
 {
-    size_t count = list->log_count, listed = 0;
+    size_t count = list->log_count, listed = 0, left = 0;
+    if (!from)
+        pyro_catalog_artefacts_left(list->artefacts, &left);
     struct candidate *candidates = pyro_allocate(NULL, (count + 1) * sizeof(*candidates));
     list->attempts = pyro_arena_array(&list->arena, count + 1, sizeof(*list->attempts));
     list->ids = pyro_arena_array(&list->arena, count + 1, sizeof(*list->ids));
     list->apps = pyro_arena_array(&list->arena, count + 1, sizeof(*list->apps));
     list->by_id = pyro_arena_array(&list->arena, count + 1, sizeof(*list->by_id));
-    list->unreadable = pyro_arena_array(&list->arena, count + 1, sizeof(*list->unreadable));
+    list->unreadable = pyro_arena_array(&list->arena, count + left + 1, sizeof(*list->unreadable));
     bool ok = candidates && list->attempts && list->ids && list->apps && list->by_id && list->unreadable;
     for (size_t i = 0; ok && i < count; i++) {
         const struct pyro_catalog_log *log = list->logs[i];
@@ -275,6 +288,8 @@ static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list 
     for (size_t i = 0; i < list->attempt_count; i++)
         list->ids[list->attempts[i].log] = list->attempts[i].app_id;
     group(list);
+    if (left)
+        add_left(list);
     if (list->unreadable_count)
         qsort(list->unreadable, list->unreadable_count, sizeof(*list->unreadable), compare_unreadable);
     return true;
@@ -288,13 +303,15 @@ bool pyro_catalog_list_is_passing(const struct pyro_catalog_list *list)
     return passing;
 }
 
-static struct pyro_catalog_list *make_list(pyro_catalog_logs *logs, const struct pyro_catalog_list *from)
+static struct pyro_catalog_list *make_list(pyro_catalog_logs *logs, const struct pyro_catalog_artefacts *artefacts,
+                                           const struct pyro_catalog_list *from)
 {
     struct pyro_catalog_list *list = pyro_allocate(NULL, sizeof(*list));
     if (!list)
         return NULL;
     *list = (struct pyro_catalog_list){0};
     atomic_init(&list->references, 1);
+    list->artefacts = pyro_catalog_artefacts_retain(artefacts);
     pyro_arena_init(&list->arena, NULL);
     list->logs = pyro_arena_array(&list->arena, logs->count + 1, sizeof(*list->logs));
     if (logs->count)
@@ -307,9 +324,14 @@ static struct pyro_catalog_list *make_list(pyro_catalog_logs *logs, const struct
     return NULL;
 }
 
-struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs)
+struct pyro_catalog_list *pyro_catalog_list_new(pyro_catalog_logs *logs, const struct pyro_catalog_artefacts *artefacts)
 {
-    return make_list(logs, NULL);
+    return make_list(logs, artefacts, NULL);
+}
+
+const struct pyro_catalog_artefacts *pyro_catalog_list_artefacts(const struct pyro_catalog_list *list)
+{
+    return list->artefacts;
 }
 
 const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_catalog_list *list,
@@ -328,7 +350,7 @@ const struct pyro_catalog_list *pyro_catalog_list_visible(const struct pyro_cata
         if (slot)
             *slot = log;
     }
-    struct pyro_catalog_list *made = whole ? make_list(&logs, list) : NULL;
+    struct pyro_catalog_list *made = whole ? make_list(&logs, list->artefacts, list) : NULL;
     if (made)
         pyro_catalog_list_set_generation(made, list->generation);
     pyro_vec_done(&logs, NULL);
@@ -349,6 +371,7 @@ void pyro_catalog_list_release(const struct pyro_catalog_list *list)
         return;
     for (size_t i = 0; i < counted->log_count; i++)
         pyro_catalog_log_release(counted->logs[i]);
+    pyro_catalog_artefacts_release(counted->artefacts);
     pyro_arena_done(&counted->arena);
     pyro_release(NULL, counted);
 }
@@ -435,7 +458,8 @@ struct pyro_catalog_log_info pyro_catalog_list_log(const struct pyro_catalog_lis
                                           log->log.in_progress,
                                           log->uploaded,
                                           log->cpu_us,
-                                          log->stored};
+                                          log->stored,
+                                          pyro_catalog_artefacts_key_of(list->artefacts, log)};
 }
 
 const struct pyro_log *pyro_catalog_list_files(const struct pyro_catalog_list *list, const struct pyro_attempt *attempt)

@@ -96,18 +96,39 @@ static struct pyro_catalog_slot *slot_of(struct pyro_catalog *catalog, uint64_t 
     return *place = slot;
 }
 
-/* The log of the attempt, retained; NULL: there is none. While the first update goes on, waits for it to be found. */
-static const struct pyro_catalog_log *find_log(struct pyro_catalog *catalog, struct pyro_slice id,
-                                               struct pyro_slice attempt)
+/* The log of the attempt, retained; no log: there is none. While the first update goes on, waits for it to be found. */
+static struct pyro_catalog_run find_run(struct pyro_catalog *catalog, struct pyro_slice id, struct pyro_slice attempt)
 {
     for (;;) {
         const struct pyro_attempt *found = pyro_catalog_app_attempt(pyro_catalog_list_find(catalog->list, id), attempt);
         if (found)
-            return pyro_catalog_log_retain(pyro_catalog_list_log_of(catalog->list, found));
+            return (struct pyro_catalog_run){
+                .log = pyro_catalog_log_retain(pyro_catalog_list_log_of(catalog->list, found))};
         if (catalog->first_done || atomic_load(&catalog->stop))
-            return NULL;
+            return (struct pyro_catalog_run){.log = NULL};
         pthread_cond_wait(&catalog->listed, &catalog->mutex);
     }
+}
+
+/* Adds the files next to the log. */
+static void find_artefacts(const struct pyro_catalog *catalog, struct pyro_catalog_run *run)
+{
+    const struct pyro_catalog_artefacts *artefacts = pyro_catalog_list_artefacts(catalog->list);
+    run->key = pyro_catalog_artefacts_key_of(artefacts, run->log);
+    if (run->key)
+        run->artefacts = pyro_catalog_artefacts_retain(artefacts);
+}
+
+static void release_run(const struct pyro_catalog_run *run)
+{
+    pyro_catalog_log_release(run->log);
+    pyro_catalog_artefacts_release(run->artefacts);
+}
+
+/* Whether the slot's value was made of just that. */
+static bool is_current(const struct pyro_catalog_slot *slot, const struct pyro_catalog_run *run)
+{
+    return slot->value && slot->log == run->log && slot->key == run->key;
 }
 
 /* ---- Loading ---- */
@@ -167,7 +188,7 @@ static enum pyro_status stopped(const struct pyro_catalog_caller *caller, struct
 }
 
 /* Without the mutex while it reads. */
-static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, const struct pyro_catalog_log *log,
+static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, const struct pyro_catalog_run *run,
                  const struct pyro_catalog_caller *caller)
 {
     struct load context = {catalog, slot, caller};
@@ -177,7 +198,8 @@ static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, c
     options.work.allocator = caller ? caller->allocator : NULL;
     const struct pyro_catalog_kind_row *kind = pyro_catalog_kinds[slot->kind];
     struct pyro_error error = {.size = sizeof(error)};
-    void *state = slot->state, *before = slot->log == log ? slot->value : NULL; /* this thread's, as the state is */
+    void *state = slot->state,
+         *before = is_current(slot, run) ? slot->value : NULL; /* this thread's, as the state is */
     struct pyro_catalog_loaded loaded = {0};
     slot->loading = true;
     while (catalog->loading >= MOST_LOADS && !is_stopped(caller))
@@ -188,7 +210,7 @@ static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, c
     pthread_mutex_unlock(&catalog->mutex);
     tell_reading(caller, true);
     enum pyro_status status =
-        is_stopped(caller) ? PYRO_ERROR_CANCELLED : kind->load(log, &options, before, &state, &loaded, &error);
+        is_stopped(caller) ? PYRO_ERROR_CANCELLED : kind->load(run, &options, before, &state, &loaded, &error);
     tell_reading(caller, false);
     if (status == PYRO_ERROR_CANCELLED)
         stopped(caller, &error);
@@ -205,11 +227,12 @@ static void load(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot, c
         catalog->usage.memory_bytes += loaded.memory - slot->memory;
         slot->memory = loaded.memory;
         slot->value = loaded.value;
-        slot->log = pyro_catalog_log_retain(log);
+        slot->log = pyro_catalog_log_retain(run->log);
+        slot->key = run->key;
         slot->fresh = loaded.partial ? 0 : freshness;
     }
     pyro_catalog_log_release(slot->failed);
-    slot->failed = status == PYRO_OK ? NULL : pyro_catalog_log_retain(log);
+    slot->failed = status == PYRO_OK ? NULL : pyro_catalog_log_retain(run->log);
     slot->failure = error;
     slot->failure.code = status;
     pthread_cond_broadcast(&catalog->loaded);
@@ -222,44 +245,44 @@ static bool is_fresh(const struct pyro_catalog *catalog, const struct pyro_catal
 
 /* What is there while another request is at it: of a log that is being written, since the next change follows soon.
  * Nothing follows the end of a run, so the log of one that ended is waited for. */
-static bool last_will_do(const struct pyro_catalog_slot *slot, const struct pyro_catalog_log *log)
+static bool last_will_do(const struct pyro_catalog_slot *slot, const struct pyro_catalog_run *run)
 {
-    return slot->value && (slot->log == log || log->log.in_progress);
+    return is_current(slot, run) || (slot->value && run->log->log.in_progress);
 }
 
 /* Makes the slot hold the log as it is now. */
 static enum pyro_status fill(struct pyro_catalog *catalog, struct pyro_catalog_slot *slot,
-                             const struct pyro_catalog_log *log, const struct pyro_catalog_caller *caller,
+                             const struct pyro_catalog_run *run, const struct pyro_catalog_caller *caller,
                              struct pyro_error *error)
 {
-    while (slot->loading && !last_will_do(slot, log) && !is_stopped(caller))
+    while (slot->loading && !last_will_do(slot, run) && !is_stopped(caller))
         wait_for_loads(catalog);
     if (is_stopped(caller))
         return stopped(caller, error);
-    if (slot->value && ((slot->log == log && is_fresh(catalog, slot)) || slot->loading)) {
+    if (slot->value && ((is_current(slot, run) && is_fresh(catalog, slot)) || slot->loading)) {
         catalog->usage.hits++;
         return PYRO_OK;
     }
     /* Only what the bytes themselves say fails again in the same way. */
-    if (slot->failed != log || !slot->failure.lasting)
-        load(catalog, slot, log, caller);
-    if (slot->value && slot->log == log && slot->failure.code == PYRO_OK)
+    if (slot->failed != run->log || !slot->failure.lasting)
+        load(catalog, slot, run, caller);
+    if (is_current(slot, run) && slot->failure.code == PYRO_OK)
         return PYRO_OK;
     pyro_error_copy(error, &slot->failure);
     return slot->failure.code;
 }
 
 /* Under the mutex. */
-static enum pyro_status open_log(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
-                                 enum pyro_catalog_kind kind, const struct pyro_catalog_log *log, void **ret,
+static enum pyro_status open_run(struct pyro_catalog *catalog, const struct pyro_catalog_caller *caller,
+                                 enum pyro_catalog_kind kind, const struct pyro_catalog_run *run, void **ret,
                                  struct pyro_error *error)
 {
-    struct pyro_catalog_slot *slot = slot_of(catalog, log->identity, kind);
+    struct pyro_catalog_slot *slot = slot_of(catalog, run->log->identity, kind);
     if (!slot)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     slot->waiting++;
     slot->used = ++catalog->clock;
-    enum pyro_status status = fill(catalog, slot, log, caller, error);
+    enum pyro_status status = fill(catalog, slot, run, caller, error);
     slot->waiting--;
     if (status == PYRO_OK)
         *ret = pyro_catalog_kinds[kind]->retain(slot->value);
@@ -282,12 +305,14 @@ enum pyro_status pyro_catalog_open_kind(struct pyro_catalog *catalog, const stru
     /* A log that was renamed or deleted since the last update is looked for again, once. */
     for (bool again = false;; again = true) {
         pthread_mutex_lock(&catalog->mutex);
-        const struct pyro_catalog_log *log = find_log(catalog, id, attempt);
-        bool there = log && (!log->stored || kind == PYRO_CATALOG_DIAGNOSIS);
-        status = there ? open_log(catalog, caller, kind, log, ret, error) : PYRO_OK;
+        struct pyro_catalog_run run = find_run(catalog, id, attempt);
+        bool there = run.log && (!run.log->stored || kind == PYRO_CATALOG_DIAGNOSIS);
+        if (there && kind == PYRO_CATALOG_DIAGNOSIS)
+            find_artefacts(catalog, &run);
+        status = there ? open_run(catalog, caller, kind, &run, ret, error) : PYRO_OK;
         pthread_mutex_unlock(&catalog->mutex);
-        bool gone = log && status == PYRO_ERROR_INPUT && is_gone(log);
-        pyro_catalog_log_release(log);
+        bool gone = run.log && status == PYRO_ERROR_INPUT && is_gone(run.log);
+        release_run(&run);
         if (!gone || again)
             return gone ? PYRO_OK : status;
         pyro_catalog_refresh(catalog);

@@ -37,6 +37,7 @@ struct state {
     PYRO_VEC(struct job) jobs;
     size_t kept;       /* of the logs: those of the last list */
     bool failed;       /* no memory */
+    bool dropped;      /* something that was taken for a log is none any more */
     bool named_failed; /* a log that a store names could not be looked at this time */
     const struct pyro_log_list *found;
     atomic_size_t next;
@@ -108,7 +109,10 @@ static bool unchanged(void *context, const char *path, const struct stat *status
 {
     struct state *state = context;
     const struct known_file *file = find_file(state, path);
-    if (!file || !pyro_file_stamp_eq(file->stamp, pyro_file_stamp_of(status)))
+    const struct pyro_file_stamp stamp = pyro_file_stamp_of(status);
+    if (!file && pyro_catalog_artefacts_has(*state->update->artefacts, pyro_slice_from(path), &stamp))
+        return true;
+    if (!file || !pyro_file_stamp_eq(file->stamp, stamp))
         return false;
     return !file->alone || keep(state, file->log);
 }
@@ -181,12 +185,21 @@ static bool add_problem(struct state *state, struct pyro_slice path, struct pyro
     return true;
 }
 
+/* Text logs and the like grow while applications run; they do not become event logs. */
+static bool is_artefact(const struct state *state, const struct pyro_log *log)
+{
+    return log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1 && !log->parts[0].member.ptr &&
+           pyro_catalog_artefacts_has(*state->update->artefacts, log->parts[0].path, NULL);
+}
+
 /* Takes over a log whose files have not changed, or makes it a job. */
 static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
     const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, log->path);
     if (before && !named && is_in_doubt(state, log->path))
         return true; /* keep_doubtful() takes it */
+    if (!named && is_artefact(state, log))
+        return true;
     struct pyro_file_stamp *stamps = pyro_arena_array(&state->arena, log->part_count, sizeof(*stamps));
     if (!stamps)
         return false;
@@ -213,6 +226,8 @@ static bool take_unreadable(struct state *state, const struct pyro_unreadable *r
     const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, row->path);
     if (before && before->log.part_count && row->passing)
         return true; /* it is kept */
+    if (pyro_catalog_artefacts_has(*state->update->artefacts, row->path, NULL))
+        return true;
     if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
         return keep(state, before);
     return add_problem(state, row->path, row->message, row->passing);
@@ -411,7 +426,7 @@ static void mark(struct state *state)
 static struct pyro_catalog_list *list_of(struct state *state)
 {
     mark(state);
-    return pyro_catalog_list_new(&state->logs);
+    return pyro_catalog_list_new(&state->logs, *state->update->artefacts);
 }
 
 static bool scan_all(struct state *state)
@@ -431,6 +446,37 @@ static bool scan_all(struct state *state)
             state->update->partial(state->update->context, list);
     }
     return true;
+}
+
+/* ---- Files next to the logs ---- */
+
+/* Those that were taken for logs are none. */
+static void drop_artefacts(struct state *state, const struct pyro_catalog_artefacts *artefacts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < state->logs.count; i++) {
+        struct pyro_catalog_log *log = state->logs.items[i];
+        if (log->problem.ptr && pyro_catalog_artefacts_has(artefacts, log->log.path, NULL)) {
+            pyro_catalog_log_release(log);
+            state->dropped = true;
+        } else {
+            state->logs.items[kept++] = log;
+        }
+    }
+    state->logs.count = kept;
+}
+
+/* *ret_same: they are those of the last list. */
+static enum pyro_status find_artefacts(struct state *state, bool *ret_same, struct pyro_error *error)
+{
+    const struct pyro_catalog_update *update = state->update;
+    struct pyro_catalog_artefacts *now = NULL;
+    PYRO_TRY(pyro_catalog_artefacts_find(update, &state->logs, *update->artefacts, &now, error));
+    *ret_same = pyro_catalog_artefacts_same(now, pyro_catalog_list_artefacts(update->before));
+    drop_artefacts(state, now);
+    pyro_catalog_artefacts_release(*update->artefacts);
+    *update->artefacts = now;
+    return PYRO_OK;
 }
 
 /* ---- The update ---- */
@@ -475,9 +521,15 @@ static enum pyro_status run_update(struct state *state, struct pyro_catalog_list
     PYRO_TRY(status);
     if (!ok)
         return no_memory(error);
-    bool same = state->jobs.count == 0 && state->logs.count == state->kept && state->kept == before;
-    if (stopping(state) || same)
+    bool same_files = true;
+    if (!stopping(state))
+        status = find_artefacts(state, &same_files, error);
+    bool same = state->jobs.count == 0 && state->logs.count == state->kept && state->kept == before && same_files &&
+                !state->dropped;
+    if (stopping(state) || (status == PYRO_OK && same))
         return PYRO_OK;
+    if (status != PYRO_OK)
+        return no_memory(error);
     *ret = list_of(state);
     return *ret ? PYRO_OK : no_memory(error);
 }

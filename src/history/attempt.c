@@ -17,6 +17,7 @@
 enum {
     FIRST_TAIL_BYTES = 16 << 10,
     TAIL_BYTES = 1 << 20,  /* of a plain file, in which its end is looked for: as Spark does */
+    MOST_OTHER = 10000,    /* lines at the beginning of a file, none of which is an event: it is no event log */
     MOST_ENVIRONMENTS = 16 /* whose expressions are read: Spark writes one, and one more whenever a file is added */
 };
 
@@ -34,6 +35,8 @@ struct scan {
     unsigned environments;      /* whose expressions were read */
     int64_t exit_code;          /* PYRO_NONE: unknown */
     enum pyro_job_end last_job; /* of those that were read */
+    size_t others;              /* lines before the first event */
+    bool events;                /* there was one */
     bool started, ended, failed;
     bool identified; /* what the log begins with is known: only its end is looked for */
 };
@@ -118,6 +121,15 @@ static bool is_wanted(const struct scan *scan, enum pyro_line_event event)
     }
 }
 
+/* False: this is another kind of file, such as a long text log, which need not be read to its end. */
+static bool may_be_events(struct scan *scan, struct pyro_slice line)
+{
+    enum { NAME_BYTES = 100 };
+    const struct pyro_slice start = {line.ptr, line.len < NAME_BYTES ? line.len : NAME_BYTES};
+    scan->events = scan->events || pyro_slice_find(start, "\"Event\"");
+    return scan->events || ++scan->others < MOST_OTHER;
+}
+
 static bool scan_line(void *context, struct pyro_slice line)
 {
     struct scan *scan = context;
@@ -130,7 +142,7 @@ static bool scan_line(void *context, struct pyro_slice line)
         read_own_expressions(scan, line);
     }
     if (!is_wanted(scan, kind))
-        return !scan->failed;
+        return !scan->failed && (scan->started || may_be_events(scan, line));
     pyro_arena_reset(&scan->line);
     const struct pyro_tree *event = pyro_tree_parse(&scan->line, line);
     scan->failed |= scan->line.failed;

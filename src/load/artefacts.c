@@ -4,19 +4,19 @@
 #include <sys/stat.h>
 
 #include "analyze/task_owners.h"
+#include "base/cpu_meter.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "load/logged_failures.h"
 #include "source/walk.h"
 
-enum file { FILE_UNSEEN, FILE_ARTEFACT, FILE_OTHER };
-
 struct search {
+    const struct pyro_artefact_memory *memory;
     const struct pyro_allocator *allocator;
     struct pyro_arena *arena;
     PYRO_VEC(struct pyro_artefact_file) found;
-    struct pyro_map paths; /* hash of a path -> enum file of what is no event log */
+    struct pyro_map paths; /* hash of a path -> enum pyro_artefact_place */
     char *head;            /* PYRO_ARTEFACT_HEAD bytes */
 };
 
@@ -40,13 +40,52 @@ static bool keep_source(struct pyro_arena *arena, struct pyro_artefact_source *s
 }
 
 /* Of 100,000 paths, two have one hash with a chance of one in a thousand million. */
-static enum pyro_status note_path(struct search *search, struct pyro_slice path, enum file file,
-                                  struct pyro_error *error)
+static enum pyro_status note_place(struct search *search, struct pyro_slice path, enum pyro_artefact_place place,
+                                   const struct pyro_artefact_file *file, struct pyro_error *error)
 {
-    uint64_t *place = pyro_map_put(&search->paths, pyro_hash_slice(path), NULL);
-    if (!place)
+    const struct pyro_artefact_memory *memory = search->memory;
+    uint64_t *noted = pyro_map_put(&search->paths, pyro_hash_slice(path), NULL);
+    if (!noted || (memory && !memory->keep(memory->context, path, place, file)))
         return pyro_no_memory(error);
-    *place = (uint64_t)file;
+    *noted = (uint64_t)place;
+    return PYRO_OK;
+}
+
+/* Texts of `file` may be gone afterwards. */
+static enum pyro_status add_file(struct search *search, const struct pyro_log_part *part,
+                                 const struct pyro_artefact_file *file, struct pyro_error *error)
+{
+    struct pyro_artefact_file *added = pyro_vec_push(&search->found, search->allocator);
+    if (!added)
+        return pyro_no_memory(error);
+    *added = *file;
+    added->part = *part;
+    added->part.path = pyro_arena_copy(search->arena, part->path);
+    added->part.inside = pyro_arena_copy(search->arena, part->inside);
+    if (!added->part.path.ptr || !keep_source(search->arena, &added->source))
+        return pyro_no_memory(error);
+    return note_place(search, part->path, PYRO_PLACE_ARTEFACT, added, error);
+}
+
+/* Looks into a file. What cannot be opened stays unseen. */
+static enum pyro_status look(struct search *search, const struct pyro_log_part *part,
+                             enum pyro_artefact_place *ret_place, struct pyro_artefact_file *ret,
+                             struct pyro_error *error)
+{
+    struct pyro_error refused = {.size = sizeof(refused)};
+    size_t len;
+    enum pyro_status status = pyro_part_head(part, search->allocator, search->head, PYRO_ARTEFACT_HEAD, &len, &refused);
+    *ret_place = PYRO_PLACE_UNSEEN;
+    if (status == PYRO_ERROR_MEMORY)
+        return pyro_no_memory(error);
+    if (status != PYRO_OK)
+        return PYRO_OK;
+    struct pyro_slice head = {search->head, len};
+    enum pyro_artefact_kind kind = pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
+    *ret = (struct pyro_artefact_file){.source = pyro_artefact_source_of(part->path, head), .kind = kind};
+    *ret_place = kind != PYRO_ARTEFACT_KINDS                  ? PYRO_PLACE_ARTEFACT
+                 : pyro_slice_find(head, "\"Event\"") != NULL ? PYRO_PLACE_EVENTS
+                                                              : PYRO_PLACE_OTHER;
     return PYRO_OK;
 }
 
@@ -54,36 +93,23 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
                               struct pyro_error *error)
 {
     struct search *search = context;
-    struct pyro_error refused = {.size = sizeof(refused)};
-    size_t len;
+    const struct pyro_artefact_memory *memory = search->memory;
+    struct pyro_artefact_file file = {0};
     (void)folder;
-    enum pyro_status status = pyro_part_head(part, search->allocator, search->head, PYRO_ARTEFACT_HEAD, &len, &refused);
-    if (status == PYRO_ERROR_MEMORY)
-        return pyro_no_memory(error);
-    if (status != PYRO_OK)
-        return PYRO_OK;
-    struct pyro_slice head = {search->head, len};
-    enum pyro_artefact_kind kind = pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
-    if (kind == PYRO_ARTEFACT_KINDS)
-        return pyro_slice_find(head, "\"Event\"") ? PYRO_OK : note_path(search, part->path, FILE_OTHER, error);
-    struct pyro_artefact_file *file = pyro_vec_push(&search->found, search->allocator);
-    if (!file)
-        return pyro_no_memory(error);
-    *file =
-        (struct pyro_artefact_file){.part = *part, .source = pyro_artefact_source_of(part->path, head), .kind = kind};
-    file->part.path = pyro_arena_copy(search->arena, part->path);
-    file->part.inside = pyro_arena_copy(search->arena, part->inside);
-    if (!file->part.path.ptr || !keep_source(search->arena, &file->source))
-        return pyro_no_memory(error);
-    return note_path(search, part->path, FILE_ARTEFACT, error);
+    enum pyro_artefact_place place = memory ? memory->recall(memory->context, part->path, &file) : PYRO_PLACE_UNSEEN;
+    if (place == PYRO_PLACE_UNSEEN)
+        PYRO_TRY(look(search, part, &place, &file, error));
+    if (place == PYRO_PLACE_ARTEFACT)
+        return add_file(search, part, &file, error);
+    return place == PYRO_PLACE_UNSEEN ? PYRO_OK : note_place(search, part->path, place, NULL, error);
 }
 
 /* ---- Not event logs ---------------------------------------------------------------------------------------------- */
 
-static enum file file_at(const struct search *search, struct pyro_slice path)
+static enum pyro_artefact_place place_of(const struct search *search, struct pyro_slice path)
 {
     const uint64_t *place = pyro_map_get(&search->paths, pyro_hash_slice(path));
-    return place ? (enum file) * place : FILE_UNSEEN;
+    return place ? (enum pyro_artefact_place) * place : PYRO_PLACE_UNSEEN;
 }
 
 /* Logs that may be event logs. */
@@ -91,7 +117,7 @@ static size_t count_event_logs(const struct search *search, const struct pyro_lo
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++)
-        count += list->logs[i].part_count != 1 || file_at(search, list->logs[i].parts[0].path) != FILE_OTHER;
+        count += list->logs[i].part_count != 1 || place_of(search, list->logs[i].parts[0].path) != PYRO_PLACE_OTHER;
     return count;
 }
 
@@ -102,13 +128,13 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct pyro_log *log = &list->logs[i];
         bool single = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1 && !log->parts[0].member.ptr;
-        if (!single || file_at(search, log->parts[0].path) != FILE_ARTEFACT)
+        if (!single || place_of(search, log->parts[0].path) != PYRO_PLACE_ARTEFACT)
             list->logs[kept++] = *log;
     }
     list->count = kept;
     kept = 0;
     for (size_t i = 0; i < list->unreadable_count; i++)
-        if (file_at(search, list->unreadable[i].path) != FILE_ARTEFACT)
+        if (place_of(search, list->unreadable[i].path) != PYRO_PLACE_ARTEFACT)
             list->unreadable[kept++] = list->unreadable[i];
     list->unreadable_count = kept;
 }
@@ -159,10 +185,10 @@ static enum pyro_status search_paths(struct search *search, const char *const *p
 }
 
 enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count, struct pyro_log_list *list,
-                                     const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
-                                     struct pyro_error *error)
+                                     const struct pyro_artefact_memory *memory, const struct pyro_allocator *allocator,
+                                     struct pyro_artefact_list *ret, struct pyro_error *error)
 {
-    struct search search = {.allocator = allocator, .arena = &list->arena};
+    struct search search = {.memory = memory, .allocator = allocator, .arena = &list->arena};
     *ret = (struct pyro_artefact_list){0};
     pyro_map_init(&search.paths, allocator);
     search.head = pyro_allocate(allocator, PYRO_ARTEFACT_HEAD);
@@ -189,10 +215,31 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static bool belongs(const struct pyro_artefact_list *list, size_t index, const struct pyro_app *app)
+bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct pyro_artefact_file *file,
+                           struct pyro_slice application)
 {
-    struct pyro_slice id = list->items[index].source.application;
-    return id.ptr ? pyro_slice_eq(id, app->application.id) : list->event_logs == 1;
+    struct pyro_slice id = file->source.application;
+    return id.ptr ? pyro_slice_eq(id, application) : list->event_logs == 1;
+}
+
+/* What all files are read with. */
+struct attaching {
+    struct pyro_artefact_reading reading;
+    const struct pyro_load_settings *settings;
+    struct pyro_cpu_meter *meter;
+    uint64_t stamp;   /* of the meter */
+    const char *path; /* of the file that is read */
+};
+
+/* Asked while a file is read. */
+static enum pyro_status go_on(void *context, struct pyro_error *error)
+{
+    struct attaching *attaching = context;
+    const struct pyro_load_settings *settings = attaching->settings;
+    const struct pyro_progress progress = {.size = sizeof(progress), .path = attaching->path};
+    if (settings->progress && settings->progress(settings->progress_context, &progress) != 0)
+        return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
+    return pyro_cpu_charge(attaching->meter, &attaching->stamp) ? PYRO_OK : pyro_cpu_exceeded(attaching->meter, error);
 }
 
 /* A file that could not even be opened. */
@@ -210,27 +257,34 @@ static bool add_refused(struct pyro_tracks *tracks, const struct pyro_artefact_f
     return pyro_tracks_add_artefact(tracks, &row) >= 0;
 }
 
-static enum pyro_status read_file(struct pyro_artefact_reading *reading, const struct pyro_artefact_file *file,
+static enum pyro_status read_file(struct attaching *attaching, const struct pyro_artefact_file *file,
                                   const struct pyro_app *app, struct pyro_error *error)
 {
+    struct pyro_artefact_reading *reading = &attaching->reading;
     struct pyro_tracks *tracks = reading->tracks;
     enum { NS_PER_MS = 1000000 };
     struct pyro_artefact_source source = file->source;
+    const struct pyro_reader_check check = {go_on, attaching};
+    struct pyro_log_part part = file->part;
+    part.check = &check;
+    attaching->path = part.path.ptr;
     struct pyro_error refused = {.size = sizeof(refused)};
     struct pyro_reader *reader = NULL;
     int64_t start_ms = app->application.start_ms;
     if (start_ms > 0 && start_ms < INT64_MAX / NS_PER_MS)
         source.start_ns = start_ms * NS_PER_MS;
     size_t rows = pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS);
-    enum pyro_status status = pyro_reader_open(&file->part, app->allocator, &reader, &refused);
+    enum pyro_status status = pyro_reader_open(&part, app->allocator, &reader, &refused);
     if (status == PYRO_OK) {
         status = pyro_artefact_decode(reading, file->kind, &source, reader, &refused);
         pyro_reader_close(reader);
     }
     if (status == PYRO_ERROR_MEMORY)
         return pyro_no_memory(error);
-    if (status == PYRO_OK)
-        return PYRO_OK;
+    if (status == PYRO_ERROR_CANCELLED)
+        pyro_error_copy(error, &refused);
+    if (status == PYRO_OK || status == PYRO_ERROR_CANCELLED)
+        return status;
     if (pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS) == rows)
         return add_refused(tracks, file, refused.message) ? PYRO_OK : pyro_no_memory(error);
     struct pyro_artefact_row *row = pyro_tracks_artefact_edit(tracks, (int32_t)rows);
@@ -266,39 +320,40 @@ static bool has_text_log(const struct pyro_artefact_list *list)
     return false;
 }
 
-static enum pyro_status read_files(struct pyro_artefact_reading *reading, const struct pyro_artefact_list *list,
+static enum pyro_status read_files(struct attaching *attaching, const struct pyro_artefact_list *list,
                                    struct pyro_app *app, struct pyro_error *error)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (belongs(list, i, app))
-            PYRO_TRY(read_file(reading, &list->items[i], app, error));
-    PYRO_TRY(pyro_artefacts_end(reading, error));
+        if (pyro_artefact_belongs(list, &list->items[i], app->application.id))
+            PYRO_TRY(read_file(attaching, &list->items[i], app, error));
+    PYRO_TRY(pyro_artefacts_end(&attaching->reading, error));
     PYRO_TRY(pyro_task_owners_add(app, error));
-    return pyro_logged_failures_add(app, &reading->logs, error);
+    return pyro_logged_failures_add(app, &attaching->reading.logs, error);
 }
 
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
+                                       const struct pyro_load_settings *settings, struct pyro_cpu_meter *meter,
                                        struct pyro_error *error)
 {
-    struct pyro_artefact_reading reading;
+    struct attaching attaching = {.settings = settings, .meter = meter, .stamp = pyro_cpu_now()};
     struct pyro_value_map launches;
     enum pyro_status status = PYRO_OK;
     bool any = false;
     for (size_t i = 0; i < list->count && !any; i++)
-        any = belongs(list, i, app);
+        any = pyro_artefact_belongs(list, &list->items[i], app->application.id);
     if (!any)
         return PYRO_OK;
     app->tracks = pyro_tracks_new(app->allocator);
     if (!app->tracks)
         return pyro_no_memory(error);
-    pyro_artefacts_begin(&reading, app->tracks, app->redaction, app->allocator);
+    pyro_artefacts_begin(&attaching.reading, app->tracks, app->redaction, app->allocator);
     pyro_value_map_init(&launches, app->allocator);
-    reading.launches = &launches;
+    attaching.reading.launches = &launches;
     if (has_text_log(list))
         status = note_launches(app, &launches, error);
     if (status == PYRO_OK)
-        status = read_files(&reading, list, app, error);
-    pyro_artefacts_done(&reading);
+        status = read_files(&attaching, list, app, error);
+    pyro_artefacts_done(&attaching.reading);
     pyro_value_map_done(&launches);
     return status;
 }

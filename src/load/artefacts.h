@@ -21,16 +21,43 @@ struct pyro_artefact_list {
     size_t event_logs; /* of the paths, those left out that turned out to be other files: notes, empty ones */
 };
 
+/* What a file in a folder is. */
+enum pyro_artefact_place {
+    PYRO_PLACE_UNSEEN,   /* nothing is known of it */
+    PYRO_PLACE_ARTEFACT, /* one of the list */
+    PYRO_PLACE_EVENTS,   /* an event log */
+    PYRO_PLACE_OTHER     /* neither, so that it is no event log */
+};
+
+/* For callers that look at the same folders again and again: no file is opened that they know. */
+struct pyro_artefact_memory {
+    /* What is known of the file; of an artefact *ret, whose texts last until the search ends. */
+    enum pyro_artefact_place (*recall)(void *context, struct pyro_slice path, struct pyro_artefact_file *ret);
+    /* Told what each file is that was recalled or looked at; `file`: of an artefact, in the list's arena. False: no
+     * memory. */
+    bool (*keep)(void *context, struct pyro_slice path, enum pyro_artefact_place place,
+                 const struct pyro_artefact_file *file);
+    void *context;
+};
+
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are
  * the reasons why they could not be read. Everything that is kept belongs to the list's arena. Fails with
- * PYRO_ERROR_MEMORY only: what cannot be opened is no artefact. */
+ * PYRO_ERROR_MEMORY only: what cannot be opened is no artefact. `memory` may be NULL. */
 enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count, struct pyro_log_list *list,
-                                     const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
-                                     struct pyro_error *error);
+                                     const struct pyro_artefact_memory *memory, const struct pyro_allocator *allocator,
+                                     struct pyro_artefact_list *ret, struct pyro_error *error);
 
-/* Reads the files that belong to an application into app->tracks: those that name its id, and, where it is the only
- * event log, those that name none. A file that cannot be read becomes a row with its problem. */
+/* Whether a file belongs to the application with that id: it names the id, or it names none and there is only one
+ * event log. */
+bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct pyro_artefact_file *file,
+                           struct pyro_slice application);
+
+/* Reads the files that belong to an application into app->tracks. A file that cannot be read becomes a row with its
+ * problem. `settings`: resolved; what reading it takes is charged to `meter`, which may be NULL: files beyond that are
+ * rows with this problem. */
+struct pyro_cpu_meter;
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
+                                       const struct pyro_load_settings *settings, struct pyro_cpu_meter *meter,
                                        struct pyro_error *error);
 
 #endif

@@ -31,7 +31,8 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
     if (status == PYRO_OK && resolved.artefacts)
-        status = pyro_artefacts_find(paths, path_count, &inputs->list, resolved.allocator, &inputs->artefacts, error);
+        status =
+            pyro_artefacts_find(paths, path_count, &inputs->list, NULL, resolved.allocator, &inputs->artefacts, error);
     if (status == PYRO_OK)
         status = pyro_remote_expand(&inputs->list, &resolved, error);
     if (status != PYRO_OK) {
@@ -167,7 +168,7 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
                      ? pyro_analyze(app, error)
                      : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
         if (status == PYRO_OK)
-            status = pyro_artefacts_attach(&inputs->artefacts, app, error);
+            status = pyro_artefacts_attach(&inputs->artefacts, app, &resolved, NULL, error);
     } else if (inputs->list.logs[index].remote &&
                pyro_error_is_usable(error)) { /* the temporary file's name says nothing */
         error->path[0] = '\0';

@@ -16,6 +16,7 @@ struct pyro_reader {
     uint64_t consumed;
     uint64_t given, most_given; /* decompressed bytes handed out, and how many there may be */
     const char *limit_option;
+    const struct pyro_reader_check *check;
     const char *damage;
     bool ended;
     char path[sizeof(((struct pyro_error *)0)->path)]; /* for errors: the path as far as they can hold it */
@@ -86,6 +87,7 @@ enum pyro_status pyro_reader_open(const struct pyro_log_part *part, const struct
     reader->allocator = allocator;
     reader->most_given = part->most_bytes ? part->most_bytes : UINT64_MAX;
     reader->limit_option = part->limit_option;
+    reader->check = part->check;
     size_t kept = part->path.len < sizeof(reader->path) ? part->path.len : sizeof(reader->path) - 1;
     memcpy(reader->path, part->path.ptr, kept);
     enum pyro_status status = pyro_input_open(&reader->input, part, allocator, error);
@@ -119,6 +121,8 @@ enum pyro_status pyro_reader_read(struct pyro_reader *reader, void *buffer, size
     *ret_len = 0;
     if (reader->ended || capacity == 0)
         return PYRO_OK;
+    if (reader->check)
+        PYRO_TRY(reader->check->go_on(reader->check->context, error));
     enum pyro_status status =
         reader->codec ? reader->codec->read(reader->state, buffer, capacity, ret_len, &reader->damage, error)
                       : read_stored(reader, buffer, capacity, ret_len, error);

@@ -28,6 +28,12 @@ enum pyro_log_layout {
     PYRO_LAYOUT_REMOTE      /* an address: no parts until it is fetched (load/remote/remote.h) */
 };
 
+/* Asked each time that a part is read on; what is no PYRO_OK ends the part, and is what reading gives. */
+struct pyro_reader_check {
+    enum pyro_status (*go_on)(void *context, struct pyro_error *error);
+    void *context;
+};
+
 /* One file (or archive member, or standard input) of a log. Strings belong to the list's arena. */
 struct pyro_log_part {
     struct pyro_slice path;   /* NUL-terminated; "-" is standard input */
@@ -40,6 +46,7 @@ struct pyro_log_part {
         most_line_bytes; /* of one line: more is an error; 0: as many as a record may have, longer ones are skipped */
     struct pyro_slice inside; /* the real path of a folder that the file must lie in, NUL-terminated; null: anywhere */
     const char *limit_option; /* of the command, which lifts or raises most_bytes; NULL: none */
+    const struct pyro_reader_check *check; /* outlives the part's readers; NULL: none */
 };
 
 struct pyro_log {

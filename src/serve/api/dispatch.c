@@ -239,6 +239,7 @@ bool pyro_api_is_known(struct api_request *request)
         hash = mix(hash, log.path.ptr, log.path.len);
     hash = mix(hash, log.stored ? "stored" : "log", 3);
     hash = mix(hash, &log.bytes, sizeof(log.bytes));
+    hash = mix(hash, &log.files, sizeof(log.files));
     hash = mix(hash, &request->attempt->modified_ms, sizeof(request->attempt->modified_ms));
     hash = mix(hash, http->path.ptr, http->path.len);
     for (size_t i = 0; i < http->parameter_count; i++) {

@@ -55,8 +55,9 @@ static void add_event(struct events *events, const char *name, const struct chan
 static bool has_changed(const struct pyro_catalog_list *before, const struct pyro_attempt *old,
                         const struct pyro_catalog_list *now, const struct pyro_attempt *attempt)
 {
-    return old->completed != attempt->completed || old->modified_ms != attempt->modified_ms ||
-           pyro_catalog_list_log(before, old).bytes != pyro_catalog_list_log(now, attempt).bytes;
+    struct pyro_catalog_log_info was = pyro_catalog_list_log(before, old), is = pyro_catalog_list_log(now, attempt);
+    return old->completed != attempt->completed || old->modified_ms != attempt->modified_ms || was.bytes != is.bytes ||
+           was.files != is.files;
 }
 
 /* What `now` has beyond `before`; `gone`: the other way round. */

@@ -1,0 +1,245 @@
+/* What applications left next to their event logs in the folders: found as load/artefacts.h finds it, remembered from
+ * one update to the next so that no unchanged file is opened, and given to the runs that it belongs to. */
+#include "base/hash.h"
+#include "base/map.h"
+#include "catalog/internal.h"
+#include "load/load.h"
+
+/* A file that was looked into. */
+struct seen_file {
+    struct pyro_slice path;
+    struct pyro_file_stamp stamp;
+    enum pyro_artefact_place place;
+    size_t artefact; /* its number in `found`, of PYRO_PLACE_ARTEFACT */
+};
+
+struct pyro_catalog_artefacts {
+    atomic_int references;
+    struct pyro_log_list list; /* whose arena has all texts; its rows of `unreadable` are files that belong to nobody */
+    struct pyro_artefact_list found;
+    PYRO_VEC(struct seen_file) seen;
+    struct pyro_map by_path; /* hash of the path, or the next number that is free -> row of `seen` + 1 */
+    struct pyro_map keys;    /* hash of an application's id -> key of its files */
+    uint64_t common;         /* key of files that name no application */
+    uint64_t digest;
+};
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+struct pyro_catalog_artefacts *pyro_catalog_artefacts_retain(const struct pyro_catalog_artefacts *artefacts)
+{
+    struct pyro_catalog_artefacts *counted = (struct pyro_catalog_artefacts *)artefacts;
+    if (counted)
+        atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
+    return counted;
+}
+
+void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefacts)
+{
+    struct pyro_catalog_artefacts *counted = (struct pyro_catalog_artefacts *)artefacts;
+    if (!counted || atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) != 1)
+        return;
+    pyro_vec_done(&counted->seen, NULL);
+    pyro_map_done(&counted->by_path);
+    pyro_map_done(&counted->keys);
+    pyro_log_list_done(&counted->list);
+    pyro_release(NULL, counted);
+}
+
+/* ---- What is remembered ------------------------------------------------------------------------------------------ */
+
+static const struct seen_file *find_seen(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path)
+{
+    const uint64_t *row;
+    for (uint64_t key = pyro_hash_slice(path); artefacts && (row = pyro_map_get(&artefacts->by_path, key)); key++)
+        if (pyro_slice_eq(artefacts->seen.items[*row - 1].path, path))
+            return &artefacts->seen.items[*row - 1];
+    return NULL;
+}
+
+static bool add_seen(struct pyro_catalog_artefacts *artefacts, const struct seen_file *file)
+{
+    struct seen_file *added = pyro_vec_push(&artefacts->seen, NULL);
+    bool is_new = false;
+    if (!added)
+        return false;
+    *added = *file;
+    added->path = pyro_arena_copy(&artefacts->list.arena, file->path);
+    for (uint64_t key = pyro_hash_slice(file->path); !is_new; key++) {
+        uint64_t *row = pyro_map_put(&artefacts->by_path, key, &is_new);
+        if (!row)
+            return false;
+        if (is_new)
+            *row = artefacts->seen.count;
+    }
+    return added->path.ptr != NULL;
+}
+
+/* One search, which makes `made` with the help of `before`. */
+struct search {
+    const struct pyro_catalog_update *update;
+    struct pyro_catalog_artefacts *made;
+    const struct pyro_catalog_artefacts *before;
+    struct pyro_map event_logs;   /* hashes of the paths of their files */
+    struct pyro_file_stamp stamp; /* of the file that was recalled last */
+    bool known;                   /* that was an event log */
+    size_t count;                 /* of artefacts */
+};
+
+static enum pyro_artefact_place recall(void *context, struct pyro_slice path, struct pyro_artefact_file *ret)
+{
+    struct search *search = context;
+    search->known = pyro_map_get(&search->event_logs, pyro_hash_slice(path)) != NULL;
+    if (search->known)
+        return PYRO_PLACE_EVENTS;
+    const struct seen_file *seen = find_seen(search->before, path);
+    search->stamp = pyro_file_stamp_at(path.ptr);
+    if (!seen || !pyro_file_stamp_eq(seen->stamp, search->stamp))
+        return PYRO_PLACE_UNSEEN;
+    if (seen->place == PYRO_PLACE_ARTEFACT)
+        *ret = search->before->found.items[seen->artefact];
+    return seen->place;
+}
+
+static bool keep(void *context, struct pyro_slice path, enum pyro_artefact_place place,
+                 const struct pyro_artefact_file *file)
+{
+    struct search *search = context;
+    const struct seen_file seen = {path, search->stamp, place, search->count};
+    search->count += file != NULL;
+    return !search->update->stopping(search->update->context) && (search->known || add_seen(search->made, &seen));
+}
+
+/* ---- The search -------------------------------------------------------------------------------------------------- */
+
+static bool is_upload(const struct pyro_catalog_update *update, const char *folder)
+{
+    return update->uploads && strcmp(update->uploads, folder) == 0;
+}
+
+/* The logs of the folders, as pyro_artefacts_find() wants them; uploads are not among them, since what anybody sends
+ * says nothing of other runs. */
+static bool take_logs(struct search *search, const pyro_catalog_logs *logs)
+{
+    struct pyro_log_list *list = &search->made->list;
+    list->logs = pyro_arena_array(&list->arena, logs->count + 1, sizeof(*list->logs));
+    bool ok = list->logs != NULL;
+    for (size_t i = 0; ok && i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (log->log.part_count == 0 || log->named_by_store ||
+            pyro_catalog_is_sent(log->log.path, search->update->uploads))
+            continue;
+        list->logs[list->count++] = log->log;
+        for (size_t k = 0; ok && k < log->log.part_count && !log->problem.ptr; k++)
+            ok = pyro_map_put(&search->event_logs, pyro_hash_slice(log->log.parts[k].path), NULL) != NULL;
+    }
+    return ok;
+}
+
+static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
+{
+    const struct pyro_catalog_update *update = search->update;
+    const struct pyro_artefact_memory memory = {recall, keep, search};
+    struct pyro_catalog_artefacts *made = search->made;
+    const char **folders = pyro_arena_array(&made->list.arena, update->folder_count + 1, sizeof(*folders));
+    size_t count = 0;
+    if (!folders || !take_logs(search, logs))
+        return PYRO_ERROR_MEMORY;
+    for (size_t i = 0; i < update->folder_count; i++)
+        if (!is_upload(update, update->folders[i]))
+            folders[count++] = update->folders[i];
+    enum pyro_status status = pyro_artefacts_find(folders, count, &made->list, &memory, NULL, &made->found, error);
+    made->list.logs = NULL; /* whose texts are the catalog's */
+    made->list.count = 0;
+    return status;
+}
+
+/* Changes with the file. */
+static uint64_t key_of(const struct pyro_artefact_file *file, struct pyro_file_stamp stamp)
+{
+    const uint64_t numbers[] = {stamp.device, stamp.inode, stamp.bytes, (uint64_t)stamp.modified_ns, file->kind};
+    uint64_t key = pyro_hash_slice(file->part.path);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        key = pyro_hash_mix(key ^ numbers[i]);
+    return key;
+}
+
+static bool make_keys(struct pyro_catalog_artefacts *made)
+{
+    for (size_t i = 0; i < made->seen.count; i++) {
+        const struct seen_file *seen = &made->seen.items[i];
+        if (seen->place != PYRO_PLACE_ARTEFACT)
+            continue;
+        const struct pyro_artefact_file *file = &made->found.items[seen->artefact];
+        struct pyro_slice id = file->source.application;
+        uint64_t *key = id.ptr ? pyro_map_put(&made->keys, pyro_hash_slice(id), NULL) : &made->common, own;
+        if (!key)
+            return false;
+        own = key_of(file, seen->stamp);
+        *key = pyro_hash_mix(*key ^ own) | 1;
+        made->digest = pyro_hash_mix(made->digest ^ own);
+    }
+    if (made->found.count > 0)
+        made->digest = pyro_hash_mix(made->digest ^ made->found.event_logs) | 1;
+    return true;
+}
+
+enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *update, const pyro_catalog_logs *logs,
+                                             const struct pyro_catalog_artefacts *before,
+                                             struct pyro_catalog_artefacts **ret, struct pyro_error *error)
+{
+    struct pyro_catalog_artefacts *made = pyro_allocate(NULL, sizeof(*made));
+    if (!made)
+        return PYRO_ERROR_MEMORY;
+    *made = (struct pyro_catalog_artefacts){0};
+    atomic_init(&made->references, 1);
+    pyro_arena_init(&made->list.arena, NULL);
+    pyro_map_init(&made->by_path, NULL);
+    pyro_map_init(&made->keys, NULL);
+    struct search search = {.update = update, .made = made, .before = before};
+    pyro_map_init(&search.event_logs, NULL);
+    enum pyro_status status = run(&search, logs, error);
+    if (status == PYRO_OK && !make_keys(made))
+        status = PYRO_ERROR_MEMORY;
+    pyro_map_done(&search.event_logs);
+    if (status == PYRO_OK)
+        *ret = made;
+    else
+        pyro_catalog_artefacts_release(made);
+    return status;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+bool pyro_catalog_artefacts_same(const struct pyro_catalog_artefacts *a, const struct pyro_catalog_artefacts *b)
+{
+    return (a ? a->digest : 0) == (b ? b->digest : 0);
+}
+
+bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
+                                const struct pyro_file_stamp *stamp)
+{
+    const struct seen_file *seen = find_seen(artefacts, path);
+    return seen && seen->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(seen->stamp, *stamp));
+}
+
+uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *artefacts,
+                                       const struct pyro_catalog_log *log)
+{
+    if (!artefacts || log->stored || log->uploaded || !log->attempt.app_id.ptr)
+        return 0;
+    const uint64_t *own = pyro_map_get(&artefacts->keys, pyro_hash_slice(log->attempt.app_id));
+    return (own ? *own : 0) ^ (artefacts->found.event_logs == 1 ? artefacts->common : 0);
+}
+
+const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts)
+{
+    return &artefacts->found;
+}
+
+const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,
+                                                          size_t *ret_count)
+{
+    *ret_count = artefacts ? artefacts->list.unreadable_count : 0;
+    return artefacts ? artefacts->list.unreadable : NULL;
+}
