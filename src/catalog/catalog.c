@@ -342,6 +342,11 @@ uint64_t pyro_catalog_wait(struct pyro_catalog *catalog, uint64_t since, unsigne
     return generation;
 }
 
+enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog)
+{
+    return catalog->options.load.redaction;
+}
+
 bool pyro_catalog_stopping(struct pyro_catalog *catalog)
 {
     return is_stopping(catalog);

@@ -119,6 +119,11 @@ struct pyro_catalog_log_info pyro_catalog_list_log(const struct pyro_catalog_lis
 /* The files that it is made of (none: it is only stored); valid as long as the list. */
 const struct pyro_log *pyro_catalog_list_files(const struct pyro_catalog_list *list,
                                                const struct pyro_attempt *attempt);
+/* The run's files other than event logs: the next one behind *at, which begins at 0; NULL: there are no more. Valid as
+ * long as the list. */
+struct pyro_artefact_file;
+const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalog_list *list,
+                                                        const struct pyro_attempt *attempt, size_t *at);
 /* What is asked whether somebody may see it. */
 struct pyro_catalog_seen {
     uint64_t identity; /* stands for the same log in every list */
@@ -186,6 +191,9 @@ void pyro_catalog_diagnosis_release(const struct pyro_catalog_diagnosis *diagnos
 
 /* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */
 void pyro_catalog_forget_diagnoses(struct pyro_catalog *catalog);
+
+/* How secrets are hidden in what it loads. */
+enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog);
 
 /* Closes what nobody reads, the half that was not asked for longest first. */
 void pyro_catalog_shrink(struct pyro_catalog *catalog);

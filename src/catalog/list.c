@@ -467,6 +467,21 @@ const struct pyro_log *pyro_catalog_list_files(const struct pyro_catalog_list *l
     return &pyro_catalog_list_log_of(list, attempt)->log;
 }
 
+const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalog_list *list,
+                                                        const struct pyro_attempt *attempt, size_t *at)
+{
+    const struct pyro_catalog_log *log = pyro_catalog_list_log_of(list, attempt);
+    if (!pyro_catalog_artefacts_key_of(list->artefacts, log))
+        return NULL;
+    const struct pyro_artefact_list *files = pyro_catalog_artefacts_list(list->artefacts);
+    while (*at < files->count) {
+        const struct pyro_artefact_file *file = &files->items[(*at)++];
+        if (pyro_artefact_belongs(files, file, log->attempt.app_id))
+            return file;
+    }
+    return NULL;
+}
+
 const struct pyro_catalog_unreadable *pyro_catalog_list_unreadable(const struct pyro_catalog_list *list,
                                                                    size_t *ret_count)
 {

@@ -114,6 +114,15 @@ static bool check_parameters(struct api_request *request, const char *words)
     return true;
 }
 
+/* Up to 18 digits; -1: not such a number. */
+static int64_t number_of(struct pyro_slice text)
+{
+    int64_t number = text.len > 0 && text.len <= 18 ? 0 : -1;
+    for (size_t i = 0; i < text.len && number >= 0; i++)
+        number = text.ptr[i] >= '0' && text.ptr[i] <= '9' ? number * 10 + (text.ptr[i] - '0') : -1;
+    return number;
+}
+
 bool pyro_api_number(struct api_request *request, const char *name, int64_t least, int64_t most, int64_t fallback,
                      int64_t *ret)
 {
@@ -121,8 +130,8 @@ bool pyro_api_number(struct api_request *request, const char *name, int64_t leas
     *ret = fallback;
     if (!text.ptr)
         return true;
-    int64_t value = pyro_serve_id(text);
-    if (text.len > 0 && value >= least && value <= most) {
+    int64_t value = number_of(text);
+    if (value >= least && value <= most) {
         *ret = value;
         return true;
     }

@@ -63,7 +63,7 @@ static int go_on(void *context, const struct pyro_progress *progress)
     (void)progress;
     pthread_mutex_lock(&pipe->mutex);
     bool stop = pipe->cancelled || pyro_ticket_stopped(job->ticket) != SERVE_GO_ON;
-    pipe->begun = true;
+    pipe->begun |= !job->says_late;
     pthread_mutex_unlock(&pipe->mutex);
     return stop;
 }
