@@ -23,9 +23,13 @@ function Logo() {
     );
 }
 
-/** Pages of an application that can be shown: a report from disk may lack documents. */
-function pagesOf(app: string, attempt: string): AppPage[] {
-    return appPages.filter((page) => available(`${appAddress(app, attempt)}/${page.needs}`));
+/** Pages of an application that can be shown: a report from disk may lack documents, and runs have no logs or profiles. */
+function usePages(app: string | undefined, attempt: string | undefined): AppPage[] {
+    const base = app !== undefined && attempt !== undefined ? appAddress(app, attempt) : null;
+    const state = useDocument<Report>(base && `${base}/report`);
+    const report = state.status === "ready" ? state.data : null;
+    if (base === null) return [];
+    return appPages.filter((page) => available(`${base}/${page.needs}`) && (page.offered?.(report) ?? true));
 }
 
 /** Name, state and length of the application, from its report. */
@@ -63,14 +67,24 @@ function subjectOf(path: string, rest: string[]): string {
     return names[path] && rest[0] ? `${names[path]} ${rest[0]}` : "";
 }
 
-function AppNavigation({ app, attempt, location }: { app: string; attempt: string; location: Location }) {
+function AppNavigation({
+    app,
+    attempt,
+    pages,
+    location,
+}: {
+    app: string;
+    attempt: string;
+    pages: AppPage[];
+    location: Location;
+}) {
     const [, , , current = "overview", ...rest] = location.segments;
     const [missed, setMissed] = useState(false);
     const takes = takesFeedback(useServer());
     return (
         <nav class="tabs" aria-label="Pages of this application">
             <ul>
-                {pagesOf(app, attempt).map((page) => (
+                {pages.map((page) => (
                     <li key={page.path}>
                         <a
                             href={link(["app", app, attempt, page.path])}
@@ -131,6 +145,7 @@ export function App() {
     const [first, app, attempt] = location.segments;
     const server = useServer();
     const inApp = first === "app" && app !== undefined && attempt !== undefined;
+    const pages = usePages(inApp ? app : undefined, attempt);
 
     useShortcuts({
         "?": () => setHelp(true),
@@ -139,10 +154,7 @@ export function App() {
         ...Object.fromEntries(rootPages.map((page) => [`g ${page.key}`, () => go(link([page.path]))])),
         ...(inApp
             ? Object.fromEntries(
-                  pagesOf(app, attempt).map((page) => [
-                      `g ${page.key}`,
-                      () => go(link(["app", app, attempt, page.path])),
-                  ]),
+                  pages.map((page) => [`g ${page.key}`, () => go(link(["app", app, attempt, page.path]))]),
               )
             : {}),
     });
@@ -188,14 +200,14 @@ export function App() {
                     </button>
                 </nav>
             </header>
-            {inApp && <AppNavigation app={app} attempt={attempt} location={location} />}
+            {inApp && <AppNavigation app={app} attempt={attempt} pages={pages} location={location} />}
             <main id="main" ref={main} tabIndex={-1}>
                 <Failure key={location.path}>
                     <Page location={location} />
                 </Failure>
             </main>
             <div id="announcer" class="off-screen" role="status" aria-live="polite" />
-            {help && <Help onClose={() => setHelp(false)} inApp={inApp} />}
+            {help && <Help onClose={() => setHelp(false)} inApp={inApp} pages={pages} />}
         </>
     );
 }

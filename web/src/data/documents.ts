@@ -168,10 +168,26 @@ export function embeddedBelow(prefix: string): string[] {
     return embedded === null ? [] : [...embedded.documents.keys()].filter((address) => address.startsWith(prefix));
 }
 
-async function request(method: string, address: string, body?: BodyInit, type?: string): Promise<unknown> {
+/** Where the server has it: for pictures, which are no documents. */
+export function serverAddress(address: string): string {
+    return `pyrometer/v1/${address}`;
+}
+
+/** Whether the server has it, which is thrown away; a failure says why not. */
+export async function probe(address: string): Promise<void> {
+    await request("GET", address, undefined, undefined, true);
+}
+
+async function request(
+    method: string,
+    address: string,
+    body?: BodyInit,
+    type?: string,
+    ignored = false,
+): Promise<unknown> {
     let response: Response;
     try {
-        response = await fetch(`pyrometer/v1/${address}`, {
+        response = await fetch(serverAddress(address), {
             method,
             credentials: "same-origin",
             headers: type ? { "Content-Type": type, Accept: "application/json" } : { Accept: "application/json" },
@@ -181,6 +197,7 @@ async function request(method: string, address: string, body?: BodyInit, type?: 
         throw new DocumentError("unreachable", "The server does not answer. Is pyrometer serve still running?");
     }
     const text = await response.text();
+    if (ignored && response.ok) return null;
     let value: unknown = null;
     try {
         value = text ? JSON.parse(text) : null;

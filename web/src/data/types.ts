@@ -177,6 +177,18 @@ export interface Report {
         missing_parts: number;
         notes: string[];
     };
+    /** What other files than the event log say; missing where there are none. */
+    profiling?: {
+        artefacts: {
+            kind: string;
+            path: string;
+            executor: Null<string>;
+            host: Null<string>;
+            bytes: Null<number>;
+            records: Null<number>;
+            problems: Null<string>;
+        }[];
+    };
     totals: Record<string, Null<number>>;
     accounting: { wall: Parts; core: Parts; phases: Record<string, Null<number>> };
     bounds: {
@@ -279,6 +291,21 @@ export interface Timeline {
         job: Null<number>;
     }[];
     driver_gaps: { from_ms: number; to_ms: number }[];
+    /** What a number in a track's `code` means. */
+    codes?: string[];
+    /** What logs and profilers recorded. */
+    tracks?: {
+        kind: "spans" | "series";
+        name: Null<string>;
+        series: Null<string>;
+        labels: Null<string>;
+        unit: Null<string>;
+        start_ns: number[];
+        duration_ns?: number[];
+        code?: number[];
+        value: Null<number>[];
+        merged: number[];
+    }[];
     tasks: {
         count: number;
         shown: number;

@@ -1,13 +1,17 @@
 /** The table of pages: a page is a file in this folder and a row here. */
 import type { ComponentType } from "preact";
 import { type Server, takesUploads } from "../data/server";
+import type { Report } from "../data/types";
+import { hasProfiles, hasTextLogs } from "../logs/files";
 import { About } from "./about";
 import { Applications } from "./applications";
 import { Compare } from "./compare";
 import { Configuration } from "./configuration";
 import { Cost } from "./cost";
 import { Executors } from "./executors";
+import { Flame } from "./flame";
 import { Integrity } from "./integrity";
+import { Logs } from "./logs";
 import { Overview } from "./overview";
 import { Rules } from "./rules";
 import { Sql } from "./sql";
@@ -34,6 +38,8 @@ export interface AppPage {
     key: string;
     /** The document below applications/ID/ATTEMPT/ without which a report from disk does not show the page. */
     needs: string;
+    /** Whether the run has something for it; without this it always has. */
+    offered?: (report: Report | null) => boolean;
     component: ComponentType<AppPageProps>;
 }
 
@@ -43,6 +49,8 @@ export const appPages: AppPage[] = [
     { path: "stage", title: "Stages", key: "s", needs: "report", component: Stage },
     { path: "sql", title: "SQL", key: "p", needs: "sql", component: Sql },
     { path: "executors", title: "Executors", key: "e", needs: "executors", component: Executors },
+    { path: "logs", title: "Logs", key: "l", needs: "logs/errors", offered: hasTextLogs, component: Logs },
+    { path: "flame", title: "Flame graph", key: "f", needs: "flame", offered: hasProfiles, component: Flame },
     { path: "whatif", title: "What if", key: "w", needs: "whatif", component: WhatIfPage },
     { path: "cost", title: "Cost", key: "m", needs: "cost", component: Cost },
     { path: "configuration", title: "Configuration", key: "c", needs: "configuration", component: Configuration },

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { appAddress, available, useDocument } from "../data/documents";
 import type { Finding, Report, Timeline as TimelineDocument } from "../data/types";
 import { count, duration, offset, plural } from "../format";
+import { hasTextLogs, type LogErrors, parametersOf } from "../logs/files";
 import { link, useReplaceQuery } from "../router";
 import { describe, findingsAt, type Hit, Minimap, TimelineCanvas } from "../timeline/canvas";
 import type { Colouring } from "../timeline/draw";
@@ -187,19 +188,71 @@ const LEGEND: Record<Colouring, [string, string][]> = {
     ],
 };
 
+/** Errors that text logs have in view, and the longest pauses. */
+function Marks({ model, view, place }: { model: TimelineModel; view: Viewport; place: Place }) {
+    const inView = (bar: { from: number; to: number }) => bar.to >= view.from && bar.from <= view.to;
+    const errors = model.errors.filter(inView);
+    const pauses = model.pauses.filter(inView);
+    const logs = `${appAddress(place.app, place.attempt)}/logs/errors`;
+    if (!model.errors.length && !model.pauses.length) return null;
+    return (
+        <Section
+            title="Errors and GC pauses in view"
+            note={`${plural(errors.length, "error")}, ${plural(pauses.length, "pause")}`}
+            actions={
+                model.errors.length > 0 && available(logs) ? (
+                    <a href={link(["app", place.app, place.attempt, "logs"])}>All errors of the logs</a>
+                ) : null
+            }
+        >
+            <Table
+                caption="Errors and GC pauses in view"
+                rows={[...errors.map((bar) => ({ bar, error: true })), ...pauses.map((bar) => ({ bar, error: false }))]}
+                limit={10}
+                initial={{ column: 0, descending: false }}
+                columns={[
+                    {
+                        name: "At",
+                        number: true,
+                        value: ({ bar }) => bar.from,
+                        cell: ({ bar }) => offset(bar.from, 10),
+                    },
+                    {
+                        name: "What",
+                        value: ({ error }) => (error ? "error" : "pause"),
+                        cell: ({ error }) => (error ? "error" : "GC pause"),
+                    },
+                    {
+                        name: "Duration",
+                        number: true,
+                        value: ({ bar, error }) => (error ? null : bar.to - bar.from),
+                        cell: ({ bar, error }) => (error ? "" : duration(bar.to - bar.from)),
+                    },
+                    { name: "Text", class: "meaning", value: ({ bar }) => bar.label, cell: ({ bar }) => bar.label },
+                ]}
+            />
+        </Section>
+    );
+}
+
+/** Marks of the timeline; more errors than pixels say nothing. */
+const MOST_ERRORS = 500;
+
 function View({
     report,
+    errors,
     document,
     place,
     query,
 }: {
     report: Report | null;
+    errors: LogErrors | null;
     document: TimelineDocument;
     place: Place;
     query: URLSearchParams;
 }) {
     const replaceQuery = useReplaceQuery();
-    const model = useMemo(() => modelOf(document, report?.findings ?? []), [document, report]);
+    const model = useMemo(() => modelOf(document, report?.findings ?? [], errors?.errors), [document, report, errors]);
     const stageId = query.get("stage");
     const wanted = report?.findings.find((finding) => finding.id === query.get("finding"));
     const chosen = useMemo(() => chosenOf(model, stageId, wanted), [model, stageId, wanted]);
@@ -327,6 +380,7 @@ function View({
                     <Empty title="No stage ran in this time range" />
                 )}
             </Section>
+            <Marks model={model} view={view} place={place} />
             <Section title="Executors added and removed">
                 <Executors document={document} />
             </Section>
@@ -376,6 +430,10 @@ export function Timeline({ app, attempt, query }: AppPageProps) {
     const base = appAddress(app, attempt);
     const timeline = useDocument<TimelineDocument>(`${base}/timeline`);
     const report = useDocument<Report>(`${base}/report`);
+    const logs = `${base}/logs/errors`;
+    const wanted = report.status === "ready" && hasTextLogs(report.data) && available(logs);
+    const none = { level: "", executor: "", grep: "" };
+    const errors = useDocument<LogErrors>(wanted ? `${logs}${parametersOf(none, MOST_ERRORS)}` : null);
     return (
         <div class="page wide">
             <h1 class="off-screen">Timeline</h1>
@@ -384,6 +442,7 @@ export function Timeline({ app, attempt, query }: AppPageProps) {
                     report.status === "loading" ? null : (
                         <View
                             report={report.status === "ready" ? report.data : null}
+                            errors={errors.status === "ready" ? errors.data : null}
                             document={document}
                             place={{ app, attempt }}
                             query={query}

@@ -12,7 +12,7 @@ import { around, pan, type Viewport, zoom } from "./viewport";
 /** What is under the pointer. */
 export type Hit =
     | { kind: "task"; task: number }
-    | { kind: "stage" | "job" | "finding"; bar: Bar }
+    | { kind: "stage" | "job" | "finding" | "error" | "pause"; bar: Bar }
     | { kind: "executor"; executor: number };
 
 interface Props {
@@ -26,6 +26,8 @@ interface Props {
     task: number;
 }
 
+const KINDS = { findings: "finding", errors: "error", pauses: "pause", jobs: "job", stages: "stage" } as const;
+
 function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, time: number, slack: number): Hit | null {
     const { model } = props;
     const track = trackAt(layout, y);
@@ -36,8 +38,8 @@ function hitAt(props: Props, layout: ReturnType<typeof layoutOf>, y: number, tim
         const task = firstAfter(model, row, time - slack);
         return task < row.end && model.launch[task]! <= time + slack ? { kind: "task", task } : null;
     }
-    const bars = track.kind === "jobs" ? model.jobs : track.kind === "stages" ? model.stages : model.findings;
-    const kind = track.kind === "jobs" ? "job" : track.kind === "stages" ? "stage" : "finding";
+    const bars = model[track.kind];
+    const kind = KINDS[track.kind];
     const bar = bars.find((one) => one.lane === track.index && one.from <= time + slack && one.to >= time - slack);
     return bar ? { kind, bar } : null;
 }
@@ -48,6 +50,7 @@ export function findingsAt({ marks, stage, findings }: TimelineModel, hit: Hit |
     if (hit.kind === "finding")
         return findings.filter(({ index }) => index === hit.bar.index).map((one) => one.finding);
     if (hit.kind === "executor") return marks.executors.get(hit.executor) ?? [];
+    if (hit.kind === "error" || hit.kind === "pause") return [];
     if (hit.kind === "job") return marks.jobs.get(hit.bar.index) ?? [];
     return marks.stages.get(hit.kind === "task" ? stage[hit.task]! : hit.bar.index) ?? [];
 }
@@ -76,7 +79,9 @@ export function describe(model: TimelineModel, hit: Hit): string[] {
             ...(executor.remove_reason ? [executor.remove_reason] : []),
         ];
     }
+    if (hit.kind === "error") return [`Error at ${offset(hit.bar.from, 10)}`, hit.bar.label];
     const names = {
+        pause: "",
         job: document.jobs[hit.bar.index]?.name,
         stage: document.stages[hit.bar.index]?.name,
         finding: model.findings.find((one) => one.index === hit.bar.index)?.finding.cause,

@@ -331,7 +331,9 @@ function drawLabels(scene: Scene, context: CanvasRenderingContext2D, colours: Co
         } else if (track.index === 0 && track.kind !== "row") {
             context.fillStyle = colours.text;
             context.fillText(
-                { findings: "Findings", jobs: "Jobs", stages: "Stages" }[track.kind],
+                { findings: "Findings", errors: "Errors", pauses: "GC pauses", jobs: "Jobs", stages: "Stages" }[
+                    track.kind
+                ],
                 10,
                 y + track.height / 2,
             );
@@ -398,7 +400,11 @@ export function draw(scene: Scene, context: CanvasRenderingContext2D, colours: C
                 },
                 model.marks.jobs,
             );
-        else if (track.kind === "stages")
+        else if (track.kind === "errors" || track.kind === "pauses") {
+            const fill = track.kind === "errors" ? colours.failed : colours.killed;
+            const bars = track.kind === "errors" ? model.errors : model.pauses;
+            drawBars(scene, context, colours, bars, track, x, () => ({ fill, name: "", text: colours.surface }));
+        } else if (track.kind === "stages")
             drawBars(
                 scene,
                 context,

@@ -10,7 +10,7 @@ const LANE = 17;
 const GAP = 8;
 export const HEAD = 19;
 
-export type TrackKind = "findings" | "jobs" | "stages" | "executor" | "row";
+export type TrackKind = "findings" | "errors" | "pauses" | "jobs" | "stages" | "executor" | "row";
 
 export interface Track {
     kind: TrackKind;
@@ -42,6 +42,8 @@ export function layoutOf(model: TimelineModel, rowHeight: number): Layout {
         if (number) top += GAP;
     };
     lanes("findings", lanesOf(model.findings));
+    lanes("errors", lanesOf(model.errors));
+    lanes("pauses", lanesOf(model.pauses));
     lanes("jobs", lanesOf(model.jobs));
     lanes("stages", lanesOf(model.stages));
     model.document.executors.forEach((_, e) => {

@@ -1,5 +1,6 @@
 /** A timeline's document as typed columns: tasks by the row they are drawn in, bars of jobs, stages and findings in lanes. */
 import type { Finding, Timeline } from "../data/types";
+import { headlineOf, type LogError } from "../logs/files";
 import { median } from "../statistics";
 import { type Marks, marksOf, placesOf, spanOf } from "./places";
 
@@ -29,6 +30,10 @@ export interface TimelineModel {
     jobs: Bar[];
     stages: Bar[];
     findings: (Bar & { finding: Finding })[];
+    /** When text logs have errors: the first and the last of each kind. `index` is that of the kind. */
+    errors: Bar[];
+    /** Pauses of garbage collectors, of all processes. */
+    pauses: Bar[];
     /** What findings are about. */
     marks: Marks;
     gaps: { from: number; to: number }[];
@@ -110,7 +115,37 @@ function findingBars(document: Timeline, findings: Finding[]) {
     return bars;
 }
 
-export function modelOf(document: Timeline, findings: Finding[]): TimelineModel {
+const NS_PER_MS = 1e6;
+
+/** Pauses of one process that were merged stand for several. */
+function pauseBars(document: Timeline): Bar[] {
+    const code = document.codes?.indexOf("gc-pause") ?? -1;
+    const bars = (document.tracks ?? []).flatMap((track) =>
+        track.start_ns.flatMap((start, i) => {
+            if (code < 0 || track.code?.[i] !== code) return [];
+            const from = start / NS_PER_MS;
+            const many = (track.merged[i] ?? 1) > 1 ? `${track.merged[i]} GC pauses` : "GC pause";
+            const label = track.name ? `${many} of ${track.name}` : many;
+            return [
+                { from, to: from + (track.duration_ns?.[i] ?? 0) / NS_PER_MS, lane: 0, label, number: "", index: i },
+            ];
+        }),
+    );
+    return bars.sort((a, b) => a.from - b.from);
+}
+
+function errorBars(document: Timeline, errors: LogError[]): Bar[] {
+    const bars = errors.flatMap((error, index) => {
+        const times = new Set([error.first_ms, error.last_ms, error.time_ms].filter((ms) => ms !== null));
+        return [...times].map((ms) => {
+            const from = ms - document.start_ms;
+            return { from, to: from, lane: 0, label: headlineOf(error).slice(0, 200), number: "", index };
+        });
+    });
+    return bars.sort((a, b) => a.from - b.from || a.index - b.index);
+}
+
+export function modelOf(document: Timeline, findings: Finding[], errors: LogError[] = []): TimelineModel {
     const start = document.start_ms;
     const length = Math.max(1, document.end_ms - start);
     const at = (ms: number | null, otherwise: number) => (ms === null ? otherwise : ms - start);
@@ -156,6 +191,8 @@ export function modelOf(document: Timeline, findings: Finding[]): TimelineModel 
         jobs,
         stages,
         findings: findingBars(document, findings),
+        errors: errorBars(document, errors),
+        pauses: pauseBars(document),
         marks: marksOf(document, findings),
         gaps: document.driver_gaps.map((gap) => ({ from: gap.from_ms - start, to: gap.to_ms - start })),
         rows,

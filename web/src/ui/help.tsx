@@ -1,5 +1,5 @@
 /** The keys that work, by '?'. */
-import { appPages, rootPages } from "../pages/pages";
+import { type AppPage, rootPages } from "../pages/pages";
 import { Dialog } from "./parts";
 
 function Keys({ keys, what }: { keys: string; what: string }) {
@@ -15,7 +15,7 @@ function Keys({ keys, what }: { keys: string; what: string }) {
     );
 }
 
-export function Help({ onClose, inApp }: { onClose: () => void; inApp: boolean }) {
+export function Help({ onClose, inApp, pages }: { onClose: () => void; inApp: boolean; pages: AppPage[] }) {
     return (
         <Dialog title="Keyboard shortcuts" onClose={onClose}>
             <table class="keys">
@@ -27,7 +27,9 @@ export function Help({ onClose, inApp }: { onClose: () => void; inApp: boolean }
                     {rootPages.map((page) => (
                         <Keys key={page.path} keys={`g ${page.key}`} what={page.title} />
                     ))}
-                    {inApp && appPages.map((page) => <Keys key={page.path} keys={`g ${page.key}`} what={page.title} />)}
+                    {pages.map((page) => (
+                        <Keys key={page.path} keys={`g ${page.key}`} what={page.title} />
+                    ))}
                     {inApp && (
                         <>
                             <Keys keys="← → ↑ ↓" what="Timeline: move" />
