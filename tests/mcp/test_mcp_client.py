@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import urllib.request
@@ -24,6 +25,7 @@ from mcp import ClientSession, StdioServerParameters  # noqa: E402
 from mcp.client.stdio import stdio_client  # noqa: E402
 
 LOGS = conftest.ROOT / "corpus" / "logs"
+ARTEFACTS = conftest.ROOT / "tests" / "artefacts"
 NAMES = ["data_skew.zst", "data_skew_repaired.zst", "job_failed_udf.zst"]
 TOOLS = {
     "list_applications",
@@ -32,6 +34,8 @@ TOOLS = {
     "inspect",
     "stage",
     "sql_plan",
+    "logs",
+    "profile",
     "compare",
     "what_if",
     "cost",
@@ -192,6 +196,53 @@ def test_what_if_and_cost(call: Callable[..., str]) -> None:
     assert len([line for line in text.splitlines() if line.split()[:2] in (["1", "2"], ["2", "2"], ["3", "2"], ["4", "2"])]) == 4
     assert "spark.foo" in call("what_if", app="data_skew", set=["spark.foo=1"], error=True)
     assert "core hours" in call("cost", app="data_skew")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[bool, str]]:
+    """Calls about a run with text logs and a profile."""
+    folder = tmp_path_factory.mktemp("bundle") / "run"
+    shutil.copytree(ARTEFACTS / "logs" / "iso", folder)
+    shutil.copy(ARTEFACTS / "profiles" / "jdk17.jfr.gz", folder)
+
+    def run(tool: str, **arguments: Any) -> tuple[bool, str]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {"app": "iso", **arguments}}}
+        done = subprocess.run(
+            [str(conftest.binary_path()), "mcp", str(folder)], input=json.dumps(message) + "\n", capture_output=True, text=True, check=True
+        )
+        result = json.loads(done.stdout)["result"]
+        return result.get("isError", False), "".join(one["text"] for one in result["content"])
+
+    return run
+
+
+def test_logs(bundle: Callable[..., tuple[bool, str]]) -> None:
+    failed, text = bundle("logs", budget=5000)
+    assert not failed and "18 kinds of errors" in text
+    number = next(line.split(".")[0] for line in text.splitlines() if "ClassNotFoundException: com.acme.Gone" in line)
+    failed, whole = bundle("logs", error=int(number), budget=5000)
+    assert not failed and "java.lang.ClassNotFoundException" in whole and len(whole.splitlines()) > 10
+    failed, one = bundle("logs", executor="1", grep="OutOfMemory")
+    assert not failed and "java.lang.OutOfMemoryError" in one and "com.acme.Gone" not in one
+    failed, top = bundle("logs", what="top", budget=300)
+    assert not failed and "of all lines" in top and "offset=" in top and len(top) <= 300 * 3 + 200
+    assert bundle("logs", error=99)[0] and bundle("logs", grep="(")[0] and bundle("logs", level="loud")[0]
+
+
+def test_profile(bundle: Callable[..., tuple[bool, str]]) -> None:
+    failed, text = bundle("profile", budget=5000)
+    assert not failed, text
+    assert "Methods by samples of cpu" in text and "ProfiledWork" in text and "jdk17.jfr.gz" in text
+    assert "Pauses of garbage collectors" in text and "heap.used" in text
+    failed, alloc = bundle("profile", event="alloc", budget=5000)
+    assert not failed and "Methods by samples of alloc" in alloc and "Methods by samples of cpu" not in alloc
+    failed, none = bundle("profile", stage=77, budget=5000)
+    assert not failed and "Methods by" not in none
+
+
+def test_runs_without_such_files(call: Callable[..., str]) -> None:
+    assert "has no text logs" in call("logs", error=True, app="data_skew")
+    assert "has no records of profilers" in call("profile", error=True, app="data_skew")
 
 
 def test_query(call: Callable[..., str]) -> None:

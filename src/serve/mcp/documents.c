@@ -28,9 +28,8 @@ struct pyro_writer pyro_mcp_append(struct mcp_call *call)
     return (struct pyro_writer){sizeof(struct pyro_writer), append_line, call};
 }
 
-/* The tree of a document that was written, or why it was not as the call's failure. Releases the document. */
-static json_t *take(struct mcp_call *call, struct pyro_strbuf *document, enum pyro_status status,
-                    const struct pyro_error *error)
+json_t *pyro_mcp_take(struct mcp_call *call, struct pyro_strbuf *document, enum pyro_status status,
+                      const struct pyro_error *error)
 {
     json_error_t ignored;
     struct pyro_slice text = pyro_strbuf_slice(document);
@@ -63,7 +62,7 @@ json_t *pyro_mcp_rows(struct mcp_call *call, const struct pyro_catalog_diagnosis
     const struct pyro_options options = pyro_ticket_options(call->mcp->ticket);
     enum pyro_status status =
         pyro_sql_run(opened->app, statement, PYRO_FORMAT_JSON, PYRO_SQL_SERVER_DISK_BYTES, &options, &writer, &error);
-    return take(call, &document, status, &error);
+    return pyro_mcp_take(call, &document, status, &error);
 }
 
 json_t *pyro_mcp_view(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *format, ...)
@@ -78,7 +77,7 @@ json_t *pyro_mcp_view(struct mcp_call *call, const struct pyro_catalog_diagnosis
     const struct pyro_view_options options = {.size = sizeof(options), .most_tasks = 1};
     struct pyro_writer writer = open_document(&document);
     enum pyro_status status = pyro_view_write(opened->diagnosis, name, &options, &writer, &error);
-    return take(call, &document, status, &error);
+    return pyro_mcp_take(call, &document, status, &error);
 }
 
 int64_t pyro_mcp_int_of(const json_t *object, const char *key)

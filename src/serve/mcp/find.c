@@ -62,6 +62,13 @@ static const struct pyro_catalog_app *find(struct mcp_call *call, const struct p
     return app;
 }
 
+const struct pyro_attempt *pyro_mcp_find(struct mcp_call *call, const struct pyro_catalog_list *list, const char *name)
+{
+    struct pyro_slice attempt = PYRO_SLICE_NULL;
+    const struct pyro_catalog_app *app = find(call, list, pyro_mcp_text(call, name), &attempt);
+    return app ? pick(app, attempt) : NULL;
+}
+
 static const struct pyro_catalog_diagnosis *open_run(struct mcp_call *call, const char *name, bool whole)
 {
     const struct pyro_catalog_list *list = pyro_mcp_list(call->mcp);

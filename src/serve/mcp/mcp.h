@@ -105,7 +105,13 @@ const struct pyro_catalog_diagnosis *pyro_mcp_open(struct mcp_call *call, const 
 /* The same, with the report alone where that is all there is: for pyro_mcp_report() and nothing else. */
 const struct pyro_catalog_diagnosis *pyro_mcp_open_report(struct mcp_call *call, const char *name);
 
+/* The run that the argument `name` means, valid as long as the list. NULL: it failed. */
+const struct pyro_attempt *pyro_mcp_find(struct mcp_call *call, const struct pyro_catalog_list *list, const char *name);
+
 /* Documents as trees, new references; NULL: it failed. */
+/* Of a document that was written, or why it was not as the call's failure. Releases the document. */
+json_t *pyro_mcp_take(struct mcp_call *call, struct pyro_strbuf *document, enum pyro_status status,
+                      const struct pyro_error *error);
 json_t *pyro_mcp_report(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened);
 /* Writes to the answer itself; refuses more than it may ever have. */
 struct pyro_writer pyro_mcp_append(struct mcp_call *call);
