@@ -163,8 +163,10 @@ struct pyro_load_options {
     enum pyro_redaction redaction; /* of what is read */
     /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the
      * application whose id their path or content has, or that is the only one there (docs/bundles.md). Folders are
-     * searched eight levels deep for them. */
+     * searched eight levels deep for them. 2: also files that are named themselves. */
     int artefacts;
+    const char *artefact_kind; /* what named files are, whatever they look like ("gc-log", "jfr", "uber", "pyspark",
+                                * "folded", "text-log"); NULL: what their content says. Counts if artefacts is 2 */
 };
 
 /* What was found at some paths: logs, each of one attempt of one application. */
@@ -185,6 +187,8 @@ PYRO_API const char *pyro_inputs_path(const pyro_inputs *inputs, size_t index);
 PYRO_API size_t pyro_inputs_unreadable_count(const pyro_inputs *inputs);
 PYRO_API const char *pyro_inputs_unreadable_path(const pyro_inputs *inputs, size_t index);
 PYRO_API const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t index);
+/* Other files than event logs that were found: see pyro_load_options.artefacts. */
+PYRO_API size_t pyro_inputs_artefact_count(const pyro_inputs *inputs);
 
 /* ---- Applications ------------------------------------------------------------------------------------------------ */
 
@@ -895,6 +899,31 @@ PYRO_API enum pyro_status pyro_flame_write(const char *const *paths, size_t path
                                            const struct pyro_flame_options *wanted, const struct pyro_options *options,
                                            enum pyro_flame_format format, const struct pyro_writer *writer,
                                            struct pyro_flame_counts *ret_counts, struct pyro_error *error);
+
+/* ---- Profiles ---------------------------------------------------------------------------------------------------- */
+
+struct pyro_profiling_options {
+    size_t size;                /* sizeof(struct pyro_profiling_options) */
+    int normalize;              /* 1: bytes as MB (1,000,000), times as minutes since the start */
+    const char *const *metrics; /* only series whose name has one of these in it; metric_count 0: all */
+    size_t metric_count;
+    const char *const *ignored; /* no series whose name has one of these in it */
+    size_t ignored_count;
+    const char *process;                      /* only this executor ("3", "driver"), process id or name; NULL: all */
+    const struct pyro_report_options *report; /* of text: color, width, utc_offset_s, details; NULL: defaults */
+};
+
+/* Writes what profilers, logs of garbage collectors and text logs recorded of a run, all on one axis of time: text,
+ * json (pyrometer.profile/1) or html (one file that loads nothing). With a `diagnosis`, of its application, which must
+ * have been loaded with pyro_load_options.artefacts: jobs, stages, tasks and findings are those of the event log, and
+ * `inputs` may be NULL. Without one, of all other files of `inputs`; stages and tasks are then those that records name.
+ * Files that cannot be read are listed. At most 1,000 rows a series and 20,000 tasks are written; maxima and sums are
+ * of all. PYRO_ERROR_INPUT: there is no such file. PYRO_ERROR_ARGUMENT: there is no such process or format. `options`:
+ * allocator. */
+PYRO_API enum pyro_status pyro_profiling_write(const pyro_inputs *inputs, const pyro_diagnosis *diagnosis,
+                                               const struct pyro_profiling_options *wanted, enum pyro_format format,
+                                               const struct pyro_options *options, const struct pyro_writer *writer,
+                                               struct pyro_error *error);
 
 /* ---- This build -------------------------------------------------------------------------------------------------- */
 

@@ -77,6 +77,7 @@ enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const s
         .unlimited = how.unlimited,
         .redaction = how.redaction,
         .artefacts = how.artefacts,
+        .artefact_kind = how.artefact_kind,
     };
     if (ret->max_record_bytes == 0)
         ret->max_record_bytes = 256u << 20;

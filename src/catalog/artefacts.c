@@ -140,6 +140,7 @@ static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs
 {
     const struct pyro_catalog_update *update = search->update;
     const struct pyro_artefact_memory memory = {recall, keep, search};
+    const struct pyro_artefact_search how = {.kind = PYRO_ARTEFACT_KINDS, .memory = &memory};
     struct pyro_catalog_artefacts *made = search->made;
     const char **folders = pyro_arena_array(&made->list.arena, update->folder_count + 1, sizeof(*folders));
     size_t count = 0;
@@ -148,7 +149,7 @@ static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs
     for (size_t i = 0; i < update->folder_count; i++)
         if (!is_upload(update, update->folders[i]))
             folders[count++] = update->folders[i];
-    enum pyro_status status = pyro_artefacts_find(folders, count, &made->list, &memory, NULL, &made->found, error);
+    enum pyro_status status = pyro_artefacts_find(folders, count, &how, &made->list, NULL, &made->found, error);
     made->list.logs = NULL; /* whose texts are the catalog's */
     made->list.count = 0;
     return status;

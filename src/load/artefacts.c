@@ -12,9 +12,9 @@
 #include "source/walk.h"
 
 struct search {
-    const struct pyro_artefact_memory *memory;
     const struct pyro_allocator *allocator;
     struct pyro_arena *arena;
+    const struct pyro_artefact_search *how;
     PYRO_VEC(struct pyro_artefact_file) found;
     struct pyro_map paths; /* hash of a path -> enum pyro_artefact_place */
     char *head;            /* PYRO_ARTEFACT_HEAD bytes */
@@ -43,7 +43,7 @@ static bool keep_source(struct pyro_arena *arena, struct pyro_artefact_source *s
 static enum pyro_status note_place(struct search *search, struct pyro_slice path, enum pyro_artefact_place place,
                                    const struct pyro_artefact_file *file, struct pyro_error *error)
 {
-    const struct pyro_artefact_memory *memory = search->memory;
+    const struct pyro_artefact_memory *memory = search->how->memory;
     uint64_t *noted = pyro_map_put(&search->paths, pyro_hash_slice(path), NULL);
     if (!noted || (memory && !memory->keep(memory->context, path, place, file)))
         return pyro_no_memory(error);
@@ -67,8 +67,8 @@ static enum pyro_status add_file(struct search *search, const struct pyro_log_pa
     return note_place(search, part->path, PYRO_PLACE_ARTEFACT, added, error);
 }
 
-/* Looks into a file. What cannot be opened stays unseen. */
-static enum pyro_status look(struct search *search, const struct pyro_log_part *part,
+/* Looks into a file. What cannot be opened stays unseen. `named`: its kind was said. */
+static enum pyro_status look(struct search *search, const struct pyro_log_part *part, bool named,
                              enum pyro_artefact_place *ret_place, struct pyro_artefact_file *ret,
                              struct pyro_error *error)
 {
@@ -81,7 +81,7 @@ static enum pyro_status look(struct search *search, const struct pyro_log_part *
     if (status != PYRO_OK)
         return PYRO_OK;
     struct pyro_slice head = {search->head, len};
-    enum pyro_artefact_kind kind = pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
+    enum pyro_artefact_kind kind = named ? search->how->kind : pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
     *ret = (struct pyro_artefact_file){.source = pyro_artefact_source_of(part->path, head), .kind = kind};
     *ret_place = kind != PYRO_ARTEFACT_KINDS                  ? PYRO_PLACE_ARTEFACT
                  : pyro_slice_find(head, "\"Event\"") != NULL ? PYRO_PLACE_EVENTS
@@ -93,12 +93,12 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
                               struct pyro_error *error)
 {
     struct search *search = context;
-    const struct pyro_artefact_memory *memory = search->memory;
+    const struct pyro_artefact_memory *memory = search->how->memory;
     struct pyro_artefact_file file = {0};
-    (void)folder;
+    bool named = search->how->kind != PYRO_ARTEFACT_KINDS && pyro_slice_eq(part->path, folder);
     enum pyro_artefact_place place = memory ? memory->recall(memory->context, part->path, &file) : PYRO_PLACE_UNSEEN;
     if (place == PYRO_PLACE_UNSEEN)
-        PYRO_TRY(look(search, part, &place, &file, error));
+        PYRO_TRY(look(search, part, named, &place, &file, error));
     if (place == PYRO_PLACE_ARTEFACT)
         return add_file(search, part, &file, error);
     return place == PYRO_PLACE_UNSEEN ? PYRO_OK : note_place(search, part->path, place, NULL, error);
@@ -174,7 +174,7 @@ static enum pyro_status search_paths(struct search *search, const char *const *p
 {
     for (size_t i = 0; i < path_count; i++) {
         struct pyro_walk_result result = {0};
-        if (!is_folder(paths[i]))
+        if (!is_folder(paths[i]) && !search->how->named)
             continue;
         enum pyro_status status = pyro_walk(paths[i], search->allocator, visit, search, &result, error);
         if (status == PYRO_ERROR_MEMORY)
@@ -184,11 +184,12 @@ static enum pyro_status search_paths(struct search *search, const char *const *p
     return PYRO_OK;
 }
 
-enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count, struct pyro_log_list *list,
-                                     const struct pyro_artefact_memory *memory, const struct pyro_allocator *allocator,
-                                     struct pyro_artefact_list *ret, struct pyro_error *error)
+enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count,
+                                     const struct pyro_artefact_search *how, struct pyro_log_list *list,
+                                     const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
+                                     struct pyro_error *error)
 {
-    struct search search = {.memory = memory, .allocator = allocator, .arena = &list->arena};
+    struct search search = {.allocator = allocator, .arena = &list->arena, .how = how};
     *ret = (struct pyro_artefact_list){0};
     pyro_map_init(&search.paths, allocator);
     search.head = pyro_allocate(allocator, PYRO_ARTEFACT_HEAD);
@@ -225,7 +226,7 @@ bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct p
 /* What all files are read with. */
 struct attaching {
     struct pyro_artefact_reading reading;
-    const struct pyro_load_settings *settings;
+    const struct pyro_load_settings *settings; /* NULL: nobody is told of progress */
     struct pyro_cpu_meter *meter;
     uint64_t stamp;   /* of the meter */
     const char *path; /* of the file that is read */
@@ -237,7 +238,7 @@ static enum pyro_status go_on(void *context, struct pyro_error *error)
     struct attaching *attaching = context;
     const struct pyro_load_settings *settings = attaching->settings;
     const struct pyro_progress progress = {.size = sizeof(progress), .path = attaching->path};
-    if (settings->progress && settings->progress(settings->progress_context, &progress) != 0)
+    if (settings && settings->progress && settings->progress(settings->progress_context, &progress) != 0)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
     return pyro_cpu_charge(attaching->meter, &attaching->stamp) ? PYRO_OK : pyro_cpu_exceeded(attaching->meter, error);
 }
@@ -257,8 +258,9 @@ static bool add_refused(struct pyro_tracks *tracks, const struct pyro_artefact_f
     return pyro_tracks_add_artefact(tracks, &row) >= 0;
 }
 
-static enum pyro_status read_file(struct attaching *attaching, const struct pyro_artefact_file *file,
-                                  const struct pyro_app *app, struct pyro_error *error)
+/* `start_ms`: of the application; PYRO_NONE: not known. */
+static enum pyro_status read_file(struct attaching *attaching, const struct pyro_artefact_file *file, int64_t start_ms,
+                                  struct pyro_error *error)
 {
     struct pyro_artefact_reading *reading = &attaching->reading;
     struct pyro_tracks *tracks = reading->tracks;
@@ -270,11 +272,10 @@ static enum pyro_status read_file(struct attaching *attaching, const struct pyro
     attaching->path = part.path.ptr;
     struct pyro_error refused = {.size = sizeof(refused)};
     struct pyro_reader *reader = NULL;
-    int64_t start_ms = app->application.start_ms;
     if (start_ms > 0 && start_ms < INT64_MAX / NS_PER_MS)
         source.start_ns = start_ms * NS_PER_MS;
     size_t rows = pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS);
-    enum pyro_status status = pyro_reader_open(&part, app->allocator, &reader, &refused);
+    enum pyro_status status = pyro_reader_open(&part, reading->allocator, &reader, &refused);
     if (status == PYRO_OK) {
         status = pyro_artefact_decode(reading, file->kind, &source, reader, &refused);
         pyro_reader_close(reader);
@@ -325,7 +326,7 @@ static enum pyro_status read_files(struct attaching *attaching, const struct pyr
 {
     for (size_t i = 0; i < list->count; i++)
         if (pyro_artefact_belongs(list, &list->items[i], app->application.id))
-            PYRO_TRY(read_file(attaching, &list->items[i], app, error));
+            PYRO_TRY(read_file(attaching, &list->items[i], app->application.start_ms, error));
     PYRO_TRY(pyro_artefacts_end(&attaching->reading, error));
     PYRO_TRY(pyro_task_owners_add(app, error));
     return pyro_logged_failures_add(app, &attaching->reading.logs, error);
@@ -355,5 +356,27 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
         status = read_files(&attaching, list, app, error);
     pyro_artefacts_done(&attaching.reading);
     pyro_value_map_done(&launches);
+    return status;
+}
+
+enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum pyro_redaction redaction,
+                                     const struct pyro_allocator *allocator, struct pyro_tracks **ret,
+                                     struct pyro_error *error)
+{
+    struct attaching attaching = {.settings = NULL};
+    struct pyro_tracks *tracks = pyro_tracks_new(allocator);
+    enum pyro_status status = PYRO_OK;
+    if (!tracks)
+        return pyro_no_memory(error);
+    pyro_artefacts_begin(&attaching.reading, tracks, redaction, allocator);
+    for (size_t i = 0; i < list->count && status == PYRO_OK; i++)
+        status = read_file(&attaching, &list->items[i], PYRO_NONE, error);
+    if (status == PYRO_OK)
+        status = pyro_artefacts_end(&attaching.reading, error);
+    pyro_artefacts_done(&attaching.reading);
+    if (status == PYRO_OK)
+        *ret = tracks;
+    else
+        pyro_tracks_free(tracks);
     return status;
 }

@@ -40,12 +40,20 @@ struct pyro_artefact_memory {
     void *context;
 };
 
+/* How they are looked for. */
+struct pyro_artefact_search {
+    bool named;                                /* also at paths that are files */
+    enum pyro_artefact_kind kind;              /* of those; PYRO_ARTEFACT_KINDS: what their content says */
+    const struct pyro_artefact_memory *memory; /* NULL: none */
+};
+
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are
  * the reasons why they could not be read. Everything that is kept belongs to the list's arena. Fails with
- * PYRO_ERROR_MEMORY only: what cannot be opened is no artefact. `memory` may be NULL. */
-enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count, struct pyro_log_list *list,
-                                     const struct pyro_artefact_memory *memory, const struct pyro_allocator *allocator,
-                                     struct pyro_artefact_list *ret, struct pyro_error *error);
+ * PYRO_ERROR_MEMORY only: what cannot be opened is no artefact. */
+enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count,
+                                     const struct pyro_artefact_search *how, struct pyro_log_list *list,
+                                     const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
+                                     struct pyro_error *error);
 
 /* Whether a file belongs to the application with that id: it names the id, or it names none and there is only one
  * event log. */
@@ -59,5 +67,9 @@ struct pyro_cpu_meter;
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
                                        const struct pyro_load_settings *settings, struct pyro_cpu_meter *meter,
                                        struct pyro_error *error);
+/* Reads all of them into new tracks, of whatever application they are. */
+enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum pyro_redaction redaction,
+                                     const struct pyro_allocator *allocator, struct pyro_tracks **ret,
+                                     struct pyro_error *error);
 
 #endif

@@ -14,6 +14,20 @@ struct pyro_inputs {
     enum pyro_redaction redaction;
 };
 
+static enum pyro_status find_artefacts(const char *const *paths, size_t path_count,
+                                       const struct pyro_load_settings *settings, pyro_inputs *inputs,
+                                       struct pyro_error *error)
+{
+    struct pyro_artefact_search how = {.named = settings->artefacts > 1, .kind = PYRO_ARTEFACT_KINDS};
+    const char *given = how.named ? settings->artefact_kind : NULL;
+    for (unsigned i = 0; given && i < PYRO_ARTEFACT_KINDS; i++)
+        if (strcmp(pyro_artefact_kind_name((enum pyro_artefact_kind)i), given) == 0)
+            how.kind = (enum pyro_artefact_kind)i;
+    if (given && how.kind == PYRO_ARTEFACT_KINDS)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no kind of files '%s'", given);
+    return pyro_artefacts_find(paths, path_count, &how, &inputs->list, settings->allocator, &inputs->artefacts, error);
+}
+
 enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_load_options *load,
                                   const struct pyro_options *options, pyro_inputs **ret, struct pyro_error *error)
 {
@@ -31,8 +45,7 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
     if (status == PYRO_OK && resolved.artefacts)
-        status =
-            pyro_artefacts_find(paths, path_count, &inputs->list, NULL, resolved.allocator, &inputs->artefacts, error);
+        status = find_artefacts(paths, path_count, &resolved, inputs, error);
     if (status == PYRO_OK)
         status = pyro_remote_expand(&inputs->list, &resolved, error);
     if (status != PYRO_OK) {
@@ -127,6 +140,17 @@ const char *pyro_inputs_unreadable_path(const pyro_inputs *inputs, size_t index)
 const char *pyro_inputs_unreadable_reason(const pyro_inputs *inputs, size_t index)
 {
     return index < inputs->list.unreadable_count ? inputs->list.unreadable[index].message.ptr : NULL;
+}
+
+size_t pyro_inputs_artefact_count(const pyro_inputs *inputs)
+{
+    return inputs->artefacts.count;
+}
+
+enum pyro_status pyro_inputs_tracks(const pyro_inputs *inputs, const struct pyro_allocator *allocator,
+                                    struct pyro_tracks **ret, struct pyro_error *error)
+{
+    return pyro_artefacts_read(&inputs->artefacts, inputs->redaction, allocator, ret, error);
 }
 
 static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const struct pyro_fetched *fetched)

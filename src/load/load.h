@@ -30,6 +30,9 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
+/* All other files than event logs, read into tracks that the caller frees. */
+enum pyro_status pyro_inputs_tracks(const pyro_inputs *inputs, const struct pyro_allocator *allocator,
+                                    struct pyro_tracks **ret, struct pyro_error *error);
 /* What its options said. */
 enum pyro_redaction pyro_inputs_redaction(const pyro_inputs *inputs);
 /* Inputs that are this one log, found before; it is copied. */

@@ -1,0 +1,63 @@
+/* Style and script of the page: the script only draws a line through all panels at the pointer's time. */
+#ifndef PYRO_REPORT_PROFILING_PAGE_STYLE_H
+#define PYRO_REPORT_PROFILING_PAGE_STYLE_H
+
+static const char page_style[] =
+    ":root{color-scheme:light dark;--fg:#1c1e21;--bg:#f6f7f9;--card:#fff;--line:#e3e6ea;--muted:#5c6570;--c0:#1f6fb2;"
+    "--c1:#c2571a;--c2:#2c7d4f;--c3:#8a4fb0;--c4:#9a6a00;--c5:#0f8391;--pause:#c62828;--bar:#dbe7f3;--mark:#9aa3ad}\n"
+    "@media(prefers-color-scheme:dark){:root{--fg:#e4e6ea;--bg:#121417;--card:#1b1e23;--line:#2f343b;--muted:#9aa3ad;"
+    "--c0:#6cb2eb;--c1:#f0935a;--c2:#6ac492;--c3:#c49be0;--c4:#d8aa3f;--c5:#5cc6d2;--pause:#ff7b72;--bar:#24405c;"
+    "--mark:#6d7681}}\n"
+    "*{box-sizing:border-box}body{font:14px/1.45 system-ui,sans-serif;color:var(--fg);background:var(--bg);margin:0}\n"
+    "main{max-width:1240px;margin:0 auto;padding:20px 20px 40px}h1{font-size:22px;margin:0}"
+    "h2{font-size:16px;margin:0 0 4px;overflow-wrap:anywhere}.sub{color:var(--muted);margin:2px 0 14px}\n"
+    "section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:0 0 14px}\n"
+    ".facts{display:flex;flex-wrap:wrap;gap:2px 18px;margin:0 0 8px;color:var(--muted);font-size:13px}"
+    ".facts b{color:var(--fg);font-weight:600}\n"
+    ".row{display:grid;grid-template-columns:190px minmax(0,1fr);gap:0 12px;margin:0;padding:5px 0}\n"
+    "figcaption{font-size:13px;font-weight:600}.key{display:block;font-weight:400;font-size:12px;color:var(--muted);"
+    "overflow-wrap:anywhere;line-height:1.35}.key i{display:inline-block;width:10px;height:3px;border-radius:2px;"
+    "margin-right:6px;vertical-align:middle}\n"
+    ".plot{position:relative;border-left:1px solid var(--line);border-bottom:1px solid var(--line)}"
+    ".plot svg{position:absolute;inset:0;width:100%;height:100%;overflow:visible}\n"
+    ".plot>b,.plot>s{position:absolute;left:4px;font-size:11px;font-weight:400;color:var(--muted);text-decoration:none;"
+    "background:color-mix(in srgb,var(--card) 75%,transparent);padding:0 3px;border-radius:3px;line-height:1.2}"
+    ".plot>b{top:0}.plot>s{bottom:0}\n"
+    "path{vector-effect:non-scaling-stroke;fill:none;stroke-width:1.5;stroke-linejoin:round}"
+    ".g{stroke:var(--line);stroke-width:1}.m{stroke:var(--mark);stroke-width:1;stroke-dasharray:2 3}"
+    ".a{stroke:none;fill-opacity:.14}\n"
+    ".c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}.c4{stroke:var(--c4)}"
+    ".c5{stroke:var(--c5)}.f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}"
+    ".f4{fill:var(--c4)}.f5{fill:var(--c5)}.p{fill:var(--pause)}\n"
+    ".span{position:absolute;height:17px;font:11px/17px system-ui,sans-serif;overflow:hidden;white-space:nowrap;"
+    "text-overflow:clip;padding:0 4px;border-radius:3px;background:var(--bar);border-left:2px solid var(--c0)}"
+    ".span.j{border-color:var(--c3)}\n"
+    ".axis{position:sticky;top:0;z-index:2;background:var(--bg);padding:4px 17px 2px;font-size:11px;color:var(--muted)}"
+    ".axis .row{padding:0}.axis .ticks{position:relative;height:18px}.ticks span{position:absolute;white-space:nowrap}"
+    ".ticks .now{background:var(--fg);color:var(--bg);border-radius:3px;padding:0 4px;display:none}\n"
+    ".now-line{position:absolute;top:0;bottom:0;width:1px;background:var(--fg);opacity:.5;pointer-events:none;"
+    "display:none}\n"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13px}"
+    "td,th{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}"
+    "th{font-weight:600;color:var(--muted);font-size:12px}td.n,th.n{text-align:right;white-space:nowrap}"
+    "td.t{font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere;min-width:180px}"
+    "td.t span{color:var(--muted)}\n"
+    "td.w{width:90px;min-width:60px}td.w div{height:9px;margin-top:5px;border-radius:2px;background:var(--c0)}\n"
+    "ul{margin:4px 0;padding-left:20px}li b{font-weight:600}summary{cursor:pointer;font-weight:600}\n"
+    "@media(max-width:640px){main{padding:12px 8px 30px}section{padding:12px 10px}.row{display:block;padding:7px 0}"
+    "figcaption{margin-bottom:3px}.key{display:inline-block;margin:0 4px 0 10px}.axis{padding:4px 11px 2px}"
+    ".ticks span:nth-of-type(even){display:none}.axis .row>span{display:none}}\n";
+
+static const char page_script[] =
+    "(()=>{const t=document.querySelector('.ticks');if(!t)return;const n=t.querySelector('.now'),"
+    "p=[...document.querySelectorAll('.plot')],l=p.map(e=>{const "
+    "i=document.createElement('div');i.className='now-line';"
+    "e.append(i);return i}),s=+t.dataset.seconds,u=t.dataset.unit;"
+    "const hide=()=>{n.style.display='none';l.forEach(i=>i.style.display='none')};"
+    "addEventListener('mouseleave',hide);addEventListener('mousemove',e=>{const r=t.getBoundingClientRect(),"
+    "x=(e.clientX-r.left)/r.width;if(x<0||x>1)return hide();n.style.display=l[0]?'block':'none';"
+    "n.style.left=x*100+'%';n.style.transform='translateX('+-x*100+'%)';"
+    "n.textContent=u==='min'?(x*s/60).toFixed(2)+' min':(x*s).toFixed(s<100?2:1)+' s';"
+    "l.forEach(i=>{i.style.display='block';i.style.left=x*100+'%'})})})();\n";
+
+#endif
