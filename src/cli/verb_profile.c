@@ -1,6 +1,7 @@
 /* pyrometer profile PATH... */
 #include "load.h"
 #include "output.h"
+#include "profile_flags.h"
 
 #include <string.h>
 
@@ -148,6 +149,8 @@ static int run(const struct cli_call *call)
     struct profiling profiling = {
         .call = call, .asked.size = sizeof(profiling.asked), .report.size = sizeof(profiling.report)};
     enum pyro_format format;
+    if (strcmp(call->arguments[0], "flags") == 0)
+        return cli_profile_flags(call);
     if (!take_format(call, &format) || !take_options(&profiling))
         return CLI_EXIT_USAGE;
     cli_catch_signals();
@@ -175,6 +178,17 @@ static const struct cli_option options[] = {
     {"kind", 'k', "KIND", "gc-log jfr uber pyspark folded text-log", NULL,
      "Read the named files as KIND, whatever they look like. Default: what their content says."},
     {"details", 'd', NULL, NULL, NULL, "Show every row and the maxima of all series in the text."},
+    {"emr", 0, NULL, NULL, NULL, "flags: For Amazon EMR."},
+    {"k8s", 0, NULL, NULL, NULL, "flags: For Kubernetes."},
+    {"yarn", 0, NULL, NULL, NULL, "flags: For YARN."},
+    {"local", 0, NULL, NULL, NULL, "flags: For one process on this machine."},
+    {"python", 0, NULL, NULL, NULL, "flags: Also profile Python functions."},
+    {"spark", 0, "VERSION", NULL, NULL,
+     "flags: The version of Spark, such as 4.0.1. Spark 4 has a profiler plugin, which is then used on clusters."},
+    {"java", 0, "VERSION", NULL, NULL, "flags: The version of Java: 8 has other options for collections. Default: 17."},
+    {"with", 0, "PROFILER", "jfr plugin async uber", NULL,
+     "flags: Record with Java Flight Recorder, Spark's profiler plugin, async-profiler, or Uber's JVM profiler."},
+    {"to", 0, "DIR", NULL, NULL, "flags: Where profiles are written. plugin: a folder of HDFS or S3."},
     {"tz", 0, "ZONE", NULL, NULL, "Show times of the text in this zone: UTC, local, or an offset such as +02:00."},
     {"width", 'w', "N", NULL, NULL,
      "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
@@ -194,6 +208,7 @@ static const struct cli_example examples[] = {
     {"pyrometer profile run/ -o profile.html", "The same as a picture: memory, CPU, collections and tasks over time."},
     {"pyrometer profile CpuAndMemory.json Stacktrace.json --metric heap --normalize",
      "The heap in MB, from two files."},
+    {"pyrometer profile flags --local --python", "The command line of spark-submit that records a profile."},
     {"pyrometer profile --kind gc-log console.txt -f json", "Read a file as a log of the garbage collector."},
     {0},
 };
@@ -203,7 +218,7 @@ const struct cli_verb_body cli_verb_profile = {
     .least = 1,
     .most = SIZE_MAX,
     .options = options,
-    .choices = "@files",
+    .choices = "flags @files",
     .description =
         "Shows what profilers, logs of garbage collectors and text logs recorded of a run: memory, CPU, collections "
         "and "
@@ -211,6 +226,7 @@ const struct cli_verb_body cli_verb_profile = {
         "recordings of Java Flight Recorder and async-profiler, records of Uber's JVM profiler and of Python workers, "
         "folded stacks, logs of garbage collectors and text logs, plain or compressed. A file is recognized by its "
         "content.\n\nPATH is a file or a folder (8 levels deep). If there is an event log among them, the files must "
-        "belong to its application, and its jobs, stages, tasks and findings are shown too.",
+        "belong to its application, and its jobs, stages, tasks and findings are shown too.\n\nflags prints the "
+        "options of spark-submit that record a profile, with what else is to be done as comments.",
     .examples = examples,
 };

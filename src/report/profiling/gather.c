@@ -149,7 +149,7 @@ static int64_t rank_of(const struct pyro_profiling_process *process)
     int64_t number = 0;
     if (pyro_slice_is(id, "driver") || (!id.ptr && pyro_slice_is(process->role, "driver")))
         return -1;
-    for (size_t i = 0; i < id.len && i < 9 && id.ptr[i] >= '0' && id.ptr[i] <= '9'; i++)
+    for (size_t i = 0; id.ptr && i < id.len && i < 9 && id.ptr[i] >= '0' && id.ptr[i] <= '9'; i++)
         number = number * 10 + (id.ptr[i] - '0');
     return id.ptr ? number : INT64_MAX;
 }
