@@ -211,8 +211,10 @@ def test_files_of_one_executor_are_one_process(tmp_path: Path) -> None:
     write(run / "executor-3-workers.json", [
         {"stacktrace": ["/x/job.py:f:9"], "count": 2, "epochMillis": START, "pid": 12, "host": "node-1", "stageId": 0}])
     write(run / "driver.json", [stack(["d"], 1, role="driver")])
-    names = [process["name"] for process in document(run)["processes"]]
-    assert names == ["driver", "executor 3", "executor 3, Python worker process 12"]
+    processes = document(run)["processes"]
+    assert [row["name"] for row in processes] == ["driver", "executor 3", "executor 3, Python worker process 12"]
+    # The recording has three pauses of its own: those of the log count, and nothing twice.
+    assert [(row["gc_pauses"], row["gc_pause_ms"]) for row in processes] == [(0, 0), (1, 12.5), (0, 0)]
 
 
 # ---- The picture -----------------------------------------------------------------------------------------------------

@@ -220,11 +220,28 @@ int32_t pyro_profiling_process_of(const struct pyro_profiling *profile, int32_t 
     return thread < 0 ? -1 : profile->process_of[thread];
 }
 
+bool pyro_profiling_is_gc_log(const struct pyro_profiling *profile, int32_t thread)
+{
+    const struct pyro_thread_row *row = pyro_tracks_thread(profile->tracks, (size_t)thread);
+    return row->clock >= 0 && pyro_slice_is(pyro_tracks_clock(profile->tracks, (size_t)row->clock)->source, "gc-log");
+}
+
+int32_t pyro_profiling_pauses_of(const struct pyro_profiling *profile, int32_t thread)
+{
+    int32_t at = pyro_profiling_process_of(profile, thread);
+    return at >= 0 && profile->processes[at].has_gc_log && !pyro_profiling_is_gc_log(profile, thread) ? -1 : at;
+}
+
 static void count_pauses(struct pyro_profiling *profile)
 {
     for (size_t i = 0; i < pyro_tracks_count(profile->tracks, PYRO_TRACK_SPANS); i++) {
+        int32_t thread = pyro_tracks_span(profile->tracks, i).thread, at = pyro_profiling_process_of(profile, thread);
+        if (at >= 0 && pyro_profiling_is_gc_log(profile, thread))
+            profile->processes[at].has_gc_log = true;
+    }
+    for (size_t i = 0; i < pyro_tracks_count(profile->tracks, PYRO_TRACK_SPANS); i++) {
         const struct pyro_span_row span = pyro_tracks_span(profile->tracks, i);
-        int32_t at = pyro_profiling_process_of(profile, span.thread);
+        int32_t at = pyro_profiling_pauses_of(profile, span.thread);
         if (span.kind != PYRO_SPAN_GC_PAUSE || at < 0)
             continue;
         struct pyro_profiling_process *process = &profile->processes[at];

@@ -205,7 +205,7 @@ static void write_methods(const struct document *document, enum pyro_sample_even
     else
         add_counted(document, (uint64_t)samples->weight, "sample", "samples");
     pyro_strbuf_printf(to(document),
-                       "</span></p><div class=\"scroll\"><table><tr><th class=\"n\">Own</th><th></th>%s<th "
+                       "</span></p><div class=\"scroll\"><table><tr><th class=\"n\">Own</th><th class=\"w\"></th>%s<th "
                        "class=\"n\">With callees</th><th>Method</th></tr>\n",
                        waits ? "<th class=\"n\">Waiting</th>" : "");
     for (size_t i = 0; i < samples->method_count; i++) {
@@ -229,7 +229,8 @@ static void write_allocations(const struct document *document)
     int64_t weight = profile->samples[PYRO_SAMPLE_ALLOC].weight;
     if (profile->allocation_count == 0 || weight <= 0)
         return;
-    add(document, "<section><h2>Allocations</h2>\n<div class=\"scroll\"><table><tr><th class=\"n\">Share</th><th></th>"
+    add(document, "<section><h2>Allocations</h2>\n<div class=\"scroll\"><table><tr><th class=\"n\">Share</th><th "
+                  "class=\"w\"></th>"
                   "<th class=\"n\">Bytes</th><th>Class</th><th>Method</th></tr>\n");
     for (size_t i = 0; i < profile->allocation_count; i++) {
         const struct pyro_profiling_allocation *row = &profile->allocations[i];

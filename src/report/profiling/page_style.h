@@ -46,6 +46,7 @@ static const char page_style[] =
     "ul{margin:4px 0;padding-left:20px}li b{font-weight:600}summary{cursor:pointer;font-weight:600}\n"
     "@media(max-width:640px){main{padding:12px 8px 30px}section{padding:12px 10px}.row{display:block;padding:7px 0}"
     "figcaption{margin-bottom:3px}.key{display:inline-block;margin:0 4px 0 10px}.axis{padding:4px 11px 2px}"
+    "td.w,th.w{display:none}td,th{padding-right:8px}td.t{min-width:150px}"
     ".ticks span:nth-of-type(even){display:none}.axis .row>span{display:none}}\n";
 
 static const char page_script[] =

@@ -102,7 +102,7 @@ static bool add_pauses(struct pyro_panels *panels, const struct pyro_track *trac
                        size_t *room)
 {
     const struct pyro_profiling *profile = panels->profile;
-    int32_t process = pyro_profiling_process_of(profile, track->thread);
+    int32_t process = pyro_profiling_pauses_of(profile, track->thread);
     if (process < 0)
         return true;
     if (panels->pause_count + track->count > *room) {
@@ -302,6 +302,8 @@ static void write_key(const struct pyro_panels *panels, const struct pyro_panel_
     } else {
         pyro_add_xml(pyro_panel_to(panels), series->name);
     }
+    if (pyro_profiling_is_gc_log(panels->profile, series->thread))
+        pyro_strbuf_add_text(pyro_panel_to(panels), " (log)");
     pyro_strbuf_add_text(pyro_panel_to(panels), "</span>");
 }
 

@@ -26,6 +26,7 @@ struct pyro_profiling_process {
     struct pyro_slice name; /* "executor 3", "driver" */
     struct pyro_slice role, executor, host;
     int64_t pid;
+    bool has_gc_log; /* its pauses are those of that log: a recording has them again */
     uint64_t pauses, samples;
     int64_t pause_ns, longest_pause_ns;
 };
@@ -93,6 +94,10 @@ bool pyro_profiling_find_methods(struct pyro_profiling *profile, struct pyro_are
 
 /* Process of a row of threads, or -1. */
 int32_t pyro_profiling_process_of(const struct pyro_profiling *profile, int32_t thread);
+/* Whether a row of threads is of a log of the garbage collector. */
+bool pyro_profiling_is_gc_log(const struct pyro_profiling *profile, int32_t thread);
+/* Process of a row of threads whose pauses count, or -1. */
+int32_t pyro_profiling_pauses_of(const struct pyro_profiling *profile, int32_t thread);
 /* Whether times are known, so that there is an axis. */
 bool pyro_profiling_is_timed(const struct pyro_profiling *profile);
 /* A unit and a value in it as the choice wants them: bytes become MB, times minutes. */
