@@ -96,6 +96,13 @@ def test_flame_graphs_are_those_of_the_command(binary: str, run: Run, tmp_path: 
         assert status == 200 and body == (tmp_path / name).read_bytes()
 
 
+@pytest.mark.parametrize("query, options", [("", ()), ("?metric=heap", ("--metric", "heap")), ("?process=1", ("--process", "1"))])
+def test_profiles_are_those_of_the_command(binary: str, run: Run, query: str, options: Tuple[str, ...]) -> None:
+    served = run.document(f"profile{query}")
+    assert served == json.loads(command(binary, "profile", str(run.folder), "-f", "json", *options))
+    assert served["processes"] and served["tasks"]
+
+
 def test_pictures_are_kept_apart(run: Run) -> None:
     status, headers, body = run.get("flame")
     assert status == 200 and headers["content-type"] == "image/svg+xml"
@@ -121,6 +128,7 @@ def test_unchanged_answers_are_not_sent_again(run: Run) -> None:
         ("logs/errors?limit=0", "limit"),
         ("logs/top?by=color", "container"),
         ("logs/timeline?grep=x", "grep"),
+        ("profile?process=nobody", "nobody"),
         ("flame?format=png", "svg"),
         ("flame?event=sleep", "alloc"),
         ("flame?stage=x", "stage"),
@@ -142,7 +150,7 @@ def test_runs_without_such_files(tmp_path: Path) -> None:
     shutil.copy(LOGS / "events.zst", tmp_path)
     with Server(tmp_path) as server:
         alone = Run(tmp_path, server)
-        for path in ("logs/errors", "logs/top", "logs/timeline", "flame"):
+        for path in ("logs/errors", "logs/top", "logs/timeline", "profile", "flame"):
             status, _, body = alone.get(path)
             assert status == 404 and "next to its event log" in json.loads(body)["error"]["message"]
 

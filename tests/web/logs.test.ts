@@ -10,6 +10,7 @@ import {
     parametersOf,
     questionOf,
 } from "../../web/src/logs/files";
+import { chartsOf, columnsOf, type ProfileDocument } from "../../web/src/logs/profile";
 import { layoutOf } from "../../web/src/timeline/layout";
 import { modelOf } from "../../web/src/timeline/model";
 
@@ -93,4 +94,48 @@ test("errors and pauses are lanes of their own", () => {
     );
     const without = modelOf({ ...document, tracks: [] }, []);
     assert.equal(without.pauses.length + without.errors.length, 0);
+});
+
+test("series of a process share an axis by their unit", () => {
+    const series = (process: number, name: string, unit: string, time_ms: number[], rest = {}) => ({
+        process,
+        thread: null,
+        name,
+        labels: null,
+        unit,
+        type: "gauge",
+        time_ms,
+        value: time_ms.map((time) => time / 10),
+        ...rest,
+    });
+    const document = {
+        processes: [
+            { id: 0, name: "driver" },
+            { id: 1, name: "executor 1" },
+        ],
+        series: [
+            series(1, "heap.used", "bytes", [1000, 3000]),
+            series(1, "cpu", "share", [1000, 2000]),
+            series(1, "heap.committed", "bytes", [2000, 3000]),
+            series(0, "heap.used", "bytes", [1000, 2000]),
+            series(0, "gc.count", "count", [1000, 2000], { type: "counter" }),
+            series(0, "cpu.thread", "share", [1000, 2000], { thread: "main" }),
+            series(0, "single", "share", [1000]),
+            series(7, "unknown", "bytes", [1000, 2000]),
+        ],
+    } as unknown as ProfileDocument;
+    const charts = chartsOf(document);
+    assert.deepEqual(
+        charts.map((chart) => [chart.process.name, chart.unit, chart.series.map((one) => one.name)]),
+        [
+            ["driver", "bytes", ["heap.used"]],
+            ["executor 1", "bytes", ["heap.used", "heap.committed"]],
+            ["executor 1", "share", ["cpu"]],
+        ],
+    );
+    assert.deepEqual(columnsOf(charts[1]!, 1000), [
+        [0, 1, 2],
+        [100, null, 300],
+        [null, 200, 300],
+    ]);
 });

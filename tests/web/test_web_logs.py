@@ -97,6 +97,27 @@ def test_the_timeline_marks_errors_and_pauses(watched: Watched, address: str) ->
     assert note.endswith(f"{PAUSES} pauses") and int(note.split()[0]) > 10, note
 
 
+def test_profiles_have_series_and_methods(browser: Any, tmp_path: Path) -> None:
+    shutil.copy(ARTEFACTS / "logs" / "iso" / "events.zst", tmp_path)
+    shutil.copy(ARTEFACTS / "profiles" / "jdk17.jfr.gz", tmp_path)
+    (tmp_path / f"{APP}-1.gc").write_text(pauses(), "ascii")
+    with Server(tmp_path) as server:
+        watched = Watched(browser, origin=f"http://{server.host}:{server.port}")
+        watched.open(f"{watched.origin}/#/app/{APP}/-/overview")
+        watched.until("document.querySelector('nav.tabs').innerText.includes('Profile')")
+        assert "Logs" not in tabs(watched)
+        watched.page.keyboard.press("g")
+        watched.page.keyboard.press("h")
+        watched.settle()
+        page = watched.page
+        text = page.inner_text("main")
+        assert f"{PAUSES} GC pauses" in text and "heap.used" in text and "ProfiledWork" in text and "byte[]" in text
+        assert page.locator("section", has_text="executor 1").locator("canvas").count() == 1
+        watched.check()
+        assert watched.violations() == []
+        watched.close()
+
+
 @pytest.mark.parametrize("width", [1360, 390])
 def test_flame_graphs_are_shown_and_chosen(browser: Any, tmp_path: Path, width: int) -> None:
     shutil.copy(ARTEFACTS / "logs" / "iso" / "events.zst", tmp_path)

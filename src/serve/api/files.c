@@ -1,4 +1,4 @@
-/* logs/errors, logs/top, logs/timeline, flame: what the files next to the event log of a run say. */
+/* logs/errors, logs/top, logs/timeline, profile, flame: what the files next to the event log of a run say. */
 #include "serve/api/api.h"
 #include "serve/run_files.h"
 
@@ -107,6 +107,66 @@ void pyro_api_log_top(struct api_request *request)
 void pyro_api_log_timeline(struct api_request *request)
 {
     answer_logs(request, pyro_logs_timeline, 0, 0);
+}
+
+/* ---- Profiles ---- */
+
+struct profile_question {
+    const char *metrics[SERVE_PARAMETERS], *ignored[SERVE_PARAMETERS];
+    struct pyro_profiling_options asked;
+};
+
+static enum pyro_status write_profile(struct api_job *job, const struct pyro_options *options,
+                                      const struct pyro_writer *writer, struct pyro_error *error)
+{
+    const struct profile_question *question = job->question;
+    return answered(pyro_profiling_write(NULL, job->diagnoses[0]->diagnosis, &question->asked, PYRO_FORMAT_JSON,
+                                         options, writer, error),
+                    error);
+}
+
+/* The values of a parameter that may be given several times. False: no memory. */
+static bool take_names(struct api_request *request, struct api_job *job, const char *name, const char **names,
+                       size_t *ret_count)
+{
+    struct pyro_slice value;
+    for (size_t i = 0; (value = pyro_serve_parameter_at(request->http, name, i)).ptr; i++) {
+        names[i] = pyro_api_job_text(job, value);
+        if (!names[i])
+            return false;
+        *ret_count = i + 1;
+    }
+    return true;
+}
+
+void pyro_api_profile(struct api_request *request)
+{
+    size_t at = 0;
+    if (!pyro_catalog_list_file(pyro_serve_list(request->http), request->attempt, &at)) {
+        pyro_api_error(request->http, 404,
+                       "this run has no records of profilers, no text logs and no logs of garbage collectors next to "
+                       "its event log; docs/bundles.md says where they belong");
+        return;
+    }
+    if (pyro_api_is_known(request))
+        return;
+    struct api_job *job = pyro_api_open(request, write_profile);
+    struct profile_question *question = job ? pyro_arena_alloc(&job->arena, sizeof(*question)) : NULL;
+    if (!job)
+        return;
+    if (question) {
+        *question = (struct profile_question){.asked.size = sizeof(question->asked)};
+        question->asked.metrics = question->metrics;
+        question->asked.ignored = question->ignored;
+        question->asked.process = parameter(request, job, "process");
+    }
+    if (!question || !take_names(request, job, "metric", question->metrics, &question->asked.metric_count) ||
+        !take_names(request, job, "ignore", question->ignored, &question->asked.ignored_count)) {
+        refuse_memory(request, job);
+        return;
+    }
+    job->question = question;
+    pyro_api_job_run(request->http, job);
 }
 
 /* ---- Flame graphs ---- */

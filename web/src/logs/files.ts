@@ -22,6 +22,11 @@ export function hasProfiles(report: Report | null): boolean {
     return filesOf(report).some((file) => PROFILES.has(file.kind));
 }
 
+/** Whether something was recorded that has a process and a time. */
+export function hasRecords(report: Report | null): boolean {
+    return filesOf(report).some((file) => file.kind !== "text-log");
+}
+
 /** Executors that have text logs: the driver first, then by number. */
 export function executorsOf(report: Report | null): string[] {
     const names = new Set(textLogs(report).flatMap((file) => (file.executor === null ? [] : [file.executor])));

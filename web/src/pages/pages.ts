@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { type Server, takesUploads } from "../data/server";
 import type { Report } from "../data/types";
-import { hasProfiles, hasTextLogs } from "../logs/files";
+import { hasProfiles, hasRecords, hasTextLogs } from "../logs/files";
 import { About } from "./about";
 import { Applications } from "./applications";
 import { Compare } from "./compare";
@@ -13,6 +13,7 @@ import { Flame } from "./flame";
 import { Integrity } from "./integrity";
 import { Logs } from "./logs";
 import { Overview } from "./overview";
+import { Profile } from "./profile";
 import { Rules } from "./rules";
 import { Sql } from "./sql";
 import { Stage } from "./stage";
@@ -50,6 +51,7 @@ export const appPages: AppPage[] = [
     { path: "sql", title: "SQL", key: "p", needs: "sql", component: Sql },
     { path: "executors", title: "Executors", key: "e", needs: "executors", component: Executors },
     { path: "logs", title: "Logs", key: "l", needs: "logs/errors", offered: hasTextLogs, component: Logs },
+    { path: "profile", title: "Profile", key: "h", needs: "profile", offered: hasRecords, component: Profile },
     { path: "flame", title: "Flame graph", key: "f", needs: "flame", offered: hasProfiles, component: Flame },
     { path: "whatif", title: "What if", key: "w", needs: "whatif", component: WhatIfPage },
     { path: "cost", title: "Cost", key: "m", needs: "cost", component: Cost },
