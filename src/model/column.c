@@ -142,6 +142,11 @@ static const struct pyro_column messages_columns[] = {
 #include "model/tables/messages.def"
 };
 #undef ROW
+#define ROW struct pyro_functions_columns
+static const struct pyro_column functions_columns[] = {
+#include "model/tables/functions.def"
+};
+#undef ROW
 #undef PYRO_COLUMN
 
 #define PYRO_COLUMN(name, type, unit, doc) {#name, PYRO_TYPE_##type, unit, doc, PYRO_TASK_##name},

@@ -297,3 +297,10 @@ bool pyro_tracks_add_message(struct pyro_tracks *tracks, const struct pyro_messa
     const int64_t values[] = {row->time_ns, row->thread, row->message_template, row->artefact, row->level, row->place};
     return append(tracks, PYRO_TRACK_MESSAGES, values);
 }
+
+bool pyro_tracks_add_function(struct pyro_tracks *tracks, const struct pyro_function_row *row)
+{
+    const int64_t values[] = {row->artefact,        row->frame,  row->caller,  row->calls,
+                              row->primitive_calls, row->own_ns, row->total_ns};
+    return append(tracks, PYRO_TRACK_FUNCTIONS, values);
+}

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { FIRST_TABLE = PYRO_TABLE_artefacts, LAST_TABLE = PYRO_TABLE_messages, NS_PER_MS = 1000000 };
+enum { FIRST_TABLE = PYRO_TABLE_artefacts, LAST_TABLE = PYRO_TABLE_functions, NS_PER_MS = 1000000 };
 
 bool pyro_tracks_has(enum pyro_table_id table)
 {
@@ -191,6 +191,13 @@ static void read_messages(const struct asked *asked, struct pyro_messages_column
                                           .artefact = id_of(row.artefact),
                                           .place = row.place};
     find_owner(asked, row.thread, row.time_ns, &ret->task, &ret->stage);
+}
+
+static void read_functions(const struct asked *asked, struct pyro_functions_columns *ret)
+{
+    const struct pyro_function_row row = pyro_tracks_function(asked->tracks, asked->row);
+    *ret = (struct pyro_functions_columns){row.artefact,        row.frame,  id_of(row.caller), row.calls,
+                                           row.primitive_calls, row.own_ns, row.total_ns};
 }
 
 struct pyro_value pyro_tracks_value(const struct pyro_tracks *tracks, int64_t start_ms, enum pyro_table_id table,

@@ -19,7 +19,8 @@
     PYRO_TRACKS_TABLE(stacks)                                                                                          \
     PYRO_TRACKS_TABLE(samples)                                                                                         \
     PYRO_TRACKS_TABLE(templates)                                                                                       \
-    PYRO_TRACKS_TABLE(messages)
+    PYRO_TRACKS_TABLE(messages)                                                                                        \
+    PYRO_TRACKS_TABLE(functions)
 
 #define PYRO_FIELD_INT                     int64_t
 #define PYRO_FIELD_REAL                    double
@@ -61,6 +62,9 @@ struct pyro_templates_columns {
 };
 struct pyro_messages_columns {
 #include "model/tables/messages.def"
+};
+struct pyro_functions_columns {
+#include "model/tables/functions.def"
 };
 
 #undef PYRO_COLUMN

@@ -47,7 +47,7 @@ const char *pyro_thread_state_name(enum pyro_thread_state state)
 
 static const unsigned char columns_of[PYRO_TRACK_TABLES] = {
     [PYRO_TRACK_OWNERS] = 8,  [PYRO_TRACK_SPANS] = 7,    [PYRO_TRACK_POINTS] = 3,
-    [PYRO_TRACK_SAMPLES] = 6, [PYRO_TRACK_MESSAGES] = 6,
+    [PYRO_TRACK_SAMPLES] = 6, [PYRO_TRACK_MESSAGES] = 6, [PYRO_TRACK_FUNCTIONS] = 7,
 };
 
 struct pyro_tracks *pyro_tracks_new(const struct pyro_allocator *allocator)
@@ -265,6 +265,19 @@ struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, si
                                      .artefact = (int32_t)values[3],
                                      .level = (int32_t)values[4],
                                      .place = values[5]};
+}
+
+struct pyro_function_row pyro_tracks_function(const struct pyro_tracks *tracks, size_t row)
+{
+    int64_t values[PYRO_ROW_COLUMNS_MAX];
+    read_row(tracks, PYRO_TRACK_FUNCTIONS, row, values);
+    return (struct pyro_function_row){.artefact = (int32_t)values[0],
+                                      .frame = (int32_t)values[1],
+                                      .caller = (int32_t)values[2],
+                                      .calls = values[3],
+                                      .primitive_calls = values[4],
+                                      .own_ns = values[5],
+                                      .total_ns = values[6]};
 }
 
 bool pyro_tracks_owner_at(const struct pyro_tracks *tracks, int32_t thread, int64_t time_ns, struct pyro_owner_row *ret)

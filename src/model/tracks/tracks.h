@@ -125,6 +125,13 @@ struct pyro_message_row {
     int64_t place; /* offset in the artefact */
 };
 
+/* A function as a profiler counts it that keeps no stacks. */
+struct pyro_function_row {
+    int32_t artefact, frame;
+    int32_t caller; /* a frame: only calls by this function; -1: all calls */
+    int64_t calls, primitive_calls, own_ns, total_ns;
+};
+
 const char *pyro_span_kind_name(enum pyro_span_kind kind);        /* "gc-pause" */
 const char *pyro_sample_event_name(enum pyro_sample_event event); /* "cpu" */
 const char *pyro_sample_event_unit(enum pyro_sample_event event); /* "samples", "ns", "bytes" */
@@ -163,6 +170,7 @@ bool pyro_tracks_add_span(struct pyro_tracks *tracks, const struct pyro_span_row
 bool pyro_tracks_add_point(struct pyro_tracks *tracks, const struct pyro_point_row *row);
 bool pyro_tracks_add_sample(struct pyro_tracks *tracks, const struct pyro_sample_row *row);
 bool pyro_tracks_add_message(struct pyro_tracks *tracks, const struct pyro_message_row *row);
+bool pyro_tracks_add_function(struct pyro_tracks *tracks, const struct pyro_function_row *row);
 
 /* Sorts by time. Reading needs sealed tracks. */
 bool pyro_tracks_seal(struct pyro_tracks *tracks);
@@ -185,6 +193,7 @@ enum pyro_track_table {
     PYRO_TRACK_SAMPLES,
     PYRO_TRACK_TEMPLATES,
     PYRO_TRACK_MESSAGES,
+    PYRO_TRACK_FUNCTIONS,
     PYRO_TRACK_TABLES
 };
 size_t pyro_tracks_count(const struct pyro_tracks *tracks, enum pyro_track_table table);
@@ -204,6 +213,7 @@ struct pyro_span_row pyro_tracks_span(const struct pyro_tracks *tracks, size_t r
 struct pyro_point_row pyro_tracks_point(const struct pyro_tracks *tracks, size_t row);
 struct pyro_sample_row pyro_tracks_sample(const struct pyro_tracks *tracks, size_t row);
 struct pyro_message_row pyro_tracks_message(const struct pyro_tracks *tracks, size_t row);
+struct pyro_function_row pyro_tracks_function(const struct pyro_tracks *tracks, size_t row);
 /* Who a thread worked for at a time; false: nobody knows. */
 bool pyro_tracks_owner_at(const struct pyro_tracks *tracks, int32_t thread, int64_t time_ns,
                           struct pyro_owner_row *ret);
