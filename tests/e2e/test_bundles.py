@@ -266,6 +266,21 @@ def test_logs_without_tasks_keep_utc(binary: str, tmp_path: Path) -> None:
     assert rows(binary, tmp_path, "SELECT base, zone, method FROM clocks") == [{"base": "local", "zone": None, "method": "assumed"}]
 
 
+def test_millions_of_threads_are_bounded(binary: str, tmp_path: Path) -> None:
+    shutil.copy(LOGS / "iso" / "events.zst", tmp_path)
+    most, more = 1 << 18, 1000
+    line = "2026-11-23T19:00:00.000Z [Executor task launch worker for task {0}.0 in stage 9.0 (TID {0})] INFO  Executor - It runs\n"
+    (tmp_path / "executor-1.log").write_text("".join(line.format(i) for i in range(most + more)), encoding="ascii")
+    (found,) = rows(
+        binary,
+        tmp_path,
+        "SELECT (SELECT count(*) FROM threads) AS threads, (SELECT count(*) FROM owners) AS owners, (SELECT sum(count) FROM templates) AS "
+        "records, (SELECT count(*) FROM messages WHERE thread = 0) AS nameless, (SELECT problems FROM artefacts) AS problems",
+    )
+    problems = f"{more + 1} records keep only their process: there are more than {most} threads"
+    assert found == {"threads": most, "owners": most - 1, "records": most + more, "nameless": more + 1, "problems": problems}
+
+
 LOGGED = "SELECT kind, reason, class_name, message, executor FROM failures WHERE source = 'text-log'"
 
 

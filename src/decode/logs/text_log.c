@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "decode/logs/layout.h"
 #include "decode/logs/reader.h"
 #include "decode/logs/task.h"
@@ -13,6 +14,10 @@ enum { NS_PER_MS = 1000000 };
 /* Beyond so many messages only those of WARN and worse are kept, and the first of each template: their counts stay
  * exact. */
 enum { MESSAGES_IN_FULL = 4 << 20, MESSAGES_OF_TEMPLATE = 100 };
+
+/* Spark names threads after tasks, and a long run has millions of these: records of further threads keep only their
+ * process. */
+enum { THREADS_MOST = 1 << 18 };
 
 /* What a thread of a log works for, while its records say the same. */
 struct working {
@@ -27,8 +32,9 @@ struct text_log {
     const struct pyro_artefact_source *source;
     int32_t artefact, clock, process;
     int64_t first_ns, last_ns;
-    uint64_t records;
-    struct pyro_map threads; /* row of a thread -> number in `working` + 1 */
+    uint64_t records, nameless; /* nameless: of threads beyond THREADS_MOST */
+    struct pyro_map names;      /* hash of a process and the name of a thread -> row of the thread + 1 */
+    struct pyro_map threads;    /* row of a thread -> number in `working` + 1 */
     PYRO_VEC(struct working) working;
 };
 
@@ -62,12 +68,8 @@ static int32_t process_row(struct text_log *log, const struct pyro_log_file *fil
     return pyro_tracks_add_thread(log->reading->tracks, &row);
 }
 
-/* The row of the thread that wrote a record: Spark names it anew for each task, and its worker keeps running. */
-static int32_t thread_row(struct text_log *log, const struct pyro_log_file *file, struct pyro_slice name)
+static int32_t add_thread(struct text_log *log, int32_t process, struct pyro_slice name)
 {
-    int32_t process = process_row(log, file);
-    if (process < 0 || !name.ptr)
-        return process;
     const struct pyro_thread_row *parent = pyro_tracks_thread(log->reading->tracks, (size_t)process);
     const struct pyro_thread_row row = {.parent = process,
                                         .clock = log->clock,
@@ -78,6 +80,27 @@ static int32_t thread_row(struct text_log *log, const struct pyro_log_file *file
                                         .role = PYRO_SLICE_LITERAL("thread"),
                                         .name = name};
     return pyro_tracks_add_thread(log->reading->tracks, &row);
+}
+
+/* The row of the thread that wrote a record: Spark names it anew for each task, and its worker keeps running. */
+static int32_t thread_row(struct text_log *log, const struct pyro_log_file *file, struct pyro_slice name)
+{
+    int32_t process = process_row(log, file);
+    if (process < 0 || !name.ptr)
+        return process;
+    uint64_t key = pyro_hash_mix(pyro_hash_slice(name) ^ (uint64_t)process), *known = pyro_map_get(&log->names, key);
+    if (known)
+        return (int32_t)(*known - 1);
+    if (pyro_tracks_count(log->reading->tracks, PYRO_TRACK_THREADS) >= THREADS_MOST) {
+        log->nameless++;
+        return process;
+    }
+    int32_t thread = add_thread(log, process, name);
+    known = thread < 0 ? NULL : pyro_map_put(&log->names, key, NULL);
+    if (!known)
+        return -1;
+    *known = (uint64_t)thread + 1;
+    return thread;
 }
 
 /* ---- Owners ------------------------------------------------------------------------------------------------------ */
@@ -153,7 +176,10 @@ static bool add_message(struct text_log *log, const struct pyro_log_file *file, 
     struct pyro_template known = {.count = 0};
     int32_t id = pyro_templates_id(templates, record), thread = thread_row(log, file, record->thread);
     int64_t time_ns = ns_of(record->time_ms);
-    if (id < 0 || thread < 0 || !follow_thread(log, thread, time_ns, record))
+    if (id < 0 || thread < 0)
+        return false;
+    bool own = pyro_tracks_thread(log->reading->tracks, (size_t)thread)->parent >= 0 || !record->thread.ptr;
+    if (own && !follow_thread(log, thread, time_ns, record))
         return false;
     bool full = pyro_tracks_count(log->reading->tracks, PYRO_TRACK_MESSAGES) >= MESSAGES_IN_FULL;
     if (full && !pyro_templates_get(templates, id, &known))
@@ -263,6 +289,14 @@ static enum pyro_status complete(struct text_log *log, const struct pyro_log_inp
         if (!row->problems.ptr)
             return pyro_no_memory(error);
     }
+    if (log->nameless > 0 && !row->problems.ptr) {
+        char text[120];
+        snprintf(text, sizeof(text), "%llu records keep only their process: there are more than %d threads",
+                 (unsigned long long)log->nameless, (int)THREADS_MOST);
+        row->problems = pyro_tracks_text(tracks, pyro_slice_from(text));
+        if (!row->problems.ptr)
+            return pyro_no_memory(error);
+    }
     for (size_t i = 0; i < log->working.count; i++)
         if (!add_owner(log, &log->working.items[i]))
             return pyro_no_memory(error);
@@ -284,6 +318,7 @@ enum pyro_status pyro_text_log_artefact(struct pyro_artefact_reading *reading,
     PYRO_TRY(add_source(&log, error));
     PYRO_TRY(find_zone(&log, &how, &zone, error));
     pyro_map_init(&log.threads, reading->allocator);
+    pyro_map_init(&log.names, reading->allocator);
     enum pyro_status status = pyro_logs_read(&how, &input, error);
     if (status == PYRO_OK)
         status = complete(&log, &input, error);
@@ -291,6 +326,7 @@ enum pyro_status pyro_text_log_artefact(struct pyro_artefact_reading *reading,
         status = complete_clock(&log, &how, zone.matches, error);
     pyro_log_input_done(&input);
     pyro_map_done(&log.threads);
+    pyro_map_done(&log.names);
     pyro_vec_done(&log.working, reading->allocator);
     return status;
 }
