@@ -16,7 +16,7 @@ import org.apache.logging.log4j.core.pattern.LogEventPatternConverter;
 public final class CallSite extends LogEventPatternConverter {
     private static final StackWalker WALKER = StackWalker.getInstance();
     private static final Set<String> FORWARDERS =
-        Set.of("logTrace", "logDebug", "logInfo", "logWarning", "logError", "logBasedOnLevel");
+        Set.of("logTrace", "logDebug", "logInfo", "logWarning", "logError", "logBasedOnLevel", "withLogContext");
     private static final String[] PLUMBING = {
         "pyrometer.test.", "org.apache.logging.", "org.apache.log4j.", "org.slf4j.", "org.apache.commons.logging.",
         "java.util.logging.", "org.sparkproject.jetty.util.log.", "org.apache.spark.internal.Logging",
