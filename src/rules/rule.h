@@ -126,11 +126,11 @@ struct pyro_rule_context {
 enum { PYRO_RULE_AFTER_MOST = 4, PYRO_RULE_ROOTS_MOST = 5 };
 
 struct pyro_rule {
-    const char *id; /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
-    const char
-        *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources, streaming, code */
-    const char *title;                       /* "Data skew" */
-    const char *summary;                     /* one sentence: what it means */
+    const char *id;       /* "data-skew": file data_skew.c, page docs/rules/data-skew.md */
+    const char *category; /* skew, memory, parallelism, shuffle, io, plan, caching, driver, failures, resources,
+                             streaming, code */
+    const char *title;    /* "Data skew" */
+    const char *summary;  /* one sentence: what it means */
     const struct pyro_threshold *thresholds; /* in the order of the rule's own enum */
     size_t threshold_count;
     const char *after[PYRO_RULE_AFTER_MOST]; /* ids of rules before it in the catalogue whose findings it looks at */

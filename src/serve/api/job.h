@@ -22,7 +22,7 @@ struct api_job {
     struct serve_ticket *ticket; /* of the request, for as long as the work lasts */
     void *question;              /* the work's own, in the arena */
     unsigned refused;            /* status of an answer for PYRO_ERROR_ARGUMENT: 400 or 404 */
-    bool says_late;           /* progress does not mean that there will be an answer: only what it writes does */
+    bool says_late;              /* progress does not mean that there will be an answer: only what it writes does */
     struct api_pipe *pipe;
 };
 
