@@ -911,6 +911,9 @@ struct pyro_profiling_options {
     size_t ignored_count;
     const char *process;                      /* only this executor ("3", "driver"), process id or name; NULL: all */
     const struct pyro_report_options *report; /* of text: color, width, utc_offset_s, details; NULL: defaults */
+    unsigned filters; /* PYRO_FLAME_BY_TASK, PYRO_FLAME_BY_STAGE: of the samples only those of the next two */
+    int64_t task;     /* Spark's task id; only samples that name their task for certain */
+    int64_t stage;    /* only samples of threads that worked for this stage */
 };
 
 /* Writes what profilers, logs of garbage collectors and text logs recorded of a run, all on one axis of time: text,

@@ -153,6 +153,8 @@ bool cli_interval_value(const struct cli_call *call, const char *name, unsigned 
 bool cli_time_value(const struct cli_call *call, const char *name, int64_t *ret_ms);
 /* A decimal number above 0. */
 bool cli_amount_value(const struct cli_call *call, const char *name, double most, double *ret);
+/* A whole number that samples of profilers are chosen by: sets the bit (PYRO_FLAME_BY_TASK ...) of `filters`. */
+bool cli_flame_number(const struct cli_call *call, const char *name, unsigned bit, unsigned *filters, int64_t *ret);
 bool cli_offset_value(const struct cli_call *call, const char *name, int64_t *ret_seconds);
 bool cli_format_value(const struct cli_call *call, const char *name, enum pyro_format *ret);
 

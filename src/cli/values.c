@@ -193,3 +193,18 @@ const char *cli_cache_folder(const struct cli_call *call, char *buffer, size_t b
     int len = snprintf(buffer, bytes, "%s%s/pyrometer", base, middle);
     return len > 0 && (size_t)len < bytes ? buffer : NULL;
 }
+
+bool cli_flame_number(const struct cli_call *call, const char *name, unsigned bit, unsigned *filters, int64_t *ret)
+{
+    const char *text = cli_value(call, name);
+    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
+    if (text == NULL)
+        return true;
+    if (digits == 0 || digits > 18 || text[digits] != '\0') {
+        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a number such as 7", name, text);
+        return false;
+    }
+    *ret = strtoll(text, NULL, 10);
+    *filters |= bit;
+    return true;
+}

@@ -10,22 +10,6 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static bool whole_number(const struct cli_call *call, const char *name, unsigned bit, struct pyro_flame_options *wanted,
-                         int64_t *ret)
-{
-    const char *text = cli_value(call, name);
-    size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
-    if (text == NULL)
-        return true;
-    if (digits == 0 || digits > 18 || text[digits] != '\0') {
-        cli_usage_error(call->verb, "--%s cannot be '%s'; it is a number such as 7", name, text);
-        return false;
-    }
-    *ret = strtoll(text, NULL, 10);
-    wanted->filters |= bit;
-    return true;
-}
-
 /* "Z", "+02:00" or nothing, which is UTC, at the end of a time. */
 static bool zone(const char *text, int64_t *ret_seconds)
 {
@@ -118,9 +102,9 @@ static bool read_options(const struct cli_call *call, struct pyro_flame_options 
     wanted->merge_lines = cli_value(call, "merge-lines") != NULL;
     wanted->combined = cli_value(call, "combined") != NULL;
     wanted->differs = cli_value(call, "diff") != NULL;
-    return whole_number(call, "task", PYRO_FLAME_BY_TASK, wanted, &wanted->task) &&
-           whole_number(call, "stage", PYRO_FLAME_BY_STAGE, wanted, &wanted->stage) &&
-           whole_number(call, "process", PYRO_FLAME_BY_PROCESS, wanted, &wanted->process) &&
+    return cli_flame_number(call, "task", PYRO_FLAME_BY_TASK, &wanted->filters, &wanted->task) &&
+           cli_flame_number(call, "stage", PYRO_FLAME_BY_STAGE, &wanted->filters, &wanted->stage) &&
+           cli_flame_number(call, "process", PYRO_FLAME_BY_PROCESS, &wanted->filters, &wanted->process) &&
            moment(call, "from", &wanted->from_ms) && moment(call, "to", &wanted->to_ms);
 }
 

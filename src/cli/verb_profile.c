@@ -61,6 +61,9 @@ static bool take_options(struct profiling *profiling)
         (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &profiling->report.width)) ||
         (cli_value(call, "tz") != NULL && !cli_offset_value(call, "tz", &profiling->report.utc_offset_s)))
         return false;
+    if (!cli_flame_number(call, "task", PYRO_FLAME_BY_TASK, &asked->filters, &asked->task) ||
+        !cli_flame_number(call, "stage", PYRO_FLAME_BY_STAGE, &asked->filters, &asked->stage))
+        return false;
     profiling->loading.load.artefacts = 2;
     profiling->loading.load.artefact_kind = cli_value(call, "kind");
     asked->metrics = profiling->metrics;
@@ -174,6 +177,9 @@ static const struct cli_option options[] = {
     {"ignore", 'i', "NAME...", NULL, NULL, "Show no series whose name has NAME in it. May be given several times."},
     {"process", 'p', "NAME", NULL, NULL,
      "Show only one process: an executor (3, driver), a process id, or a name that the profile shows."},
+    {"task", 0, "TID", NULL, NULL,
+     "Of the samples, take only those of this task (Spark's task id), of records that name their task."},
+    {"stage", 0, "ID", NULL, NULL, "Of the samples, take only those of threads that worked for this stage."},
     {"normalize", 0, NULL, NULL, NULL, "Show bytes as MB (1,000,000 bytes), and times as minutes since the start."},
     {"kind", 'k', "KIND", "gc-log jfr uber pyspark folded text-log", NULL,
      "Read the named files as KIND, whatever they look like. Default: what their content says."},

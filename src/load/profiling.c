@@ -35,7 +35,13 @@ static enum pyro_status write_profile(const struct writing *writing, const struc
                                                  .ignored = writing->asked.ignored,
                                                  .ignored_count = writing->asked.ignored_count,
                                                  .process = pyro_slice_from(writing->asked.process),
-                                                 .normalize = writing->asked.normalize != 0};
+                                                 .normalize = writing->asked.normalize != 0,
+                                                 .samples = {
+                                                     .by_task = (writing->asked.filters & PYRO_FLAME_BY_TASK) != 0,
+                                                     .by_stage = (writing->asked.filters & PYRO_FLAME_BY_STAGE) != 0,
+                                                     .task = writing->asked.task,
+                                                     .stage = writing->asked.stage,
+                                                 }};
     struct pyro_profiling profile;
     struct pyro_output output;
     PYRO_TRY(pyro_profiling_gather(tracks, diagnosis, &choice, arena, &profile, error));

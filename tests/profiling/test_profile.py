@@ -117,6 +117,13 @@ def test_choices(tmp_path: Path) -> None:
     assert document(tmp_path, "--process", "process 911") == other
     run = profile(tmp_path, "--process", "7")
     assert (run.exit, "there is no process '7'" in run.err.decode()) == (2, True)
+    for choice, count in ((["--task", "5"], 4), (["--stage", "3", "--process", "910"], 8)):
+        chosen = document(tmp_path, *choice)
+        (samples,) = [row for row in chosen["samples"] if row["event"] == "cpu"]
+        assert (samples["weight"], samples["left_out"]) == (count, 7)
+        assert {(row["function"], row["total"]) for row in chosen["top_methods"]} == {(frame, count) for frame in TASK_FRAMES}
+    assert "7 samples (cpu) name no task for certain" in profile(tmp_path, "--task", "5").out.decode()
+    assert profile(tmp_path, "--task", "five").exit == 2
     normal = document(tmp_path, "--normalize", "--metric", "heap.used", "--ignore", "non", "--process", "910")
     (row,) = normal["series"]
     assert (row["unit"], row["value"], row["time_min"]) == ("MB", [1.5, 2.5], [0, 1])

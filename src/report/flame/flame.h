@@ -76,6 +76,10 @@ struct pyro_flame_count {
     int64_t unowned; /* of these, without one for certain */
 };
 
+/* Whether the sample is of the task and stage that the filter asks for, and known to be. Adds to `count`. */
+bool pyro_flame_is_owned(const struct pyro_tracks *tracks, const struct pyro_flame_filter *filter,
+                         const struct pyro_sample_row *row, struct pyro_flame_count *count);
+
 /* Adds the samples of sealed tracks. `order`: of their stacks, NULL: by time. `all_threads`: the profiler recorded
  * every thread, so that all of its samples belong together. False: no memory. */
 bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *tracks,

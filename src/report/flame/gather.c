@@ -72,17 +72,14 @@ static void look_at_events(struct gathering *gathering)
     }
 }
 
-/* Whether the owner of the sample is the one that is asked for. */
-static bool is_owned(const struct gathering *gathering, const struct pyro_sample_row *row,
-                     struct pyro_flame_count *count)
+bool pyro_flame_is_owned(const struct pyro_tracks *tracks, const struct pyro_flame_filter *filter,
+                         const struct pyro_sample_row *row, struct pyro_flame_count *count)
 {
-    const struct pyro_flame_filter *filter = gathering->filter;
     struct pyro_owner_row owner;
     if (!filter->by_task && !filter->by_stage)
         return true;
     count->asked = pyro_add_saturating(count->asked, row->weight);
-    bool known = row->time_ns != PYRO_NONE &&
-                 pyro_tracks_owner_at(gathering->tracks, row->thread, row->time_ns, &owner) &&
+    bool known = row->time_ns != PYRO_NONE && pyro_tracks_owner_at(tracks, row->thread, row->time_ns, &owner) &&
                  (!filter->by_task || (owner.task != PYRO_NONE && owner.confidence >= 1)) &&
                  (!filter->by_stage || owner.stage != PYRO_NONE);
     if (!known) {
@@ -113,7 +110,7 @@ static bool is_taken(const struct gathering *gathering, const struct pyro_sample
         (gathering->filter->by_process &&
          pyro_tracks_thread(gathering->tracks, (size_t)row->thread)->pid != gathering->filter->process))
         return false;
-    return is_in_time(gathering, row, count) && is_owned(gathering, row, count);
+    return is_in_time(gathering, row, count) && pyro_flame_is_owned(gathering->tracks, gathering->filter, row, count);
 }
 
 /* ---- Bases ------------------------------------------------------------------------------------------------------- */

@@ -249,6 +249,26 @@ static void write_methods_of(struct pyro_json *json, enum pyro_sample_event even
     }
 }
 
+static void write_samples(struct pyro_json *json, const struct pyro_profiling *profile)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "samples", '[');
+    for (int event = 0; event < PYRO_SAMPLE_EVENTS; event++) {
+        const struct pyro_profiling_samples *samples = &profile->samples[event];
+        if (samples->count == 0 && samples->left_out == 0)
+            continue;
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_string(json, "event", pyro_sample_event_name((enum pyro_sample_event)event));
+        pyro_json_string(json, "unit", pyro_sample_event_unit((enum pyro_sample_event)event));
+        pyro_json_count(json, "records", samples->count);
+        pyro_json_int(json, "weight", samples->weight);
+        pyro_json_int(json, "left_out", samples->left_out);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
 static void write_methods(struct pyro_json *json, const struct pyro_profiling *profile)
 {
     pyro_json_line(json);
@@ -329,6 +349,7 @@ bool pyro_profiling_json(struct pyro_output *output, const struct pyro_profiling
     write_work(&json, "stages", &profile->stages, STAGES);
     write_work(&json, "jobs", &profile->jobs, JOBS);
     write_findings(&json, profile);
+    write_samples(&json, profile);
     write_methods(&json, profile);
     write_allocations(&json, profile);
     pyro_json_end(&json, '}');

@@ -64,12 +64,13 @@ static bool is_waiting(enum pyro_thread_state state)
 static void weigh_stacks(struct pyro_profiling *profile, enum pyro_sample_event event, struct weights *weights)
 {
     struct pyro_profiling_samples *samples = &profile->samples[event];
+    struct pyro_flame_count count = {0};
     memset(weights->all, 0, weights->count * sizeof(*weights->all));
     memset(weights->waiting, 0, weights->count * sizeof(*weights->waiting));
     for (size_t i = 0; i < pyro_tracks_count(profile->tracks, PYRO_TRACK_SAMPLES); i++) {
         const struct pyro_sample_row sample = pyro_tracks_sample(profile->tracks, i);
         int32_t process = sample.event == event ? pyro_profiling_process_of(profile, sample.thread) : -1;
-        if (process < 0)
+        if (process < 0 || !pyro_flame_is_owned(profile->tracks, &profile->choice.samples, &sample, &count))
             continue;
         samples->count++;
         samples->weight = pyro_add_saturating(samples->weight, sample.weight);
@@ -83,6 +84,7 @@ static void weigh_stacks(struct pyro_profiling *profile, enum pyro_sample_event 
         if (is_waiting(sample.state))
             *waiting = pyro_add_saturating(*waiting, sample.weight);
     }
+    samples->left_out = count.unowned;
 }
 
 static void weigh_methods(const struct pyro_tracks *tracks, const struct weights *weights, struct methods *methods)

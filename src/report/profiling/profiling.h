@@ -6,6 +6,7 @@
 
 #include "analyze/track.h"
 #include "base/map.h"
+#include "report/flame/flame.h"
 #include "report/report.h"
 
 enum { PYRO_PROFILING_METHODS = 30, PYRO_PROFILING_POINTS = 1000, PYRO_PROFILING_TASKS = 20000 };
@@ -16,8 +17,9 @@ struct pyro_profiling_choice {
     size_t metric_count;
     const char *const *ignored; /* but not those whose name has one of these in it */
     size_t ignored_count;
-    struct pyro_slice process; /* executor, process id or name of the only process; null: all */
-    bool normalize;            /* MB and minutes */
+    struct pyro_slice process;        /* executor, process id or name of the only process; null: all */
+    bool normalize;                   /* MB and minutes */
+    struct pyro_flame_filter samples; /* only of this task or stage */
 };
 
 /* All rows of threads that are one process: the log of its garbage collector, its recording, its text log. */
@@ -62,6 +64,7 @@ struct pyro_profiling_allocation {
 /* All samples of one event. */
 struct pyro_profiling_samples {
     int64_t weight;
+    int64_t left_out; /* weight of those that name no task or stage for certain, where the choice asks for one */
     size_t count;
     struct pyro_profiling_method *methods; /* most of their own first; at most PYRO_PROFILING_METHODS */
     size_t method_count;

@@ -186,6 +186,24 @@ static void add_allocations(struct text *text)
     pyro_grid_done(&grid);
 }
 
+/* Of a choice of a task or stage: what nobody knows to belong to it or not. */
+static void add_left_out(struct text *text)
+{
+    const struct pyro_flame_filter *filter = &text->profile->choice.samples;
+    for (int event = 0; event < PYRO_SAMPLE_EVENTS && (filter->by_task || filter->by_stage); event++) {
+        const struct pyro_profiling_samples *samples = &text->profile->samples[event];
+        if (samples->left_out <= 0)
+            continue;
+        pyro_strbuf_clear(&text->line);
+        pyro_human_count(&text->line, samples->left_out);
+        pyro_strbuf_printf(&text->line, " %s (%s) name no %s for certain and are left out.",
+                           pyro_sample_event_unit((enum pyro_sample_event)event),
+                           pyro_sample_event_name((enum pyro_sample_event)event), filter->by_task ? "task" : "stage");
+        pyro_page_blank(&text->page);
+        pyro_page_wrap(&text->page, PYRO_STYLE_WARN, "", pyro_strbuf_slice(&text->line));
+    }
+}
+
 static void add_maxima(struct text *text)
 {
     static const struct pyro_grid_column columns[] = {
@@ -256,6 +274,7 @@ void pyro_profiling_text(struct pyro_output *output, const struct pyro_profiling
         if (event != PYRO_SAMPLE_ALLOC)
             add_methods(&text, (enum pyro_sample_event)event);
     add_allocations(&text);
+    add_left_out(&text);
     add_findings(&text);
     if (options->details)
         add_maxima(&text);
