@@ -258,6 +258,15 @@ def test_the_picture_of_hostile_names(tmp_path: Path) -> None:
     assert page.count("<script>") == 1
 
 
+def test_numbers_that_nobody_measured(tmp_path: Path) -> None:
+    write(tmp_path / "CpuAndMemory.json", [memory(0, 10**300, processCpuLoad=1e308), memory(1000, -(10**300), processCpuLoad=-1e308),
+                                           memory(2000, 5, processCpuLoad=1e-300)])
+    document(tmp_path)
+    assert profile(tmp_path, "--details").exit == profile(tmp_path, "--normalize").exit == 0
+    page = page_of(tmp_path / "profile.html", tmp_path)
+    assert "nan" not in page and "inf" not in page.replace("inherit", "")
+
+
 def test_the_same_bytes(tmp_path: Path) -> None:
     first = page_of(tmp_path / "a.html", GC / "g1")
     assert page_of(tmp_path / "b.html", GC / "g1", "--threads", "1") == first

@@ -1,4 +1,5 @@
 /* The processes, the series and the axis of time of a profile. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,8 @@
 #include "report/shared/humanize.h"
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, DAY_S = 86400 };
+
+static const double MOST = 9e15; /* of numbers that are shown as integers */
 
 /* ---- Units ------------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +35,9 @@ void pyro_profiling_add_value(const struct pyro_profiling *profile, struct pyro_
                               double value)
 {
     const char *normalized = pyro_profiling_unit(profile, unit);
-    if (normalized)
+    if (!(fabs(value) < MOST))
+        pyro_strbuf_printf(to, "%g", value); /* records may say anything */
+    else if (normalized)
         pyro_strbuf_printf(to, "%.2f %s", pyro_profiling_value(profile, unit, value), normalized);
     else if (pyro_slice_is(unit, "bytes"))
         pyro_human_bytes(to, (int64_t)value);

@@ -10,7 +10,7 @@
 
 enum { LINES_MOST = 8, OTHERS_MOST = 12, NAMES = 3 };
 
-static const double SECOND = 1e9;
+static const double SECOND = 1e9, MOST = 1e30;
 
 /* What is drawn together. */
 static const struct {
@@ -91,6 +91,7 @@ static bool add_line(struct pyro_panels *panels, const struct pyro_track *track,
     for (size_t i = 0; i < line->count; i++) {
         const struct pyro_track_mark *mark = &track->marks[i + first];
         double value = first ? rate(series, mark - 1, mark) : mark->value;
+        value = fabs(value) < MOST ? value : 0; /* records may say anything */
         line->x[i] = (float)pyro_panel_share(profile, mark->start_ns);
         line->y[i] = (float)value;
         line->most = value > line->most ? value : line->most;
