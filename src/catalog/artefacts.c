@@ -13,6 +13,16 @@ struct seen_file {
     size_t artefact; /* its number in `found`, of PYRO_PLACE_ARTEFACT */
 };
 
+/* An archive that somebody sent: what is in it belongs to the event logs in it, and to no others. */
+struct sent_archive {
+    struct pyro_slice path;
+    struct pyro_file_stamp stamp;
+    struct pyro_artefact_list found;
+    size_t texts; /* behind those: text logs, which are read from files only */
+    uint64_t key;
+    uint64_t cpu_us; /* what finding out took that they are no event logs */
+};
+
 struct pyro_catalog_artefacts {
     atomic_int references;
     struct pyro_log_list list; /* whose arena has all texts; its rows of `unreadable` are files that belong to nobody */
@@ -20,7 +30,9 @@ struct pyro_catalog_artefacts {
     PYRO_VEC(struct seen_file) seen;
     struct pyro_map by_path; /* hash of the path, or the next number that is free -> row of `seen` + 1 */
     struct pyro_map keys;    /* hash of an application's id -> key of its files */
-    uint64_t common;         /* key of files that name no application */
+    PYRO_VEC(struct sent_archive) archives;
+    struct pyro_map archive_rows; /* as by_path */
+    uint64_t common;              /* key of files that name no application */
     uint64_t digest;
 };
 
@@ -40,7 +52,9 @@ void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefac
     if (!counted || atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) != 1)
         return;
     pyro_vec_done(&counted->seen, NULL);
+    pyro_vec_done(&counted->archives, NULL);
     pyro_map_done(&counted->by_path);
+    pyro_map_done(&counted->archive_rows);
     pyro_map_done(&counted->keys);
     pyro_log_list_done(&counted->list);
     pyro_release(NULL, counted);
@@ -84,6 +98,8 @@ struct search {
     struct pyro_file_stamp stamp; /* of the file that was recalled last */
     bool known;                   /* that was an event log */
     size_t count;                 /* of artefacts */
+    struct pyro_slice *left;      /* members that are not read; room for all logs */
+    size_t left_count;
 };
 
 static enum pyro_artefact_place recall(void *context, struct pyro_slice path, struct pyro_artefact_file *ret)
@@ -96,7 +112,7 @@ static enum pyro_artefact_place recall(void *context, struct pyro_slice path, st
     search->stamp = pyro_file_stamp_at(path.ptr);
     if (!seen || !pyro_file_stamp_eq(seen->stamp, search->stamp))
         return PYRO_PLACE_UNSEEN;
-    if (seen->place == PYRO_PLACE_ARTEFACT)
+    if (seen->place == PYRO_PLACE_ARTEFACT && seen->artefact != SIZE_MAX)
         *ret = search->before->found.items[seen->artefact];
     return seen->place;
 }
@@ -155,6 +171,186 @@ static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs
     return status;
 }
 
+/* ---- Uploads ----------------------------------------------------------------------------------------------------- */
+
+static bool is_member_of(const struct pyro_catalog_log *log, struct pyro_slice archive)
+{
+    return log->log.part_count > 0 && log->log.parts[0].member.ptr && pyro_slice_eq(log->log.parts[0].path, archive);
+}
+
+static const struct sent_archive *find_archive(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path)
+{
+    const uint64_t *row;
+    for (uint64_t key = pyro_hash_slice(path); artefacts && (row = pyro_map_get(&artefacts->archive_rows, key)); key++)
+        if (pyro_slice_eq(artefacts->archives.items[*row - 1].path, path))
+            return &artefacts->archives.items[*row - 1];
+    return NULL;
+}
+
+/* NULL: no memory. */
+static struct sent_archive *add_archive(struct pyro_catalog_artefacts *artefacts, struct pyro_slice path)
+{
+    struct sent_archive *added = pyro_vec_push(&artefacts->archives, NULL);
+    bool is_new = false;
+    if (!added)
+        return NULL;
+    *added = (struct sent_archive){.path = pyro_arena_copy(&artefacts->list.arena, path),
+                                   .stamp = pyro_file_stamp_at(path.ptr)};
+    for (uint64_t key = pyro_hash_slice(path); !is_new; key++) {
+        uint64_t *row = pyro_map_put(&artefacts->archive_rows, key, &is_new);
+        if (!row)
+            return NULL;
+        if (is_new)
+            *row = artefacts->archives.count;
+    }
+    return added->path.ptr ? added : NULL;
+}
+
+/* Those that an earlier search found in the same archive. */
+static bool copy_archive(struct search *search, const struct sent_archive *before, struct sent_archive *archive)
+{
+    struct pyro_arena *arena = &search->made->list.arena;
+    size_t count = before->found.count + before->texts;
+    archive->found = before->found;
+    archive->texts = before->texts;
+    archive->cpu_us = before->cpu_us;
+    archive->found.items = pyro_arena_array(arena, count + 1, sizeof(*archive->found.items));
+    bool ok = archive->found.items != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        struct pyro_artefact_file *file = &archive->found.items[i];
+        *file = before->found.items[i];
+        struct pyro_slice *const texts[] = {&file->part.path,       &file->part.member, &file->part.label,
+                                            &file->part.inside,     &file->source.path, &file->source.application,
+                                            &file->source.executor, &file->source.host};
+        for (size_t k = 0; ok && k < sizeof(texts) / sizeof(*texts); k++) {
+            bool had = texts[k]->ptr != NULL;
+            *texts[k] = pyro_arena_copy(arena, *texts[k]);
+            ok = !had || texts[k]->ptr;
+        }
+    }
+    return ok;
+}
+
+/* Puts text logs behind the others. False: no memory. */
+static bool part_texts(struct sent_archive *archive, struct pyro_arena *arena)
+{
+    struct pyro_artefact_list *found = &archive->found;
+    struct pyro_artefact_file *texts = pyro_arena_array(arena, found->count + 1, sizeof(*texts));
+    size_t kept = 0;
+    if (!texts)
+        return false;
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->items[i].kind == PYRO_ARTEFACT_TEXT_LOG)
+            texts[archive->texts++] = found->items[i];
+        else
+            found->items[kept++] = found->items[i];
+    }
+    memcpy(found->items + kept, texts, archive->texts * sizeof(*texts));
+    found->count = kept;
+    return true;
+}
+
+/* Its members that are no event logs. */
+static enum pyro_status look_into(struct search *search, const pyro_catalog_logs *logs, struct sent_archive *archive,
+                                  struct pyro_error *error)
+{
+    struct pyro_arena *arena = &search->made->list.arena;
+    struct pyro_log_part *parts = pyro_arena_array(arena, logs->count + 1, sizeof(*parts));
+    enum pyro_artefact_place *places = pyro_arena_array(arena, logs->count + 1, sizeof(*places));
+    size_t count = 0, events = 0, at = 0;
+    if (!parts || !places)
+        return PYRO_ERROR_MEMORY;
+    for (size_t i = 0; i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (!is_member_of(log, archive->path))
+            continue;
+        events += !log->problem.ptr;
+        if (log->problem.ptr && log->log.part_count == 1)
+            parts[count++] = log->log.parts[0];
+    }
+    PYRO_TRY(pyro_artefacts_of_parts(parts, count, events, arena, &archive->found, places, error));
+    for (size_t i = 0; i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (!is_member_of(log, archive->path) || !log->problem.ptr || log->log.part_count != 1 ||
+            places[at++] != PYRO_PLACE_ARTEFACT)
+            continue;
+        archive->cpu_us += log->cpu_us;
+    }
+    return part_texts(archive, arena) ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
+/* Its members are known by what the list calls them, and the stamp of the archive. */
+static bool see_members(struct search *search, struct sent_archive *archive)
+{
+    const struct pyro_file_stamp stamp = archive->stamp;
+    for (size_t i = 0; i < archive->found.count + archive->texts; i++) {
+        const struct pyro_log_part *part = &archive->found.items[i].part;
+        struct pyro_slice label =
+            pyro_arena_printf(&search->made->list.arena, "%s!%s", part->path.ptr, part->member.ptr);
+        const struct seen_file seen = {label, stamp, PYRO_PLACE_ARTEFACT, SIZE_MAX};
+        if (!label.ptr || !add_seen(search->made, &seen))
+            return false;
+        uint64_t own = pyro_hash_slice(label) ^ stamp.inode ^ stamp.bytes ^ (uint64_t)stamp.modified_ns;
+        if (i < archive->found.count)
+            archive->key = pyro_hash_mix(archive->key ^ own) | 1;
+        search->made->digest = pyro_hash_mix(search->made->digest ^ own) | 1;
+        if (i >= archive->found.count)
+            search->left[search->left_count++] = label;
+    }
+    return true;
+}
+
+/* An archive with an event log, once. */
+static enum pyro_status take_archive(struct search *search, const pyro_catalog_logs *logs,
+                                     const struct pyro_catalog_log *log, struct pyro_error *error)
+{
+    struct pyro_catalog_artefacts *made = search->made;
+    struct pyro_slice path = log->log.parts[0].path;
+    if (find_archive(made, path))
+        return PYRO_OK;
+    struct sent_archive *archive = add_archive(made, path);
+    if (!archive)
+        return PYRO_ERROR_MEMORY;
+    const struct sent_archive *before = find_archive(search->before, path);
+    bool known = before && pyro_file_stamp_eq(before->stamp, archive->stamp);
+    if (known ? !copy_archive(search, before, archive) : look_into(search, logs, archive, error) != PYRO_OK)
+        return PYRO_ERROR_MEMORY;
+    return see_members(search, archive) ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
+/* False: no memory. */
+static bool explain_texts(struct search *search)
+{
+    struct pyro_log_list *list = &search->made->list;
+    struct pyro_unreadable *rows =
+        pyro_arena_array(&list->arena, list->unreadable_count + search->left_count + 1, sizeof(*rows));
+    if (!rows)
+        return false;
+    if (list->unreadable_count > 0)
+        memcpy(rows, list->unreadable, list->unreadable_count * sizeof(*rows));
+    list->unreadable = rows;
+    for (size_t i = 0; i < search->left_count; i++)
+        rows[list->unreadable_count++] = (struct pyro_unreadable){
+            .path = search->left[i],
+            .message =
+                PYRO_SLICE_LITERAL("is a text log in an archive, which is not read: put it into a served folder")};
+    return true;
+}
+
+static enum pyro_status take_uploads(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
+{
+    search->left = pyro_arena_array(&search->made->list.arena, logs->count + 1, sizeof(*search->left));
+    if (!search->left)
+        return PYRO_ERROR_MEMORY;
+    for (size_t i = 0; i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (log->log.part_count > 0 && log->log.parts[0].member.ptr && !log->problem.ptr &&
+            pyro_catalog_is_sent(log->log.path, search->update->uploads))
+            PYRO_TRY(take_archive(search, logs, log, error));
+    }
+    return explain_texts(search) ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
 /* Changes with the file. */
 static uint64_t key_of(const struct pyro_artefact_file *file, struct pyro_file_stamp stamp)
 {
@@ -169,7 +365,7 @@ static bool make_keys(struct pyro_catalog_artefacts *made)
 {
     for (size_t i = 0; i < made->seen.count; i++) {
         const struct seen_file *seen = &made->seen.items[i];
-        if (seen->place != PYRO_PLACE_ARTEFACT)
+        if (seen->place != PYRO_PLACE_ARTEFACT || seen->artefact == SIZE_MAX)
             continue;
         const struct pyro_artefact_file *file = &made->found.items[seen->artefact];
         struct pyro_slice id = file->source.application;
@@ -196,12 +392,15 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
     atomic_init(&made->references, 1);
     pyro_arena_init(&made->list.arena, NULL);
     pyro_map_init(&made->by_path, NULL);
+    pyro_map_init(&made->archive_rows, NULL);
     pyro_map_init(&made->keys, NULL);
     struct search search = {.update = update, .made = made, .before = before};
     pyro_map_init(&search.event_logs, NULL);
     enum pyro_status status = run(&search, logs, error);
     if (status == PYRO_OK && !make_keys(made))
         status = PYRO_ERROR_MEMORY;
+    if (status == PYRO_OK)
+        status = take_uploads(&search, logs, error);
     pyro_map_done(&search.event_logs);
     if (status == PYRO_OK)
         *ret = made;
@@ -224,18 +423,37 @@ bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, 
     return seen && seen->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(seen->stamp, *stamp));
 }
 
+static const struct sent_archive *archive_of(const struct pyro_catalog_artefacts *artefacts,
+                                             const struct pyro_catalog_log *log)
+{
+    bool member = log->uploaded && log->log.part_count > 0 && log->log.parts[0].member.ptr;
+    return member ? find_archive(artefacts, log->log.parts[0].path) : NULL;
+}
+
 uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *artefacts,
                                        const struct pyro_catalog_log *log)
 {
-    if (!artefacts || log->stored || log->uploaded || !log->attempt.app_id.ptr)
+    if (!artefacts || log->stored || !log->attempt.app_id.ptr)
         return 0;
+    if (log->uploaded) {
+        const struct sent_archive *archive = archive_of(artefacts, log);
+        return archive ? archive->key : 0;
+    }
     const uint64_t *own = pyro_map_get(&artefacts->keys, pyro_hash_slice(log->attempt.app_id));
     return (own ? *own : 0) ^ (artefacts->found.event_logs == 1 ? artefacts->common : 0);
 }
 
-const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts)
+uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log)
 {
-    return &artefacts->found;
+    const struct sent_archive *archive = archive_of(artefacts, log);
+    return archive ? archive->cpu_us : 0;
+}
+
+const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts,
+                                                             const struct pyro_catalog_log *log)
+{
+    const struct sent_archive *archive = archive_of(artefacts, log);
+    return archive ? &archive->found : &artefacts->found;
 }
 
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,

@@ -161,10 +161,11 @@ static enum pyro_status attach(const struct pyro_catalog_run *run, const struct 
                                const struct pyro_options *own, pyro_app *app, struct pyro_error *error)
 {
     struct pyro_load_settings settings;
+    struct pyro_cpu_meter meter = {.most_us = run->log->uploaded ? options->costs.cpu_us : 0};
     if (!run->artefacts)
         return PYRO_OK;
     PYRO_TRY(pyro_load_resolve(&options->load, own, &settings, error));
-    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts), app, &settings, NULL, error);
+    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts, run->log), app, &settings, &meter, error);
 }
 
 static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,

@@ -67,8 +67,8 @@ enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct
 /* Immutable but for the count. */
 struct pyro_catalog_artefacts;
 struct pyro_catalog_update;
-/* Looks through the folders of `update`, but for uploads. `logs`: all that was found there, event logs or not.
- * `before`: what the last search found, or NULL. The caller releases the result. */
+/* Looks through the folders of `update`, and through archives that were uploaded with an event log. `logs`: all that
+ * was found there, event logs or not. `before`: what the last search found, or NULL. The caller releases the result. */
 enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *update, const pyro_catalog_logs *logs,
                                              const struct pyro_catalog_artefacts *before,
                                              struct pyro_catalog_artefacts **ret, struct pyro_error *error);
@@ -83,7 +83,11 @@ bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, 
 /* A number that changes with the files of the run that the log is of; 0: it has none. */
 uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *artefacts,
                                        const struct pyro_catalog_log *log);
-const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts);
+/* Among which the log's run has its own. */
+const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts,
+                                                             const struct pyro_catalog_log *log);
+/* What looking at the other files of an upload took. */
+uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log);
 /* Files that belong to no application, and why. */
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,
                                                           size_t *ret_count);

@@ -457,7 +457,7 @@ struct pyro_catalog_log_info pyro_catalog_list_log(const struct pyro_catalog_lis
                                           pyro_catalog_log_bytes(log),
                                           log->log.in_progress,
                                           log->uploaded,
-                                          log->cpu_us,
+                                          log->cpu_us + pyro_catalog_artefacts_cpu(list->artefacts, log),
                                           log->stored,
                                           pyro_catalog_artefacts_key_of(list->artefacts, log)};
 }
@@ -473,7 +473,7 @@ const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalo
     const struct pyro_catalog_log *log = pyro_catalog_list_log_of(list, attempt);
     if (!pyro_catalog_artefacts_key_of(list->artefacts, log))
         return NULL;
-    const struct pyro_artefact_list *files = pyro_catalog_artefacts_list(list->artefacts);
+    const struct pyro_artefact_list *files = pyro_catalog_artefacts_list(list->artefacts, log);
     while (*at < files->count) {
         const struct pyro_artefact_file *file = &files->items[(*at)++];
         if (pyro_artefact_belongs(files, file, log->attempt.app_id))

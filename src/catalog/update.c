@@ -188,8 +188,12 @@ static bool add_problem(struct state *state, struct pyro_slice path, struct pyro
 /* Text logs and the like grow while applications run; they do not become event logs. */
 static bool is_artefact(const struct state *state, const struct pyro_log *log)
 {
-    return log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1 && !log->parts[0].member.ptr &&
-           pyro_catalog_artefacts_has(*state->update->artefacts, log->parts[0].path, NULL);
+    if (log->layout != PYRO_LAYOUT_SINGLE || log->part_count != 1)
+        return false;
+    const struct pyro_log_part *part = &log->parts[0];
+    const struct pyro_file_stamp stamp =
+        part->member.ptr ? pyro_file_stamp_at(part->path.ptr) : (struct pyro_file_stamp){0};
+    return pyro_catalog_artefacts_has(*state->update->artefacts, log->path, part->member.ptr ? &stamp : NULL);
 }
 
 /* Takes over a log whose files have not changed, or makes it a job. */

@@ -82,7 +82,7 @@ static enum pyro_status look(struct search *search, const struct pyro_log_part *
         return PYRO_OK;
     struct pyro_slice head = {search->head, len};
     enum pyro_artefact_kind kind = named ? search->how->kind : pyro_artefact_recognise(head, len < PYRO_ARTEFACT_HEAD);
-    *ret = (struct pyro_artefact_file){.source = pyro_artefact_source_of(part->path, head), .kind = kind};
+    *ret = (struct pyro_artefact_file){.source = pyro_artefact_source_of(pyro_part_name(part), head), .kind = kind};
     *ret_place = kind != PYRO_ARTEFACT_KINDS                  ? PYRO_PLACE_ARTEFACT
                  : pyro_slice_find(head, "\"Event\"") != NULL ? PYRO_PLACE_EVENTS
                                                               : PYRO_PLACE_OTHER;
@@ -211,6 +211,50 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
     }
     pyro_vec_done(&search.found, allocator);
     pyro_map_done(&search.paths);
+    return status;
+}
+
+/* ---- Members of archives ----------------------------------------------------------------------------------------- */
+
+/* A path of the archive and the member: the names of both may have ids. */
+static enum pyro_status look_at_part(struct search *search, const struct pyro_log_part *part,
+                                     struct pyro_artefact_file *file, size_t *count,
+                                     enum pyro_artefact_place *ret_place, struct pyro_error *error)
+{
+    struct pyro_log_part *own = &file->part;
+    PYRO_TRY(look(search, part, false, ret_place, file, error));
+    if (*ret_place != PYRO_PLACE_ARTEFACT)
+        return PYRO_OK;
+    *own = *part;
+    struct pyro_slice *const texts[] = {&own->path, &own->member, &own->label, &own->inside};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        bool had = texts[i]->ptr != NULL;
+        *texts[i] = pyro_arena_copy(search->arena, *texts[i]);
+        if (had && !texts[i]->ptr)
+            return pyro_no_memory(error);
+    }
+    (*count)++;
+    return keep_source(search->arena, &file->source) ? PYRO_OK : pyro_no_memory(error);
+}
+
+enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size_t part_count, size_t event_logs,
+                                         struct pyro_arena *arena, struct pyro_artefact_list *ret,
+                                         enum pyro_artefact_place *ret_places, struct pyro_error *error)
+{
+    const struct pyro_artefact_search how = {.kind = PYRO_ARTEFACT_KINDS};
+    struct search search = {.arena = arena, .how = &how};
+    enum pyro_status status = PYRO_OK;
+    *ret = (struct pyro_artefact_list){.event_logs = event_logs};
+    struct pyro_artefact_file *items = pyro_arena_array(arena, part_count + 1, sizeof(*items));
+    if (!items)
+        return pyro_no_memory(error);
+    ret->items = items;
+    search.head = pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
+    if (!search.head)
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < part_count && status == PYRO_OK; i++)
+        status = look_at_part(&search, &parts[i], &items[ret->count], &ret->count, &ret_places[i], error);
+    pyro_release(NULL, search.head);
     return status;
 }
 

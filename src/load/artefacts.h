@@ -55,6 +55,12 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
                                      const struct pyro_allocator *allocator, struct pyro_artefact_list *ret,
                                      struct pyro_error *error);
 
+/* Looks into parts that were found before, such as members of an archive, one after the other. `ret` gets those that
+ * are such files, in the arena, where `event_logs` is as given; ret_place says what each part is. */
+enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size_t part_count, size_t event_logs,
+                                         struct pyro_arena *arena, struct pyro_artefact_list *ret,
+                                         enum pyro_artefact_place *ret_places, struct pyro_error *error);
+
 /* Whether a file belongs to the application with that id: it names the id, or it names none and there is only one
  * event log. */
 bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct pyro_artefact_file *file,

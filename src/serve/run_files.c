@@ -10,14 +10,17 @@
 const char *pyro_serve_no_files(enum serve_files which)
 {
     return which == SERVE_TEXT_LOGS
-               ? "this run has no text logs next to its event log; docs/bundles.md says where they belong"
-               : "this run has no records of profilers next to its event log; docs/bundles.md says where they belong";
+               ? "this run has no text logs next to its event log; docs/bundles.md says where they belong (those of an "
+                 "upload are part of its report only)"
+               : "this run has no records of profilers next to its event log; docs/bundles.md says where they belong "
+                 "(those of an upload are part of its report only)";
 }
 
-static bool is_wanted(enum pyro_artefact_kind kind, enum serve_files which)
+/* Members of uploaded archives have no path of their own. */
+static bool is_wanted(const struct pyro_artefact_file *file, enum serve_files which)
 {
-    bool text = kind == PYRO_ARTEFACT_TEXT_LOG;
-    return which == SERVE_TEXT_LOGS ? text : !text && kind != PYRO_ARTEFACT_GC_LOG;
+    bool text = file->kind == PYRO_ARTEFACT_TEXT_LOG;
+    return !file->part.member.ptr && (which == SERVE_TEXT_LOGS ? text : !text && file->kind != PYRO_ARTEFACT_GC_LOG);
 }
 
 /* Not a link that was put there since. */
@@ -39,7 +42,7 @@ bool pyro_serve_run_files(struct pyro_catalog *catalog, const struct pyro_catalo
     for (int pass = 0; pass < 2; pass++) { /* counts, then copies */
         size_t count = 0;
         for (size_t at = 0; (file = pyro_catalog_list_file(list, attempt, &at)) != NULL;) {
-            if (!is_wanted(file->kind, which) || (pass && (count == ret->count || !is_there(&file->part))))
+            if (!is_wanted(file, which) || (pass && (count == ret->count || !is_there(&file->part))))
                 continue;
             if (paths && !(paths[count] = pyro_arena_copy(arena, file->part.path).ptr))
                 return false;

@@ -67,7 +67,7 @@ def test_processor_time(tmp_path: Path) -> None:
     piece = zstd((b" " * (MB - 1) + b"\n") * 64)
     with Server(tmp_path, "--upload-cpu", "1", "--user-cpu", "1") as server:
         assert upload(server, START)[0] == 201
-        status, document, _ = upload(server, ballast(40 * MB) + piece * 600)
+        status, document, _ = upload(server, zstd(b'{"Event":"Other"}\n') + ballast(40 * MB) + piece * 600)
         assert status == 429 and "--upload-cpu" in document["error"]["message"]
         status, document, headers = upload(server, LOG.read_bytes())
         assert status == 429 and "--user-cpu" in document["error"]["message"]

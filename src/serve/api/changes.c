@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "base/thread.h"
+#include "load/artefacts.h"
 #include "serve/api/api.h"
 #include "serve/api/body.h"
 #include "serve/failure.h"
@@ -11,6 +13,7 @@
 #include "serve/upload_cpu.h"
 #include "serve/uploads.h"
 #include "source/names.h"
+#include "source/walk.h"
 
 enum { NAME_MAX_BYTES = 120, NAME_SPACE = NAME_MAX_BYTES + 8, UNREADABLE_MAX = 100 };
 
@@ -142,6 +145,19 @@ static const char *write_unreadable(struct pyro_json *json, const struct serve_r
     return first;
 }
 
+/* "a text log" and so on, of a file that is no event log; NULL: nothing that is known. */
+static const char *other_kind(const char *path)
+{
+    const struct pyro_log_part part = {.path = pyro_slice_from(path), .most_bytes = 64 << 20};
+    char *head = pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
+    size_t len = 0;
+    enum pyro_artefact_kind kind = PYRO_ARTEFACT_KINDS;
+    if (head && pyro_part_head(&part, NULL, head, PYRO_ARTEFACT_HEAD, &len, NULL) == PYRO_OK)
+        kind = pyro_artefact_recognise((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD);
+    pyro_release(NULL, head);
+    return kind == PYRO_ARTEFACT_KINDS ? NULL : pyro_artefact_kind_name(kind);
+}
+
 static void answer_upload(struct api_request *request, const char *path)
 {
     struct serve_request *http = request->http;
@@ -160,12 +176,19 @@ static void answer_upload(struct api_request *request, const char *path)
     if (found) {
         atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
     } else {
+        const char *kind = exhausted ? NULL : other_kind(path);
         pyro_uploads_remove(http->uploads, path);
         if (exhausted)
             atomic_fetch_add_explicit(&metrics->uploads_too_costly, 1, memory_order_relaxed);
         if (!exhausted && (passing || !looked)) /* nothing is wrong with it, as far as is known */
             pyro_api_error(http, 503, "the server cannot check the upload: %s; it was not kept: send it again later",
                            why ? why : "no memory left");
+        else if (kind)
+            pyro_api_error(
+                http, 422,
+                "this is not an event log, but another file of a run (%s): send it in a zip archive together "
+                "with the event log of the run",
+                kind);
         else
             pyro_api_error(http, exhausted ? 429 : 422, "cannot read an event log from the upload: %s",
                            why ? why : "it has none; send a log as Spark writes it, or an archive of a log");

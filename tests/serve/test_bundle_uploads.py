@@ -1,0 +1,112 @@
+"""Uploads of more than event logs."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any, Dict, Iterator, Tuple
+
+import pytest
+from servers.pyrometer import Server
+
+import conftest
+
+ARTEFACTS = conftest.ROOT / "tests" / "artefacts"
+RUN = ARTEFACTS / "gc" / "serial"
+TEXT = ARTEFACTS / "logs" / "iso" / "driver.log.gz"
+
+
+def send(server: Server, method: str, path: str, body: bytes = b"") -> Tuple[int, Any]:
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
+    try:
+        connection.request(method, f"/pyrometer/v1/{path}", body or None)
+        response = connection.getresponse()
+        text = response.read()
+        return response.status, json.loads(text) if text else None
+    finally:
+        connection.close()
+
+
+def archive(members: Dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return out.getvalue()
+
+
+def files() -> Dict[str, bytes]:
+    return {str(path.relative_to(RUN)): path.read_bytes() for path in sorted(RUN.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture()
+def server(tmp_path: Path) -> Iterator[Server]:
+    (tmp_path / "logs").mkdir()
+    with Server(tmp_path / "logs", "--update-interval", "200ms") as server:
+        yield server
+
+
+def report(server: Server, app: str) -> Any:
+    status, document = send(server, "GET", f"applications/{app}/-/report")
+    assert status == 200, document
+    return document
+
+
+def sent(server: Server, members: Dict[str, bytes]) -> Any:
+    status, document = send(server, "POST", "uploads?name=run.zip", archive(members))
+    assert status == 201, document
+    return document
+
+
+def test_an_archive_is_one_bundle(binary: str, server: Server) -> None:
+    document = sent(server, files())
+    (app,) = [one["id"] for one in document["applications"]]
+    assert document["unreadable"] == []
+    served = report(server, app)
+    alone = conftest.run_command([binary, "diagnose", str(RUN), "--format", "json", "--config", "none"]).json
+    for one in (served, alone):
+        one["source"] = None
+        for artefact in one["profiling"]["artefacts"]:
+            artefact["path"] = Path(artefact["path"]).name
+    assert served == alone and served["profiling"]["gc_pauses"]
+    assert send(server, "GET", f"applications/{app}/-/profile")[0] == 200
+    assert send(server, "GET", f"applications/{app}/-/logs/errors")[0] == 404
+    assert not [one for one in send(server, "GET", "applications")[1]["unreadable"] if "run.zip" in one["path"]]
+    assert send(server, "DELETE", f"uploads/{app}/-")[0] == 204
+
+
+def test_what_is_sent_belongs_to_no_other_run(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (log,) = [name for name in files() if name.endswith(".zst")]
+    (folder / log).write_bytes(files()[log])
+    members = {name: data for name, data in files().items() if name != log}
+    members["other.zst"] = (conftest.ROOT / "corpus" / "logs" / "data_skew.zst").read_bytes()
+    with Server(folder, "--update-interval", "200ms") as server:
+        before = [one["id"] for one in send(server, "GET", "applications")[1]["applications"]]
+        document = sent(server, members)
+        assert [one["id"] for one in document["applications"]] != before
+        assert "profiling" not in report(server, before[0])
+        assert "profiling" not in report(server, document["applications"][0]["id"])
+
+
+def test_broken_members_and_text_logs_stop_nothing(server: Server) -> None:
+    members = {**files(), "broken.jfr": b"FLR\0" + bytes(60), "notes.md": b"# nothing of ours\n", TEXT.name: TEXT.read_bytes()}
+    document = sent(server, members)
+    reasons = {one["path"]: one["error"] for one in document["unreadable"]}
+    assert sorted(reasons) == ["run.zip!driver.log.gz", "run.zip!notes.md"] and "is a text log" in reasons["run.zip!driver.log.gz"]
+    rows = {one["path"]: one for one in report(server, document["applications"][0]["id"])["profiling"]["artefacts"]}
+    assert rows.pop("broken.jfr")["problems"]
+    assert len(rows) == len(files()) - 1 and not any(one["problems"] for one in rows.values())
+
+
+@pytest.mark.parametrize("name, kind", [("driver.log.gz", "text-log"), ("async.jfr.gz", "jfr")])
+def test_single_files_are_refused_with_what_to_do(server: Server, name: str, kind: str) -> None:
+    path = next(ARTEFACTS.rglob(name))
+    status, document = send(server, "POST", f"uploads?name={name}", path.read_bytes())
+    assert status == 422 and f"({kind})" in document["error"]["message"] and "zip archive" in document["error"]["message"]
+    status, document = send(server, "POST", "uploads?name=x", b"nothing of ours\n")
+    assert status == 422 and "cannot read an event log" in document["error"]["message"]
