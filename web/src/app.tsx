@@ -6,11 +6,11 @@ import { takesFeedback, useServer } from "./data/server";
 import type { Report } from "./data/types";
 import { duration, time } from "./format";
 import { MissedDialog } from "./pages/missed";
-import { type AppPage, appPages, rootPages } from "./pages/pages";
+import { type AppPage, type AppPageProps, appPages, rootPages } from "./pages/pages";
 import { go, type Location, link, useLocation } from "./router";
 import { Failure } from "./ui/failure";
 import { Help } from "./ui/help";
-import { Problem, Status } from "./ui/parts";
+import { Empty, Loading, Problem, Status } from "./ui/parts";
 import { useShortcuts } from "./ui/shortcuts";
 import { toggleTheme, useTheme } from "./ui/theme";
 
@@ -115,13 +115,30 @@ function NotFound({ location }: { location: Location }) {
     return <Problem title="No such page" message={`There is no page at ${location.path}.`} />;
 }
 
+/** A page that asks for what only some runs have: others are not asked. */
+function WhereOffered({ page, props }: { page: AppPage; props: AppPageProps }) {
+    const state = useDocument<Report>(`${appAddress(props.app, props.attempt)}/report`);
+    if (state.status === "loading") return <Loading what="report" />;
+    if (state.status === "ready" && !page.offered?.(state.data))
+        return (
+            <div class="page">
+                <h1>{page.title}</h1>
+                <Empty title="No such files">
+                    There are no logs or profiles for this page next to the event log of this run.
+                </Empty>
+            </div>
+        );
+    return <page.component {...props} />;
+}
+
 /** The page that an address names. */
 function Page({ location }: { location: Location }) {
     const [first = "", app, attempt, path = "overview", ...rest] = location.segments;
     if (first === "app" && app && attempt) {
         const page = appPages.find((candidate) => candidate.path === path);
         if (!page) return <NotFound location={location} />;
-        return <page.component app={app} attempt={attempt} rest={rest} query={location.query} />;
+        const props = { app, attempt, rest, query: location.query };
+        return page.offered ? <WhereOffered page={page} props={props} /> : <page.component {...props} />;
     }
     const page = rootPages.find((candidate) => candidate.path === first);
     if (!page) return <NotFound location={location} />;
