@@ -150,7 +150,7 @@ def test_recordings_equal_the_events(name: str) -> None:
     """Methods, allocations and pauses, against the events as the JDK's own tool prints them."""
     found = document(RECORDED / f"{name}.jfr.gz")
     events = expected_of(name)
-    own: Dict[str, Counter[str]] = {event: Counter() for event in ("cpu", "wall", "lock")}
+    own: Dict[str, Counter[str]] = {event: Counter() for event in ("cpu", "wall", "lock", "wait")}
     waiting, total = copy.deepcopy(own), copy.deepcopy(own)
     allocated: Counter[Tuple[str, Any]] = Counter()
     for event, state, _, weight, _, _, stack_text in map(expected_sample, filter(is_sample, events)):

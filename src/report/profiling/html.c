@@ -186,8 +186,10 @@ static const char *title_of(enum pyro_sample_event event)
         return "Methods by CPU samples";
     case PYRO_SAMPLE_WALL:
         return "Methods by wall-clock samples";
-    default:
+    case PYRO_SAMPLE_LOCK:
         return "Methods that wait for locks";
+    default:
+        return "Methods that sleep, are parked, read or write";
     }
 }
 
@@ -200,7 +202,7 @@ static void write_methods(const struct document *document, enum pyro_sample_even
     for (size_t i = 0; i < samples->method_count; i++)
         waits |= samples->methods[i].waiting > 0;
     pyro_strbuf_printf(to(document), "<section><h2>%s</h2>\n<p class=\"facts\"><span>", title_of(event));
-    if (event == PYRO_SAMPLE_LOCK)
+    if (event == PYRO_SAMPLE_LOCK || event == PYRO_SAMPLE_WAIT)
         pyro_profiling_add_ms(document->profile, to(document), samples->weight);
     else
         add_counted(document, (uint64_t)samples->weight, "sample", "samples");

@@ -197,8 +197,9 @@ static bool take_filter(struct api_request *request, const char *name, unsigned 
 /* False: a parameter is wrong, and the request is answered. */
 static bool take_flame(struct api_request *request, struct pyro_flame_options *asked, size_t *ret_format)
 {
-    static const char *const formats[] = {"svg", "folded", "speedscope", NULL},
-                             *const events[] = {"cpu", "wall", "alloc", "lock", NULL},
+    static const char *const formats[] = {"svg", "folded", "speedscope", NULL}, *const events[] = {"cpu",   "wall",
+                                                                                                   "alloc", "lock",
+                                                                                                   "wait",  NULL},
                              *const flags[] = {"false", "true", NULL};
     size_t event, merge, combined;
     *asked = (struct pyro_flame_options){.size = sizeof(*asked)};

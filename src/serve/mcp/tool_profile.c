@@ -26,13 +26,14 @@ static bool has_samples(struct mcp_call *call, const struct pyro_catalog_diagnos
 static void write_methods(struct mcp_call *call, const struct pyro_catalog_diagnosis *opened, const char *event)
 {
     char stage[48] = "", title[128];
+    bool waits = strcmp(event, "lock") == 0 || strcmp(event, "wait") == 0; /* weighed in nanoseconds */
     int64_t number = pyro_mcp_integer(call, "stage", -1);
     if (number >= 0)
         snprintf(stage, sizeof(stage), "AND stage = %" PRId64, number);
     /* As in flame graphs, threads that waited did not use a processor. */
     const char *ran = strcmp(event, "cpu") == 0 ? "AND (state IS NULL OR state = 'running')" : "";
-    const char *unit = strcmp(event, "alloc") == 0 ? "in_bytes" : strcmp(event, "lock") == 0 ? "waited_ms" : "samples";
-    const char *scale = strcmp(event, "lock") == 0 ? "/ 1000000" : "";
+    const char *unit = strcmp(event, "alloc") == 0 ? "in_bytes" : waits ? "waited_ms" : "samples";
+    const char *scale = waits ? "/ 1000000" : "";
     snprintf(title, sizeof(title), "Methods by samples of %s%s%s", event, number >= 0 ? " of stage " : "",
              number >= 0 ? stage + sizeof("AND stage =") : "");
     write_rows(call, title,
@@ -93,9 +94,10 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     MCP_PARAMETER_APP,
     {"event", MCP_TEXT, false,
-     "cpu: threads that ran; wall: all threads; alloc: allocated bytes; lock: waiting for locks. Default: cpu and "
+     "cpu: threads that ran; wall: all threads; alloc: allocated bytes; lock: waiting for locks; wait: other waiting. "
+     "Default: cpu and "
      "alloc",
-     "cpu wall alloc lock"},
+     "cpu wall alloc lock wait"},
     {"stage", MCP_INTEGER, false, "Samples of threads that worked for this stage only", NULL},
     {0},
 };

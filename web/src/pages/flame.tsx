@@ -11,6 +11,7 @@ const EVENTS: [string, string][] = [
     ["wall", "all threads, waiting ones too"],
     ["alloc", "allocated bytes"],
     ["lock", "waiting for locks"],
+    ["wait", "other waiting"],
 ];
 
 interface Choice {
