@@ -66,7 +66,7 @@ static void write_findings(const struct document *document)
     const struct pyro_diagnosis *diagnosis = document->profile->diagnosis;
     if (!diagnosis || diagnosis->finding_count == 0)
         return;
-    add(document, "<section><h2>Findings of the event log</h2><ul>\n");
+    add(document, "<section><h2>Findings</h2><ul>\n");
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct pyro_finding *finding = &diagnosis->findings[i];
         pyro_strbuf_printf(to(document), "<li><b>%s</b>: ", pyro_severity_name(finding->severity));
