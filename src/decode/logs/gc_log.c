@@ -40,7 +40,7 @@ bool pyro_gc_log_recognise(struct pyro_slice head, bool whole)
             return true;
         if (!end)
             break;
-        head = (struct pyro_slice){end + 1, head.len - line.len - 1};
+        head = (struct pyro_slice){end + 1, head.len - (size_t)(end + 1 - head.ptr)};
     }
     return false;
 }
