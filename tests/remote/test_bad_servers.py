@@ -310,7 +310,7 @@ def test_many_tasks(site: Site) -> None:
     done = run("diagnose", "--format", "json", url)
     assert done.exit == 0, done.explain()
     assert done.json["totals"]["tasks"] == count and done.json["totals"]["run_ms"] == 3 * count
-    kept = 60 if conftest.SANITIZERS else 40  # sanitizers keep what was freed
+    kept = 70 if conftest.SANITIZERS else 40  # sanitizers keep what was freed, and their command is larger
     assert done.rss_bytes < (64 << 20) + 200 * count + (kept << 20)
 
 
