@@ -57,6 +57,8 @@ def works(spark: SparkSession) -> Iterator[tuple[str, Callable[[int], object]]]:
         def weights(numbers: pd.Series) -> pd.Series:
             return numbers.map(weight_of)
 
+        weights.__annotations__ = {"numbers": pd.Series, "return": pd.Series}  # Spark does not look up names of a function
+
         yield "function of batches", lambda rows: noop(5 * rows, F.pandas_udf(weights, "long"))
 
 
