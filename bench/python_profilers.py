@@ -45,7 +45,8 @@ def run(version: str, profiler: str, workdir: Path) -> Seconds:
     given = sr.Run(name, ROOT / "bench" / "python_work.py", "local[2]", {"spark.submit.pyFiles": str(archive)}, [profiler])
     sr.run_to_end(spark.venv(version), workdir, given, None, extra_env=environment)
     lines = (workdir / f"{name}.out").read_text(encoding="utf-8").splitlines()
-    return json.loads(next(line for line in lines if line.startswith("{")))
+    line = next(line for line in lines if line.startswith("{"))
+    return json.JSONDecoder().raw_decode(line)[0]  # a log message of another thread may follow on the line
 
 
 def overheads(rounds: Sequence[dict[str, Seconds]], work: str, profiler: str) -> list[float]:
