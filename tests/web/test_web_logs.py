@@ -93,6 +93,7 @@ def test_errors_open_and_are_filtered(watched: Watched, address: str) -> None:
 def test_the_timeline_marks_errors_and_pauses(watched: Watched, address: str) -> None:
     watched.open(f"{address}/#/app/{APP}/-/timeline")
     watched.until("document.body.innerText.includes('Errors and GC pauses in view')")
+    watched.until("!document.body.innerText.includes('reading the logs for errors')")
     note = watched.page.locator("section", has_text="Errors and GC pauses in view").last.locator(".note").first.inner_text()
     assert note.endswith(f"{PAUSES} pauses") and int(note.split()[0]) > 10, note
 

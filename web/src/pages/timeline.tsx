@@ -189,16 +189,27 @@ const LEGEND: Record<Colouring, [string, string][]> = {
 };
 
 /** Errors that text logs have in view, and the longest pauses. */
-function Marks({ model, view, place }: { model: TimelineModel; view: Viewport; place: Place }) {
+function Marks({
+    model,
+    view,
+    place,
+    reading,
+}: {
+    model: TimelineModel;
+    view: Viewport;
+    place: Place;
+    reading: boolean;
+}) {
     const inView = (bar: { from: number; to: number }) => bar.to >= view.from && bar.from <= view.to;
     const errors = model.errors.filter(inView);
     const pauses = model.pauses.filter(inView);
     const logs = `${appAddress(place.app, place.attempt)}/logs/errors`;
     if (!model.errors.length && !model.pauses.length) return null;
+    const shown = reading ? "reading the logs for errors" : plural(errors.length, "error");
     return (
         <Section
             title="Errors and GC pauses in view"
-            note={`${plural(errors.length, "error")}, ${plural(pauses.length, "pause")}`}
+            note={`${shown}, ${plural(pauses.length, "pause")}`}
             actions={
                 model.errors.length > 0 && available(logs) ? (
                     <a href={link(["app", place.app, place.attempt, "logs"])}>All errors of the logs</a>
@@ -241,12 +252,15 @@ const MOST_ERRORS = 500;
 function View({
     report,
     errors,
+    reading,
     document,
     place,
     query,
 }: {
     report: Report | null;
     errors: LogErrors | null;
+    /** The errors of the logs are still to come. */
+    reading: boolean;
     document: TimelineDocument;
     place: Place;
     query: URLSearchParams;
@@ -380,7 +394,7 @@ function View({
                     <Empty title="No stage ran in this time range" />
                 )}
             </Section>
-            <Marks model={model} view={view} place={place} />
+            <Marks model={model} view={view} place={place} reading={reading} />
             <Section title="Executors added and removed">
                 <Executors document={document} />
             </Section>
@@ -443,6 +457,7 @@ export function Timeline({ app, attempt, query }: AppPageProps) {
                         <View
                             report={report.status === "ready" ? report.data : null}
                             errors={errors.status === "ready" ? errors.data : null}
+                            reading={wanted && errors.status === "loading"}
                             document={document}
                             place={{ app, attempt }}
                             query={query}
