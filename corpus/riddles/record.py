@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Record the riddles: each program with its fault and without, with everything that it leaves behind.
 
-    python3 corpus/riddles/record.py --cache /tmp                  # what logs/ does not have yet: about ten minutes
+    python3 corpus/riddles/record.py --cache /tmp                  # what logs/ does not have yet: about fifteen minutes
     python3 corpus/riddles/record.py --cache /tmp slacker          # one riddle, both sides
     python3 corpus/riddles/record.py --cache /tmp --draft FOLDER   # on a busy machine too, but into another folder
 
@@ -68,6 +68,17 @@ def package_folder(cache: Path, venv: Path, riddle: Riddle) -> Path:
     return folder
 
 
+def compile_java(riddle: Riddle, venv: Path, workdir: Path) -> Path:
+    """Return an archive with the classes of a riddle."""
+    classes, archive = workdir / "classes", workdir / f"{riddle.name}.jar"
+    shutil.rmtree(classes, ignore_errors=True)
+    jars = sr.spark_home(venv) / "jars" / "*"
+    source = HERE / "jobs" / riddle.java
+    subprocess.run(["javac", "--release", "17", "-cp", str(jars), "-d", str(classes), str(source)], check=True)
+    subprocess.run(["jar", "cf", str(archive), "-C", str(classes), "."], check=True)
+    return archive
+
+
 def settings_of(riddle: Riddle, side: str, workdir: Path, packages: Path | None) -> dict[str, str]:
     """Return the properties of a run."""
     own = riddle.conf if side == "faulty" or riddle.repaired_conf is None else riddle.repaired_conf
@@ -76,7 +87,7 @@ def settings_of(riddle: Riddle, side: str, workdir: Path, packages: Path | None)
         options = f"-XX:StartFlightRecording=filename={workdir / 'flights'},dumponexit=true"
         key = "spark.executor.extraJavaOptions"
         conf[key] = f"{conf.get(key, '')} {options}".strip()
-    if riddle.function:
+    if riddle.python:
         files = [FILE, "riddle.py", *(["pipelines.py"] if packages else [])]
         files += [f"{riddle.name}.py"] if side == "repaired" else []
         conf["spark.submit.pyFiles"] = ",".join(str(workdir / name) for name in files)
@@ -98,6 +109,8 @@ def run_once(riddle: Riddle, side: str, options: argparse.Namespace) -> Row:
     shutil.copy(ROOT / "corpus" / "jobs" / "common.py", workdir)
     script = HERE / "jobs" / f"{riddle.script(side)}.py"
     conf = settings_of(riddle, side, workdir, packages)
+    if riddle.java:
+        conf["spark.jars"] = str(compile_java(riddle, venv, workdir))
     program = sr.Run(f"riddle_{riddle.script(side)}", script, riddle.master, conf, timeout_s=600)
     environment = {"PYTHONPATH": str(packages)} if packages else {}
     if not options.draft:

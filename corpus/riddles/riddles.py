@@ -16,6 +16,7 @@ class Riddle:
     name: str
     rules: tuple[str, ...]  # one of them must be the first finding of the folder
     unseen: bool = False  # by the event log alone
+    python: bool = False  # with the profilers of python/
     function: str = ""  # of Python: it has most samples, or writes most lines
     waits: bool = False  # the fault is waiting, not work
     version: str = SPARK_4
@@ -25,6 +26,7 @@ class Riddle:
     repaired_conf: dict[str, str] | None = None  # of the repaired side; None: the same
     packages: tuple[str, ...] = ()  # that its functions import
     flight: bool = False  # with Java Flight Recorder on the executors
+    java: str = ""  # classes that the program uses, compiled for it
 
     def script(self, side: str) -> str:
         """Return the name of the program of a side."""
@@ -43,7 +45,17 @@ RIDDLES = (
         version=SPARK_3,
         flight=True,
     ),
-    Riddle("slacker", ("hot-method",), True, "ask_service", waits=True, master="local-cluster[2,2,1024]"),
+    Riddle("slacker", ("hot-method",), True, True, "ask_service", waits=True, master="local-cluster[2,2,1024]"),
     Riddle("slacker_jvm", ("hot-method",), True, waits=True, master="local-cluster[2,2,1024]", version=SPARK_3, flight=True),
-    Riddle("heckler", ("hot-method",), True, "load", packages=SPACY),
+    Riddle("heckler", ("hot-method",), True, True, "load", packages=SPACY),
+    Riddle(
+        "turnstile",
+        ("lock-contention",),
+        True,
+        master="local-cluster[1,2,1024]",
+        version=SPARK_3,
+        flight=True,
+        java="Signatures.java",
+    ),
+    Riddle("porter", ("python-worker-time",), True, python=True),
 )

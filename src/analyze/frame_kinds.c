@@ -122,6 +122,14 @@ bool pyro_frame_waits_for_input(const struct pyro_frame_row *frame)
     return is_python(frame) && frame->function.ptr && is_one_of(frame->function, names);
 }
 
+bool pyro_frame_takes_lock(const struct pyro_frame_row *frame)
+{
+    static const char *const names[] = {"lock", "lockInterruptibly", "tryLock", "readLock", "writeLock", NULL};
+    return !is_python(frame) && frame->function.ptr &&
+           pyro_slice_starts_with(frame->function, "java.util.concurrent.locks.") &&
+           is_one_of(last_word(frame->function), names);
+}
+
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
 static struct pyro_slice folder_of(struct pyro_slice file)
@@ -188,6 +196,7 @@ const struct pyro_stack_facts *pyro_stack_facts_of(const struct pyro_tracks *tra
         facts[i].python = is_python(frame);
         facts[i].in_task |= frame->function.ptr &&
                             pyro_slice_find(frame->function, "org.apache.spark.executor.Executor$TaskRunner.run");
+        facts[i].locks |= pyro_frame_takes_lock(frame);
         facts[i].input = pyro_frame_waits_for_input(frame);
         facts[i].transfer = facts[i].python && kind == PYRO_FRAME_SPARK && !facts[i].input;
         if (kind == PYRO_FRAME_PROGRAM || facts[i].entry >= 0)

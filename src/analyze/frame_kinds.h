@@ -18,6 +18,9 @@ bool pyro_frame_prepares(const struct pyro_frame_row *frame);
 /* A Python worker in it waits for its executor to send data. */
 bool pyro_frame_waits_for_input(const struct pyro_frame_row *frame);
 
+/* It takes a lock of java.util.concurrent: a thread that waits in it waits for the lock's holder. */
+bool pyro_frame_takes_lock(const struct pyro_frame_row *frame);
+
 /* What a stack of a task says; frames are rows of `frames`, -1: none. */
 struct pyro_stack_facts {
     int32_t method;   /* innermost frame of the program; without one, what Spark or a query's function called */
@@ -26,6 +29,7 @@ struct pyro_stack_facts {
     bool program;     /* `method` is the program's */
     bool expression;  /* without a frame of the program: called by a function of a query */
     bool in_task;     /* Executor$TaskRunner.run() is in it */
+    bool locks;       /* waits for a lock of java.util.concurrent, if it waits */
     bool python;
     bool input;    /* a Python worker that waits for input */
     bool transfer; /* a Python worker at work outside of the program: it reads, writes, converts rows */

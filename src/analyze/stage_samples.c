@@ -119,7 +119,8 @@ static bool classify(const struct gathering *gathering, const struct pyro_sample
     if (sample->event == PYRO_SAMPLE_ALLOC || (facts->python ? timed : !facts->in_task))
         return false;
     ret->work = waits ? PYRO_WORK_WAITING : PYRO_WORK_RUNNING;
-    if (sample->event == PYRO_SAMPLE_LOCK || sample->state == PYRO_STATE_BLOCKED)
+    if (sample->event == PYRO_SAMPLE_LOCK || sample->state == PYRO_STATE_BLOCKED ||
+        (facts->locks && (waits || sample->event == PYRO_SAMPLE_WAIT)))
         ret->work = PYRO_WORK_LOCKED;
     if (facts->python) {
         ret->clock = PYRO_CLOCK_PYTHON;

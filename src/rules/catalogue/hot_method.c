@@ -4,7 +4,6 @@
 #include "analyze/facts.h"
 #include "rules/finding.h"
 #include "rules/shared/affected.h"
-#include "rules/shared/remedy.h"
 #include "rules/shared/sampled.h"
 #include "rules/shared/sites.h"
 
@@ -205,20 +204,12 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
     finding->confidence *= spot->kind == KIND_WAIT ? 0.9 : 0.8;
     if (spot->kind == KIND_RUN)
         return;
-    for (size_t i = first; i < end; i++)
-        pyro_remedy_stage(context, finding, spots->list.items[i].stage, 1 - SAVED * spots->list.items[i].value[SHARE]);
+    pyro_sampled_remedy(context, finding, spots, first, end, SAVED);
 }
 
 static enum pyro_verdict evaluate(struct pyro_rule_context *context)
 {
-    struct pyro_spots spots = {0};
-    if (!context->samples->stages)
-        return PYRO_VERDICT_NOT_APPLICABLE;
-    for (size_t i = 0; i < context->app->stages.count && !context->failed; i++)
-        if (context->samples->stages[i].method_count > 0)
-            examine(context, &spots, i);
-    return pyro_spots_report(context, &spots, pyro_limit(context, SAVING_SHARE), report) ? PYRO_VERDICT_FINDING
-                                                                                         : PYRO_VERDICT_QUIET;
+    return pyro_sampled_evaluate(context, pyro_limit(context, SAVING_SHARE), examine, report);
 }
 
 const struct pyro_rule pyro_rule_hot_method = {

@@ -6,6 +6,7 @@
 #include "model/app.h"
 #include "model/tracks/tracks.h"
 #include "rules/finding.h"
+#include "rules/shared/remedy.h"
 
 #define Z_95      1.959964
 #define NS_PER_MS 1e6
@@ -84,4 +85,28 @@ double pyro_sampled_ms(const struct pyro_app *app, size_t stage, double share)
     const struct pyro_stage *row = &app->stages.items[stage];
     double spread = fmax(fmin(pyro_stage_slots(app, row), pyro_real(row->partitions)), 1);
     return share * pyro_real(row->run_ms) / spread;
+}
+
+void pyro_sampled_remedy(struct pyro_rule_context *context, struct pyro_finding *finding,
+                         const struct pyro_spots *spots, size_t first, size_t end, double part)
+{
+    for (size_t i = first; i < end; i++) {
+        const struct pyro_spot *spot = &spots->list.items[i];
+        pyro_remedy_stage(context, finding, spot->stage, 1 - part * spot->value[0]);
+    }
+}
+
+enum pyro_verdict pyro_sampled_evaluate(struct pyro_rule_context *context, double share,
+                                        void (*examine)(struct pyro_rule_context *context, struct pyro_spots *spots,
+                                                        size_t stage),
+                                        void (*report)(struct pyro_rule_context *context,
+                                                       const struct pyro_spots *spots, size_t first, size_t end))
+{
+    struct pyro_spots spots = {0};
+    if (!context->samples->stages)
+        return PYRO_VERDICT_NOT_APPLICABLE;
+    for (size_t i = 0; i < context->app->stages.count && !context->failed; i++)
+        if (context->samples->stages[i].method_count > 0)
+            examine(context, &spots, i);
+    return pyro_spots_report(context, &spots, share, report) ? PYRO_VERDICT_FINDING : PYRO_VERDICT_QUIET;
 }

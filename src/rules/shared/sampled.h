@@ -4,6 +4,7 @@
 
 #include "analyze/stage_samples.h"
 #include "rules/rule.h"
+#include "rules/shared/sites.h"
 
 /* A part of the time of a stage's tasks: 95 % interval by Wilson's formula (1927). Waits that were recorded one by one
  * are measured, not sampled: their interval is empty. */
@@ -24,5 +25,17 @@ const char *pyro_sampled_basis(struct pyro_rule_context *context, const struct p
 const char *pyro_say_method(struct pyro_rule_context *context, int32_t frame);
 /* Wall time that a part of the stage's task time costs, shared by the slots that its tasks use. */
 double pyro_sampled_ms(const struct pyro_app *app, size_t stage, double share);
+
+/* Tasks of the stages of the spots [first, end) would be shorter by `part` of the share of their time that value[0] of
+ * their spot is. */
+void pyro_sampled_remedy(struct pyro_rule_context *context, struct pyro_finding *finding,
+                         const struct pyro_spots *spots, size_t first, size_t end, double part);
+/* Examines each stage whose samples are known, and reports groups of spots that weigh at least `share` of the
+ * application's wall time. Without samples the rule does not apply. */
+enum pyro_verdict pyro_sampled_evaluate(struct pyro_rule_context *context, double share,
+                                        void (*examine)(struct pyro_rule_context *context, struct pyro_spots *spots,
+                                                        size_t stage),
+                                        void (*report)(struct pyro_rule_context *context,
+                                                       const struct pyro_spots *spots, size_t first, size_t end));
 
 #endif

@@ -141,6 +141,27 @@ static void test_spark_alone(void **unused)
     done(&scene);
 }
 
+static void test_locks_are_those_of_the_library_and_not_conditions(void **unused)
+{
+    struct scene scene;
+    (void)unused;
+    build(&scene, (const char *const[]){"org.apache.spark.executor.Executor$TaskRunner.run", "com.acme.Keys.sign",
+                                        "java.util.concurrent.locks.ReentrantLock.lock",
+                                        "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire",
+                                        "jdk.internal.misc.Unsafe.park", NULL});
+    assert_true(scene.facts->locks);
+    assert_frame(&scene, scene.facts->method, "com.acme.Keys.sign");
+    done(&scene);
+    build(&scene, (const char *const[]){"com.acme.Keys.next", "java.util.concurrent.LinkedBlockingQueue.take",
+                                        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await",
+                                        "jdk.internal.misc.Unsafe.park", NULL});
+    assert_false(scene.facts->locks);
+    done(&scene);
+    build(&scene, (const char *const[]){"com.acme.Keys.lock", NULL});
+    assert_false(scene.facts->locks);
+    done(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_a_method_of_the_program_in_a_task),
         cmocka_unit_test(test_a_function_of_a_query),
         cmocka_unit_test(test_spark_alone),
+        cmocka_unit_test(test_locks_are_those_of_the_library_and_not_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
