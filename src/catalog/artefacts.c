@@ -29,10 +29,9 @@ struct pyro_catalog_artefacts {
     struct pyro_artefact_list found;
     PYRO_VEC(struct seen_file) seen;
     struct pyro_map by_path; /* hash of the path, or the next number that is free -> row of `seen` + 1 */
-    struct pyro_map keys;    /* hash of an application's id -> key of its files */
+    struct pyro_map keys;    /* key_of_owner() -> key of its files */
     PYRO_VEC(struct sent_archive) archives;
     struct pyro_map archive_rows; /* as by_path */
-    uint64_t common;              /* key of files that name no application */
     uint64_t digest;
 };
 
@@ -361,6 +360,12 @@ static uint64_t key_of(const struct pyro_artefact_file *file, struct pyro_file_s
     return key;
 }
 
+/* An id and a path may be the same text. */
+static uint64_t key_of_owner(enum pyro_artefact_owner_kind kind, struct pyro_slice name)
+{
+    return pyro_hash_mix(pyro_hash_slice(name) ^ (uint64_t)kind);
+}
+
 static bool make_keys(struct pyro_catalog_artefacts *made)
 {
     for (size_t i = 0; i < made->seen.count; i++) {
@@ -368,13 +373,12 @@ static bool make_keys(struct pyro_catalog_artefacts *made)
         if (seen->place != PYRO_PLACE_ARTEFACT || seen->artefact == SIZE_MAX)
             continue;
         const struct pyro_artefact_file *file = &made->found.items[seen->artefact];
-        struct pyro_slice id = file->source.application;
-        uint64_t *key = id.ptr ? pyro_map_put(&made->keys, pyro_hash_slice(id), NULL) : &made->common, own;
+        uint64_t owner = key_of_owner(file->owner.kind, file->owner.name), own = key_of(file, seen->stamp);
+        uint64_t *key = pyro_map_put(&made->keys, owner, NULL);
         if (!key)
             return false;
-        own = key_of(file, seen->stamp);
         *key = pyro_hash_mix(*key ^ own) | 1;
-        made->digest = pyro_hash_mix(made->digest ^ own);
+        made->digest = pyro_hash_mix(made->digest ^ own ^ owner);
     }
     if (made->found.count > 0)
         made->digest = pyro_hash_mix(made->digest ^ made->found.event_logs) | 1;
@@ -439,8 +443,15 @@ uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *arte
         const struct sent_archive *archive = archive_of(artefacts, log);
         return archive ? archive->key : 0;
     }
-    const uint64_t *own = pyro_map_get(&artefacts->keys, pyro_hash_slice(log->attempt.app_id));
-    return (own ? *own : 0) ^ (artefacts->found.event_logs == 1 ? artefacts->common : 0);
+    const uint64_t owners[] = {key_of_owner(PYRO_OWNER_APPLICATION, log->attempt.app_id),
+                               key_of_owner(PYRO_OWNER_LOG, log->log.path),
+                               key_of_owner(PYRO_OWNER_ANY, PYRO_SLICE_NULL)};
+    uint64_t key = 0;
+    for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++) {
+        const uint64_t *own = pyro_map_get(&artefacts->keys, owners[i]);
+        key ^= own ? *own : 0;
+    }
+    return key;
 }
 
 uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log)

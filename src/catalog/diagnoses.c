@@ -165,7 +165,8 @@ static enum pyro_status attach(const struct pyro_catalog_run *run, const struct 
     if (!run->artefacts)
         return PYRO_OK;
     PYRO_TRY(pyro_load_resolve(&options->load, own, &settings, error));
-    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts, run->log), app, &settings, &meter, error);
+    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts, run->log), app, run->log->log.path,
+                                 &settings, &meter, error);
 }
 
 static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,

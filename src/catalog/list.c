@@ -476,7 +476,7 @@ const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalo
     const struct pyro_artefact_list *files = pyro_catalog_artefacts_list(list->artefacts, log);
     while (*at < files->count) {
         const struct pyro_artefact_file *file = &files->items[(*at)++];
-        if (pyro_artefact_belongs(files, file, log->attempt.app_id))
+        if (pyro_artefact_belongs(file, log->attempt.app_id, log->log.path))
             return file;
     }
     return NULL;

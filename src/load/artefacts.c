@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "load/artefact_owners.h"
 #include "load/logged_failures.h"
 #include "source/walk.h"
 
@@ -112,13 +113,30 @@ static enum pyro_artefact_place place_of(const struct search *search, struct pyr
     return place ? (enum pyro_artefact_place) * place : PYRO_PLACE_UNSEEN;
 }
 
-/* Logs that may be event logs. */
-static size_t count_event_logs(const struct search *search, const struct pyro_log_list *list)
+static bool may_be_event_log(const struct search *search, const struct pyro_log *log)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        count += list->logs[i].part_count != 1 || place_of(search, list->logs[i].parts[0].path) != PYRO_PLACE_OTHER;
-    return count;
+    return log->part_count != 1 || place_of(search, log->parts[0].path) != PYRO_PLACE_OTHER;
+}
+
+/* Gives each file to its owner. */
+static enum pyro_status find_owners(const struct search *search, const struct pyro_log_list *list,
+                                    struct pyro_artefact_list *ret, struct pyro_error *error)
+{
+    struct pyro_artefact_folders folders;
+    pyro_artefact_folders_init(&folders, search->allocator);
+    bool ok = true;
+    ret->event_logs = 0;
+    for (size_t i = 0; ok && i < list->count; i++)
+        if (may_be_event_log(search, &list->logs[i])) {
+            ret->event_logs++;
+            /* Lists may outlive the logs that they were made with. */
+            struct pyro_slice path = pyro_arena_copy(search->arena, list->logs[i].path);
+            ok = path.ptr && pyro_artefact_folders_add(&folders, &list->logs[i], path);
+        }
+    for (size_t i = 0; ok && i < ret->count; i++)
+        ret->items[i].owner = pyro_artefact_owner_of(&folders, &ret->items[i], ret->event_logs);
+    pyro_artefact_folders_done(&folders);
+    return ok ? PYRO_OK : pyro_no_memory(error);
 }
 
 /* A folder that has artefacts only is no longer one without event logs: the caller says what they lack. */
@@ -144,7 +162,7 @@ static const char *left_why(const struct pyro_artefact_file *file, size_t logs)
 {
     if (logs == 0)
         return "belongs to an application whose event log is not here";
-    if (!file->source.application.ptr && logs > 1)
+    if (file->owner.kind == PYRO_OWNER_NOBODY)
         return "has no application id in its path or text, and there are several event logs: put it into a folder with "
                "the event log that it belongs to";
     return NULL;
@@ -203,8 +221,9 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
             memcpy(ret->items, search.found.items, search.found.count * sizeof(*ret->items));
             ret->count = search.found.count;
             take_off(&search, list);
-            ret->event_logs = count_event_logs(&search, list);
-            status = explain_left(ret, list) ? PYRO_OK : pyro_no_memory(error);
+            status = find_owners(&search, list, ret, error);
+            if (status == PYRO_OK && !explain_left(ret, list))
+                status = pyro_no_memory(error);
         } else {
             status = pyro_no_memory(error);
         }
@@ -255,17 +274,12 @@ enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size
     for (size_t i = 0; i < part_count && status == PYRO_OK; i++)
         status = look_at_part(&search, &parts[i], &items[ret->count], &ret->count, &ret_places[i], error);
     pyro_release(NULL, search.head);
+    for (size_t i = 0; i < ret->count; i++)
+        items[i].owner = pyro_artefact_owner_of(NULL, &items[i], event_logs);
     return status;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
-
-bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct pyro_artefact_file *file,
-                           struct pyro_slice application)
-{
-    struct pyro_slice id = file->source.application;
-    return id.ptr ? pyro_slice_eq(id, application) : list->event_logs == 1;
-}
 
 /* What all files are read with. */
 struct attaching {
@@ -366,10 +380,10 @@ static bool has_text_log(const struct pyro_artefact_list *list)
 }
 
 static enum pyro_status read_files(struct attaching *attaching, const struct pyro_artefact_list *list,
-                                   struct pyro_app *app, struct pyro_error *error)
+                                   struct pyro_app *app, struct pyro_slice log, struct pyro_error *error)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (pyro_artefact_belongs(list, &list->items[i], app->application.id))
+        if (pyro_artefact_belongs(&list->items[i], app->application.id, log))
             PYRO_TRY(read_file(attaching, &list->items[i], app->application.start_ms, error));
     PYRO_TRY(pyro_artefacts_end(&attaching->reading, error));
     PYRO_TRY(pyro_task_owners_add(app, error));
@@ -377,15 +391,15 @@ static enum pyro_status read_files(struct attaching *attaching, const struct pyr
 }
 
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
-                                       const struct pyro_load_settings *settings, struct pyro_cpu_meter *meter,
-                                       struct pyro_error *error)
+                                       struct pyro_slice log, const struct pyro_load_settings *settings,
+                                       struct pyro_cpu_meter *meter, struct pyro_error *error)
 {
     struct attaching attaching = {.settings = settings, .meter = meter, .stamp = pyro_cpu_now()};
     struct pyro_value_map launches;
     enum pyro_status status = PYRO_OK;
     bool any = false;
     for (size_t i = 0; i < list->count && !any; i++)
-        any = pyro_artefact_belongs(list, &list->items[i], app->application.id);
+        any = pyro_artefact_belongs(&list->items[i], app->application.id, log);
     if (!any)
         return PYRO_OK;
     app->tracks = pyro_tracks_new(app->allocator);
@@ -397,7 +411,7 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
     if (has_text_log(list))
         status = note_launches(app, &launches, error);
     if (status == PYRO_OK)
-        status = read_files(&attaching, list, app, error);
+        status = read_files(&attaching, list, app, log, error);
     pyro_artefacts_done(&attaching.reading);
     pyro_value_map_done(&launches);
     return status;

@@ -8,10 +8,24 @@
 #include "model/app.h"
 #include "source/source.h"
 
+/* Who a file belongs to. */
+enum pyro_artefact_owner_kind {
+    PYRO_OWNER_NOBODY,
+    PYRO_OWNER_APPLICATION, /* the one whose id the file names */
+    PYRO_OWNER_LOG,         /* the one of an event log: it is the only one of the nearest folder that has any */
+    PYRO_OWNER_ANY          /* there is only one event log */
+};
+
+struct pyro_artefact_owner {
+    enum pyro_artefact_owner_kind kind;
+    struct pyro_slice name; /* the application's id, or the path of the event log; else null */
+};
+
 struct pyro_artefact_file {
     struct pyro_log_part part;
     struct pyro_artefact_source source;
     enum pyro_artefact_kind kind;
+    struct pyro_artefact_owner owner; /* known when the search has ended */
 };
 
 struct pyro_artefact_list {
@@ -61,18 +75,16 @@ enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size
                                          struct pyro_arena *arena, struct pyro_artefact_list *ret,
                                          enum pyro_artefact_place *ret_places, struct pyro_error *error);
 
-/* Whether a file belongs to the application with that id: it names the id, or it names none and there is only one
- * event log. */
-bool pyro_artefact_belongs(const struct pyro_artefact_list *list, const struct pyro_artefact_file *file,
-                           struct pyro_slice application);
+/* Whether a file belongs to the application with that id, whose event log has that path. */
+bool pyro_artefact_belongs(const struct pyro_artefact_file *file, struct pyro_slice application, struct pyro_slice log);
 
 /* Reads the files that belong to an application into app->tracks. A file that cannot be read becomes a row with its
- * problem. `settings`: resolved; what reading it takes is charged to `meter`, which may be NULL: files beyond that are
- * rows with this problem. */
+ * problem. `log`: the path of its event log. `settings`: resolved; what reading it takes is charged to `meter`, which
+ * may be NULL: files beyond that are rows with this problem. */
 struct pyro_cpu_meter;
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
-                                       const struct pyro_load_settings *settings, struct pyro_cpu_meter *meter,
-                                       struct pyro_error *error);
+                                       struct pyro_slice log, const struct pyro_load_settings *settings,
+                                       struct pyro_cpu_meter *meter, struct pyro_error *error);
 /* Reads all of them into new tracks, of whatever application they are. */
 enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum pyro_redaction redaction,
                                      const struct pyro_allocator *allocator, struct pyro_tracks **ret,

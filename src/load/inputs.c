@@ -192,7 +192,8 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
                      ? pyro_analyze(app, error)
                      : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
         if (status == PYRO_OK)
-            status = pyro_artefacts_attach(&inputs->artefacts, app, &resolved, NULL, error);
+            status =
+                pyro_artefacts_attach(&inputs->artefacts, app, inputs->list.logs[index].path, &resolved, NULL, error);
     } else if (inputs->list.logs[index].remote &&
                pyro_error_is_usable(error)) { /* the temporary file's name says nothing */
         error->path[0] = '\0';

@@ -92,6 +92,34 @@ def test_runs_get_their_own_files(binary: str, tmp_path: Path) -> None:
     assert found == {one["application"]["id"]: one for one in expected["reports"]}
 
 
+PAUSE = "[0.5s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.345ms\n"
+
+
+def add_near(folder: Path) -> None:
+    """A file that names no application, in a folder of the run's folder."""
+    (folder / "near").mkdir()
+    (folder / "near" / "pauses.txt").write_text(PAUSE, "ascii")
+
+
+def folders_of(one: Any, root: Path) -> List[str]:
+    """Of the files of a report; also says that the file without an application is one of them."""
+    paths = [Path(file["path"]) for file in one["profiling"]["artefacts"]]
+    assert [path.name for path in paths].count("pauses.txt") == 1
+    return sorted({path.relative_to(root).parts[0] for path in paths})
+
+
+def test_files_without_an_id_belong_to_the_log_of_their_folder(binary: str, tmp_path: Path) -> None:
+    names = ("parallel", "serial")
+    for name in names:
+        shutil.copytree(GC / name, tmp_path / name)
+        add_near(tmp_path / name)
+    run = conftest.run_command(
+        [binary, "diagnose", *(str(tmp_path / name) for name in names), "--format", "json", "--config", "none"]
+    )
+    assert run.exit == 0, run.explain()
+    assert [folders_of(one, tmp_path) for one in json.loads(run.out)["reports"]] == [[name] for name in names]
+
+
 def test_reports_follow_their_files(tmp_path: Path) -> None:
     folder, waiting = tmp_path / "run", tmp_path / "waiting"
     shutil.copytree(GC / "serial", folder)
