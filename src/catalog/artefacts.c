@@ -427,6 +427,13 @@ bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, 
     return seen && seen->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(seen->stamp, *stamp));
 }
 
+bool pyro_catalog_artefacts_is_other(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
+                                     struct pyro_file_stamp stamp)
+{
+    const struct seen_file *seen = find_seen(artefacts, path);
+    return seen && seen->place == PYRO_PLACE_OTHER && pyro_file_stamp_eq(seen->stamp, stamp);
+}
+
 static const struct sent_archive *archive_of(const struct pyro_catalog_artefacts *artefacts,
                                              const struct pyro_catalog_log *log)
 {

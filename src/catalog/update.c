@@ -117,6 +117,13 @@ static bool unchanged(void *context, const char *path, const struct stat *status
     return !file->alone || keep(state, file->log);
 }
 
+static bool no_event_log(void *context, const char *path, const struct stat *status)
+{
+    struct state *state = context;
+    return pyro_catalog_artefacts_is_other(*state->update->artefacts, pyro_slice_from(path),
+                                           pyro_file_stamp_of(status));
+}
+
 /* ---- Discovering ---- */
 
 static enum pyro_status no_memory(struct pyro_error *error)
@@ -499,7 +506,9 @@ static void state_done(struct state *state)
 static enum pyro_status run_update(struct state *state, struct pyro_catalog_list **ret, struct pyro_error *error)
 {
     const struct pyro_catalog_update *update = state->update;
-    const struct pyro_known known = {.unchanged = unchanged,
+    const struct pyro_known known = {.deep = true,
+                                     .no_event_log = no_event_log,
+                                     .unchanged = unchanged,
                                      .context = state,
                                      .inside = !update->follow_links,
                                      .unlimited = update->unlimited,

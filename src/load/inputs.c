@@ -41,7 +41,7 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     if (!inputs)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *inputs = (struct pyro_inputs){.allocator = resolved.allocator, .redaction = resolved.redaction};
-    const struct pyro_known known = {.unlimited = resolved.unlimited != 0};
+    const struct pyro_known known = {.unlimited = resolved.unlimited != 0, .deep = resolved.artefacts == 1};
     enum pyro_status status =
         pyro_source_discover_again(paths, path_count, &known, resolved.allocator, &inputs->list, error);
     if (status == PYRO_OK && resolved.artefacts)

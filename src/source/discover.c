@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "source/codec.h"
 #include "source/discovery.h"
 #include "source/http.h"
@@ -92,8 +93,8 @@ static enum content look_inside(const char *path)
     return CONTENT_LOG;
 }
 
-static enum pyro_status add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
-                                  uint64_t stored_bytes)
+enum pyro_status pyro_add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
+                                uint64_t stored_bytes)
 {
     struct pyro_found *file = pyro_vec_push(found, discovery->allocator);
     if (!file)
@@ -158,10 +159,10 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
     if (link && leads_out(discovery, path))
         return pyro_add_unreadable(discovery, path, PYRO_SLICE_LITERAL(PYRO_LEADS_OUT));
     if (kind == PYRO_NAME_STATUS) /* empty by intent */
-        return add_found(discovery, &scan->found, path, 0);
+        return pyro_add_found(discovery, &scan->found, path, 0);
     if (known && known->unchanged && known->unchanged(known->context, path.ptr, status)) {
         scan->kept++;
-        return kind == PYRO_NAME_SINGLE ? PYRO_OK : add_found(discovery, &scan->found, path, stored);
+        return kind == PYRO_NAME_SINGLE ? PYRO_OK : pyro_add_found(discovery, &scan->found, path, stored);
     }
     switch (look_inside(path.ptr)) {
     case CONTENT_UNREADABLE:
@@ -173,11 +174,11 @@ static enum pyro_status scan_file(struct pyro_discovery *discovery, struct folde
             discovery, path,
             PYRO_SLICE_LITERAL("is not an event log: neither text nor compressed with zstd, lz4, snappy, lzf or gzip"));
     case CONTENT_EMPTY:
-        return add_found(discovery, &scan->found, path, 0);
+        return pyro_add_found(discovery, &scan->found, path, 0);
     case CONTENT_LOG:
         break;
     }
-    return add_found(discovery, &scan->found, path, stored ? stored : 1); /* written to since */
+    return pyro_add_found(discovery, &scan->found, path, stored ? stored : 1); /* written to since */
 }
 
 static enum pyro_status scan_subfolder(struct pyro_discovery *discovery, struct folder_scan *scan,
@@ -267,6 +268,10 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
     if (status == PYRO_OK)
         status = scan_names(discovery, &scan, path, stream, false);
     closedir(stream);
+    size_t kept = 0;
+    if (status == PYRO_OK)
+        status = pyro_discover_deep(discovery, path, &scan.found, &kept);
+    scan.kept += kept;
     if (status == PYRO_OK)
         status = pyro_group_found(discovery, scan.found.items, scan.found.count);
     discovery->inside = PYRO_SLICE_NULL;
@@ -275,8 +280,9 @@ static enum pyro_status discover_folder(struct pyro_discovery *discovery, struct
         return status;
     return pyro_add_unreadable(
         discovery, path,
-        scan.subfolders ? PYRO_SLICE_LITERAL("has no event log; subfolders are not searched: name one of them")
-                        : PYRO_SLICE_LITERAL("has no event log"));
+        scan.subfolders && !(discovery->known && discovery->known->deep)
+            ? PYRO_SLICE_LITERAL("has no event log; subfolders are not searched: name one of them")
+            : PYRO_SLICE_LITERAL("has no event log"));
 }
 
 /* ---- Paths ------------------------------------------------------------------------------------------------------- */
@@ -341,6 +347,14 @@ static enum pyro_status discover_sorted(struct pyro_discovery *discovery, const 
     return PYRO_OK;
 }
 
+static enum pyro_status note_named(struct pyro_discovery *discovery, const char *text)
+{
+    struct pyro_slice path = pyro_slice_from(text);
+    while (path.len > 1 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    return pyro_map_put(&discovery->named, pyro_hash_slice(path), NULL) ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
 /* Copies `count` items of `size` bytes to the arena; NULL also for none. */
 static void *settle(struct pyro_arena *arena, const void *items, size_t count, size_t size)
 {
@@ -375,12 +389,16 @@ enum pyro_status pyro_source_discover_again(const char *const *paths, size_t pat
     pyro_arena_init(&ret->arena, allocator);
     struct pyro_discovery discovery = {.allocator = allocator, .arena = &ret->arena, .known = known};
     enum pyro_status status = PYRO_OK;
+    pyro_map_init(&discovery.named, allocator);
+    for (size_t i = 0; i < path_count && status == PYRO_OK && known && known->deep; i++)
+        status = note_named(&discovery, paths[i]);
     for (size_t i = 0; i < path_count && status == PYRO_OK; i++)
         status = discover_sorted(&discovery, paths[i]);
     if (status == PYRO_OK)
         status = settle_list(&discovery, ret);
     pyro_vec_done(&discovery.logs, allocator);
     pyro_vec_done(&discovery.unreadable, allocator);
+    pyro_map_done(&discovery.named);
     if (status != PYRO_OK)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "out of memory for the list of logs");
     return PYRO_OK;

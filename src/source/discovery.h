@@ -2,6 +2,7 @@
 #ifndef PYRO_SOURCE_DISCOVERY_H
 #define PYRO_SOURCE_DISCOVERY_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "source/names.h"
 #include "source/source.h"
@@ -28,6 +29,7 @@ struct pyro_discovery {
     PYRO_VEC(struct pyro_unreadable) unreadable;
     bool stdin_taken;               /* it can be read only once */
     const struct pyro_known *known; /* NULL: nothing is */
+    struct pyro_map named;          /* hashes of the paths that were named; empty unless known->deep */
     struct pyro_slice inside;       /* pyro_log_part, of the folder that is being listed */
 };
 
@@ -43,6 +45,12 @@ enum pyro_status pyro_add_unreadable(struct pyro_discovery *discovery, struct py
 /* The same for what a system call refused, by its errno. */
 enum pyro_status pyro_add_failure(struct pyro_discovery *discovery, struct pyro_slice path, const char *what,
                                   int number);
+/* Adds a file to those that may be logs. `path`: in the arena. */
+enum pyro_status pyro_add_found(struct pyro_discovery *discovery, pyro_found_vec *found, struct pyro_slice path,
+                                uint64_t stored_bytes);
+/* deep.c: adds the files of logs in the folders of a folder, as known->deep says. *ret_kept: unchanged files. */
+enum pyro_status pyro_discover_deep(struct pyro_discovery *discovery, struct pyro_slice path, pyro_found_vec *found,
+                                    size_t *ret_kept);
 /* grouping.c: joins the files of one folder (with its subfolders) or of one archive into logs; reorders `found`. */
 enum pyro_status pyro_group_found(struct pyro_discovery *discovery, struct pyro_found *found, size_t count);
 /* archive.c: adds the logs inside a zip archive. */

@@ -98,7 +98,13 @@ struct stat;
 struct pyro_known {
     bool (*unchanged)(void *context, const char *path,
                       const struct stat *status); /* asked once for each file, or NULL */
+    /* Asked about a file in a folder of a folder that is not `unchanged`: it was looked into, and is no event log.
+     * NULL: nothing is known. */
+    bool (*no_event_log)(void *context, const char *path, const struct stat *status);
     void *context;
+    /* Also event logs in the folders of folders, to PYRO_WALK_LEVELS (source/walk.h), without links. A file that is a
+     * log by itself is found there only by how it begins, and archives are not looked into. */
+    bool deep;
     /* Parts of logs get `most_bytes`, those of one archive together what pyro_most_decompressed() allows its file. */
     bool inside;              /* links in folders may not lead out of them, nor may they when logs are opened */
     bool unlimited;           /* no such limit, and archives of any number of members */

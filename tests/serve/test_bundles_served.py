@@ -120,6 +120,37 @@ def test_files_without_an_id_belong_to_the_log_of_their_folder(binary: str, tmp_
     assert [folders_of(one, tmp_path) for one in json.loads(run.out)["reports"]] == [[name] for name in names]
 
 
+def roll(folder: Path, app: str) -> None:
+    """Makes the event log in a folder the only part of a rolling one."""
+    (log,) = folder.glob("*.zst")
+    rolling = folder / f"eventlog_v2_{app}"
+    rolling.mkdir()
+    log.rename(rolling / f"events_1_{app}.zstd")
+    (rolling / f"appstatus_{app}").touch()
+
+
+def test_event_logs_in_folders_of_folders(binary: str, tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    shutil.copytree(GC / "serial", root / "a" / "b" / "c")
+    shutil.copytree(GC / "g1", root / "linked-from")
+    shutil.copytree(GC / "parallel", root / "d" / "e")
+    (root / "linked-from").rename(outside)
+    (root / "link").symlink_to(outside)
+    (root / "d" / "notes.txt").write_text('{"Event": "none"}\n', "ascii")
+    add_near(root / "a")
+    add_near(root / "d")
+    roll(root / "d" / "e", "app-1")
+    expected = {one["application"]["id"]: one for one in json.loads(diagnose(binary, root))["reports"]}
+    assert sorted(folders_of(one, root) for one in expected.values()) == [["a"], ["d"]]
+    with Server(root, *SOON) as server:
+        assert {app: report(server, app) for app in apps(server)} == expected
+        assert unreadable(server) == {}
+        outside.rename(root / "later")
+        wait_until(lambda: len(apps(server)) == 3, "the folder that came is read")
+        shutil.rmtree(root / "a")
+        wait_until(lambda: len(apps(server)) == 2, "the folder that went is forgotten")
+
+
 def test_reports_follow_their_files(tmp_path: Path) -> None:
     folder, waiting = tmp_path / "run", tmp_path / "waiting"
     shutil.copytree(GC / "serial", folder)
