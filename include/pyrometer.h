@@ -868,7 +868,8 @@ struct pyro_flame_options {
     enum pyro_flame_event event;
     unsigned filters;       /* which of the next three count */
     int64_t task;           /* Spark's task id; only samples that name their task for certain */
-    int64_t stage;          /* only samples of threads that worked for this stage */
+    int64_t stage;          /* only samples of threads that worked for this stage: also those of executors that ran
+                             * no other one at the time, if `applications` has the event log */
     int64_t process;        /* process id */
     int64_t from_ms, to_ms; /* since 1970: samples from the first up to before the second; 0: any time */
     int merge_lines;        /* 1: lines of one function are one call */
@@ -878,6 +879,10 @@ struct pyro_flame_options {
      * needs them. Both texts last until it returns. NULL: no call. */
     void (*problem)(void *context, const char *path, const char *reason);
     void *problem_context;
+    /* NULL, or one for each path (NULL for those without): the application whose event log lies with these profiles,
+     * loaded with pyro_load_options.artefacts. Of a task or stage, the samples of its files count instead of what is
+     * at the path: the event log says who owns threads whose records do not. An application counts once. */
+    const pyro_app *const *applications;
 };
 
 struct pyro_flame_counts {

@@ -121,3 +121,42 @@ void cli_complain_unreadable(const char *path, const char *reason)
     else
         cli_complain("cannot read %s: %s", strcmp(path, "-") == 0 ? "standard input" : path, reason);
 }
+
+/* ---- The files of a run ------------------------------------------------------------------------------------------ */
+
+static int load_only(const struct cli_call *call, pyro_inputs *inputs, const struct cli_loading *options,
+                     struct cli_progress *progress, pyro_app **ret)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    const char *path = "";
+    for (size_t i = 0; i < pyro_inputs_count(inputs); i++) {
+        pyro_app *app = NULL;
+        enum pyro_status status = pyro_app_load(inputs, i, &options->load, &options->work, &app, &error);
+        cli_progress_erase(progress);
+        if (status == PYRO_ERROR_INPUT)
+            cli_complain_unreadable(pyro_inputs_path(inputs, i), error.message);
+        else if (status != PYRO_OK)
+            return cli_failure(&error);
+        if (*ret != NULL && app != NULL) {
+            pyro_app_release(app);
+            return cli_usage_error(call->verb,
+                                   "there are several event logs, such as %s and %s; name the folder of one run", path,
+                                   pyro_inputs_path(inputs, i));
+        }
+        if (app != NULL) {
+            *ret = app;
+            path = pyro_inputs_path(inputs, i);
+        }
+    }
+    return CLI_EXIT_OK;
+}
+
+int cli_load_run(const struct cli_call *call, const char *const *paths, size_t count, const struct cli_loading *options,
+                 struct cli_progress *progress, pyro_inputs **ret_inputs, pyro_app **ret_app)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    cli_progress_start(progress, 0, 1);
+    enum pyro_status status = pyro_inputs_open(paths, count, &options->load, &options->work, ret_inputs, &error);
+    cli_progress_erase(progress);
+    return status == PYRO_OK ? load_only(call, *ret_inputs, options, progress, ret_app) : cli_failure(&error);
+}

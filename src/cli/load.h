@@ -23,6 +23,11 @@ int cli_open_one(const struct cli_call *call, const char *path, const struct cli
 int cli_load_one(const struct cli_call *call, const char *path, const struct cli_loading *options,
                  struct cli_progress *progress, pyro_app **ret);
 
+/* Opens the files of one run and loads the event log among them, if there is one; else *ret_app is NULL. Logs that
+ * cannot be read are only mentioned. The caller releases what it gets in any case. */
+int cli_load_run(const struct cli_call *call, const char *const *paths, size_t count, const struct cli_loading *options,
+                 struct cli_progress *progress, pyro_inputs **ret_inputs, pyro_app **ret_app);
+
 /* Exit status for a failure that is not of one input: no memory, an internal error, Ctrl-C. Reports it. */
 int cli_failure(const struct pyro_error *error);
 

@@ -125,6 +125,56 @@ static void report_share(const struct cli_call *call, const struct pyro_flame_co
                      cli_value(call, "task") != NULL ? "task" : "stage");
 }
 
+/* ---- The event log ----------------------------------------------------------------------------------------------- */
+
+/* Of one run, or of the two that are compared. */
+struct runs {
+    const pyro_app **applications; /* by path */
+    pyro_inputs *inputs[2];
+    pyro_app *apps[2];
+};
+
+static void release_runs(struct runs *runs)
+{
+    for (size_t i = 0; i < 2; i++) {
+        pyro_app_release(runs->apps[i]);
+        pyro_inputs_close(runs->inputs[i]);
+    }
+    free(runs->applications);
+}
+
+/* What the event log says of the owners of samples, where a task or stage is asked for. */
+static int load_runs(const struct cli_call *call, const struct pyro_flame_options *wanted, struct runs *runs)
+{
+    struct cli_progress progress = {0};
+    struct cli_loading loading = {
+        .load = {.size = sizeof(loading.load), .artefacts = 2},
+        .work = {.size = sizeof(loading.work), .progress = cli_progress_callback, .progress_context = &progress}};
+    size_t count = wanted->differs ? 1 : call->argument_count;
+    if ((wanted->filters & (PYRO_FLAME_BY_TASK | PYRO_FLAME_BY_STAGE)) == 0)
+        return CLI_EXIT_OK;
+    runs->applications = calloc(call->argument_count, sizeof(*runs->applications));
+    if (runs->applications == NULL) {
+        const struct pyro_error error = {
+            .size = sizeof(error), .code = PYRO_ERROR_MEMORY, .message = "not enough memory"};
+        return cli_failure(&error);
+    }
+    for (size_t i = 0; i * count < call->argument_count; i++) {
+        int status = cli_load_run(call, call->arguments + i * count, count, &loading, &progress, &runs->inputs[i],
+                                  &runs->apps[i]);
+        if (status != CLI_EXIT_OK)
+            return status;
+        for (size_t k = 0; k < count; k++)
+            runs->applications[i * count + k] = runs->apps[i];
+        for (size_t k = 0; runs->apps[i] != NULL && k < pyro_inputs_unreadable_count(runs->inputs[i]); k++)
+            cli_complain_unreadable(pyro_inputs_unreadable_path(runs->inputs[i], k),
+                                    pyro_inputs_unreadable_reason(runs->inputs[i], k));
+    }
+    return CLI_EXIT_OK;
+}
+
+/* ---- The graph --------------------------------------------------------------------------------------------------- */
+
 static int draw(const struct cli_call *call, struct pyro_flame_options *wanted, enum pyro_flame_format format,
                 struct cli_output *output)
 {
@@ -156,6 +206,7 @@ static int run(const struct cli_call *call)
 {
     struct pyro_flame_options wanted = {.size = sizeof(wanted)};
     struct cli_output output;
+    struct runs runs = {0};
     enum pyro_flame_format format;
     const char *path = cli_value(call, "output");
     if (path == NULL)
@@ -168,7 +219,11 @@ static int run(const struct cli_call *call)
     if (status != CLI_EXIT_OK)
         return status;
     cli_catch_signals();
-    status = draw(call, &wanted, format, &output);
+    status = load_runs(call, &wanted, &runs);
+    wanted.applications = runs.applications;
+    if (status == CLI_EXIT_OK)
+        status = draw(call, &wanted, format, &output);
+    release_runs(&runs);
     int closed = cli_output_close(&output, status == CLI_EXIT_OK);
     return status == CLI_EXIT_OK ? closed : status;
 }
@@ -183,7 +238,9 @@ static const struct cli_option options[] = {
      "bytes. lock: nanoseconds of waiting for locks. wait: nanoseconds of other waiting."},
     {"task", 0, "TID", NULL, NULL,
      "Take samples of this task only (Spark's task id), of records that name their task. Says how many that are."},
-    {"stage", 0, "ID", NULL, NULL, "Take samples of threads that worked for this stage only."},
+    {"stage", 0, "ID", NULL, NULL,
+     "Take samples of threads that worked for this stage only. With an event log among the paths, also those of "
+     "threads that ran tasks of it by what the event log says."},
     {"process", 0, "PID", NULL, NULL, "Take samples of this process only."},
     {"from", 0, "TIME", NULL, NULL,
      "Take samples at or after TIME only: 2024-03-01T10:15:02Z, the same with an offset such as +01:00, or "

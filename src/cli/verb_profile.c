@@ -77,45 +77,12 @@ static bool take_options(struct profiling *profiling)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* Loads the event log, if there is one. Files that are neither are only mentioned. */
-static int load_log(struct profiling *profiling)
-{
-    struct pyro_error error = {.size = sizeof(error)};
-    const char *path = "";
-    for (size_t i = 0; i < pyro_inputs_count(profiling->inputs); i++) {
-        pyro_app *app = NULL;
-        enum pyro_status status =
-            pyro_app_load(profiling->inputs, i, &profiling->loading.load, &profiling->loading.work, &app, &error);
-        cli_progress_erase(&profiling->progress);
-        if (status == PYRO_ERROR_INPUT)
-            cli_complain_unreadable(pyro_inputs_path(profiling->inputs, i), error.message);
-        else if (status != PYRO_OK)
-            return cli_failure(&error);
-        if (profiling->app != NULL && app != NULL) {
-            pyro_app_release(app);
-            return cli_usage_error(profiling->call->verb,
-                                   "there are several event logs, such as %s and %s; name the folder of one run", path,
-                                   pyro_inputs_path(profiling->inputs, i));
-        }
-        if (app != NULL) {
-            profiling->app = app;
-            path = pyro_inputs_path(profiling->inputs, i);
-        }
-    }
-    return CLI_EXIT_OK;
-}
-
 static int read_paths(struct profiling *profiling)
 {
     struct pyro_error error = {.size = sizeof(error)};
     const struct cli_call *call = profiling->call;
-    cli_progress_start(&profiling->progress, 0, 1);
-    enum pyro_status status = pyro_inputs_open(call->arguments, call->argument_count, &profiling->loading.load,
-                                               &profiling->loading.work, &profiling->inputs, &error);
-    cli_progress_erase(&profiling->progress);
-    if (status != PYRO_OK)
-        return cli_failure(&error);
-    int loaded = load_log(profiling);
+    int loaded = cli_load_run(call, call->arguments, call->argument_count, &profiling->loading, &profiling->progress,
+                              &profiling->inputs, &profiling->app);
     if (loaded != CLI_EXIT_OK)
         return loaded;
     bool alone = profiling->app == NULL; /* then the missing event log is no reason to leave a file out */

@@ -27,7 +27,7 @@ static void draw(const struct pyro_tracks *tracks, const struct pyro_profile_ord
         size_t bytes = 0;
         const struct pyro_writer writer = {sizeof(writer), count_bytes, &bytes};
         FUZZ_CHECK(pyro_flame_init(&flame, NULL));
-        FUZZ_CHECK(pyro_flame_gather(&flame, tracks, order, &filter, i > 0, PYRO_FLAME_AFTER, &count));
+        FUZZ_CHECK(pyro_flame_gather(&flame, tracks, order, &filter, PYRO_FLAME_AFTER, &count));
         pyro_flame_finish(&flame);
         FUZZ_CHECK(flame.nodes.items[0].total[PYRO_FLAME_AFTER] == count.taken);
         pyro_output_init(&output, &writer, NULL);

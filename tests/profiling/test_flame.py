@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 import pytest
 
-from profile_kit import flame, folded
+from profile_kit import ROOT, binary_path, flame, folded, run_command
 from test_records import START, TASK_FRAMES, stack, write
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -280,3 +280,37 @@ def test_records_that_say_too_little(tmp_path: Path, records: Path) -> None:
     assert run.exit == 3 and b"do not say of which event" in run.err
     run = flame(records, "-o", tmp_path / "o.svg", "--event", "alloc")
     assert run.exit == 3 and b"events of the samples that were read: cpu, wall" in run.err
+
+
+RIDDLE = ROOT / "corpus" / "riddles" / "logs" / "slacker_jvm" / "faulty"
+
+
+def test_owners_of_the_event_log(tmp_path: Path) -> None:
+    """Recordings name no task. With the event log, a stage has the samples that SQL gives to it."""
+    recordings = sorted(RIDDLE.glob("profile-exec-*.jfr.zst"))
+    alone = flame(*recordings, "--event", "wait", "--stage", 0, "-o", tmp_path / "o.folded")
+    assert alone.exit == 3 and b"none of its records names a stage" in alone.err
+    question = "SELECT stage, sum(weight) AS weight FROM samples WHERE event = 'wait' GROUP BY stage ORDER BY stage"
+    answer = run_command([str(binary_path()), "sql", str(RIDDLE), question, "-f", "json"]).json
+    weights = {row["stage"]: row["weight"] for row in answer}
+    stages = [stage for stage in weights if stage is not None]
+    assert stages
+    for stage in stages:
+        run = flame(RIDDLE, "--event", "wait", "--stage", stage, "-o", tmp_path / "o.folded")
+        assert run.exit == 0, run.explain()
+        graph = (tmp_path / "o.folded").read_text().splitlines()
+        assert sum(int(line.rpartition(" ")[2]) for line in graph) == weights[stage]
+        share = 100 * weights[None] / sum(weights.values())
+        assert f"{share:.1f} % of the samples name no stage for certain".encode() in run.err
+    (log,) = RIDDLE.glob("app-*")
+    assert folded(tmp_path / "p.folded", log, *recordings, "--event", "wait", "--stage", stages[-1]) == folded(
+        tmp_path / "q.folded", RIDDLE, "--event", "wait", "--stage", stages[-1])
+    run = flame(RIDDLE, "--event", "wait", "--task", 3, "-o", tmp_path / "o.folded")
+    assert run.exit == 3 and b"no sample is left" in run.err  # what follows from stacks is not certain enough
+    run = flame("--diff", RIDDLE, RIDDLE, "--event", "wait", "--stage", stages[-1], "-o", tmp_path / "o.folded")
+    assert run.exit == 0, run.explain()
+    for line in (tmp_path / "o.folded").read_text().splitlines():
+        before, after = line.split(" ")[-2:]
+        assert before == after
+    twice = flame(RIDDLE, RIDDLE.parent / "repaired", "--stage", 0, "-o", tmp_path / "o.folded")
+    assert twice.exit == 2 and b"several event logs" in twice.err

@@ -96,6 +96,17 @@ def test_flame_graphs_are_those_of_the_command(binary: str, run: Run, tmp_path: 
         assert status == 200 and body == (tmp_path / name).read_bytes()
 
 
+def test_flame_graphs_of_a_stage_use_the_event_log(binary: str, tmp_path: Path) -> None:
+    riddle = conftest.ROOT / "corpus" / "riddles" / "logs" / "slacker_jvm" / "faulty"
+    command(binary, "flame", "--stage", "0", "--event", "wait", str(riddle), "-o", str(tmp_path / "x.folded"))
+    with Server(riddle) as server:
+        served = Run(riddle, server)
+        status, _, body = served.get("flame?format=folded&stage=0&event=wait")
+        assert status == 200 and body == (tmp_path / "x.folded").read_bytes()
+        status, _, body = served.get("flame?format=folded&task=3&event=wait")
+        assert status == 422 and "no sample" in json.loads(body)["error"]["message"]
+
+
 @pytest.mark.parametrize("query, options", [("", ()), ("?metric=heap", ("--metric", "heap")), ("?process=1", ("--process", "1"))])
 def test_profiles_are_those_of_the_command(binary: str, run: Run, query: str, options: Tuple[str, ...]) -> None:
     served = run.document(f"profile{query}")

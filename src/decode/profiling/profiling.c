@@ -103,6 +103,14 @@ enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole
     return kind == PYRO_PROFILE_KINDS && is_folded(head, whole) ? PYRO_PROFILE_FOLDED : kind;
 }
 
+bool pyro_profile_is_kind(struct pyro_slice name)
+{
+    for (size_t i = 0; i < PYRO_PROFILE_KINDS; i++)
+        if (pyro_slice_is(name, kinds[i].name))
+            return true;
+    return false;
+}
+
 /* ---- Order of stacks --------------------------------------------------------------------------------------------- */
 
 void pyro_profile_order_init(struct pyro_profile_order *order, const struct pyro_allocator *allocator)

@@ -21,6 +21,9 @@ enum pyro_profile_kind {
  * what no profiler wrote. `whole`: there are no more. */
 enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole);
 
+/* Whether artefacts of this name are of one of the kinds: "jfr". */
+bool pyro_profile_is_kind(struct pyro_slice name);
+
 /* Stacks of the samples, each once, in the order of their first samples in the files. */
 struct pyro_profile_order {
     PYRO_VEC(int32_t) stacks;

@@ -1,8 +1,9 @@
-/* pyro_flame_write(): profiles at paths, decoded one after the other, as one flame graph. */
+/* pyro_flame_write(): profiles at paths, decoded one after the other, or those of applications, as one flame graph. */
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "model/app.h"
 #include "model/column.h"
 #include "report/flame/flame.h"
 #include "source/walk.h"
@@ -40,7 +41,8 @@ struct writing {
     uint64_t files;
     unsigned events; /* bits of enum pyro_sample_event that were there */
     unsigned side;
-    char *head; /* PYRO_ARTEFACT_HEAD bytes */
+    char *head;             /* PYRO_ARTEFACT_HEAD bytes */
+    const pyro_app *latest; /* application that was added */
 };
 
 /* ---- One file ---------------------------------------------------------------------------------------------------- */
@@ -59,17 +61,20 @@ static bool note_events(struct writing *writing, const struct pyro_tracks *track
     return true;
 }
 
-/* What of the file is not in the picture, and why. */
-static void report_left_out(const struct writing *writing, struct pyro_slice path, const struct pyro_tracks *tracks,
-                            const struct pyro_profile_facts *facts, const struct pyro_flame_count *count)
+static void report_damage(const struct writing *writing, struct pyro_slice path, struct pyro_slice problems)
 {
-    const struct pyro_slice problems = pyro_tracks_artefact(tracks, (size_t)facts->artefact)->problems;
     char text[512];
-    if (problems.len > 0) {
-        snprintf(text, sizeof(text), "%.*s; the rest was read", (int)(problems.len < 400 ? problems.len : 400),
-                 problems.ptr);
-        report_problem(writing, path, text);
-    }
+    if (problems.len == 0)
+        return;
+    snprintf(text, sizeof(text), "%.*s; the rest was read", (int)(problems.len < 400 ? problems.len : 400),
+             problems.ptr);
+    report_problem(writing, path, text);
+}
+
+/* What of the samples is not in the picture, and why. */
+static void report_left_out(const struct writing *writing, struct pyro_slice path, const struct pyro_tracks *tracks,
+                            const struct pyro_flame_count *count)
+{
     if (count->untimed > 0)
         report_problem(writing, path, "its records have no times, which --from and --to need: they are left out");
     if ((writing->filter.by_task || writing->filter.by_stage) && count->unowned > 0 &&
@@ -86,27 +91,49 @@ static bool lacks_event(const struct writing *writing, enum pyro_profile_kind ki
     return kind == PYRO_PROFILE_FOLDED && writing->filter.event != PYRO_FLAME_ANY;
 }
 
-static enum pyro_status add_tracks(struct writing *writing, struct pyro_slice path, enum pyro_profile_kind kind,
-                                   const struct pyro_tracks *tracks, const struct pyro_profile_order *order,
-                                   const struct pyro_profile_facts *facts, struct pyro_error *error)
+static enum pyro_status gather(struct writing *writing, struct pyro_slice path, const struct pyro_tracks *tracks,
+                               const struct pyro_profile_order *order, struct pyro_error *error)
 {
     struct pyro_flame_count count = {0};
-    bool all_threads = kind != PYRO_PROFILE_JFR;
-    writing->files++;
-    if (lacks_event(writing, kind)) {
-        report_problem(writing, path, "its stacks do not say of which event they are: leave out --event to read them");
-        return PYRO_OK;
-    }
-    note_events(writing, tracks);
-    if (!pyro_flame_gather(&writing->flame, tracks, order, &writing->filter, all_threads, writing->side, &count))
+    if (!pyro_flame_gather(&writing->flame, tracks, order, &writing->filter, writing->side, &count))
         return pyro_no_memory(error);
-    report_left_out(writing, path, tracks, facts, &count);
+    report_left_out(writing, path, tracks, &count);
     writing->count.samples += count.samples;
     writing->count.taken += count.taken;
     writing->count.untimed += count.untimed;
     writing->count.asked += count.asked;
     writing->count.unowned += count.unowned;
     return PYRO_OK;
+}
+
+static enum pyro_status add_tracks(struct writing *writing, struct pyro_slice path, enum pyro_profile_kind kind,
+                                   const struct pyro_tracks *tracks, const struct pyro_profile_order *order,
+                                   const struct pyro_profile_facts *facts, struct pyro_error *error)
+{
+    writing->files++;
+    if (lacks_event(writing, kind)) {
+        report_problem(writing, path, "its stacks do not say of which event they are: leave out --event to read them");
+        return PYRO_OK;
+    }
+    note_events(writing, tracks);
+    report_damage(writing, path, pyro_tracks_artefact(tracks, (size_t)facts->artefact)->problems);
+    return gather(writing, path, tracks, order, error);
+}
+
+/* The files of an application, which were read with its event log. */
+static enum pyro_status add_application(struct writing *writing, const char *path, const struct pyro_tracks *tracks,
+                                        struct pyro_error *error)
+{
+    const struct pyro_artefact_row *row;
+    for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
+        row = pyro_tracks_artefact(tracks, i);
+        if (!pyro_profile_is_kind(row->kind))
+            continue;
+        writing->files++;
+        report_damage(writing, row->path, row->problems);
+    }
+    note_events(writing, tracks);
+    return gather(writing, pyro_slice_from(path), tracks, NULL, error);
 }
 
 static enum pyro_status decode(struct writing *writing, const struct pyro_log_part *part, enum pyro_profile_kind kind,
@@ -198,16 +225,35 @@ static enum pyro_status check_taken(const struct writing *writing, struct pyro_e
                           wanted[0] ? " for the event " : " for this choice", wanted, events);
 }
 
+/* The application with the owners of what is at the path; NULL: nobody asks for them, or there is none. */
+static const pyro_app *application_of(const struct writing *writing, size_t number)
+{
+    const pyro_app *const *all = writing->options->applications;
+    const pyro_app *app = all && (writing->filter.by_task || writing->filter.by_stage) ? all[number] : NULL;
+    return app && app->tracks && pyro_tracks_count(app->tracks, PYRO_TRACK_SAMPLES) > 0 ? app : NULL;
+}
+
+static enum pyro_status read_path(struct writing *writing, const char *const *paths, size_t number,
+                                  struct pyro_error *error)
+{
+    struct pyro_walk_result result = {0};
+    const pyro_app *app = application_of(writing, number);
+    if (app) /* once, however many of its paths there are */
+        return app == writing->latest ? PYRO_OK
+                                      : add_application(writing, paths[number], (writing->latest = app)->tracks, error);
+    enum pyro_status status = pyro_walk(paths[number], writing->flame.allocator, visit, writing, &result, error);
+    return status == PYRO_OK ? status : leave_out(writing, pyro_slice_from(paths[number]), status, error);
+}
+
 static enum pyro_status read_paths(struct writing *writing, const char *const *paths, size_t count,
                                    struct pyro_error *error)
 {
-    struct pyro_walk_result result = {0};
     bool differs = writing->options->differs != 0;
     for (size_t i = 0; i < count; i++) {
         writing->side = differs && i == 0 ? PYRO_FLAME_BEFORE : PYRO_FLAME_AFTER;
-        enum pyro_status status = pyro_walk(paths[i], writing->flame.allocator, visit, writing, &result, error);
-        if (status != PYRO_OK)
-            PYRO_TRY(leave_out(writing, pyro_slice_from(paths[i]), status, error));
+        if (differs)
+            writing->latest = NULL;
+        PYRO_TRY(read_path(writing, paths, i, error));
     }
     if (writing->flame.full)
         report_problem(writing, pyro_slice_from(paths[0]), "more than 8,388,608 different calls: the rest is left out");

@@ -80,11 +80,10 @@ struct pyro_flame_count {
 bool pyro_flame_is_owned(const struct pyro_tracks *tracks, const struct pyro_flame_filter *filter,
                          const struct pyro_sample_row *row, struct pyro_flame_count *count);
 
-/* Adds the samples of sealed tracks. `order`: of their stacks, NULL: by time. `all_threads`: the profiler recorded
- * every thread, so that all of its samples belong together. False: no memory. */
+/* Adds the samples of sealed tracks. `order`: of their stacks, NULL: by number. False: no memory. */
 bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *tracks,
-                       const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, bool all_threads,
-                       unsigned side, struct pyro_flame_count *count);
+                       const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, unsigned side,
+                       struct pyro_flame_count *count);
 
 /* One file each. */
 void pyro_flame_write_folded(const struct pyro_flame *flame, struct pyro_output *output);

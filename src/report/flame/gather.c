@@ -12,11 +12,17 @@ struct base {
     int64_t *weights; /* by stack + 1 */
 };
 
+/* What the samples of one file are, which has a clock of its own. */
+struct file {
+    bool all_threads; /* its profiler recorded every thread, so that all of its samples belong together */
+    bool has_cpu, has_running;
+};
+
 struct gathering {
     struct pyro_flame *flame;
     const struct pyro_tracks *tracks;
     const struct pyro_flame_filter *filter;
-    bool all_threads, has_cpu, has_running;
+    struct file *files; /* by clock + 1 */
     unsigned side;
     PYRO_VEC(struct base) bases;
     struct pyro_map base_of; /* node -> base + 1 */
@@ -31,26 +37,32 @@ static bool is_waiting(enum pyro_thread_state state)
     return state == PYRO_STATE_WAITING || state == PYRO_STATE_BLOCKED;
 }
 
-static bool is_running(const struct gathering *gathering, const struct pyro_sample_row *row)
+static bool is_running(const struct file *file, const struct pyro_sample_row *row)
 {
-    if (gathering->has_cpu)
+    if (file->has_cpu)
         return row->event == PYRO_SAMPLE_CPU && !is_waiting(row->state);
     return row->event == PYRO_SAMPLE_WALL && row->state == PYRO_STATE_RUNNING;
 }
 
 /* Where wall-clock samples include the threads that ran, samples of CPU time are another profile of the same time. */
-static bool is_wall(const struct gathering *gathering, const struct pyro_sample_row *row)
+static bool is_wall(const struct file *file, const struct pyro_sample_row *row)
 {
-    return row->event == PYRO_SAMPLE_WALL || (row->event == PYRO_SAMPLE_CPU && !gathering->has_running);
+    return row->event == PYRO_SAMPLE_WALL || (row->event == PYRO_SAMPLE_CPU && !file->has_running);
+}
+
+static struct file *file_of(const struct gathering *gathering, int32_t thread)
+{
+    return &gathering->files[pyro_tracks_thread(gathering->tracks, (size_t)thread)->clock + 1];
 }
 
 static bool is_of_event(const struct gathering *gathering, const struct pyro_sample_row *row)
 {
+    const struct file *file = file_of(gathering, row->thread);
     switch (gathering->filter->event) {
     case PYRO_FLAME_CPU:
-        return is_running(gathering, row);
+        return is_running(file, row);
     case PYRO_FLAME_WALL:
-        return is_wall(gathering, row);
+        return is_wall(file, row);
     case PYRO_FLAME_ALLOC:
         return row->event == PYRO_SAMPLE_ALLOC;
     case PYRO_FLAME_LOCK:
@@ -58,18 +70,29 @@ static bool is_of_event(const struct gathering *gathering, const struct pyro_sam
     case PYRO_FLAME_WAIT:
         return row->event == PYRO_SAMPLE_WAIT;
     default:
-        return gathering->all_threads || !gathering->has_cpu ? is_wall(gathering, row) : is_running(gathering, row);
+        return file->all_threads || !file->has_cpu ? is_wall(file, row) : is_running(file, row);
     }
 }
 
-static void look_at_events(struct gathering *gathering)
+/* False: no memory. */
+static bool look_at_events(struct gathering *gathering)
 {
+    size_t clocks = pyro_tracks_count(gathering->tracks, PYRO_TRACK_CLOCKS);
     size_t count = pyro_tracks_count(gathering->tracks, PYRO_TRACK_SAMPLES);
+    gathering->files = pyro_allocate(gathering->flame->allocator, (clocks + 1) * sizeof(*gathering->files));
+    if (!gathering->files)
+        return false;
+    gathering->files[0] = (struct file){.all_threads = true};
+    for (size_t i = 0; i < clocks; i++)
+        gathering->files[i + 1] =
+            (struct file){.all_threads = !pyro_slice_is(pyro_tracks_clock(gathering->tracks, i)->source, "jfr")};
     for (size_t i = 0; i < count; i++) {
         struct pyro_sample_row row = pyro_tracks_sample(gathering->tracks, i);
-        gathering->has_cpu |= row.event == PYRO_SAMPLE_CPU;
-        gathering->has_running |= row.event == PYRO_SAMPLE_WALL && row.state == PYRO_STATE_RUNNING;
+        struct file *file = row.thread < 0 ? &gathering->files[0] : file_of(gathering, row.thread);
+        file->has_cpu |= row.event == PYRO_SAMPLE_CPU;
+        file->has_running |= row.event == PYRO_SAMPLE_WALL && row.state == PYRO_STATE_RUNNING;
     }
+    return true;
 }
 
 bool pyro_flame_is_owned(const struct pyro_tracks *tracks, const struct pyro_flame_filter *filter,
@@ -239,21 +262,20 @@ static bool add_weights(struct gathering *gathering, struct pyro_flame_count *co
 }
 
 bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *tracks,
-                       const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, bool all_threads,
-                       unsigned side, struct pyro_flame_count *count)
+                       const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, unsigned side,
+                       struct pyro_flame_count *count)
 {
     struct gathering gathering = {.flame = flame,
                                   .tracks = tracks,
                                   .filter = filter,
-                                  .all_threads = all_threads,
                                   .side = side,
                                   .stack_count = pyro_tracks_count(tracks, PYRO_TRACK_STACKS)};
     pyro_map_init(&gathering.base_of, flame->allocator);
-    look_at_events(&gathering);
-    bool done = add_weights(&gathering, count) && write_stacks(&gathering, order);
+    bool done = look_at_events(&gathering) && add_weights(&gathering, count) && write_stacks(&gathering, order);
     for (size_t i = 0; i < gathering.bases.count; i++)
         pyro_release(flame->allocator, gathering.bases.items[i].weights);
     pyro_vec_done(&gathering.bases, flame->allocator);
+    pyro_release(flame->allocator, gathering.files);
     pyro_map_done(&gathering.base_of);
     return done;
 }

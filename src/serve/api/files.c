@@ -22,13 +22,10 @@ static enum pyro_status answered(enum pyro_status status, struct pyro_error *err
     return status == PYRO_ERROR_INPUT ? pyro_error_lasts(error, status) : status;
 }
 
-/* A job that reads these files; NULL: the request is answered. */
-static struct api_job *open_files(struct api_request *request, enum serve_files which, api_work *work,
+/* The job, which reads these files; NULL: there are none, and the request is answered. */
+static struct api_job *find_files(struct api_request *request, struct api_job *job, enum serve_files which,
                                   struct serve_run_files *ret)
 {
-    struct api_job *job = pyro_api_job_new(request->http, work);
-    if (!job)
-        return NULL;
     job->says_late = true;
     if (!pyro_serve_run_files(request->http->catalog, pyro_serve_list(request->http), request->attempt, which,
                               &job->arena, ret)) {
@@ -71,7 +68,9 @@ static void answer_logs(struct api_request *request, logs_function *function, in
     int64_t limit = 0;
     if ((fallback && !pyro_api_number(request, "limit", 1, most, fallback, &limit)) || pyro_api_is_known(request))
         return;
-    struct api_job *job = open_files(request, SERVE_TEXT_LOGS, write_logs, &files);
+    struct api_job *job = pyro_api_job_new(request->http, write_logs);
+    if (job)
+        job = find_files(request, job, SERVE_TEXT_LOGS, &files);
     struct logs_question *question = job ? pyro_arena_alloc(&job->arena, sizeof(*question)) : NULL;
     if (!job)
         return;
@@ -175,15 +174,25 @@ struct flame_question {
     struct serve_run_files files;
     enum pyro_flame_format format;
     struct pyro_flame_options asked;
+    const pyro_app **applications; /* by file; NULL: not needed */
 };
 
 static enum pyro_status write_flame(struct api_job *job, const struct pyro_options *options,
                                     const struct pyro_writer *writer, struct pyro_error *error)
 {
-    const struct flame_question *question = job->question;
+    struct flame_question *question = job->question;
+    for (size_t i = 0; question->applications && i < question->files.count; i++)
+        question->applications[i] = job->diagnoses[0]->app;
+    question->asked.applications = question->applications;
     return answered(pyro_flame_write(question->files.paths, question->files.count, &question->asked, options,
                                      question->format, writer, NULL, error),
                     error);
+}
+
+/* Who worked for a task or stage also follows from the event log, so that it is read too. */
+static bool needs_owners(const struct pyro_flame_options *asked)
+{
+    return (asked->filters & (PYRO_FLAME_BY_TASK | PYRO_FLAME_BY_STAGE)) != 0;
 }
 
 static bool take_filter(struct api_request *request, const char *name, unsigned bit, struct pyro_flame_options *asked,
@@ -232,15 +241,20 @@ void pyro_api_flame(struct api_request *request)
     size_t format;
     if (!take_flame(request, &asked, &format) || pyro_api_is_known(request))
         return;
-    struct api_job *job = open_files(request, SERVE_PROFILES, write_flame, &files);
+    struct api_job *job =
+        needs_owners(&asked) ? pyro_api_open(request, write_flame) : pyro_api_job_new(request->http, write_flame);
+    if (job)
+        job = find_files(request, job, SERVE_PROFILES, &files);
     struct flame_question *question = job ? pyro_arena_alloc(&job->arena, sizeof(*question)) : NULL;
     if (!job)
         return;
-    if (!question) {
+    const pyro_app **applications =
+        needs_owners(&asked) ? pyro_arena_array(&job->arena, files.count, sizeof(*applications)) : NULL;
+    if (!question || (needs_owners(&asked) && !applications)) {
         refuse_memory(request, job);
         return;
     }
-    *question = (struct flame_question){files, formats[format].format, asked};
+    *question = (struct flame_question){files, formats[format].format, asked, applications};
     job->question = question;
     pyro_api_job_run(request->http, job);
     if (request->http->status != 200)
