@@ -130,6 +130,31 @@ bool pyro_frame_takes_lock(const struct pyro_frame_row *frame)
            is_one_of(last_word(frame->function), names);
 }
 
+static bool has_word(struct pyro_slice function, const char *word)
+{
+    struct pyro_slice name = last_word(function);
+    return pyro_slice_starts_with(name, word);
+}
+
+enum pyro_serializer pyro_frame_serializer(const struct pyro_frame_row *frame)
+{
+    static const char *const java[] = {"java.io.ObjectOutputStream.", "java.io.ObjectInputStream.",
+                                       "java.io.ObjectOutputStream$", "java.io.ObjectInputStream$",
+                                       "java.io.ObjectStreamClass.",  NULL};
+    static const char *const kryo[] = {"com.esotericsoftware.kryo.", "com.twitter.chill.", NULL};
+    static const char *const own[] = {"org.apache.spark.serializer.",
+                                      "org.apache.spark.sql.execution.UnsafeRowSerializer", NULL};
+    if (!frame->function.ptr || is_python(frame))
+        return PYRO_SERIALIZER_NONE;
+    if (starts_with_one_of(frame->function, java))
+        return PYRO_SERIALIZER_JAVA;
+    if (starts_with_one_of(frame->function, kryo))
+        return PYRO_SERIALIZER_KRYO;
+    /* writeAll() asks the iterator, which runs the program, for each object. */
+    return starts_with_one_of(frame->function, own) && !has_word(frame->function, "writeAll") ? PYRO_SERIALIZER_SPARK
+                                                                                              : PYRO_SERIALIZER_NONE;
+}
+
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
 static struct pyro_slice folder_of(struct pyro_slice file)

@@ -21,6 +21,17 @@ bool pyro_frame_waits_for_input(const struct pyro_frame_row *frame);
 /* It takes a lock of java.util.concurrent: a thread that waits in it waits for the lock's holder. */
 bool pyro_frame_takes_lock(const struct pyro_frame_row *frame);
 
+/* Who turns objects into bytes, or back. */
+enum pyro_serializer {
+    PYRO_SERIALIZER_NONE,
+    PYRO_SERIALIZER_SPARK, /* Spark's own code: rows, and what calls one of the others */
+    PYRO_SERIALIZER_JAVA,  /* serialization of Java objects */
+    PYRO_SERIALIZER_KRYO,
+    PYRO_SERIALIZERS
+};
+/* Not of what runs the program to get the objects. */
+enum pyro_serializer pyro_frame_serializer(const struct pyro_frame_row *frame);
+
 /* What a stack of a task says; frames are rows of `frames`, -1: none. */
 struct pyro_stack_facts {
     int32_t method;   /* innermost frame of the program; without one, what Spark or a query's function called */

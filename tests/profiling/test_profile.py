@@ -283,6 +283,33 @@ def test_records_without_times_have_tables_only(tmp_path: Path) -> None:
     assert "<figure" not in page and "75 %" in page
 
 
+SERIALIZED = [
+    stack(["com.esotericsoftware.kryo.io.Output.writeInt", "com.esotericsoftware.kryo.Kryo.writeObject",
+           "org.apache.spark.serializer.KryoSerializationStream.writeObject", *TASK_FRAMES[1:]], 4),
+    stack(["java.io.ObjectOutputStream.writeObject0", "org.apache.spark.serializer.JavaSerializationStream.writeObject",
+           *TASK_FRAMES[1:]], 2),
+    stack(["org.apache.spark.sql.execution.UnsafeRowSerializerInstance$$anon$1.writeKey", *TASK_FRAMES[1:]], 1),
+    stack(["com.acme.Words.next", "org.apache.spark.serializer.SerializationStream.writeAll", *TASK_FRAMES[1:]], 9),
+]
+
+
+def test_serializers_by_stage(tmp_path: Path) -> None:
+    """Kryo and Java below Spark's serializers count for themselves; what an iterator runs counts for nobody."""
+    name = "Executor task launch worker for task {}.0 in stage {}.0 (TID {})"
+    path = write(tmp_path / "Stacktrace.json", [
+        *({**record, "threadName": name.format(0, 3, 5)} for record in SERIALIZED),
+        {**SERIALIZED[0], "threadName": name.format(0, 4, 6), "threadState": "WAITING"},
+        {**SERIALIZED[3], "threadName": name.format(0, 7, 8)},
+    ])
+    found = document(path)
+    rows = [(row["stage"], row["event"], row["weight"], row["spark"], row["java"], row["kryo"]) for row in found["serialization"]]
+    assert rows == [(3, "cpu", 16, 1, 2, 4), (4, "wall", 4, 0, 0, 4)]
+    assert [row["share"] for row in found["serialization"]] == pytest.approx([7 / 16, 1])
+    assert [row["stage"] for row in document(path, "--stage", 4)["serialization"]] == [4]
+    text = profile(path).out.decode()
+    assert re.search(r"SERIALIZATION\n.*\n +44 % +6\S* % +1[23]\S* % +25 % +cpu +3\n", text), text
+
+
 # ---- What is refused -------------------------------------------------------------------------------------------------
 
 

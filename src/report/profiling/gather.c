@@ -341,7 +341,8 @@ static bool gather(struct pyro_profiling *profile, struct pyro_arena *arena)
         return false;
     count_pauses(profile);
     find_axis(profile);
-    return pyro_profiling_find_work(profile, arena) && pyro_profiling_find_methods(profile, arena);
+    return pyro_profiling_find_work(profile, arena) && pyro_profiling_find_methods(profile, arena) &&
+           pyro_profiling_find_serialization(profile, arena);
 }
 
 enum pyro_status pyro_profiling_gather(const struct pyro_tracks *tracks, const struct pyro_diagnosis *diagnosis,

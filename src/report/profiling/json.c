@@ -320,6 +320,28 @@ static void write_files(struct pyro_json *json, const struct pyro_tracks *tracks
     pyro_json_end(json, ']');
 }
 
+static void write_serialization(struct pyro_json *json, const struct pyro_profiling *profile)
+{
+    pyro_json_line(json);
+    pyro_json_begin(json, "serialization", '[');
+    for (size_t i = 0; i < profile->serialization_count; i++) {
+        const struct pyro_profiling_serialization *row = &profile->serialization[i];
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_int(json, "stage", row->stage);
+        pyro_json_int(json, "attempt", row->attempt);
+        pyro_json_string(json, "event", pyro_sample_event_name(row->event));
+        pyro_json_string(json, "unit", pyro_sample_event_unit(row->event));
+        pyro_json_int(json, "weight", row->weight);
+        pyro_json_int(json, "spark", row->serializers[PYRO_SERIALIZER_SPARK]);
+        pyro_json_int(json, "java", row->serializers[PYRO_SERIALIZER_JAVA]);
+        pyro_json_int(json, "kryo", row->serializers[PYRO_SERIALIZER_KRYO]);
+        pyro_json_real(json, "share", row->weight > 0 ? (double)row->sum / (double)row->weight : (double)NAN);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+}
+
 static void write_head(struct pyro_json *json, const struct pyro_profiling *profile)
 {
     const struct pyro_app *app = profile->diagnosis ? profile->diagnosis->app : NULL;
@@ -352,6 +374,7 @@ bool pyro_profiling_json(struct pyro_output *output, const struct pyro_profiling
     write_samples(&json, profile);
     write_methods(&json, profile);
     write_allocations(&json, profile);
+    write_serialization(&json, profile);
     pyro_json_end(&json, '}');
     pyro_strbuf_add_char(&output->buffer, '\n');
     return done;

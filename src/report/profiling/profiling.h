@@ -4,6 +4,7 @@
 #ifndef PYRO_REPORT_PROFILING_PROFILING_H
 #define PYRO_REPORT_PROFILING_PROFILING_H
 
+#include "analyze/frame_kinds.h"
 #include "analyze/track.h"
 #include "base/map.h"
 #include "report/flame/flame.h"
@@ -61,6 +62,15 @@ struct pyro_profiling_allocation {
     int64_t bytes;
 };
 
+/* What the samples of a stage spend in serializers. */
+struct pyro_profiling_serialization {
+    int64_t stage, attempt; /* PYRO_NONE: of samples whose stage is not known */
+    enum pyro_sample_event event;
+    int64_t weight;                        /* of all its samples of the event */
+    int64_t serializers[PYRO_SERIALIZERS]; /* of these, weight of the samples in each; NONE is unused */
+    int64_t sum;                           /* of the serializers */
+};
+
 /* All samples of one event. */
 struct pyro_profiling_samples {
     int64_t weight;
@@ -84,6 +94,8 @@ struct pyro_profiling {
     struct pyro_profiling_samples samples[PYRO_SAMPLE_EVENTS];
     struct pyro_profiling_allocation *allocations; /* most bytes first; at most PYRO_PROFILING_METHODS */
     size_t allocation_count;
+    struct pyro_profiling_serialization *serialization; /* by stage and event: those with some; the most first */
+    size_t serialization_count;                         /* at most PYRO_PROFILING_METHODS */
 };
 
 /* Memory comes from the arena, which must outlive the result. `diagnosis` and `choice` may be NULL.
@@ -93,6 +105,7 @@ enum pyro_status pyro_profiling_gather(const struct pyro_tracks *tracks, const s
                                        struct pyro_profiling *ret, struct pyro_error *error);
 /* Parts of gathering. False: no memory. */
 bool pyro_profiling_find_work(struct pyro_profiling *profile, struct pyro_arena *arena);
+bool pyro_profiling_find_serialization(struct pyro_profiling *profile, struct pyro_arena *arena);
 bool pyro_profiling_find_methods(struct pyro_profiling *profile, struct pyro_arena *arena);
 
 /* Process of a row of threads, or -1. */

@@ -186,6 +186,47 @@ static void add_allocations(struct text *text)
     pyro_grid_done(&grid);
 }
 
+static void add_stage(struct pyro_strbuf *cell, const struct pyro_profiling_serialization *row)
+{
+    if (row->stage == PYRO_NONE)
+        pyro_strbuf_add_text(cell, "not known");
+    else
+        pyro_strbuf_printf(cell, "%lld", (long long)row->stage);
+    if (row->attempt != PYRO_NONE && row->attempt > 0)
+        pyro_strbuf_printf(cell, " (attempt %lld)", (long long)row->attempt);
+}
+
+static void add_serialization(struct text *text)
+{
+    static const struct pyro_grid_column columns[] = {{"share", true, 0, false}, {"Spark", true, 1, false},
+                                                      {"Java", true, 2, false},  {"Kryo", true, 3, false},
+                                                      {"of", false, 0, false},   {"stage", false, 0, false}};
+    const struct pyro_profiling *profile = text->profile;
+    struct pyro_grid grid;
+    if (profile->serialization_count == 0)
+        return;
+    heading(text, "SERIALIZATION");
+    pyro_grid_init(&grid, text->line.allocator);
+    grid.columns = columns;
+    grid.column_count = sizeof(columns) / sizeof(*columns);
+    for (size_t i = 0; i < shown(text, profile->serialization_count); i++) {
+        const struct pyro_profiling_serialization *row = &profile->serialization[i];
+        pyro_human_share(&grid.text, (double)row->sum / (double)row->weight);
+        pyro_grid_next(&grid);
+        for (int k = PYRO_SERIALIZER_SPARK; k < PYRO_SERIALIZERS; k++) {
+            if (row->serializers[k] > 0)
+                pyro_human_share(&grid.text, (double)row->serializers[k] / (double)row->weight);
+            pyro_grid_next(&grid);
+        }
+        pyro_strbuf_add_text(&grid.text, pyro_sample_event_name(row->event));
+        pyro_grid_next(&grid);
+        add_stage(&grid.text, row);
+        pyro_grid_next(&grid);
+    }
+    pyro_page_grid(&text->page, &grid);
+    pyro_grid_done(&grid);
+}
+
 /* Of a choice of a task or stage: what nobody knows to belong to it or not. */
 static void add_left_out(struct text *text)
 {
@@ -274,6 +315,7 @@ void pyro_profiling_text(struct pyro_output *output, const struct pyro_profiling
         if (event != PYRO_SAMPLE_ALLOC)
             add_methods(&text, (enum pyro_sample_event)event);
     add_allocations(&text);
+    add_serialization(&text);
     add_left_out(&text);
     add_findings(&text);
     if (options->details)
