@@ -236,6 +236,12 @@ def test_profile(bundle: Callable[..., tuple[bool, str]]) -> None:
     assert "Pauses of garbage collectors" in text and "heap.used" in text
     failed, alloc = bundle("profile", event="alloc", budget=5000)
     assert not failed and "Methods by samples of alloc" in alloc and "Methods by samples of cpu" not in alloc
+    document = json.loads(subprocess.run(
+        [str(conftest.binary_path()), "profile", str(ARTEFACTS / "profiles" / "jdk17.jfr.gz"), "-f", "json"],
+        capture_output=True, check=True).stdout)
+    first = next(method for method in document["top_methods"] if method["event"] == "cpu")
+    row = next(line for line in text.splitlines() if first["function"] in line)
+    assert row.replace("|", " ").split()[:3] == [str(first["self"]), f"{100 * first['self_share']:.1f}", str(first["total"])]
     failed, none = bundle("profile", stage=77, budget=5000)
     assert not failed and "Methods by" not in none
 
