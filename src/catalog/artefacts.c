@@ -18,7 +18,6 @@ struct sent_archive {
     struct pyro_slice path;
     struct pyro_file_stamp stamp;
     struct pyro_artefact_list found;
-    size_t texts; /* behind those: text logs, which are read from files only */
     uint64_t key;
     uint64_t cpu_us; /* what finding out took that they are no event logs */
 };
@@ -97,8 +96,6 @@ struct search {
     struct pyro_file_stamp stamp; /* of the file that was recalled last */
     bool known;                   /* that was an event log */
     size_t count;                 /* of artefacts */
-    struct pyro_slice *left;      /* members that are not read; room for all logs */
-    size_t left_count;
 };
 
 static enum pyro_artefact_place recall(void *context, struct pyro_slice path, struct pyro_artefact_file *ret)
@@ -209,9 +206,8 @@ static struct sent_archive *add_archive(struct pyro_catalog_artefacts *artefacts
 static bool copy_archive(struct search *search, const struct sent_archive *before, struct sent_archive *archive)
 {
     struct pyro_arena *arena = &search->made->list.arena;
-    size_t count = before->found.count + before->texts;
+    size_t count = before->found.count;
     archive->found = before->found;
-    archive->texts = before->texts;
     archive->cpu_us = before->cpu_us;
     archive->found.items = pyro_arena_array(arena, count + 1, sizeof(*archive->found.items));
     bool ok = archive->found.items != NULL;
@@ -228,25 +224,6 @@ static bool copy_archive(struct search *search, const struct sent_archive *befor
         }
     }
     return ok;
-}
-
-/* Puts text logs behind the others. False: no memory. */
-static bool part_texts(struct sent_archive *archive, struct pyro_arena *arena)
-{
-    struct pyro_artefact_list *found = &archive->found;
-    struct pyro_artefact_file *texts = pyro_arena_array(arena, found->count + 1, sizeof(*texts));
-    size_t kept = 0;
-    if (!texts)
-        return false;
-    for (size_t i = 0; i < found->count; i++) {
-        if (found->items[i].kind == PYRO_ARTEFACT_TEXT_LOG)
-            texts[archive->texts++] = found->items[i];
-        else
-            found->items[kept++] = found->items[i];
-    }
-    memcpy(found->items + kept, texts, archive->texts * sizeof(*texts));
-    found->count = kept;
-    return true;
 }
 
 /* Its members that are no event logs. */
@@ -275,14 +252,14 @@ static enum pyro_status look_into(struct search *search, const pyro_catalog_logs
             continue;
         archive->cpu_us += log->cpu_us;
     }
-    return part_texts(archive, arena) ? PYRO_OK : PYRO_ERROR_MEMORY;
+    return PYRO_OK;
 }
 
 /* Its members are known by what the list calls them, and the stamp of the archive. */
 static bool see_members(struct search *search, struct sent_archive *archive)
 {
     const struct pyro_file_stamp stamp = archive->stamp;
-    for (size_t i = 0; i < archive->found.count + archive->texts; i++) {
+    for (size_t i = 0; i < archive->found.count; i++) {
         const struct pyro_log_part *part = &archive->found.items[i].part;
         struct pyro_slice label =
             pyro_arena_printf(&search->made->list.arena, "%s!%s", part->path.ptr, part->member.ptr);
@@ -290,11 +267,8 @@ static bool see_members(struct search *search, struct sent_archive *archive)
         if (!label.ptr || !add_seen(search->made, &seen))
             return false;
         uint64_t own = pyro_hash_slice(label) ^ stamp.inode ^ stamp.bytes ^ (uint64_t)stamp.modified_ns;
-        if (i < archive->found.count)
-            archive->key = pyro_hash_mix(archive->key ^ own) | 1;
+        archive->key = pyro_hash_mix(archive->key ^ own) | 1;
         search->made->digest = pyro_hash_mix(search->made->digest ^ own) | 1;
-        if (i >= archive->found.count)
-            search->left[search->left_count++] = label;
     }
     return true;
 }
@@ -317,37 +291,15 @@ static enum pyro_status take_archive(struct search *search, const pyro_catalog_l
     return see_members(search, archive) ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
 
-/* False: no memory. */
-static bool explain_texts(struct search *search)
-{
-    struct pyro_log_list *list = &search->made->list;
-    struct pyro_unreadable *rows =
-        pyro_arena_array(&list->arena, list->unreadable_count + search->left_count + 1, sizeof(*rows));
-    if (!rows)
-        return false;
-    if (list->unreadable_count > 0)
-        memcpy(rows, list->unreadable, list->unreadable_count * sizeof(*rows));
-    list->unreadable = rows;
-    for (size_t i = 0; i < search->left_count; i++)
-        rows[list->unreadable_count++] = (struct pyro_unreadable){
-            .path = search->left[i],
-            .message =
-                PYRO_SLICE_LITERAL("is a text log in an archive, which is not read: put it into a served folder")};
-    return true;
-}
-
 static enum pyro_status take_uploads(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
 {
-    search->left = pyro_arena_array(&search->made->list.arena, logs->count + 1, sizeof(*search->left));
-    if (!search->left)
-        return PYRO_ERROR_MEMORY;
     for (size_t i = 0; i < logs->count; i++) {
         const struct pyro_catalog_log *log = logs->items[i];
         if (log->log.part_count > 0 && log->log.parts[0].member.ptr && !log->problem.ptr &&
             pyro_catalog_is_sent(log->log.path, search->update->uploads))
             PYRO_TRY(take_archive(search, logs, log, error));
     }
-    return explain_texts(search) ? PYRO_OK : PYRO_ERROR_MEMORY;
+    return PYRO_OK;
 }
 
 /* Changes with the file. */

@@ -328,6 +328,7 @@ static enum pyro_status read_file(struct attaching *attaching, const struct pyro
     struct pyro_log_part part = file->part;
     part.check = &check;
     attaching->path = part.path.ptr;
+    reading->part = &part;
     struct pyro_error refused = {.size = sizeof(refused)};
     struct pyro_reader *reader = NULL;
     if (start_ms > 0 && start_ms < INT64_MAX / NS_PER_MS)
@@ -338,6 +339,7 @@ static enum pyro_status read_file(struct attaching *attaching, const struct pyro
         status = pyro_artefact_decode(reading, file->kind, &source, reader, &refused);
         pyro_reader_close(reader);
     }
+    reading->part = NULL;
     if (status == PYRO_ERROR_MEMORY)
         return pyro_no_memory(error);
     if (status == PYRO_ERROR_CANCELLED)

@@ -93,14 +93,21 @@ def test_what_is_sent_belongs_to_no_other_run(tmp_path: Path) -> None:
         assert "profiling" not in report(server, document["applications"][0]["id"])
 
 
-def test_broken_members_and_text_logs_stop_nothing(server: Server) -> None:
+SAID = b"""24/03/01 10:15:02 INFO Executor: Running task 0.0 in stage 1.0 (TID 3)
+24/03/01 10:15:03 WARN BlockManager: Putting block rdd_1_0 failed
+"""
+
+
+def test_broken_members_stop_nothing(server: Server) -> None:
     members = {**files(), "broken.jfr": b"FLR\0" + bytes(60), "notes.md": b"# nothing of ours\n", TEXT.name: TEXT.read_bytes()}
+    members["stderr"] = SAID  # the other text log names another run
     document = sent(server, members)
     reasons = {one["path"]: one["error"] for one in document["unreadable"]}
-    assert sorted(reasons) == ["run.zip!driver.log.gz", "run.zip!notes.md"] and "is a text log" in reasons["run.zip!driver.log.gz"]
+    assert sorted(reasons) == ["run.zip!notes.md"]
     rows = {one["path"]: one for one in report(server, document["applications"][0]["id"])["profiling"]["artefacts"]}
     assert rows.pop("broken.jfr")["problems"]
-    assert len(rows) == len(files()) - 1 and not any(one["problems"] for one in rows.values())
+    assert rows["stderr"]["kind"] == "text-log" and rows["stderr"]["records"] == 2
+    assert len(rows) == len(files()) and not any(one["problems"] for one in rows.values())
 
 
 @pytest.mark.parametrize("name, kind", [("driver.log.gz", "text-log"), ("async.jfr.gz", "jfr")])

@@ -57,7 +57,7 @@ static enum pyro_status take(void *context, const struct pyro_log_file *file, co
     return enough ? PYRO_ERROR_CANCELLED : PYRO_OK;
 }
 
-enum pyro_status pyro_log_zone_find(const char *path, const struct pyro_value_map *launches,
+enum pyro_status pyro_log_zone_find(const struct pyro_log_part *part, const struct pyro_value_map *launches,
                                     const struct pyro_allocator *allocator, struct pyro_log_zone *ret,
                                     struct pyro_error *error)
 {
@@ -65,8 +65,7 @@ enum pyro_status pyro_log_zone_find(const char *path, const struct pyro_value_ma
     struct pyro_error refused = {.size = sizeof(refused)};
     struct finding finding = {.launches = launches, .counts = &input.counts};
     const struct pyro_options options = {.size = sizeof(options), .allocator = allocator};
-    const struct pyro_log_reading how = {
-        .paths = &path, .path_count = 1, .options = &options, .take = take, .context = &finding};
+    const struct pyro_log_reading how = {.part = part, .options = &options, .take = take, .context = &finding};
     *ret = (struct pyro_log_zone){0};
     enum pyro_status status = pyro_logs_read(&how, &input, &refused);
     pyro_log_input_done(&input);

@@ -5,15 +5,16 @@
 
 #include "base/map.h"
 #include "base/options.h"
+#include "source/source.h"
 
 struct pyro_log_zone {
     int64_t offset_s; /* east of UTC, a multiple of 15 minutes */
     int64_t matches;  /* tasks that say so; 0: none, or their times have a zone */
 };
 
-/* Reads the beginning of the log at `path`. `launches`: id of each task -> milliseconds since 1970. A log that cannot
+/* Reads the beginning of the log. `launches`: id of each task -> milliseconds since 1970. A log that cannot
  * be read has no matches. Fails with PYRO_ERROR_MEMORY only. */
-enum pyro_status pyro_log_zone_find(const char *path, const struct pyro_value_map *launches,
+enum pyro_status pyro_log_zone_find(const struct pyro_log_part *part, const struct pyro_value_map *launches,
                                     const struct pyro_allocator *allocator, struct pyro_log_zone *ret,
                                     struct pyro_error *error);
 
