@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -314,3 +315,16 @@ def test_owners_of_the_event_log(tmp_path: Path) -> None:
         assert before == after
     twice = flame(RIDDLE, RIDDLE.parent / "repaired", "--stage", 0, "-o", tmp_path / "o.folded")
     assert twice.exit == 2 and b"several event logs" in twice.err
+
+
+def test_the_pictures_of_the_tutorial_are_made_by_its_commands(tmp_path: Path) -> None:
+    """A changed picture: run the command of docs/riddles.md again."""
+    text = (ROOT / "docs" / "riddles.md").read_text()
+    commands = re.findall(r"^    pyrometer flame (.*) -o docs/(images/.*[.]svg)$", text, re.MULTILINE)
+    assert len(commands) >= 2
+    for arguments, picture in commands:
+        assert f"]({picture})" in text
+        paths = [str(ROOT / word) if word.startswith("corpus/") else word for word in arguments.split()]
+        run = flame(*paths, "-o", tmp_path / "o.svg")
+        assert run.exit == 0, run.explain()
+        assert (tmp_path / "o.svg").read_bytes() == (ROOT / "docs" / picture).read_bytes(), picture
