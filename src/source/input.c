@@ -18,10 +18,11 @@ int pyro_open_regular(const char *path)
     struct stat status;
     if (fd < 0)
         return -1;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    int failure = fstat(fd, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
+    if (failure == 0)
         return fd;
     close(fd);
-    errno = EINVAL;
+    errno = failure;
     return -1;
 }
 
