@@ -130,12 +130,6 @@ bool pyro_frame_takes_lock(const struct pyro_frame_row *frame)
            is_one_of(last_word(frame->function), names);
 }
 
-static bool has_word(struct pyro_slice function, const char *word)
-{
-    struct pyro_slice name = last_word(function);
-    return pyro_slice_starts_with(name, word);
-}
-
 enum pyro_serializer pyro_frame_serializer(const struct pyro_frame_row *frame)
 {
     static const char *const java[] = {"java.io.ObjectOutputStream.", "java.io.ObjectInputStream.",
@@ -151,8 +145,8 @@ enum pyro_serializer pyro_frame_serializer(const struct pyro_frame_row *frame)
     if (starts_with_one_of(frame->function, kryo))
         return PYRO_SERIALIZER_KRYO;
     /* writeAll() asks the iterator, which runs the program, for each object. */
-    return starts_with_one_of(frame->function, own) && !has_word(frame->function, "writeAll") ? PYRO_SERIALIZER_SPARK
-                                                                                              : PYRO_SERIALIZER_NONE;
+    bool runs_program = pyro_slice_starts_with(last_word(frame->function), "writeAll");
+    return starts_with_one_of(frame->function, own) && !runs_program ? PYRO_SERIALIZER_SPARK : PYRO_SERIALIZER_NONE;
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------ */

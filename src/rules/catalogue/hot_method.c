@@ -24,8 +24,6 @@ static const struct pyro_threshold thresholds[] = {
 };
 
 enum kind { KIND_WAIT, KIND_PREPARE, KIND_RUN, KINDS };
-enum { SHARE, LOW, HIGH, COUNT };
-
 /* The method of one kind with the most weight in a clock of a stage. */
 struct best {
     const struct pyro_stage_method *method;
@@ -102,16 +100,11 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
             found = (enum kind)kind;
         }
     }
-    struct pyro_spot *spot = method ? pyro_spots_add(context, spots, stage) : NULL;
+    struct pyro_spot *spot = method ? pyro_sampled_add(context, spots, stage, &most) : NULL;
     if (!spot)
         return;
     spot->kind = (int)found;
-    spot->weight = pyro_sampled_ms(context->app, stage, most.share);
     spot->about = method;
-    spot->value[SHARE] = most.share;
-    spot->value[LOW] = most.low;
-    spot->value[HIGH] = most.high;
-    spot->value[COUNT] = most.count;
 }
 
 /* ---- What is said ------------------------------------------------------------------------------------------------ */
@@ -133,7 +126,7 @@ static void say_wait(struct pyro_rule_context *context, struct pyro_finding *fin
         pyro_say(context,
                  "Tasks of %s wait %.0f %% of their time (%s) for what %s asks for%s. A task that waits keeps its slot "
                  "and uses no processor.",
-                 pyro_say_stage(context, spot->stage), 100 * spot->value[SHARE], basis,
+                 pyro_say_stage(context, spot->stage), 100 * pyro_sampled_share_of(spot).share, basis,
                  pyro_say_method(context, method->method), through(context, method));
     struct pyro_advice *advice = pyro_finding_advise(
         context, finding,
@@ -154,7 +147,7 @@ static void say_prepare(struct pyro_rule_context *context, struct pyro_finding *
         context,
         "Tasks of %s spend %.0f %% of their time (%s) in %s%s%s. It prepares something that could be used again, and "
         "every task does so, not only the first of its worker.",
-        pyro_say_stage(context, spot->stage), 100 * spot->value[SHARE], basis, prepares,
+        pyro_say_stage(context, spot->stage), 100 * pyro_sampled_share_of(spot).share, basis, prepares,
         method->prepares == method->method ? "" : ", called by ",
         method->prepares == method->method ? "" : pyro_say_method(context, method->method));
     struct pyro_advice *advice = pyro_finding_advise(
@@ -176,7 +169,7 @@ static void say_run(struct pyro_rule_context *context, struct pyro_finding *find
         pyro_say(context,
                  "Tasks of %s spend %.0f %% of their time (%s) in %s%s. That may be their work: it is where a "
                  "faster program would begin.",
-                 pyro_say_stage(context, spot->stage), 100 * spot->value[SHARE], basis,
+                 pyro_say_stage(context, spot->stage), 100 * pyro_sampled_share_of(spot).share, basis,
                  pyro_say_method(context, method->method), through(context, method));
     pyro_finding_advise(context, finding,
                         pyro_say(context,
@@ -192,8 +185,7 @@ static void report(struct pyro_rule_context *context, const struct pyro_spots *s
                                     const char *) = {say_wait, say_prepare, say_run};
     const struct pyro_spot *spot = &spots->list.items[first];
     const struct pyro_stage_method *method = spot->about;
-    const struct pyro_sampled_share share = {spot->value[SHARE], spot->value[LOW], spot->value[HIGH],
-                                             spot->value[COUNT]};
+    const struct pyro_sampled_share share = pyro_sampled_share_of(spot);
     struct pyro_finding *finding = pyro_finding_add(context, context->rule);
     if (!finding)
         return;

@@ -15,8 +15,6 @@ static const struct pyro_threshold thresholds[] = {
     [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if the waits cost less of the application's time"},
 };
 
-enum { SHARE, LOW, HIGH, COUNT };
-
 /* All waits for locks; the method that waits most. */
 static double add_up(const struct pyro_stage_samples *samples, size_t stage, enum pyro_sample_clock clock,
                      const struct pyro_stage_method **most)
@@ -51,23 +49,17 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
     }
     if (!about || most.share < pyro_limit(context, LOCK_SHARE))
         return;
-    struct pyro_spot *spot = pyro_spots_add(context, spots, stage);
+    struct pyro_spot *spot = pyro_sampled_add(context, spots, stage, &most);
     if (!spot)
         return;
-    spot->weight = pyro_sampled_ms(context->app, stage, most.share);
     spot->about = about;
-    spot->value[SHARE] = most.share;
-    spot->value[LOW] = most.low;
-    spot->value[HIGH] = most.high;
-    spot->value[COUNT] = most.count;
 }
 
 static void report(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first, size_t end)
 {
     const struct pyro_spot *spot = &spots->list.items[first];
     const struct pyro_stage_method *method = spot->about;
-    const struct pyro_sampled_share share = {spot->value[SHARE], spot->value[LOW], spot->value[HIGH],
-                                             spot->value[COUNT]};
+    const struct pyro_sampled_share share = pyro_sampled_share_of(spot);
     struct pyro_finding *finding = pyro_finding_add(context, context->rule);
     if (!finding)
         return;

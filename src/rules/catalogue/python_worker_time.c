@@ -18,13 +18,14 @@ static const struct pyro_threshold thresholds[] = {
     [SAVING_SHARE] = {"saving_share_min", 0.02, "share", "Quiet if that costs less of the application's time"},
 };
 
-enum { SHARE, LOW, HIGH, COUNT, INPUT };
+enum { INPUT = PYRO_SAMPLED_VALUES };
 
 /* The executor converts each row that the worker reads, and takes about as long. If the executor is the slower one, the
  * worker waits for it, and this time goes too. */
 static double saved_share(const struct pyro_spot *spot)
 {
-    return SAVED * fmin(spot->value[SHARE] + fmin(spot->value[SHARE], spot->value[INPUT]), 1);
+    double share = pyro_sampled_share_of(spot).share;
+    return SAVED * fmin(share + fmin(share, spot->value[INPUT]), 1);
 }
 
 static double weight_of(const struct pyro_stage_samples *samples, size_t stage, enum pyro_sample_work work)
@@ -45,14 +46,9 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
                                                          weight_of(samples, stage, PYRO_WORK_TRANSFER));
     if (share.count < pyro_limit(context, SAMPLES) || share.share < pyro_limit(context, TRANSFER_SHARE))
         return;
-    struct pyro_spot *spot = pyro_spots_add(context, spots, stage);
+    struct pyro_spot *spot = pyro_sampled_add(context, spots, stage, &share);
     if (!spot)
         return;
-    spot->weight = pyro_sampled_ms(context->app, stage, share.share);
-    spot->value[SHARE] = share.share;
-    spot->value[LOW] = share.low;
-    spot->value[HIGH] = share.high;
-    spot->value[COUNT] = share.count;
     spot->value[INPUT] =
         weight_of(samples, stage, PYRO_WORK_INPUT) / (double)samples->stages[stage].weight[PYRO_CLOCK_PYTHON];
 }
@@ -60,8 +56,7 @@ static void examine(struct pyro_rule_context *context, struct pyro_spots *spots,
 static void report(struct pyro_rule_context *context, const struct pyro_spots *spots, size_t first, size_t end)
 {
     const struct pyro_spot *spot = &spots->list.items[first];
-    const struct pyro_sampled_share share = {spot->value[SHARE], spot->value[LOW], spot->value[HIGH],
-                                             spot->value[COUNT]};
+    const struct pyro_sampled_share share = pyro_sampled_share_of(spot);
     struct pyro_finding *finding = pyro_finding_add(context, context->rule);
     if (!finding)
         return;

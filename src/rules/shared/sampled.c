@@ -87,12 +87,34 @@ double pyro_sampled_ms(const struct pyro_app *app, size_t stage, double share)
     return share * pyro_real(row->run_ms) / spread;
 }
 
+enum { SHARE, LOW, HIGH, COUNT };
+_Static_assert(COUNT + 1 == PYRO_SAMPLED_VALUES, "values of a spot");
+
+struct pyro_spot *pyro_sampled_add(struct pyro_rule_context *context, struct pyro_spots *spots, size_t stage,
+                                   const struct pyro_sampled_share *share)
+{
+    struct pyro_spot *spot = pyro_spots_add(context, spots, stage);
+    if (!spot)
+        return NULL;
+    spot->weight = pyro_sampled_ms(context->app, stage, share->share);
+    spot->value[SHARE] = share->share;
+    spot->value[LOW] = share->low;
+    spot->value[HIGH] = share->high;
+    spot->value[COUNT] = share->count;
+    return spot;
+}
+
+struct pyro_sampled_share pyro_sampled_share_of(const struct pyro_spot *spot)
+{
+    return (struct pyro_sampled_share){spot->value[SHARE], spot->value[LOW], spot->value[HIGH], spot->value[COUNT]};
+}
+
 void pyro_sampled_remedy(struct pyro_rule_context *context, struct pyro_finding *finding,
                          const struct pyro_spots *spots, size_t first, size_t end, double part)
 {
     for (size_t i = first; i < end; i++) {
         const struct pyro_spot *spot = &spots->list.items[i];
-        pyro_remedy_stage(context, finding, spot->stage, 1 - part * spot->value[0]);
+        pyro_remedy_stage(context, finding, spot->stage, 1 - part * spot->value[SHARE]);
     }
 }
 

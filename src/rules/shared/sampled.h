@@ -26,8 +26,13 @@ const char *pyro_say_method(struct pyro_rule_context *context, int32_t frame);
 /* Wall time that a part of the stage's task time costs, shared by the slots that its tasks use. */
 double pyro_sampled_ms(const struct pyro_app *app, size_t stage, double share);
 
-/* Tasks of the stages of the spots [first, end) would be shorter by `part` of the share of their time that value[0] of
- * their spot is. */
+/* Adds a spot that keeps the share in the first PYRO_SAMPLED_VALUES of its values; the rule may use the others. NULL:
+ * no memory. */
+enum { PYRO_SAMPLED_VALUES = 4 };
+struct pyro_spot *pyro_sampled_add(struct pyro_rule_context *context, struct pyro_spots *spots, size_t stage,
+                                   const struct pyro_sampled_share *share);
+struct pyro_sampled_share pyro_sampled_share_of(const struct pyro_spot *spot);
+/* Tasks of the stages of the spots [first, end) would be shorter by `part` of the share of their time. */
 void pyro_sampled_remedy(struct pyro_rule_context *context, struct pyro_finding *finding,
                          const struct pyro_spots *spots, size_t first, size_t end, double part);
 /* Examines each stage whose samples are known, and reports groups of spots that weigh at least `share` of the
