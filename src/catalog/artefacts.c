@@ -212,16 +212,8 @@ static bool copy_archive(struct search *search, const struct sent_archive *befor
     archive->found.items = pyro_arena_array(arena, count + 1, sizeof(*archive->found.items));
     bool ok = archive->found.items != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        struct pyro_artefact_file *file = &archive->found.items[i];
-        *file = before->found.items[i];
-        struct pyro_slice *const texts[] = {&file->part.path,       &file->part.member, &file->part.label,
-                                            &file->part.inside,     &file->source.path, &file->source.application,
-                                            &file->source.executor, &file->source.host};
-        for (size_t k = 0; ok && k < sizeof(texts) / sizeof(*texts); k++) {
-            bool had = texts[k]->ptr != NULL;
-            *texts[k] = pyro_arena_copy(arena, *texts[k]);
-            ok = !had || texts[k]->ptr;
-        }
+        archive->found.items[i] = before->found.items[i];
+        ok = pyro_artefact_file_keep(arena, &archive->found.items[i]);
     }
     return ok;
 }
@@ -245,6 +237,8 @@ static enum pyro_status look_into(struct search *search, const pyro_catalog_logs
             parts[count++] = log->log.parts[0];
     }
     PYRO_TRY(pyro_artefacts_of_parts(parts, count, events, arena, &archive->found, places, error));
+    for (size_t i = 0; i < archive->found.count; i++)
+        archive->found.items[i].metered = true;
     for (size_t i = 0; i < logs->count; i++) {
         const struct pyro_catalog_log *log = logs->items[i];
         if (!is_member_of(log, archive->path) || !log->problem.ptr || log->log.part_count != 1 ||

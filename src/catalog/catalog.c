@@ -347,6 +347,11 @@ enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog)
     return catalog->options.load.redaction;
 }
 
+uint64_t pyro_catalog_upload_cpu(const struct pyro_catalog *catalog)
+{
+    return catalog->options.costs.cpu_us;
+}
+
 bool pyro_catalog_stopping(struct pyro_catalog *catalog)
 {
     return is_stopping(catalog);

@@ -192,6 +192,8 @@ void pyro_catalog_diagnosis_release(const struct pyro_catalog_diagnosis *diagnos
 /* Diagnoses that are open are made again when they are asked for next: what they depend on has changed. */
 void pyro_catalog_forget_diagnoses(struct pyro_catalog *catalog);
 
+/* Processor time that reading an upload may take, each time; 0: any. */
+uint64_t pyro_catalog_upload_cpu(const struct pyro_catalog *catalog);
 /* How secrets are hidden in what it loads. */
 enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog);
 

@@ -27,10 +27,13 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Copies what points into the path or the head. */
-static bool keep_source(struct pyro_arena *arena, struct pyro_artefact_source *source)
+bool pyro_artefact_file_keep(struct pyro_arena *arena, struct pyro_artefact_file *file)
 {
-    struct pyro_slice *const texts[] = {&source->path, &source->application, &source->executor, &source->host};
+    struct pyro_log_part *part = &file->part;
+    struct pyro_artefact_source *source = &file->source;
+    struct pyro_slice *const texts[] = {&part->path,       &part->member, &part->label,
+                                        &part->inside,     &source->path, &source->application,
+                                        &source->executor, &source->host, &file->owner.name};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         bool had = texts[i]->ptr != NULL;
         *texts[i] = pyro_arena_copy(arena, *texts[i]);
@@ -61,9 +64,8 @@ static enum pyro_status add_file(struct search *search, const struct pyro_log_pa
         return pyro_no_memory(error);
     *added = *file;
     added->part = *part;
-    added->part.path = pyro_arena_copy(search->arena, part->path);
-    added->part.inside = pyro_arena_copy(search->arena, part->inside);
-    if (!added->part.path.ptr || !keep_source(search->arena, &added->source))
+    added->owner = (struct pyro_artefact_owner){.kind = PYRO_OWNER_NOBODY};
+    if (!pyro_artefact_file_keep(search->arena, added))
         return pyro_no_memory(error);
     return note_place(search, part->path, PYRO_PLACE_ARTEFACT, added, error);
 }
@@ -240,20 +242,12 @@ static enum pyro_status look_at_part(struct search *search, const struct pyro_lo
                                      struct pyro_artefact_file *file, size_t *count,
                                      enum pyro_artefact_place *ret_place, struct pyro_error *error)
 {
-    struct pyro_log_part *own = &file->part;
     PYRO_TRY(look(search, part, false, ret_place, file, error));
     if (*ret_place != PYRO_PLACE_ARTEFACT)
         return PYRO_OK;
-    *own = *part;
-    struct pyro_slice *const texts[] = {&own->path, &own->member, &own->label, &own->inside};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        bool had = texts[i]->ptr != NULL;
-        *texts[i] = pyro_arena_copy(search->arena, *texts[i]);
-        if (had && !texts[i]->ptr)
-            return pyro_no_memory(error);
-    }
+    file->part = *part;
     (*count)++;
-    return keep_source(search->arena, &file->source) ? PYRO_OK : pyro_no_memory(error);
+    return pyro_artefact_file_keep(search->arena, file) ? PYRO_OK : pyro_no_memory(error);
 }
 
 enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size_t part_count, size_t event_logs,
@@ -286,8 +280,9 @@ struct attaching {
     struct pyro_artefact_reading reading;
     const struct pyro_load_settings *settings; /* NULL: nobody is told of progress */
     struct pyro_cpu_meter *meter;
-    uint64_t stamp;   /* of the meter */
-    const char *path; /* of the file that is read */
+    struct pyro_cpu_meter *charged; /* the same, or NULL: the file that is read may take any time */
+    uint64_t stamp;                 /* of the meter */
+    const char *path;               /* of the file that is read */
 };
 
 /* Asked while a file is read. */
@@ -298,7 +293,8 @@ static enum pyro_status go_on(void *context, struct pyro_error *error)
     const struct pyro_progress progress = {.size = sizeof(progress), .path = attaching->path};
     if (settings && settings->progress && settings->progress(settings->progress_context, &progress) != 0)
         return pyro_error_set(error, PYRO_ERROR_CANCELLED, "cancelled");
-    return pyro_cpu_charge(attaching->meter, &attaching->stamp) ? PYRO_OK : pyro_cpu_exceeded(attaching->meter, error);
+    return pyro_cpu_charge(attaching->charged, &attaching->stamp) ? PYRO_OK
+                                                                  : pyro_cpu_exceeded(attaching->meter, error);
 }
 
 /* A file that could not even be opened. */
@@ -328,6 +324,8 @@ static enum pyro_status read_file(struct attaching *attaching, const struct pyro
     struct pyro_log_part part = file->part;
     part.check = &check;
     attaching->path = part.path.ptr;
+    attaching->charged = file->metered ? attaching->meter : NULL;
+    attaching->stamp = pyro_cpu_now();
     reading->part = &part;
     struct pyro_error refused = {.size = sizeof(refused)};
     struct pyro_reader *reader = NULL;
@@ -396,7 +394,7 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
                                        struct pyro_slice log, const struct pyro_load_settings *settings,
                                        struct pyro_cpu_meter *meter, struct pyro_error *error)
 {
-    struct attaching attaching = {.settings = settings, .meter = meter, .stamp = pyro_cpu_now()};
+    struct attaching attaching = {.settings = settings, .meter = meter};
     struct pyro_value_map launches;
     enum pyro_status status = PYRO_OK;
     bool any = false;

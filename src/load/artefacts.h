@@ -26,6 +26,7 @@ struct pyro_artefact_file {
     struct pyro_artefact_source source;
     enum pyro_artefact_kind kind;
     struct pyro_artefact_owner owner; /* known when the search has ended */
+    bool metered;                     /* anybody may have sent it: what reading it takes is limited */
 };
 
 struct pyro_artefact_list {
@@ -75,12 +76,15 @@ enum pyro_status pyro_artefacts_of_parts(const struct pyro_log_part *parts, size
                                          struct pyro_arena *arena, struct pyro_artefact_list *ret,
                                          enum pyro_artefact_place *ret_places, struct pyro_error *error);
 
+/* Makes all texts of a file last as long as the arena. False: no memory. */
+bool pyro_artefact_file_keep(struct pyro_arena *arena, struct pyro_artefact_file *file);
+
 /* Whether a file belongs to the application with that id, whose event log has that path. */
 bool pyro_artefact_belongs(const struct pyro_artefact_file *file, struct pyro_slice application, struct pyro_slice log);
 
 /* Reads the files that belong to an application into app->tracks. A file that cannot be read becomes a row with its
- * problem. `log`: the path of its event log. `settings`: resolved; what reading it takes is charged to `meter`, which
- * may be NULL: files beyond that are rows with this problem. */
+ * problem. `log`: the path of its event log. `settings`: resolved; what reading takes of files that are `metered` is
+ * charged to `meter`, which may be NULL: those beyond that are rows with this problem. */
 struct pyro_cpu_meter;
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
                                        struct pyro_slice log, const struct pyro_load_settings *settings,

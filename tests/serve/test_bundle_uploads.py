@@ -110,6 +110,27 @@ def test_broken_members_stop_nothing(server: Server) -> None:
     assert len(rows) == len(files()) and not any(one["problems"] for one in rows.values())
 
 
+ISO = ARTEFACTS / "logs" / "iso" / "events.zst"
+JFR = ARTEFACTS / "profiles" / "async.jfr.gz"
+
+
+def test_logs_and_flame_graphs_of_archives(binary: str, server: Server, tmp_path: Path) -> None:
+    members = {"events.zst": ISO.read_bytes(), f"logs/{TEXT.name}": TEXT.read_bytes(), "logs/stderr": SAID, JFR.name: JFR.read_bytes()}
+    (app,) = [one["id"] for one in sent(server, members)["applications"]]
+    zipped = tmp_path / "run.zip"
+    zipped.write_bytes(archive(members))
+    for verb in ("errors", "top", "timeline"):
+        status, served = send(server, "GET", f"applications/{app}/-/logs/{verb}")
+        told = conftest.run_command([binary, "logs", verb, "-f", "json", str(zipped)]).json
+        assert status == 200 and served.pop("bytes") < told.pop("bytes")  # which looks into the other members as well
+        assert served == told and served["files"] == 2 and served["records"] > 100
+    folded = tmp_path / "x.folded"
+    assert conftest.run_command([binary, "flame", str(JFR), "-o", str(folded)]).exit == 0
+    assert server.request("GET", f"/pyrometer/v1/applications/{app}/-/flame?format=folded")[2] == folded.read_bytes()
+    status, document = send(server, "GET", f"applications/{app}/-/flame?format=folded&task=999999")
+    assert status == 422 and "no sample" in document["error"]["message"]
+
+
 @pytest.mark.parametrize("name, kind", [("driver.log.gz", "text-log"), ("async.jfr.gz", "jfr")])
 def test_single_files_are_refused_with_what_to_do(server: Server, name: str, kind: str) -> None:
     path = next(ARTEFACTS.rglob(name))

@@ -155,13 +155,16 @@ enum pyro_status pyro_log_files_find(const char *const *paths, size_t count, boo
     return status == PYRO_OK ? PYRO_OK : pyro_no_memory(error);
 }
 
-enum pyro_status pyro_log_files_of_part(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
-                                        struct pyro_log_files *files, struct pyro_error *error)
+enum pyro_status pyro_log_files_of_parts(const struct pyro_log_part *parts, size_t count,
+                                         const struct pyro_allocator *allocator, struct pyro_log_files *files,
+                                         struct pyro_error *error)
 {
     *files = (struct pyro_log_files){.allocator = allocator};
     pyro_arena_init(&files->arena, allocator);
-    struct search search = {.files = files};
-    return add(&search, part, true) == PYRO_OK ? PYRO_OK : pyro_no_memory(error);
+    enum pyro_status status = PYRO_OK;
+    for (size_t i = 0; i < count && status == PYRO_OK; i++)
+        status = add(&(struct search){.files = files, .argument = i}, &parts[i], true);
+    return status == PYRO_OK ? PYRO_OK : pyro_no_memory(error);
 }
 
 void pyro_log_files_done(struct pyro_log_files *files)

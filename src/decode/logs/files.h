@@ -31,9 +31,10 @@ struct pyro_log_files {
 enum pyro_status pyro_log_files_find(const char *const *paths, size_t count, bool unlimited,
                                      const struct pyro_allocator *allocator, struct pyro_log_files *files,
                                      struct pyro_error *error);
-/* The same for one file or member of an archive, as if it had been named. The part outlives `files`. */
-enum pyro_status pyro_log_files_of_part(const struct pyro_log_part *part, const struct pyro_allocator *allocator,
-                                        struct pyro_log_files *files, struct pyro_error *error);
+/* The same for files or members of archives in their order, as if they had been named. The parts outlive `files`. */
+enum pyro_status pyro_log_files_of_parts(const struct pyro_log_part *parts, size_t count,
+                                         const struct pyro_allocator *allocator, struct pyro_log_files *files,
+                                         struct pyro_error *error);
 void pyro_log_files_done(struct pyro_log_files *files);
 /* Copies both texts. */
 enum pyro_status pyro_log_files_refuse(struct pyro_log_files *files, struct pyro_slice path, struct pyro_slice reason);

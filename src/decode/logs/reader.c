@@ -389,8 +389,8 @@ static enum pyro_status read_files(struct state *state)
 {
     struct pyro_log_files *files = &state->input->files;
     size_t next = 0;
-    if (state->reading->part)
-        return read_file(state, &files->items.items[0]);
+    for (; state->reading->parts && next < files->items.count; next++)
+        PYRO_TRY(read_file(state, &files->items.items[next]));
     for (size_t argument = 0; argument < state->reading->path_count; argument++) {
         uint64_t logs = state->input->counts.files;
         const char *path = state->reading->paths[argument];
@@ -465,8 +465,8 @@ enum pyro_status pyro_logs_read(const struct pyro_log_reading *reading, struct p
     const struct pyro_allocator *allocator = reading->options->allocator;
     struct state state = {.reading = reading, .input = ret, .error = error};
     memset(ret, 0, sizeof(*ret));
-    if (reading->part)
-        PYRO_TRY(pyro_log_files_of_part(reading->part, allocator, &ret->files, error));
+    if (reading->parts)
+        PYRO_TRY(pyro_log_files_of_parts(reading->parts, reading->part_count, allocator, &ret->files, error));
     else
         PYRO_TRY(pyro_log_files_find(reading->paths, reading->path_count, reading->unlimited, allocator, &ret->files,
                                      error));

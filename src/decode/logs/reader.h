@@ -11,7 +11,8 @@ typedef enum pyro_status pyro_log_line_consumer(void *context, struct pyro_slice
 struct pyro_log_reading {
     const char *const *paths;
     size_t path_count;
-    const struct pyro_log_part *part;       /* a file or member of an archive, instead of paths; NULL: none */
+    const struct pyro_log_part *parts; /* files or members of archives, instead of paths; NULL: none */
+    size_t part_count;
     const struct pyro_options *options;     /* resolved: allocator and progress */
     bool unlimited;                         /* as in pyro_load_options */
     const struct pyro_log_pattern *pattern; /* tried before those that are known; NULL: none */

@@ -263,7 +263,7 @@ static enum pyro_status find_zone(const struct text_log *log, struct pyro_log_re
 {
     struct pyro_text_logs *logs = &log->reading->logs;
     if (log->reading->launches)
-        PYRO_TRY(pyro_log_zone_find(how->part, log->reading->launches, log->reading->allocator, ret, error));
+        PYRO_TRY(pyro_log_zone_find(how->parts, log->reading->launches, log->reading->allocator, ret, error));
     if (ret->matches > 0 && !logs->has_zone) {
         logs->has_zone = true;
         logs->offset_s = ret->offset_s;
@@ -309,7 +309,8 @@ enum pyro_status pyro_text_log_artefact(struct pyro_artefact_reading *reading,
 {
     struct text_log log = {.reading = reading, .source = source, .first_ns = PYRO_NONE, .last_ns = PYRO_NONE};
     const struct pyro_options options = {.size = sizeof(options), .allocator = reading->allocator};
-    struct pyro_log_reading how = {.part = reading->part, .options = &options, .take = take, .context = &log};
+    struct pyro_log_reading how = {
+        .parts = reading->part, .part_count = 1, .options = &options, .take = take, .context = &log};
     struct pyro_log_input input;
     struct pyro_log_zone zone = {0};
     (void)reader; /* lines of clusters' own frames are read by the one reader of text logs, which opens parts itself */

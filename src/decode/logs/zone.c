@@ -65,7 +65,8 @@ enum pyro_status pyro_log_zone_find(const struct pyro_log_part *part, const stru
     struct pyro_error refused = {.size = sizeof(refused)};
     struct finding finding = {.launches = launches, .counts = &input.counts};
     const struct pyro_options options = {.size = sizeof(options), .allocator = allocator};
-    const struct pyro_log_reading how = {.part = part, .options = &options, .take = take, .context = &finding};
+    const struct pyro_log_reading how = {
+        .parts = part, .part_count = 1, .options = &options, .take = take, .context = &finding};
     *ret = (struct pyro_log_zone){0};
     enum pyro_status status = pyro_logs_read(&how, &input, &refused);
     pyro_log_input_done(&input);

@@ -32,7 +32,15 @@ const char *pyro_flame_event_name(enum pyro_flame_event event)
     return (unsigned)event < sizeof(event_names) / sizeof(*event_names) ? event_names[event] : NULL;
 }
 
+/* What a call is to read: paths or parts. */
+struct sources {
+    const char *const *paths;
+    const struct pyro_log_part *parts;
+    size_t count;
+};
+
 struct writing {
+    const struct sources *sources;
     const struct pyro_flame_options *options;
     const struct pyro_options *work;
     struct pyro_flame flame;
@@ -121,8 +129,8 @@ static enum pyro_status add_tracks(struct writing *writing, struct pyro_slice pa
 }
 
 /* The files of an application, which were read with its event log. */
-static enum pyro_status add_application(struct writing *writing, const char *path, const struct pyro_tracks *tracks,
-                                        struct pyro_error *error)
+static enum pyro_status add_application(struct writing *writing, struct pyro_slice name,
+                                        const struct pyro_tracks *tracks, struct pyro_error *error)
 {
     const struct pyro_artefact_row *row;
     for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
@@ -133,14 +141,14 @@ static enum pyro_status add_application(struct writing *writing, const char *pat
         report_damage(writing, row->path, row->problems);
     }
     note_events(writing, tracks);
-    return gather(writing, pyro_slice_from(path), tracks, NULL, error);
+    return gather(writing, name, tracks, NULL, error);
 }
 
 static enum pyro_status decode(struct writing *writing, const struct pyro_log_part *part, enum pyro_profile_kind kind,
                                struct pyro_slice head, struct pyro_error *error)
 {
     const struct pyro_allocator *allocator = writing->flame.allocator;
-    struct pyro_artefact_source source = pyro_artefact_source_of(part->path, head);
+    struct pyro_artefact_source source = pyro_artefact_source_of(pyro_part_name(part), head);
     struct pyro_reader *reader;
     struct pyro_profile_facts facts;
     struct pyro_profile_order order;
@@ -155,7 +163,7 @@ static enum pyro_status decode(struct writing *writing, const struct pyro_log_pa
     if (status == PYRO_OK && !pyro_tracks_seal(tracks))
         status = pyro_no_memory(error);
     if (status == PYRO_OK)
-        status = add_tracks(writing, part->path, kind, tracks, &order, &facts, error);
+        status = add_tracks(writing, pyro_part_name(part), kind, tracks, &order, &facts, error);
     pyro_profile_order_done(&order, allocator);
     pyro_tracks_free(tracks);
     pyro_reader_close(reader);
@@ -173,10 +181,11 @@ static enum pyro_status leave_out(struct writing *writing, struct pyro_slice pat
     return PYRO_OK;
 }
 
-static enum pyro_status visit(void *context, struct pyro_slice folder, const struct pyro_log_part *part,
-                              struct pyro_error *error)
+/* `named`: a folder may have all kinds of files, but this one was asked for. */
+static enum pyro_status read_part(struct writing *writing, const struct pyro_log_part *part, bool named,
+                                  struct pyro_error *error)
 {
-    struct writing *writing = context;
+    struct pyro_slice name = pyro_part_name(part);
     const struct pyro_progress progress = {.size = sizeof(progress), .path = part->path.ptr};
     size_t len;
     if (writing->work->progress && writing->work->progress(writing->work->progress_context, &progress) != 0)
@@ -184,18 +193,24 @@ static enum pyro_status visit(void *context, struct pyro_slice folder, const str
     enum pyro_status status =
         pyro_part_head(part, writing->flame.allocator, writing->head, PYRO_ARTEFACT_HEAD, &len, error);
     if (status != PYRO_OK)
-        return leave_out(writing, part->path, status, error);
+        return leave_out(writing, name, status, error);
     struct pyro_slice head = {writing->head, len};
     enum pyro_profile_kind kind = pyro_profile_recognise(head, len < PYRO_ARTEFACT_HEAD);
     if (kind != PYRO_PROFILE_KINDS)
-        return leave_out(writing, part->path, decode(writing, part, kind, head, error), error);
-    if (pyro_slice_eq(part->path, folder)) /* a folder may have all kinds of files, but this one was named */
-        report_problem(writing, part->path,
+        return leave_out(writing, name, decode(writing, part, kind, head, error), error);
+    if (named)
+        report_problem(writing, name,
                        len == 0
                            ? "is empty"
                            : "is not a profile: neither a recording of Java Flight Recorder or async-profiler, nor "
                              "records of Uber's JVM profiler or of Python workers, nor folded stacks");
     return PYRO_OK;
+}
+
+static enum pyro_status visit(void *context, struct pyro_slice folder, const struct pyro_log_part *part,
+                              struct pyro_error *error)
+{
+    return read_part(context, part, pyro_slice_eq(part->path, folder), error);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
@@ -233,30 +248,39 @@ static const pyro_app *application_of(const struct writing *writing, size_t numb
     return app && app->tracks && pyro_tracks_count(app->tracks, PYRO_TRACK_SAMPLES) > 0 ? app : NULL;
 }
 
-static enum pyro_status read_path(struct writing *writing, const char *const *paths, size_t number,
-                                  struct pyro_error *error)
+static struct pyro_slice name_of(const struct sources *sources, size_t number)
 {
-    struct pyro_walk_result result = {0};
-    const pyro_app *app = application_of(writing, number);
-    if (app) /* once, however many of its paths there are */
-        return app == writing->latest ? PYRO_OK
-                                      : add_application(writing, paths[number], (writing->latest = app)->tracks, error);
-    enum pyro_status status = pyro_walk(paths[number], writing->flame.allocator, visit, writing, &result, error);
-    return status == PYRO_OK ? status : leave_out(writing, pyro_slice_from(paths[number]), status, error);
+    return sources->paths ? pyro_slice_from(sources->paths[number]) : pyro_part_name(&sources->parts[number]);
 }
 
-static enum pyro_status read_paths(struct writing *writing, const char *const *paths, size_t count,
-                                   struct pyro_error *error)
+static enum pyro_status read_source(struct writing *writing, size_t number, struct pyro_error *error)
+{
+    const struct sources *sources = writing->sources;
+    struct pyro_slice name = name_of(sources, number);
+    struct pyro_walk_result result = {0};
+    const pyro_app *app = application_of(writing, number);
+    if (app) /* once, however many of its files there are */
+        return app == writing->latest ? PYRO_OK
+                                      : add_application(writing, name, (writing->latest = app)->tracks, error);
+    if (!sources->paths)
+        return read_part(writing, &sources->parts[number], true, error);
+    enum pyro_status status =
+        pyro_walk(sources->paths[number], writing->flame.allocator, visit, writing, &result, error);
+    return status == PYRO_OK ? status : leave_out(writing, name, status, error);
+}
+
+static enum pyro_status read_all(struct writing *writing, struct pyro_error *error)
 {
     bool differs = writing->options->differs != 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < writing->sources->count; i++) {
         writing->side = differs && i == 0 ? PYRO_FLAME_BEFORE : PYRO_FLAME_AFTER;
         if (differs)
             writing->latest = NULL;
-        PYRO_TRY(read_path(writing, paths, i, error));
+        PYRO_TRY(read_source(writing, i, error));
     }
     if (writing->flame.full)
-        report_problem(writing, pyro_slice_from(paths[0]), "more than 8,388,608 different calls: the rest is left out");
+        report_problem(writing, name_of(writing->sources, 0),
+                       "more than 8,388,608 different calls: the rest is left out");
     pyro_flame_finish(&writing->flame);
     return check_taken(writing, error);
 }
@@ -303,32 +327,31 @@ static struct pyro_flame_filter filter_of(const struct pyro_flame_options *optio
     };
 }
 
-static enum pyro_status write_flame(struct writing *writing, const char *const *paths, size_t count,
-                                    enum pyro_flame_format format, const struct pyro_writer *writer,
-                                    struct pyro_error *error)
+static enum pyro_status write_flame(struct writing *writing, enum pyro_flame_format format,
+                                    const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct pyro_output output;
-    PYRO_TRY(read_paths(writing, paths, count, error));
+    PYRO_TRY(read_all(writing, error));
     pyro_output_init(&output, writer, writing->flame.allocator);
     formats[format].write(&writing->flame, &output);
     return pyro_output_done(&output, error);
 }
 
-enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count, const struct pyro_flame_options *wanted,
-                                  const struct pyro_options *options, enum pyro_flame_format format,
-                                  const struct pyro_writer *writer, struct pyro_flame_counts *ret_counts,
-                                  struct pyro_error *error)
+static enum pyro_status write_sources(const struct sources *sources, const struct pyro_flame_options *wanted,
+                                      const struct pyro_options *options, enum pyro_flame_format format,
+                                      const struct pyro_writer *writer, struct pyro_flame_counts *ret_counts,
+                                      struct pyro_error *error)
 {
     struct pyro_error own_error = {.size = sizeof(own_error)}; /* files that are left out say why, wanted or not */
     struct pyro_flame_options own = {.size = sizeof(own)};
     struct pyro_options work;
     pyro_error_clear(error);
-    if (!paths || path_count == 0 || !pyro_can_write(writer))
+    if ((!sources->paths && !sources->parts) || sources->count == 0 || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the paths or the writer is missing");
     PYRO_TRY(PYRO_TAKE(&own, wanted, error));
     PYRO_TRY(pyro_options_resolve(options, &work, error));
-    PYRO_TRY(check_options(&own, format, path_count, error));
-    struct writing writing = {.options = &own, .work = &work, .filter = filter_of(&own)};
+    PYRO_TRY(check_options(&own, format, sources->count, error));
+    struct writing writing = {.sources = sources, .options = &own, .work = &work, .filter = filter_of(&own)};
     bool ready = pyro_flame_init(&writing.flame, work.allocator);
     writing.flame.merge_lines = own.merge_lines != 0;
     writing.flame.differs = own.differs != 0;
@@ -336,9 +359,8 @@ enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count, c
                                                 : own.event == PYRO_FLAME_LOCK ? PYRO_SAMPLE_LOCK
                                                                                : PYRO_SAMPLE_CPU);
     writing.head = pyro_allocate(work.allocator, PYRO_ARTEFACT_HEAD);
-    enum pyro_status status = ready && writing.head
-                                  ? write_flame(&writing, paths, path_count, format, writer, &own_error)
-                                  : pyro_no_memory(&own_error);
+    enum pyro_status status =
+        ready && writing.head ? write_flame(&writing, format, writer, &own_error) : pyro_no_memory(&own_error);
     const struct pyro_flame_counts counts = {
         .size = sizeof(counts),
         .files = writing.files,
@@ -352,4 +374,22 @@ enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count, c
     pyro_flame_done(&writing.flame);
     pyro_error_copy(error, &own_error);
     return status;
+}
+
+enum pyro_status pyro_flame_write(const char *const *paths, size_t path_count, const struct pyro_flame_options *wanted,
+                                  const struct pyro_options *options, enum pyro_flame_format format,
+                                  const struct pyro_writer *writer, struct pyro_flame_counts *ret_counts,
+                                  struct pyro_error *error)
+{
+    return write_sources(&(struct sources){.paths = paths, .count = path_count}, wanted, options, format, writer,
+                         ret_counts, error);
+}
+
+enum pyro_status pyro_flame_write_parts(const struct pyro_log_part *parts, size_t count,
+                                        const struct pyro_flame_options *wanted, const struct pyro_options *options,
+                                        enum pyro_flame_format format, const struct pyro_writer *writer,
+                                        struct pyro_error *error)
+{
+    return write_sources(&(struct sources){.parts = parts, .count = count}, wanted, options, format, writer, NULL,
+                         error);
 }

@@ -85,6 +85,13 @@ bool pyro_flame_gather(struct pyro_flame *flame, const struct pyro_tracks *track
                        const struct pyro_profile_order *order, const struct pyro_flame_filter *filter, unsigned side,
                        struct pyro_flame_count *count);
 
+/* pyro_flame_write() for files that were found before, and members of archives, in their order. */
+struct pyro_log_part;
+enum pyro_status pyro_flame_write_parts(const struct pyro_log_part *parts, size_t count,
+                                        const struct pyro_flame_options *wanted, const struct pyro_options *options,
+                                        enum pyro_flame_format format, const struct pyro_writer *writer,
+                                        struct pyro_error *error);
+
 /* One file each. */
 void pyro_flame_write_folded(const struct pyro_flame *flame, struct pyro_output *output);
 void pyro_flame_write_svg(const struct pyro_flame *flame, struct pyro_output *output);

@@ -6,6 +6,13 @@
 
 enum { TOP_SHOWN = 20, ERRORS_SHOWN = 20 };
 
+/* What a call is to read: paths or parts. */
+struct sources {
+    const char *const *paths;
+    const struct pyro_log_part *parts;
+    size_t count;
+};
+
 /* One call: what was asked for, and what it needs while it runs. */
 struct call {
     struct pyro_logs_options asked;
@@ -72,21 +79,22 @@ static enum pyro_status take_options(struct call *call, const struct pyro_logs_o
     return PYRO_OK;
 }
 
-static enum pyro_status begin(struct call *call, const char *const *paths, size_t path_count,
-                              const struct pyro_logs_options *asked, enum pyro_format format,
-                              const struct pyro_options *options, const struct pyro_writer *writer,
-                              struct pyro_error *error)
+static enum pyro_status begin(struct call *call, const struct sources *sources, const struct pyro_logs_options *asked,
+                              enum pyro_format format, const struct pyro_options *options,
+                              const struct pyro_writer *writer, struct pyro_error *error)
 {
     *call = (struct call){.format = format, .writer = writer, .error = error};
     pyro_error_clear(error);
     pyro_log_filter_init(&call->filter);
-    if (!paths || path_count == 0 || !pyro_can_write(writer))
+    if ((!sources->paths && !sources->parts) || sources->count == 0 || !pyro_can_write(writer))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the paths or the writer are missing");
     if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON && format != PYRO_FORMAT_CSV)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "text logs are reported as text, json or csv");
     PYRO_TRY(take_options(call, asked, options));
-    call->reading = (struct pyro_log_reading){.paths = paths,
-                                              .path_count = path_count,
+    call->reading = (struct pyro_log_reading){.paths = sources->paths,
+                                              .path_count = sources->paths ? sources->count : 0,
+                                              .parts = sources->parts,
+                                              .part_count = sources->parts ? sources->count : 0,
                                               .options = &call->options,
                                               .unlimited = call->asked.unlimited != 0,
                                               .pattern = call->pattern,
@@ -160,13 +168,13 @@ static enum pyro_status report_errors(struct call *call, struct pyro_log_errors 
     return end_document(&document, call->error);
 }
 
-enum pyro_status pyro_logs_errors(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
-                                  enum pyro_format format, const struct pyro_options *options,
-                                  const struct pyro_writer *writer, struct pyro_error *error)
+static enum pyro_status write_errors(const struct sources *sources, const struct pyro_logs_options *asked,
+                                     enum pyro_format format, const struct pyro_options *options,
+                                     const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct call call;
     struct pyro_log_errors *errors = NULL;
-    enum pyro_status status = begin(&call, paths, path_count, asked, format, options, writer, error);
+    enum pyro_status status = begin(&call, sources, asked, format, options, writer, error);
     if (status == PYRO_OK)
         status = pyro_log_errors_new(call.options.allocator, call.asked.redaction, &errors, error);
     if (status == PYRO_OK)
@@ -189,13 +197,13 @@ static enum pyro_status report_timeline(struct call *call, struct pyro_line_time
     return end_document(&document, call->error);
 }
 
-enum pyro_status pyro_logs_timeline(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
-                                    enum pyro_format format, const struct pyro_options *options,
-                                    const struct pyro_writer *writer, struct pyro_error *error)
+static enum pyro_status write_timeline(const struct sources *sources, const struct pyro_logs_options *asked,
+                                       enum pyro_format format, const struct pyro_options *options,
+                                       const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct call call;
     struct pyro_line_timeline *timeline = NULL;
-    enum pyro_status status = begin(&call, paths, path_count, asked, format, options, writer, error);
+    enum pyro_status status = begin(&call, sources, asked, format, options, writer, error);
     if (status == PYRO_OK)
         status = pyro_line_timeline_new(call.options.allocator, call.asked.redaction, &timeline, error);
     if (status == PYRO_OK)
@@ -243,14 +251,14 @@ static enum pyro_status chunk_options(const struct call *call, struct pyro_chunk
     return PYRO_OK;
 }
 
-enum pyro_status pyro_logs_top(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
-                               enum pyro_format format, const struct pyro_options *options,
-                               const struct pyro_writer *writer, struct pyro_error *error)
+static enum pyro_status write_top(const struct sources *sources, const struct pyro_logs_options *asked,
+                                  enum pyro_format format, const struct pyro_options *options,
+                                  const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct call call;
     struct pyro_chunks *chunks = NULL;
     struct pyro_chunks_options wanted;
-    enum pyro_status status = begin(&call, paths, path_count, asked, format, options, writer, error);
+    enum pyro_status status = begin(&call, sources, asked, format, options, writer, error);
     if (status == PYRO_OK)
         status = chunk_options(&call, &wanted);
     if (status == PYRO_OK)
@@ -260,4 +268,52 @@ enum pyro_status pyro_logs_top(const char *const *paths, size_t path_count, cons
     pyro_chunks_free(chunks);
     end(&call);
     return status;
+}
+
+/* ---- The calls --------------------------------------------------------------------------------------------------- */
+
+enum pyro_status pyro_logs_errors(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
+                                  enum pyro_format format, const struct pyro_options *options,
+                                  const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_errors(&(struct sources){.paths = paths, .count = path_count}, asked, format, options, writer, error);
+}
+
+enum pyro_status pyro_logs_errors_of(const struct pyro_log_parts *parts, const struct pyro_logs_options *asked,
+                                     enum pyro_format format, const struct pyro_options *options,
+                                     const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_errors(&(struct sources){.parts = parts->items, .count = parts->count}, asked, format, options, writer,
+                        error);
+}
+
+enum pyro_status pyro_logs_top(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
+                               enum pyro_format format, const struct pyro_options *options,
+                               const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_top(&(struct sources){.paths = paths, .count = path_count}, asked, format, options, writer, error);
+}
+
+enum pyro_status pyro_logs_top_of(const struct pyro_log_parts *parts, const struct pyro_logs_options *asked,
+                                  enum pyro_format format, const struct pyro_options *options,
+                                  const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_top(&(struct sources){.parts = parts->items, .count = parts->count}, asked, format, options, writer,
+                     error);
+}
+
+enum pyro_status pyro_logs_timeline(const char *const *paths, size_t path_count, const struct pyro_logs_options *asked,
+                                    enum pyro_format format, const struct pyro_options *options,
+                                    const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_timeline(&(struct sources){.paths = paths, .count = path_count}, asked, format, options, writer,
+                          error);
+}
+
+enum pyro_status pyro_logs_timeline_of(const struct pyro_log_parts *parts, const struct pyro_logs_options *asked,
+                                       enum pyro_format format, const struct pyro_options *options,
+                                       const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return write_timeline(&(struct sources){.parts = parts->items, .count = parts->count}, asked, format, options,
+                          writer, error);
 }

@@ -10,6 +10,17 @@
 #include "report/shared/json_write.h"
 #include "report/shared/page.h"
 
+/* Files that were found before, and members of archives. */
+struct pyro_log_parts {
+    const struct pyro_log_part *items;
+    size_t count;
+};
+/* pyro_logs_errors() and the others, for such files instead of paths, in their order. */
+typedef enum pyro_status pyro_logs_of_parts(const struct pyro_log_parts *parts, const struct pyro_logs_options *asked,
+                                            enum pyro_format format, const struct pyro_options *options,
+                                            const struct pyro_writer *writer, struct pyro_error *error);
+pyro_logs_of_parts pyro_logs_errors_of, pyro_logs_top_of, pyro_logs_timeline_of;
+
 /* What all three documents have: what was read, and how to write it. */
 struct pyro_log_document {
     struct pyro_output *output;

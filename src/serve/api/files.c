@@ -1,4 +1,5 @@
 /* logs/errors, logs/top, logs/timeline, profile, flame: what the files next to the event log of a run say. */
+#include "report/flame/flame.h"
 #include "serve/api/api.h"
 #include "serve/run_files.h"
 
@@ -32,7 +33,7 @@ static struct api_job *find_files(struct api_request *request, struct api_job *j
         refuse_memory(request, job);
         return NULL;
     }
-    if (ret->count > 0)
+    if (ret->parts.count > 0)
         return job;
     pyro_api_job_free(job);
     pyro_api_error(request->http, 404, "%s", pyro_serve_no_files(which));
@@ -41,13 +42,8 @@ static struct api_job *find_files(struct api_request *request, struct api_job *j
 
 /* ---- Text logs ---- */
 
-typedef enum pyro_status logs_function(const char *const *paths, size_t path_count,
-                                       const struct pyro_logs_options *asked, enum pyro_format format,
-                                       const struct pyro_options *options, const struct pyro_writer *writer,
-                                       struct pyro_error *error);
-
 struct logs_question {
-    logs_function *function;
+    pyro_logs_of_parts *function;
     struct serve_run_files files;
     struct pyro_logs_options asked;
 };
@@ -56,13 +52,12 @@ static enum pyro_status write_logs(struct api_job *job, const struct pyro_option
                                    const struct pyro_writer *writer, struct pyro_error *error)
 {
     const struct logs_question *question = job->question;
-    return answered(question->function(question->files.paths, question->files.count, &question->asked, PYRO_FORMAT_JSON,
-                                       options, writer, error),
-                    error);
+    return answered(
+        question->function(&question->files.parts, &question->asked, PYRO_FORMAT_JSON, options, writer, error), error);
 }
 
 /* `fallback`: rows of the answer, 0: the document has no such limit. */
-static void answer_logs(struct api_request *request, logs_function *function, int64_t fallback, int64_t most)
+static void answer_logs(struct api_request *request, pyro_logs_of_parts *function, int64_t fallback, int64_t most)
 {
     struct serve_run_files files;
     int64_t limit = 0;
@@ -95,17 +90,17 @@ static void answer_logs(struct api_request *request, logs_function *function, in
 
 void pyro_api_log_errors(struct api_request *request)
 {
-    answer_logs(request, pyro_logs_errors, ERRORS, ERRORS_MAX);
+    answer_logs(request, pyro_logs_errors_of, ERRORS, ERRORS_MAX);
 }
 
 void pyro_api_log_top(struct api_request *request)
 {
-    answer_logs(request, pyro_logs_top, CHUNKS, CHUNKS_MAX);
+    answer_logs(request, pyro_logs_top_of, CHUNKS, CHUNKS_MAX);
 }
 
 void pyro_api_log_timeline(struct api_request *request)
 {
-    answer_logs(request, pyro_logs_timeline, 0, 0);
+    answer_logs(request, pyro_logs_timeline_of, 0, 0);
 }
 
 /* ---- Profiles ---- */
@@ -181,11 +176,11 @@ static enum pyro_status write_flame(struct api_job *job, const struct pyro_optio
                                     const struct pyro_writer *writer, struct pyro_error *error)
 {
     struct flame_question *question = job->question;
-    for (size_t i = 0; question->applications && i < question->files.count; i++)
+    for (size_t i = 0; question->applications && i < question->files.parts.count; i++)
         question->applications[i] = job->diagnoses[0]->app;
     question->asked.applications = question->applications;
-    return answered(pyro_flame_write(question->files.paths, question->files.count, &question->asked, options,
-                                     question->format, writer, NULL, error),
+    return answered(pyro_flame_write_parts(question->files.parts.items, question->files.parts.count, &question->asked,
+                                           options, question->format, writer, error),
                     error);
 }
 
@@ -249,7 +244,7 @@ void pyro_api_flame(struct api_request *request)
     if (!job)
         return;
     const pyro_app **applications =
-        needs_owners(&asked) ? pyro_arena_array(&job->arena, files.count, sizeof(*applications)) : NULL;
+        needs_owners(&asked) ? pyro_arena_array(&job->arena, files.parts.count, sizeof(*applications)) : NULL;
     if (!question || (needs_owners(&asked) && !applications)) {
         refuse_memory(request, job);
         return;

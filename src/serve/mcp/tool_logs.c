@@ -6,11 +6,6 @@
 
 enum { ERRORS = 100, CHUNKS = 50, LIST_MOST = 5 };
 
-typedef enum pyro_status logs_function(const char *const *paths, size_t path_count,
-                                       const struct pyro_logs_options *asked, enum pyro_format format,
-                                       const struct pyro_options *options, const struct pyro_writer *writer,
-                                       struct pyro_error *error);
-
 /* ---- Words ---- */
 
 /* "executors 1, 2 and 3 more" */
@@ -121,10 +116,10 @@ static void write_chunks(struct mcp_call *call, const json_t *document)
 
 static const struct what {
     const char *name;
-    logs_function *function;
+    pyro_logs_of_parts *function;
     void (*write)(struct mcp_call *call, const json_t *document);
     size_t limit;
-} whats[] = {{"errors", pyro_logs_errors, write_errors, ERRORS}, {"top", pyro_logs_top, write_chunks, CHUNKS}};
+} whats[] = {{"errors", pyro_logs_errors_of, write_errors, ERRORS}, {"top", pyro_logs_top_of, write_chunks, CHUNKS}};
 
 static void ask(struct mcp_call *call, const struct what *what, const struct serve_run_files *files)
 {
@@ -147,8 +142,7 @@ static void ask(struct mcp_call *call, const struct what *what, const struct ser
     const struct pyro_options options = pyro_ticket_options(call->mcp->ticket);
     pyro_strbuf_init(&document, NULL);
     struct pyro_writer writer = pyro_strbuf_writer(&document);
-    enum pyro_status status =
-        what->function(files->paths, files->count, &asked, PYRO_FORMAT_JSON, &options, &writer, &error);
+    enum pyro_status status = what->function(&files->parts, &asked, PYRO_FORMAT_JSON, &options, &writer, &error);
     json_t *tree = pyro_mcp_take(call, &document, status, &error);
     if (tree)
         what->write(call, tree);
@@ -166,7 +160,7 @@ static void run(struct mcp_call *call)
     pyro_arena_init(&arena, NULL);
     if (!list || (attempt && !pyro_serve_run_files(call->mcp->catalog, list, attempt, SERVE_TEXT_LOGS, &arena, &files)))
         pyro_mcp_fail(call, "no memory left: try again later");
-    else if (attempt && files.count == 0)
+    else if (attempt && files.parts.count == 0)
         pyro_mcp_fail(call, "%s", pyro_serve_no_files(SERVE_TEXT_LOGS));
     else if (attempt)
         ask(call, what, &files);
