@@ -31,6 +31,7 @@ struct pyro_catalog_artefacts {
     struct pyro_map keys;    /* key_of_owner() -> key of its files */
     PYRO_VEC(struct sent_archive) archives;
     struct pyro_map archive_rows; /* as by_path */
+    struct pyro_catalog_sent_files sent;
     uint64_t digest;
 };
 
@@ -54,6 +55,7 @@ void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefac
     pyro_map_done(&counted->by_path);
     pyro_map_done(&counted->archive_rows);
     pyro_map_done(&counted->keys);
+    pyro_catalog_sent_done(&counted->sent);
     pyro_log_list_done(&counted->list);
     pyro_release(NULL, counted);
 }
@@ -94,16 +96,17 @@ struct search {
     const struct pyro_catalog_artefacts *before;
     struct pyro_map event_logs;   /* hashes of the paths of their files */
     struct pyro_file_stamp stamp; /* of the file that was recalled last */
-    bool known;                   /* that was an event log */
+    bool known;                   /* that was an event log, or an upload */
     size_t count;                 /* of artefacts */
 };
 
 static enum pyro_artefact_place recall(void *context, struct pyro_slice path, struct pyro_artefact_file *ret)
 {
     struct search *search = context;
-    search->known = pyro_map_get(&search->event_logs, pyro_hash_slice(path)) != NULL;
+    bool sent = pyro_catalog_is_sent(path, search->update->uploads); /* their folder may be in another one */
+    search->known = sent || pyro_map_get(&search->event_logs, pyro_hash_slice(path)) != NULL;
     if (search->known)
-        return PYRO_PLACE_EVENTS;
+        return sent ? PYRO_PLACE_OTHER : PYRO_PLACE_EVENTS;
     const struct seen_file *seen = find_seen(search->before, path);
     search->stamp = pyro_file_stamp_at(path.ptr);
     if (!seen || !pyro_file_stamp_eq(seen->stamp, search->stamp))
@@ -344,6 +347,7 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
     pyro_map_init(&made->by_path, NULL);
     pyro_map_init(&made->archive_rows, NULL);
     pyro_map_init(&made->keys, NULL);
+    pyro_catalog_sent_init(&made->sent);
     struct search search = {.update = update, .made = made, .before = before};
     pyro_map_init(&search.event_logs, NULL);
     enum pyro_status status = run(&search, logs, error);
@@ -351,6 +355,10 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
         status = PYRO_ERROR_MEMORY;
     if (status == PYRO_OK)
         status = take_uploads(&search, logs, error);
+    if (status == PYRO_OK)
+        status = pyro_catalog_sent_find(update, logs, before ? &before->sent : NULL, &made->sent, error);
+    if (made->sent.digest)
+        made->digest = pyro_hash_mix(made->digest ^ made->sent.digest) | 1;
     pyro_map_done(&search.event_logs);
     if (status == PYRO_OK)
         *ret = made;
@@ -370,7 +378,10 @@ bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, 
                                 const struct pyro_file_stamp *stamp)
 {
     const struct seen_file *seen = find_seen(artefacts, path);
-    return seen && seen->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(seen->stamp, *stamp));
+    if (seen && seen->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(seen->stamp, *stamp)))
+        return true;
+    const struct pyro_catalog_sent_file *sent = pyro_catalog_sent_at(artefacts ? &artefacts->sent : NULL, path);
+    return sent && sent->place == PYRO_PLACE_ARTEFACT && (!stamp || pyro_file_stamp_eq(sent->stamp, *stamp));
 }
 
 bool pyro_catalog_artefacts_is_other(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
@@ -392,14 +403,14 @@ uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *arte
 {
     if (!artefacts || log->stored || !log->attempt.app_id.ptr)
         return 0;
+    uint64_t key = pyro_catalog_sent_key(&artefacts->sent, log->attempt.app_id);
     if (log->uploaded) {
         const struct sent_archive *archive = archive_of(artefacts, log);
-        return archive ? archive->key : 0;
+        return key ^ (archive ? archive->key : 0);
     }
     const uint64_t owners[] = {key_of_owner(PYRO_OWNER_APPLICATION, log->attempt.app_id),
                                key_of_owner(PYRO_OWNER_LOG, log->log.path),
                                key_of_owner(PYRO_OWNER_ANY, PYRO_SLICE_NULL)};
-    uint64_t key = 0;
     for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++) {
         const uint64_t *own = pyro_map_get(&artefacts->keys, owners[i]);
         key ^= own ? *own : 0;
@@ -413,11 +424,43 @@ uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefac
     return archive ? archive->cpu_us : 0;
 }
 
-const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts,
-                                                             const struct pyro_catalog_log *log)
+const struct pyro_artefact_file *pyro_catalog_artefacts_next(const struct pyro_catalog_artefacts *artefacts,
+                                                             const struct pyro_catalog_log *log, size_t *at)
 {
     const struct sent_archive *archive = archive_of(artefacts, log);
-    return archive ? &archive->found : &artefacts->found;
+    const struct pyro_artefact_list none = {.count = 0}, *list = archive         ? &archive->found
+                                                                 : log->uploaded ? &none
+                                                                                 : &artefacts->found;
+    size_t count = list->count + artefacts->sent.items.count;
+    while (*at < count) {
+        size_t i = (*at)++;
+        const struct pyro_catalog_sent_file *sent =
+            i < list->count ? NULL : &artefacts->sent.items.items[i - list->count];
+        const struct pyro_artefact_file *file = sent ? &sent->file : &list->items[i];
+        if ((!sent || sent->place == PYRO_PLACE_ARTEFACT) &&
+            pyro_artefact_belongs(file, log->attempt.app_id, log->log.path))
+            return file;
+    }
+    return NULL;
+}
+
+bool pyro_catalog_artefacts_of(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log,
+                               struct pyro_arena *arena, struct pyro_artefact_list *ret)
+{
+    const struct pyro_artefact_file *file;
+    size_t count = 0;
+    *ret = (struct pyro_artefact_list){.count = 0};
+    for (size_t at = 0; pyro_catalog_artefacts_next(artefacts, log, &at);)
+        count++;
+    ret->items = pyro_arena_array(arena, count + 1, sizeof(*ret->items));
+    for (size_t at = 0; ret->items && (file = pyro_catalog_artefacts_next(artefacts, log, &at)) != NULL;)
+        ret->items[ret->count++] = *file;
+    return ret->items != NULL;
+}
+
+const struct pyro_catalog_sent_files *pyro_catalog_artefacts_sent(const struct pyro_catalog_artefacts *artefacts)
+{
+    return artefacts ? &artefacts->sent : NULL;
 }
 
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,

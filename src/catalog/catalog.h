@@ -124,6 +124,17 @@ const struct pyro_log *pyro_catalog_list_files(const struct pyro_catalog_list *l
 struct pyro_artefact_file;
 const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalog_list *list,
                                                         const struct pyro_attempt *attempt, size_t *at);
+/* A file in the folder of uploads called NAME~ID was sent for the application ID, whatever it says itself. */
+#define PYRO_CATALOG_SENT_MARK '~'
+/* A file that somebody sent by itself and that is no event log. */
+struct pyro_catalog_sent {
+    struct pyro_slice application; /* whose file it is; null: it does not say that */
+    const char *kind;              /* "text-log" */
+    uint64_t cpu_us;               /* what finding out took that it is no event log */
+};
+/* The one at that path in the folder of uploads; false: there is none. */
+bool pyro_catalog_list_sent(const struct pyro_catalog_list *list, struct pyro_slice path,
+                            struct pyro_catalog_sent *ret);
 /* What is asked whether somebody may see it. */
 struct pyro_catalog_seen {
     uint64_t identity; /* stands for the same log in every list */

@@ -161,12 +161,18 @@ static enum pyro_status attach(const struct pyro_catalog_run *run, const struct 
                                const struct pyro_options *own, pyro_app *app, struct pyro_error *error)
 {
     struct pyro_load_settings settings;
-    struct pyro_cpu_meter meter = {.most_us = run->log->uploaded ? options->costs.cpu_us : 0};
+    struct pyro_cpu_meter meter = {.most_us = options->costs.cpu_us};
+    struct pyro_artefact_list files;
+    struct pyro_arena arena;
     if (!run->artefacts)
         return PYRO_OK;
     PYRO_TRY(pyro_load_resolve(&options->load, own, &settings, error));
-    return pyro_artefacts_attach(pyro_catalog_artefacts_list(run->artefacts, run->log), app, run->log->log.path,
-                                 &settings, &meter, error);
+    pyro_arena_init(&arena, own->allocator);
+    enum pyro_status status = pyro_catalog_artefacts_of(run->artefacts, run->log, &arena, &files)
+                                  ? pyro_artefacts_attach(&files, app, run->log->log.path, &settings, &meter, error)
+                                  : no_memory(error);
+    pyro_arena_done(&arena);
+    return status;
 }
 
 static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struct pyro_catalog_options *options,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cpu_meter.h"
+#include "base/map.h"
 #include "base/strbuf.h"
 #include "base/thread.h"
 #include "base/vec.h"
@@ -62,11 +63,41 @@ enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct
                                         struct pyro_cpu_meter *meter, enum pyro_redaction redaction, pyro_inputs **ret,
                                         struct pyro_error *error);
 
+struct pyro_catalog_update;
+
+/* ---- sent.c: files that were uploaded by themselves ---- */
+
+struct pyro_catalog_sent_file {
+    struct pyro_file_stamp stamp;
+    enum pyro_artefact_place place; /* of those that are no artefacts, only the path and this are known */
+    uint64_t cpu_us;                /* what finding out took that it is no event log */
+    struct pyro_artefact_file file;
+};
+
+struct pyro_catalog_sent_files {
+    struct pyro_arena arena;                       /* of the texts */
+    PYRO_VEC(struct pyro_catalog_sent_file) items; /* by path */
+    struct pyro_map keys;                          /* hash of an application's id -> key of its files */
+    uint64_t digest;
+};
+
+void pyro_catalog_sent_init(struct pyro_catalog_sent_files *files);
+void pyro_catalog_sent_done(struct pyro_catalog_sent_files *files);
+/* Fills `ret`, which is initialised, from uploads that could not be read as event logs; `before`: what the last search
+ * found, or NULL. */
+enum pyro_status pyro_catalog_sent_find(const struct pyro_catalog_update *update, const pyro_catalog_logs *logs,
+                                        const struct pyro_catalog_sent_files *before,
+                                        struct pyro_catalog_sent_files *ret, struct pyro_error *error);
+/* What is known of the file at that path, or NULL; `files` may be NULL. */
+const struct pyro_catalog_sent_file *pyro_catalog_sent_at(const struct pyro_catalog_sent_files *files,
+                                                          struct pyro_slice path);
+/* A number that changes with the files of that application; 0: it has none. */
+uint64_t pyro_catalog_sent_key(const struct pyro_catalog_sent_files *files, struct pyro_slice application);
+
 /* ---- artefacts.c: files other than event logs ---- */
 
 /* Immutable but for the count. */
 struct pyro_catalog_artefacts;
-struct pyro_catalog_update;
 /* Looks through the folders of `update`, and through archives that were uploaded with an event log. `logs`: all that
  * was found there, event logs or not. `before`: what the last search found, or NULL. The caller releases the result. */
 enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *update, const pyro_catalog_logs *logs,
@@ -86,9 +117,14 @@ bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, 
 /* A number that changes with the files of the run that the log is of; 0: it has none. */
 uint64_t pyro_catalog_artefacts_key_of(const struct pyro_catalog_artefacts *artefacts,
                                        const struct pyro_catalog_log *log);
-/* Among which the log's run has its own. */
-const struct pyro_artefact_list *pyro_catalog_artefacts_list(const struct pyro_catalog_artefacts *artefacts,
-                                                             const struct pyro_catalog_log *log);
+/* The files of the log's run: the next one behind *at, which begins at 0; NULL: there are no more. */
+const struct pyro_artefact_file *pyro_catalog_artefacts_next(const struct pyro_catalog_artefacts *artefacts,
+                                                             const struct pyro_catalog_log *log, size_t *at);
+/* All of them, in the arena; valid as long as `artefacts`. False: no memory. */
+bool pyro_catalog_artefacts_of(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log,
+                               struct pyro_arena *arena, struct pyro_artefact_list *ret);
+/* Those that were uploaded by themselves, of all applications. */
+const struct pyro_catalog_sent_files *pyro_catalog_artefacts_sent(const struct pyro_catalog_artefacts *artefacts);
 /* What looking at the other files of an upload took. */
 uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log);
 /* Files that belong to no application, and why. */

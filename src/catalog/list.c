@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "catalog/internal.h"
 
 struct pyro_catalog_list {
@@ -108,6 +109,32 @@ static void add_left(struct pyro_catalog_list *list)
     for (size_t i = 0; i < count; i++)
         list->unreadable[list->unreadable_count++] =
             (struct pyro_catalog_unreadable){.path = left[i].path, .reason = left[i].message};
+}
+
+/* Uploads that belong to no run which is listed. */
+static bool add_lost(struct pyro_catalog_list *list)
+{
+    const struct pyro_catalog_sent_files *sent = pyro_catalog_artefacts_sent(list->artefacts);
+    struct pyro_map listed; /* hashes of the ids of applications */
+    pyro_map_init(&listed, NULL);
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->attempt_count; i++)
+        ok = pyro_map_put(&listed, pyro_hash_slice(list->logs[list->attempts[i].log]->attempt.app_id), NULL) != NULL;
+    for (size_t i = 0; ok && sent && i < sent->items.count; i++) {
+        const struct pyro_artefact_file *file = &sent->items.items[i].file;
+        struct pyro_slice id = file->owner.name;
+        if (sent->items.items[i].place != PYRO_PLACE_ARTEFACT || (id.ptr && pyro_map_get(&listed, pyro_hash_slice(id))))
+            continue;
+        struct pyro_slice reason =
+            id.ptr
+                ? pyro_arena_printf(&list->arena, "belongs to the application %s, whose event log is not here", id.ptr)
+                : PYRO_SLICE_LITERAL("is not an event log, and does not say which application it belongs to");
+        ok = reason.ptr != NULL;
+        list->unreadable[list->unreadable_count++] =
+            (struct pyro_catalog_unreadable){.path = file->part.path, .reason = reason};
+    }
+    pyro_map_done(&listed);
+    return ok;
 }
 
 static bool add_duplicate(struct pyro_catalog_list *list, const struct pyro_catalog_log *log,
@@ -260,6 +287,7 @@ static struct pyro_slice id_in(const struct pyro_catalog_list *from, const struc
 static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list *from)
 {
     size_t count = list->log_count, listed = 0, left = 0;
+    const struct pyro_catalog_sent_files *sent = from ? NULL : pyro_catalog_artefacts_sent(list->artefacts);
     if (!from)
         pyro_catalog_artefacts_left(list->artefacts, &left);
     struct candidate *candidates = pyro_allocate(NULL, (count + 1) * sizeof(*candidates));
@@ -267,7 +295,8 @@ static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list 
     list->ids = pyro_arena_array(&list->arena, count + 1, sizeof(*list->ids));
     list->apps = pyro_arena_array(&list->arena, count + 1, sizeof(*list->apps));
     list->by_id = pyro_arena_array(&list->arena, count + 1, sizeof(*list->by_id));
-    list->unreadable = pyro_arena_array(&list->arena, count + left + 1, sizeof(*list->unreadable));
+    list->unreadable =
+        pyro_arena_array(&list->arena, count + left + (sent ? sent->items.count : 0) + 1, sizeof(*list->unreadable));
     bool ok = candidates && list->attempts && list->ids && list->apps && list->by_id && list->unreadable;
     for (size_t i = 0; ok && i < count; i++) {
         const struct pyro_catalog_log *log = list->logs[i];
@@ -290,6 +319,8 @@ static bool fill(struct pyro_catalog_list *list, const struct pyro_catalog_list 
     group(list);
     if (left)
         add_left(list);
+    if (sent && !add_lost(list))
+        return false;
     if (list->unreadable_count)
         qsort(list->unreadable, list->unreadable_count, sizeof(*list->unreadable), compare_unreadable);
     return true;
@@ -471,15 +502,18 @@ const struct pyro_artefact_file *pyro_catalog_list_file(const struct pyro_catalo
                                                         const struct pyro_attempt *attempt, size_t *at)
 {
     const struct pyro_catalog_log *log = pyro_catalog_list_log_of(list, attempt);
-    if (!pyro_catalog_artefacts_key_of(list->artefacts, log))
-        return NULL;
-    const struct pyro_artefact_list *files = pyro_catalog_artefacts_list(list->artefacts, log);
-    while (*at < files->count) {
-        const struct pyro_artefact_file *file = &files->items[(*at)++];
-        if (pyro_artefact_belongs(file, log->attempt.app_id, log->log.path))
-            return file;
-    }
-    return NULL;
+    return pyro_catalog_artefacts_key_of(list->artefacts, log) ? pyro_catalog_artefacts_next(list->artefacts, log, at)
+                                                               : NULL;
+}
+
+bool pyro_catalog_list_sent(const struct pyro_catalog_list *list, struct pyro_slice path, struct pyro_catalog_sent *ret)
+{
+    const struct pyro_catalog_sent_file *sent =
+        list ? pyro_catalog_sent_at(pyro_catalog_artefacts_sent(list->artefacts), path) : NULL;
+    if (!sent || sent->place != PYRO_PLACE_ARTEFACT)
+        return false;
+    *ret = (struct pyro_catalog_sent){sent->file.owner.name, pyro_artefact_kind_name(sent->file.kind), sent->cpu_us};
+    return true;
 }
 
 const struct pyro_catalog_unreadable *pyro_catalog_list_unreadable(const struct pyro_catalog_list *list,

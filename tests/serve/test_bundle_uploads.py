@@ -5,11 +5,14 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import os
+import time
 import zipfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import pytest
+import schemas
 from servers.pyrometer import Server
 
 import conftest
@@ -19,10 +22,12 @@ RUN = ARTEFACTS / "gc" / "serial"
 TEXT = ARTEFACTS / "logs" / "iso" / "driver.log.gz"
 
 
-def send(server: Server, method: str, path: str, body: bytes = b"") -> Tuple[int, Any]:
+def send(
+    server: Server, method: str, path: str, body: bytes = b"", headers: Optional[Dict[str, str]] = None
+) -> Tuple[int, Any]:
     connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
     try:
-        connection.request(method, f"/pyrometer/v1/{path}", body or None)
+        connection.request(method, f"/pyrometer/v1/{path}", body or None, headers or {})
         response = connection.getresponse()
         text = response.read()
         return response.status, json.loads(text) if text else None
@@ -110,10 +115,6 @@ def test_broken_members_stop_nothing(server: Server) -> None:
     assert len(rows) == len(files()) and not any(one["problems"] for one in rows.values())
 
 
-ISO = ARTEFACTS / "logs" / "iso" / "events.zst"
-JFR = ARTEFACTS / "profiles" / "async.jfr.gz"
-
-
 def test_logs_and_flame_graphs_of_archives(binary: str, server: Server, tmp_path: Path) -> None:
     members = {"events.zst": ISO.read_bytes(), f"logs/{TEXT.name}": TEXT.read_bytes(), "logs/stderr": SAID, JFR.name: JFR.read_bytes()}
     (app,) = [one["id"] for one in sent(server, members)["applications"]]
@@ -131,10 +132,145 @@ def test_logs_and_flame_graphs_of_archives(binary: str, server: Server, tmp_path
     assert status == 422 and "no sample" in document["error"]["message"]
 
 
-@pytest.mark.parametrize("name, kind", [("driver.log.gz", "text-log"), ("async.jfr.gz", "jfr")])
-def test_single_files_are_refused_with_what_to_do(server: Server, name: str, kind: str) -> None:
-    path = next(ARTEFACTS.rglob(name))
-    status, document = send(server, "POST", f"uploads?name={name}", path.read_bytes())
-    assert status == 422 and f"({kind})" in document["error"]["message"] and "zip archive" in document["error"]["message"]
+# ---- Single files ----
+
+ISO = ARTEFACTS / "logs" / "iso" / "events.zst"
+APP = "app-20261123194447-0000"
+JFR = ARTEFACTS / "profiles" / "async.jfr.gz"
+
+
+def send_file(server: Server, name: str, body: bytes, app: str = "") -> Tuple[int, Any]:
+    return send(server, "POST", f"uploads?name={name}" + (f"&app={app}" if app else ""), body)
+
+
+def accepted(server: Server, name: str, body: bytes, app: str = "") -> Any:
+    status, document = send_file(server, name, body, app)
+    assert status == 201, document
+    schemas.check(document, "pyrometer.upload-1.json")
+    assert document["applications"] == [] and document["unreadable"] == []
+    (one,) = document["files"]
+    return one
+
+
+def rows(server: Server) -> Dict[str, Any]:
+    return {one["path"]: one for one in report(server, APP).get("profiling", {}).get("artefacts", [])}
+
+
+@pytest.mark.parametrize("how", ["folder", "upload", "archive"])
+def test_a_single_file_belongs_to_the_application_that_it_names(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    if how == "folder":
+        (folder / ISO.name).write_bytes(ISO.read_bytes())
+    with Server(folder, "--update-interval", "100ms") as server:
+        if how == "upload":
+            assert send(server, "POST", "uploads?name=events", ISO.read_bytes())[0] == 201
+        elif how == "archive":
+            sent(server, {"events": ISO.read_bytes(), "notes.gc": next(RUN.rglob("*.gc*")).read_bytes()})
+        before = report(server, APP)
+        one = accepted(server, TEXT.name, TEXT.read_bytes())
+        assert (one["application"], one["kind"], one["file"]) == (APP, "text-log", TEXT.name)
+        assert rows(server)[TEXT.name]["records"] > 100 and not rows(server)[TEXT.name]["problems"]
+        assert send(server, "GET", f"applications/{APP}/-/logs/errors")[1]["files"] == 1
+        assert not [one for one in send(server, "GET", "applications")[1]["unreadable"] if TEXT.name in one["path"]]
+        second = accepted(server, TEXT.name, TEXT.read_bytes())["file"]  # under a name of its own
+        assert second != TEXT.name and second in rows(server)
+        for name in (second, TEXT.name):
+            assert send(server, "DELETE", f"uploads/{APP}/-?file={name}")[0] == 204
+            assert send(server, "DELETE", f"uploads/{APP}/-?file={name}")[0] == 404
+        assert report(server, APP) == before
+
+
+def test_single_files_are_sent_for_an_application(tmp_path: Path) -> None:
+    folder, uploads = tmp_path / "logs", tmp_path / "uploads"
+    folder.mkdir()
+    (folder / ISO.name).write_bytes(ISO.read_bytes())
+    options = ("--uploads", str(uploads), "--update-interval", "100ms")
+    with Server(folder, *options) as server:
+        assert send_file(server, "x.jfr", JFR.read_bytes())[0] == 422
+        name = accepted(server, "../x~y.jfr", JFR.read_bytes(), APP)["file"]
+        assert name == f"x_y.jfr~{APP}" and [one.name for one in kept(uploads)] == [name]
+        accepted(server, "stderr", SAID, APP)
+        assert sorted(one["kind"] for one in rows(server).values()) == ["jfr", "text-log"]
+        assert send_file(server, "stderr", SAID, "app-20990101000000-0000")[0] == 422
+        known = rows(server)
+    with Server(folder, *options) as server:  # what it belongs to is known after a start
+        assert rows(server) == known
+        (folder / ISO.name).unlink()
+        lost = "event log is not here"
+        wait_until(lambda: str(send(server, "GET", "applications")[1]["unreadable"]).count(lost) == 2)
+        assert send(server, "DELETE", f"uploads/{APP}/-?file={name}")[0] == 204
+        assert send(server, "DELETE", f"uploads/{APP}/-?file=../logs")[0] == 404
+        assert len(kept(uploads)) == 1
+
+
+def kept(uploads: Path) -> List[Path]:
+    """Bodies go away just after their answers."""
+    return [path for path in uploads.iterdir() if not path.name.startswith(".incoming-")]
+
+
+def wait_until(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_unchanged_uploads_are_not_opened(tmp_path: Path) -> None:
+    folder, uploads = tmp_path / "logs", tmp_path / "uploads"
+    folder.mkdir()
+    uploads.mkdir()
+    (folder / ISO.name).write_bytes(ISO.read_bytes())
+    (uploads / "notes.md").write_text("# nothing of ours\n", "ascii")
+    with Server(folder, "--uploads", str(uploads), "--update-interval", "100ms") as server:
+        accepted(server, TEXT.name, TEXT.read_bytes())
+        files = kept(uploads)
+        report(server, APP)
+        for path in files:
+            os.utime(path, ns=(10**9, path.stat().st_mtime_ns))
+        (folder / "new.md").write_text("# nothing of ours\n", "ascii")
+        wait_until(lambda: "new.md" in str(send(server, "GET", "applications")[1]["unreadable"]))
+        assert len(files) == 2 and [path.name for path in files if path.stat().st_atime != 1] == []
+
+
+@pytest.mark.parametrize("name, kind, word", [("driver.log.gz", "text-log", APP), ("async.jfr.gz", "jfr", "parameter app")])
+def test_single_files_are_refused_with_what_to_do(server: Server, name: str, kind: str, word: str) -> None:
+    path = TEXT if name == TEXT.name else next(ARTEFACTS.rglob(name))
+    status, document = send_file(server, name, path.read_bytes())
+    message = document["error"]["message"]
+    assert status == 422 and f"({kind})" in message and "zip archive" in message and word in message
     status, document = send(server, "POST", "uploads?name=x", b"nothing of ours\n")
     assert status == 422 and "cannot read an event log" in document["error"]["message"]
+    assert [one["error"] for one in send(server, "GET", "applications")[1]["unreadable"]] == ["has no event log"]
+
+
+def test_files_of_hidden_applications_are_refused(tmp_path: Path) -> None:
+    tokens, folder, uploads = tmp_path / "tokens", tmp_path / "logs", tmp_path / "uploads"
+    folder.mkdir()
+    (folder / ISO.name).write_bytes(ISO.read_bytes())
+    words = [str(conftest.binary_path()), "serve", "--add-token", "ugo", "--role", "upload", "--tokens", str(tokens)]
+    token = {"Authorization": f"Bearer {conftest.run_command(words).out.decode().strip()}"}
+    with Server(folder, "--tokens", str(tokens), "--acls", "--uploads", str(uploads)) as server:
+        for query in ("", f"&app={APP}"):
+            status, document = send(server, "POST", f"uploads?name=x{query}", TEXT.read_bytes(), token)
+            assert status == 422 and not list(uploads.glob("x*")), document
+        (uploads / "driver.log").write_bytes(TEXT.read_bytes())
+        assert send(server, "DELETE", f"uploads/{APP}/-?file=driver.log", b"", token)[0] == 404
+
+
+def test_the_processor_time_of_a_text_log_is_limited(tmp_path: Path) -> None:
+    """To find out that it is no event log takes little; to read its lines takes more than the limit."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / ISO.name).write_bytes(ISO.read_bytes())
+    lines = 3_000_000
+    text = b"".join(b"26/11/23 19:45:%02d INFO A: %d\n" % (i % 60, i) for i in range(1000)) * (lines // 1000)
+    with Server(folder, "--upload-cpu", "1") as server:
+        for _ in range(3):  # together they have the limit of one
+            accepted(server, "driver.log", text, APP)
+        found = rows(server).values()
+        assert len(found) == 3 and all("--upload-cpu" in row["problems"] for row in found)
+        assert sum(row["records"] or 0 for row in found) < lines
+        status, document = send(server, "GET", f"applications/{APP}/-/logs/top")
+        assert status == 422 and "--upload-cpu" in document["error"]["message"]
+        assert report(server, APP)["application"]["id"] == APP

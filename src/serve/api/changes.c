@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/memory.h"
 #include "base/thread.h"
-#include "load/artefacts.h"
 #include "serve/api/api.h"
 #include "serve/api/body.h"
 #include "serve/failure.h"
@@ -13,9 +11,13 @@
 #include "serve/upload_cpu.h"
 #include "serve/uploads.h"
 #include "source/names.h"
-#include "source/walk.h"
 
-enum { NAME_MAX_BYTES = 120, NAME_SPACE = NAME_MAX_BYTES + 8, UNREADABLE_MAX = 100 };
+enum {
+    NAME_MAX_BYTES = 120,
+    ID_MAX_BYTES = 100,
+    NAME_SPACE = NAME_MAX_BYTES + ID_MAX_BYTES + 16,
+    UNREADABLE_MAX = 100
+};
 
 static bool may(struct serve_request *http, enum serve_role role, const char *what)
 {
@@ -40,21 +42,60 @@ static void make_single(char *name, size_t len)
         name[len - 1] = '_';
 }
 
+static bool is_plain(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+           byte == '.' || byte == '_' || byte == '-';
+}
+
 /* Letters, digits and "._-" of the last part of the name, so that nothing is written anywhere else. */
 static void clean_name(struct pyro_slice given, char *name)
 {
     const char *slash = given.ptr ? memrchr(given.ptr, '/', given.len) : NULL;
     size_t len = 0, from = slash ? (size_t)(slash - given.ptr) + 1 : 0;
     for (size_t i = from; given.ptr && i < given.len && len < NAME_MAX_BYTES; i++) {
-        char byte = given.ptr[i];
-        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-                     byte == '.' || byte == '_' || byte == '-';
-        name[len++] = plain ? byte : '_';
+        name[len++] = given.ptr[i];
+        if (!is_plain(given.ptr[i]))
+            name[len - 1] = '_';
     }
     if (len == 0)
         len = (size_t)snprintf(name, NAME_MAX_BYTES, "upload");
     name[len] = '\0';
     make_single(name, len);
+}
+
+/* The id that event logs have: of another run with the same one, ID~START stands for ID. */
+static struct pyro_slice own_id(struct pyro_slice id)
+{
+    const char *mark = id.ptr ? memrchr(id.ptr, '~', id.len) : NULL;
+    return mark ? (struct pyro_slice){id.ptr, (size_t)(mark - id.ptr)} : id;
+}
+
+/* Adds for which application the file is sent, as the catalog reads it. False: it cannot be, and the request is
+ * answered. */
+static bool add_application(struct serve_request *http, char *name)
+{
+    struct pyro_slice asked = pyro_serve_parameter(http, "app"), id = own_id(asked);
+    size_t len = strlen(name), plain = 0;
+    if (!asked.ptr)
+        return true;
+    if (!pyro_catalog_list_find(pyro_serve_list(http), asked)) {
+        pyro_api_error(http, 422, "this server has no application '%.*s': send its event log first", (int)asked.len,
+                       asked.ptr);
+        return false;
+    }
+    while (plain < id.len && is_plain(id.ptr[plain]))
+        plain++;
+    if (plain < id.len || id.len == 0 || id.len > ID_MAX_BYTES) {
+        pyro_api_error(http, 422,
+                       "files cannot be sent for an application with such an id: send a zip archive of them and the "
+                       "event log");
+        return false;
+    }
+    name[len] = PYRO_CATALOG_SENT_MARK;
+    memcpy(name + len + 1, id.ptr, id.len);
+    name[len + 1 + id.len] = '\0';
+    return true;
 }
 
 /* The log is the file itself, or something inside of it. */
@@ -69,7 +110,8 @@ static void charge(struct serve_request *http, const struct pyro_catalog_list *l
                    bool *ret_exhausted)
 {
     size_t count, bad;
-    uint64_t us = 0;
+    struct pyro_catalog_sent sent;
+    uint64_t us = pyro_catalog_list_sent(list, pyro_slice_from(path), &sent) ? sent.cpu_us : 0;
     const struct pyro_catalog_app *apps = pyro_catalog_list_apps(list, &count);
     const struct pyro_catalog_unreadable *unreadable = pyro_catalog_list_unreadable(list, &bad);
     *ret_exhausted = false;
@@ -145,17 +187,57 @@ static const char *write_unreadable(struct pyro_json *json, const struct serve_r
     return first;
 }
 
-/* "a text log" and so on, of a file that is no event log; NULL: nothing that is known. */
-static const char *other_kind(const char *path)
+/* The upload as a file of an application that the user may see: 1, or 0. */
+static size_t write_file(struct pyro_json *json, struct serve_request *http, const char *path,
+                         const struct pyro_catalog_sent *sent)
 {
-    const struct pyro_log_part part = {.path = pyro_slice_from(path), .most_bytes = 64 << 20};
-    char *head = pyro_allocate(NULL, PYRO_ARTEFACT_HEAD);
-    size_t len = 0;
-    enum pyro_artefact_kind kind = PYRO_ARTEFACT_KINDS;
-    if (head && pyro_part_head(&part, NULL, head, PYRO_ARTEFACT_HEAD, &len, NULL) == PYRO_OK)
-        kind = pyro_artefact_recognise((struct pyro_slice){head, len}, len < PYRO_ARTEFACT_HEAD);
-    pyro_release(NULL, head);
-    return kind == PYRO_ARTEFACT_KINDS ? NULL : pyro_artefact_kind_name(kind);
+    const struct pyro_catalog_app *app =
+        sent && sent->application.ptr ? pyro_catalog_list_find(pyro_serve_list(http), sent->application) : NULL;
+    pyro_json_line(json);
+    pyro_json_begin(json, "files", '[');
+    if (app) {
+        pyro_json_line(json);
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_text(json, "file", shown_path(http, pyro_slice_from(path)));
+        pyro_json_string(json, "kind", sent->kind);
+        pyro_json_text(json, "application", app->id);
+        pyro_json_text(json, "attempt", app->attempts->attempt_id);
+        pyro_json_text(json, "name", app->name);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
+    return app != NULL;
+}
+
+/* A file other than an event log that is not kept. */
+static void refuse_file(struct serve_request *http, const struct pyro_catalog_sent *sent)
+{
+    if (sent->application.ptr)
+        pyro_api_error(http, 422,
+                       "this is not an event log, but another file (%s) of the application %s, which this server does "
+                       "not have: send it in a zip archive together with the event log of the run",
+                       sent->kind, sent->application.ptr);
+    else
+        pyro_api_error(http, 422,
+                       "this is not an event log, but another file of a run (%s) that does not say of which: send it "
+                       "with the parameter app, or in a zip archive together with the event log of the run",
+                       sent->kind);
+}
+
+/* Nothing of it is listed. */
+static void refuse_upload(struct serve_request *http, const struct pyro_catalog_sent *sent, const char *why,
+                          bool exhausted, bool passing)
+{
+    if (exhausted)
+        atomic_fetch_add_explicit(&http->shared->metrics.uploads_too_costly, 1, memory_order_relaxed);
+    if (!exhausted && passing) /* nothing is wrong with it, as far as is known */
+        pyro_api_error(http, 503, "the server cannot check the upload: %s; it was not kept: send it again later",
+                       why ? why : "no memory left");
+    else if (sent)
+        refuse_file(http, sent);
+    else
+        pyro_api_error(http, exhausted ? 429 : 422, "cannot read an event log from the upload: %s",
+                       why ? why : "it has none; send a log as Spark writes it, or an archive of a log");
 }
 
 static void answer_upload(struct api_request *request, const char *path)
@@ -164,34 +246,23 @@ static void answer_upload(struct api_request *request, const char *path)
     struct serve_metrics *metrics = &http->shared->metrics;
     bool looked = pyro_catalog_refresh(http->catalog), passing;
     const struct pyro_catalog_list *list = pyro_catalog_list(http->catalog);
+    struct pyro_catalog_sent sent;
+    bool is_file = pyro_catalog_list_sent(list, pyro_slice_from(path), &sent);
     struct api_document document;
     bool exhausted;
     charge(http, list, path, &exhausted);
     http->status = 201;
     pyro_api_begin(request, &document, "pyrometer.upload/1");
     size_t found = write_found(&document.json, list, path);
+    found += write_file(&document.json, http, path, is_file ? &sent : NULL);
     const char *why = write_unreadable(&document.json, http, list, path, &passing);
     pyro_api_end(request, &document);
     atomic_fetch_add_explicit(found ? &metrics->uploads : &metrics->uploads_refused, 1, memory_order_relaxed);
     if (found) {
         atomic_fetch_add_explicit(&metrics->upload_bytes, http->body_bytes, memory_order_relaxed);
     } else {
-        const char *kind = exhausted ? NULL : other_kind(path);
         pyro_uploads_remove(http->uploads, path);
-        if (exhausted)
-            atomic_fetch_add_explicit(&metrics->uploads_too_costly, 1, memory_order_relaxed);
-        if (!exhausted && (passing || !looked)) /* nothing is wrong with it, as far as is known */
-            pyro_api_error(http, 503, "the server cannot check the upload: %s; it was not kept: send it again later",
-                           why ? why : "no memory left");
-        else if (kind)
-            pyro_api_error(
-                http, 422,
-                "this is not an event log, but another file of a run (%s): send it in a zip archive together "
-                "with the event log of the run",
-                kind);
-        else
-            pyro_api_error(http, exhausted ? 429 : 422, "cannot read an event log from the upload: %s",
-                           why ? why : "it has none; send a log as Spark writes it, or an archive of a log");
+        refuse_upload(http, is_file ? &sent : NULL, why, exhausted, passing || !looked);
         pyro_catalog_refresh(http->catalog);
     }
     pyro_catalog_list_release(list);
@@ -213,11 +284,49 @@ void pyro_api_upload(struct api_request *request)
         return;
     }
     clean_name(pyro_serve_parameter(http, "name"), name);
+    if (!add_application(http, name))
+        return;
     int failure = pyro_upload_keep(http->upload, http->body_file, name, path, sizeof(path));
     if (failure)
         pyro_api_error(http, 507, "cannot keep the upload as %s: %s", name, strerror(failure));
     else
         answer_upload(request, path);
+}
+
+static void remove_path(struct serve_request *http, const char *path)
+{
+    int failure = pyro_uploads_remove(http->uploads, path);
+    if (failure && failure != ENOENT) {
+        pyro_api_error(http, 500, "cannot remove the upload: %s", strerror(failure));
+        return;
+    }
+    pyro_catalog_refresh(http->catalog);
+    http->status = 204;
+}
+
+/* Whether the application is listed, and the user may not see it. */
+static bool is_hidden(struct serve_request *http, const struct pyro_catalog_list *seen, struct pyro_slice id)
+{
+    const struct pyro_catalog_list *whole = pyro_catalog_list(http->catalog);
+    bool hidden = pyro_catalog_list_find(whole, id) && !pyro_catalog_list_find(seen, id);
+    pyro_catalog_list_release(whole);
+    return hidden;
+}
+
+/* One that was sent by itself for that application, be its event log still here or not. */
+static void remove_file(struct serve_request *http, const struct pyro_catalog_list *list, struct pyro_slice id)
+{
+    struct pyro_slice name = pyro_serve_parameter(http, "file");
+    struct pyro_catalog_sent sent;
+    char path[4096];
+    int len =
+        http->uploads ? snprintf(path, sizeof(path), "%s/%.*s", http->uploads->folder, (int)name.len, name.ptr) : -1;
+    if (len < 0 || (size_t)len >= sizeof(path) || memchr(name.ptr, '/', name.len) ||
+        !pyro_catalog_list_sent(list, pyro_slice_from(path), &sent) || !pyro_slice_eq(sent.application, own_id(id)) ||
+        is_hidden(http, list, own_id(id)))
+        pyro_api_error(http, 404, "no such file was uploaded for this application");
+    else
+        remove_path(http, path);
 }
 
 void pyro_api_remove_upload(struct api_request *request)
@@ -229,6 +338,10 @@ void pyro_api_remove_upload(struct api_request *request)
     const struct pyro_catalog_list *list = pyro_serve_list(http);
     if (!list) {
         pyro_api_error(http, 503, "no memory left: try again later");
+        return;
+    }
+    if (pyro_serve_parameter(http, "file").ptr) {
+        remove_file(http, list, id);
         return;
     }
     const struct pyro_catalog_app *app = pyro_catalog_list_find(list, id);
@@ -248,13 +361,7 @@ void pyro_api_remove_upload(struct api_request *request)
     const char *member = memchr(log.path.ptr + folder, '!', log.path.len - folder);
     size_t len = member ? (size_t)(member - log.path.ptr) : log.path.len;
     snprintf(path, sizeof(path), "%.*s", (int)(len < sizeof(path) ? len : 0), log.path.ptr);
-    int failure = pyro_uploads_remove(http->uploads, path);
-    if (failure && failure != ENOENT) {
-        pyro_api_error(http, 500, "cannot remove the upload: %s", strerror(failure));
-        return;
-    }
-    pyro_catalog_refresh(http->catalog);
-    http->status = 204;
+    remove_path(http, path);
 }
 
 /* ---- Feedback ---- */

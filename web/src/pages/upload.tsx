@@ -7,7 +7,7 @@ import { link } from "../router";
 import { announce } from "../ui/announce";
 import { Empty, Loading, Section } from "../ui/parts";
 import { bytesOf, chosenFiles, filesOf, type Named, type Unit, unitsOf } from "../upload/files";
-import { type Phase, refusal, type Sent, sendUnit } from "../upload/send";
+import { failed, type Phase, refusal, type Sent, sendUnit } from "../upload/send";
 import type { RootPageProps } from "./pages";
 
 interface Job {
@@ -34,6 +34,16 @@ function Outcome({ result }: { result: Sent }) {
                     <a href={link(["app", one.id, one.attempt ?? "-", "overview"])}>{one.name ?? one.id}</a>{" "}
                     <span class="note">
                         <code>{one.id}</code> is ready.
+                    </span>
+                </p>
+            ))}
+            {result.files.map((one) => (
+                <p key={one.kind}>
+                    <a href={link(["app", one.application, one.attempt ?? "-", "overview"])}>
+                        {one.name ?? one.application}
+                    </a>{" "}
+                    <span class="note">
+                        <code>{one.application}</code> has this file ({one.kind}) now.
                     </span>
                 </p>
             ))}
@@ -171,7 +181,7 @@ function useUploads(server: Server): { jobs: Job[]; add: (files: Named[]) => voi
                 size: bytesOf(unit),
                 phase: "waiting",
                 done: 0,
-                result: why === null ? null : { applications: [], unreadable: [], error: why },
+                result: why === null ? null : failed(why),
                 cancel: new AbortController(),
             });
         }
@@ -182,8 +192,7 @@ function useUploads(server: Server): { jobs: Job[]; add: (files: Named[]) => voi
     const cancel = (some: Job[]) => {
         for (const job of some) {
             job.cancel.abort();
-            if (job.phase === "waiting")
-                change(job, { result: { applications: [], unreadable: [], error: "Cancelled." } });
+            if (job.phase === "waiting") change(job, { result: failed("Cancelled.") });
         }
     };
     // Leaving the page breaks off what is on its way.
@@ -203,8 +212,8 @@ function Uploads({ server }: { server: Server }) {
             >
                 <Drop onFiles={add} />
                 <p class="note">
-                    The files of a rolling log (a folder eventlog_v2_...) are uploaded together. Logs stay on the server
-                    of this page.
+                    The files of a rolling log (a folder eventlog_v2_...) are uploaded together. Text logs and profiles
+                    go to the application whose id they have. Logs stay on the server of this page.
                 </p>
             </Section>
             {jobs.length > 0 && (

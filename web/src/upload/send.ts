@@ -5,6 +5,8 @@ import { MOST_ZIP_BYTES, zipOf } from "./zip";
 
 export interface Sent {
     applications: { id: string; attempt: string | null; name?: string | null }[];
+    /** Files other than event logs, and the application that each belongs to. */
+    files: { application: string; attempt: string | null; name: string | null; kind: string }[];
     unreadable: { path: string; error: string }[];
     error: string | null;
 }
@@ -12,7 +14,7 @@ export interface Sent {
 /** As many files as the server reads of one archive. */
 const MOST_MEMBERS = 1000;
 
-const failed = (error: string): Sent => ({ applications: [], unreadable: [], error });
+export const failed = (error: string): Sent => ({ applications: [], files: [], unreadable: [], error });
 
 /** Why it is no use to send it at all; null: it may be. */
 export function refusal(unit: Unit, most: number | null): string | null {
@@ -45,6 +47,7 @@ export function explain(status: number, message: string | undefined, size: numbe
 function answerOf(request: XMLHttpRequest, size: number): Sent {
     let value: {
         applications?: Sent["applications"];
+        files?: Sent["files"];
         unreadable?: Sent["unreadable"];
         error?: { message?: string };
     } = {};
@@ -56,6 +59,7 @@ function answerOf(request: XMLHttpRequest, size: number): Sent {
     const good = request.status >= 200 && request.status < 300;
     return {
         applications: value.applications ?? [],
+        files: value.files ?? [],
         unreadable: value.unreadable ?? [],
         error: good ? null : explain(request.status, value.error?.message, size),
     };
