@@ -388,7 +388,7 @@ bool pyro_catalog_artefacts_is_other(const struct pyro_catalog_artefacts *artefa
                                      struct pyro_file_stamp stamp)
 {
     const struct seen_file *seen = find_seen(artefacts, path);
-    return seen && seen->place == PYRO_PLACE_OTHER && pyro_file_stamp_eq(seen->stamp, stamp);
+    return seen && seen->place != PYRO_PLACE_ARTEFACT && pyro_file_stamp_eq(seen->stamp, stamp);
 }
 
 static const struct sent_archive *archive_of(const struct pyro_catalog_artefacts *artefacts,

@@ -109,7 +109,8 @@ void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefac
 /* Whether both have the same files, none of which has changed. */
 bool pyro_catalog_artefacts_same(const struct pyro_catalog_artefacts *a, const struct pyro_catalog_artefacts *b);
 /* Whether the file at that path is one; `stamp`: and has not changed since, NULL: in any case. */
-/* Whether a file was looked into that is neither one of them nor an event log, and has not changed. */
+/* Whether a file was looked into that is neither one of them nor a log of the list that the search had, and has not
+ * changed. */
 bool pyro_catalog_artefacts_is_other(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
                                      struct pyro_file_stamp stamp);
 bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,

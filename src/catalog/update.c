@@ -120,8 +120,10 @@ static bool unchanged(void *context, const char *path, const struct stat *status
 static bool no_event_log(void *context, const char *path, const struct stat *status)
 {
     struct state *state = context;
-    return pyro_catalog_artefacts_is_other(*state->update->artefacts, pyro_slice_from(path),
-                                           pyro_file_stamp_of(status));
+    struct pyro_slice text = pyro_slice_from(path);
+    /* What is listed with a problem of the moment is to be read again. */
+    return !pyro_catalog_list_at(state->update->before, text) &&
+           pyro_catalog_artefacts_is_other(*state->update->artefacts, text, pyro_file_stamp_of(status));
 }
 
 /* ---- Discovering ---- */

@@ -1,10 +1,13 @@
 /* Event logs in the folders of a folder: files with the names of rolling logs and those of Databricks, and files that
  * begin as event logs do. Other files are no business of whoever looks for event logs. */
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "source/discovery.h"
+#include "source/input.h"
 #include "source/walk.h"
 
 enum { HEAD_BYTES = 4096 };
@@ -34,12 +37,24 @@ static bool is_named_apart(const struct pyro_discovery *discovery, struct pyro_s
     return false;
 }
 
+/* A file that cannot be opened may be one. */
+static enum pyro_status name_refused(struct deep *deep, struct pyro_slice path)
+{
+    int fd = pyro_open_regular(path.ptr);
+    if (fd < 0)
+        return errno == ENOENT ? PYRO_OK : pyro_add_failure(deep->discovery, path, "cannot read", errno);
+    close(fd);
+    return PYRO_OK;
+}
+
 static enum pyro_status begins_as_event_log(struct deep *deep, const struct pyro_log_part *part, bool *ret)
 {
     struct pyro_error refused = {.size = sizeof(refused)};
     size_t len = 0;
     enum pyro_status status = pyro_part_head(part, deep->discovery->allocator, deep->head, HEAD_BYTES, &len, &refused);
     struct pyro_slice head = {deep->head, len};
+    if (status == PYRO_ERROR_INPUT)
+        PYRO_TRY(name_refused(deep, part->path));
     *ret = status == PYRO_OK && len > 0 && head.ptr[0] == '{' && pyro_slice_find(head, "\"Event\"") &&
            pyro_slice_find(head, "SparkListener");
     return status == PYRO_ERROR_MEMORY ? status : PYRO_OK;

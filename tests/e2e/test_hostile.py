@@ -510,20 +510,36 @@ def test_no_permission(binary: str, small_log: Path, tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     shutil.copy(small_log, closed)
     closed.chmod(0)
-    command = [binary, "diagnose", "--format", "json", str(closed)]
-    if os.geteuid() == 0:
-        other = shutil.which("setpriv")
-        if not other:
-            pytest.skip("running as root, and there is no setpriv to stop being root")
-        command = [other, "--reuid=65534", "--regid=65534", "--clear-groups"] + command
-        parents = [tmp_path, *tmp_path.parents]
-        for parent in parents:
-            if parent.owner() == "root" and str(parent).startswith("/tmp/") and parent != Path("/tmp"):
-                parent.chmod(0o755)
-        probe = subprocess.run([*command[:4], binary, "version"], capture_output=True, check=False)
-        if probe.returncode != 0:
-            pytest.skip("another user cannot run the binary here")
-    refused(run_command(command))
+    refused(run_command(as_another(binary, tmp_path, "diagnose", "--format", "json", str(closed))))
+
+
+def test_no_permission_below_a_folder(binary: str, small_log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "deep" / "er").mkdir(parents=True)
+    shutil.copy(small_log, folder / "open")
+    closed = folder / "deep" / "er" / "closed"
+    shutil.copy(small_log, closed)
+    closed.chmod(0)
+    run = run_command(as_another(binary, tmp_path, "diagnose", "--format", "json", str(folder)))
+    assert verdict(run) is None and run.exit == 0, run.explain()
+    (one,) = json.loads(run.out)["unreadable"]
+    assert one["path"] == str(closed) and "ermission" in one["error"]
+
+
+def as_another(binary: str, folder: Path, *arguments: str) -> List[str]:
+    """A command that does not run as root, who may read everything."""
+    if os.geteuid() != 0:
+        return [binary, *arguments]
+    other = shutil.which("setpriv")
+    if not other:
+        pytest.skip("running as root, and there is no setpriv to stop being root")
+    command = [other, "--reuid=65534", "--regid=65534", "--clear-groups"]
+    for parent in [folder, *folder.parents]:
+        if parent.owner() == "root" and str(parent).startswith("/tmp/") and parent != Path("/tmp"):
+            parent.chmod(0o755)
+    if subprocess.run([*command, binary, "version"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("another user cannot run the binary here")
+    return [*command, binary, *arguments]
 
 
 def test_strange_names(diagnose: Callable[..., Run], small_log: Path, tmp_path: Path) -> None:

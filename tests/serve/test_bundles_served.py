@@ -196,6 +196,7 @@ def test_no_unchanged_file_is_opened(tmp_path: Path) -> None:
     (folder / "notes.md").write_text("# nothing of ours\n", "ascii")
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "deep" / "er" / "notes.md").write_text("# nothing of ours\n", "ascii")
+    (folder / "deep" / "er" / "events.json").write_text('{"Event": "none"}\n', "ascii")
     files = [path for path in folder.rglob("*") if path.is_file()]
     for path in files:
         os.utime(path, (1, time.time() - 10))
