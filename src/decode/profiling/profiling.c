@@ -91,6 +91,22 @@ static bool is_dump(struct pyro_slice head)
     return pyro_slice_find(head, "Full thread dump ") != NULL;
 }
 
+/* An array of threads. */
+static bool is_threads(struct pyro_slice head)
+{
+    enum { WITHIN = 4096 };
+    static const char begin[] = "[{";
+    size_t at = 0, found = 0;
+    head.len = head.len < WITHIN ? head.len : WITHIN;
+    for (; at < head.len && found < 2; at++) {
+        if (head.ptr[at] == begin[found])
+            found++;
+        else if (head.ptr[at] != ' ' && head.ptr[at] != '\n' && head.ptr[at] != '\r')
+            return false;
+    }
+    return found == 2 && has(head, "\"threadId\"") && has(head, "\"threadState\"");
+}
+
 enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole)
 {
     if (head.len >= 4 && memcmp(head.ptr, "FLR\0", 4) == 0)
@@ -99,6 +115,8 @@ enum pyro_profile_kind pyro_profile_recognise(struct pyro_slice head, bool whole
         return PYRO_PROFILE_KINDS;
     if (is_dump(head))
         return PYRO_PROFILE_JSTACK;
+    if (is_threads(head))
+        return PYRO_PROFILE_SPARK_THREADS;
     enum pyro_profile_kind kind = find_record(head);
     return kind == PYRO_PROFILE_KINDS && is_folded(head, whole) ? PYRO_PROFILE_FOLDED : kind;
 }

@@ -4,7 +4,7 @@ import type { Report } from "../data/types";
 type Artefact = NonNullable<Report["profiling"]>["artefacts"][number];
 
 /** Kinds of files that have samples of stacks. */
-const PROFILES = new Set(["jfr", "uber", "pyspark", "folded"]);
+const PROFILES = new Set(["jfr", "uber", "pyspark", "folded", "jstack", "spark-threads"]);
 
 function filesOf(report: Report | null): Artefact[] {
     return report?.profiling?.artefacts ?? [];
