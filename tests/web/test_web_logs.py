@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, List
 
 import pytest
 
@@ -127,14 +127,19 @@ def test_flame_graphs_are_shown_and_chosen(browser: Any, tmp_path: Path, width: 
         watched = Watched(browser, origin=f"http://{server.host}:{server.port}")
         page = watched.page
         page.set_viewport_size({"width": width, "height": 900})
+        asked: List[str] = []
+        page.on("request", lambda request: asked.append(request.url) if "/flame?" in request.url else None)
         watched.open(f"{watched.origin}/#/app/{APP}/-/flame")
         graph = page.frame_locator("iframe.flame")
         graph.locator("g.f").first.wait_for()
+        assert page.locator("iframe.flame").is_visible()
         title = graph.locator("g.f title").first.text_content()
         assert "samples" in (title or "")
         page.get_by_label("Samples").select_option("alloc")
         watched.until("document.querySelector('iframe.flame')?.src.includes('event=alloc')")
         page.frame_locator("iframe.flame").locator("text", has_text="bytes").first.wait_for()
+        watched.settle()
+        assert len(asked) == 2 == len(set(asked)), asked  # each graph once
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         watched.check()
         assert watched.violations() == []

@@ -1,5 +1,5 @@
 /** What profilers recorded, as a flame graph. */
-import { useEffect, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { appAddress, DocumentError, probe, serverAddress } from "../data/documents";
 import { useReplaceQuery } from "../router";
 import { Loading, Problem, Section } from "../ui/parts";
@@ -54,40 +54,54 @@ function NumberField({ name, label, value }: { name: string; label: string; valu
     );
 }
 
-type Outcome = { address: string; error: DocumentError | null };
+/** What became of the graph at an address. */
+interface Outcome {
+    address: string;
+    error: DocumentError | null;
+}
 
-/** Whether the server can draw it: the frame itself cannot say why not. */
-function useDrawn(address: string): Outcome | null {
-    const [outcome, setOutcome] = useState<Outcome | null>(null);
-    useEffect(() => {
-        let live = true;
-        const done = (error: DocumentError | null) => live && setOutcome({ address, error });
-        probe(address).then(
-            () => done(null),
-            (error: unknown) =>
-                done(error instanceof DocumentError ? error : new DocumentError("internal", String(error))),
-        );
-        return () => {
-            live = false;
+/** The status with which the server answered the frame; 0: this browser does not tell. */
+function statusOf(frame: HTMLIFrameElement): number {
+    const answers = performance.getEntriesByName(frame.src);
+    return (answers.at(-1) as { responseStatus?: number } | undefined)?.responseStatus ?? 0;
+}
+
+/** The frame asks for the graph. What it shows cannot be read here, so only where there is none the server is asked why. */
+async function outcomeOf(address: string, frame: HTMLIFrameElement): Promise<Outcome> {
+    if (statusOf(frame) === 200) return { address, error: null };
+    try {
+        await probe(address);
+        return { address, error: null };
+    } catch (error) {
+        return {
+            address,
+            error: error instanceof DocumentError ? error : new DocumentError("internal", String(error)),
         };
-    }, [address]);
-    return outcome?.address === address ? outcome : null;
+    }
 }
 
 function Picture({ address }: { address: string }) {
-    const outcome = useDrawn(address);
-    if (!outcome) return <Loading what="flame graph" />;
-    if (outcome.error)
+    const [last, setLast] = useState<Outcome | null>(null);
+    const wanted = useRef(address);
+    wanted.current = address;
+    const end = (one: Outcome) => one.address === wanted.current && setLast(one);
+    const outcome = last?.address === address ? last : null;
+    if (outcome?.error)
         return <Problem title="No flame graph" message={outcome.error.message} code={outcome.error.code} />;
     return (
-        <div class="flame-frame" role="region" aria-label="Flame graph" tabIndex={0}>
-            <iframe
-                class="flame"
-                title="Flame graph: click a call to zoom in"
-                src={serverAddress(address)}
-                sandbox="allow-scripts"
-            />
-        </div>
+        <>
+            {!outcome && <Loading what="flame graph" />}
+            <div class="flame-frame" role="region" aria-label="Flame graph" tabIndex={0} hidden={!outcome}>
+                <iframe
+                    key={address}
+                    class="flame"
+                    title="Flame graph: click a call to zoom in"
+                    src={serverAddress(address)}
+                    sandbox="allow-scripts"
+                    onLoad={(event) => void outcomeOf(address, event.currentTarget).then(end)}
+                />
+            </div>
+        </>
     );
 }
 
