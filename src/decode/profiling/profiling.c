@@ -36,7 +36,7 @@ static enum pyro_profile_kind kind_of_record(struct pyro_slice record)
 {
     if (has(record, "\"pmem_rss\":"))
         return PYRO_PROFILE_PYSPARK;
-    if (has(record, "\"stacktrace\":"))
+    if (has(record, "\"stacktrace\":") && !has(record, "\"level\":")) /* else a line of a JSON log, with an exception */
         return has(record, ".py:") || has(record, "\"i_d\":") ? PYRO_PROFILE_PYSPARK : PYRO_PROFILE_UBER;
     if (has(record, "\"nonHeapMemoryTotalUsed\":") || has(record, "\"heapMemoryTotalUsed\":") ||
         has(record, "\"agentVersion\":") || (has(record, "\"self\":") && has(record, "\"rchar\":")))
