@@ -163,7 +163,9 @@ struct pyro_load_options {
     enum pyro_redaction redaction; /* of what is read */
     /* 1: other files in the folders that are named, such as logs of the garbage collector, are read into the
      * application whose id their path or content has, or that is the only one there (docs/bundles.md). Folders are
-     * searched eight levels deep for them. 2: also files that are named themselves. */
+     * searched eight levels deep for them. If there is no event log at all, each application that
+     * these files name is an input, made of its text logs, with low confidence. 2: beside event logs only, but also
+     * files that are named themselves. */
     int artefacts;
     const char *artefact_kind; /* what named files are, whatever they look like ("gc-log", "jfr", "uber", "pyspark",
                                 * "folded", "text-log"); NULL: what their content says. Counts if artefacts is 2 */

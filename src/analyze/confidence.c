@@ -12,7 +12,7 @@
  *
  * Events that Spark was told to leave out (spark.eventLog.excludedPatterns) are not lost.
  *
- * clamped to 0.05 .. 1. A clean, complete log has exactly 1. */
+ * clamped to 0.05 .. 1, and to 0.3 at most without an event log. A clean, complete log has exactly 1. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,6 +22,9 @@ static double share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : part > 0 ? 1.0 : 0.0;
 }
+
+/* Made of logs that are no event log. */
+#define LOGGED_MOST 0.3
 
 /* An executor cannot run a task for longer than from its launch to its end, by the driver's clock; but clocks are set,
  * and not exact. */
@@ -69,7 +72,7 @@ enum pyro_status pyro_analyze_confidence(struct pyro_app *app, struct pyro_error
     penalty += integrity->forgotten ? 0.1 : 0;
     penalty += fmin(0.4, share(integrity->tasks_forgotten, integrity->tasks_forgotten + app->tasks.count));
     penalty += fmin(0.3, share(contradictions, app->tasks.count));
-    integrity->confidence = fmax(0.05, 1 - penalty);
+    integrity->confidence = fmin(integrity->logged ? LOGGED_MOST : 1, fmax(0.05, 1 - penalty));
     if (contradictions > 0) {
         snprintf(
             text, sizeof(text),

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "load/artefact_owners.h"
+#include "load/logged/logged.h"
 #include "load/logged_failures.h"
 #include "source/walk.h"
 
@@ -159,6 +160,20 @@ static void take_off(const struct search *search, struct pyro_log_list *list)
     list->unreadable_count = kept;
 }
 
+/* Of a folder whose applications are made of its other files, nothing is wrong that it has no event log. */
+static void take_folders_off(const char *const *paths, size_t path_count, struct pyro_log_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->unreadable_count; i++) {
+        bool named = false;
+        for (size_t k = 0; k < path_count && !named; k++)
+            named = pyro_slice_is(list->unreadable[i].path, paths[k]) && is_folder(paths[k]);
+        if (!named)
+            list->unreadable[kept++] = list->unreadable[i];
+    }
+    list->unreadable_count = kept;
+}
+
 /* Why a file will belong to no application, or NULL: an event log may have its id. */
 static const char *left_why(const struct pyro_artefact_file *file, size_t logs)
 {
@@ -224,6 +239,10 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
             ret->count = search.found.count;
             take_off(&search, list);
             status = find_owners(&search, list, ret, error);
+            if (status == PYRO_OK && how->logged && ret->event_logs == 0)
+                status = pyro_logged_find(ret, list, error);
+            if (status == PYRO_OK && how->logged && list->count > 0 && list->logs[0].layout == PYRO_LAYOUT_LOGS)
+                take_folders_off(paths, path_count, list);
             if (status == PYRO_OK && !explain_left(ret, list))
                 status = pyro_no_memory(error);
         } else {
@@ -408,7 +427,7 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
     pyro_artefacts_begin(&attaching.reading, app->tracks, app->redaction, app->allocator);
     pyro_value_map_init(&launches, app->allocator);
     attaching.reading.launches = &launches;
-    if (has_text_log(list))
+    if (has_text_log(list) && !app->integrity.logged) /* else they say nothing that the logs do not */
         status = note_launches(app, &launches, error);
     if (status == PYRO_OK)
         status = read_files(&attaching, list, app, log, error);

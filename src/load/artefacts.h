@@ -60,6 +60,7 @@ struct pyro_artefact_search {
     bool named;                                /* also at paths that are files */
     enum pyro_artefact_kind kind;              /* of those; PYRO_ARTEFACT_KINDS: what their content says */
     const struct pyro_artefact_memory *memory; /* NULL: none */
+    bool logged; /* without an event log, the list gets a log of PYRO_LAYOUT_LOGS for each application */
 };
 
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are

@@ -18,7 +18,8 @@ static enum pyro_status find_artefacts(const char *const *paths, size_t path_cou
                                        const struct pyro_load_settings *settings, pyro_inputs *inputs,
                                        struct pyro_error *error)
 {
-    struct pyro_artefact_search how = {.named = settings->artefacts > 1, .kind = PYRO_ARTEFACT_KINDS};
+    struct pyro_artefact_search how = {
+        .named = settings->artefacts > 1, .kind = PYRO_ARTEFACT_KINDS, .logged = settings->artefacts == 1};
     const char *given = how.named ? settings->artefact_kind : NULL;
     for (unsigned i = 0; given && i < PYRO_ARTEFACT_KINDS; i++)
         if (strcmp(pyro_artefact_kind_name((enum pyro_artefact_kind)i), given) == 0)

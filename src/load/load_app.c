@@ -3,6 +3,7 @@
 
 #include "decode/builder.h"
 #include "load/load.h"
+#include "load/logged/logged.h"
 
 struct target {
     struct pyro_builder builder;
@@ -62,6 +63,8 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
                                struct pyro_app **ret, struct pyro_error *error)
 {
+    if (log->layout == PYRO_LAYOUT_LOGS)
+        return pyro_logged_load(log, options, ret, error);
     struct target target = {0};
     const struct pyro_load_sink sink = {
         .context = &target,

@@ -38,6 +38,7 @@ struct pyro_integrity {
     bool truncated;         /* the end is missing: cut file, damaged compression, no ApplicationEnd */
     bool compacted, in_progress;
     bool rest;                         /* not read from a log but from REST answers */
+    bool logged;                       /* there is no event log: made of text logs and other files */
     bool forgotten;                    /* the server had thrown away jobs, stages or SQL executions */
     uint64_t tasks_forgotten;          /* tasks that it had counted and thrown away */
     struct pyro_slice source_url;      /* null ptr: not remote */

@@ -25,7 +25,8 @@ enum pyro_log_layout {
     PYRO_LAYOUT_SINGLE,     /* one file, or standard input */
     PYRO_LAYOUT_ROLLING,    /* eventlog_v2_APP[_ATTEMPT]/events_N_APP[_ATTEMPT][.CODEC], appstatus_APP[.inprogress] */
     PYRO_LAYOUT_DATABRICKS, /* eventlog-YYYY-MM-DD--HH-MM[.gz] in time order, then eventlog */
-    PYRO_LAYOUT_REMOTE      /* an address: no parts until it is fetched (load/remote/remote.h) */
+    PYRO_LAYOUT_REMOTE,     /* an address: no parts until it is fetched (load/remote/remote.h) */
+    PYRO_LAYOUT_LOGS        /* no event log: the other files of an application (load/logged/logged.h) */
 };
 
 /* Asked each time that a part is read on; what is no PYRO_OK ends the part, and is what reading gives. */

@@ -97,6 +97,7 @@ static struct pyro_line_job *job_of(struct pyro_line_timeline *timeline, int64_t
     *added = (struct pyro_line_job){.application = timeline->current,
                                     .id = id,
                                     .partitions = PYRO_NONE,
+                                    .final_stage = PYRO_NONE,
                                     .start_ms = PYRO_NONE,
                                     .end_ms = PYRO_NONE};
     return added;
@@ -237,14 +238,20 @@ static void read_job(struct pyro_line_timeline *timeline, const struct pyro_log_
     }
 }
 
-/* Behind "Got map stage job": "Final stage: ShuffleMapStage 3 (collect at etl.py:3)". */
+/* Behind "Got job" and "Got map stage job": "Final stage: ResultStage 4 (...)", "Final stage: ShuffleMapStage 3
+ * (collect at etl.py:3)". */
 static void read_final_stage(struct pyro_line_timeline *timeline, struct pyro_slice text)
 {
-    static const char words[] = "Final stage: ShuffleMapStage ";
+    static const char words[] = "Final stage: ShuffleMapStage ", result[] = "Final stage: ResultStage ";
+    struct pyro_line_job *job = timeline->last_job ? &timeline->jobs.items[timeline->last_job - 1] : NULL;
+    size_t head = pyro_slice_starts_with(text, words)    ? sizeof(words) - 1
+                  : pyro_slice_starts_with(text, result) ? sizeof(result) - 1
+                                                         : 0;
     int64_t stage;
-    bool map = timeline->last_job && timeline->jobs.items[timeline->last_job - 1].map;
-    if (!map || !pyro_slice_starts_with(text, words) ||
-        pyro_log_number_read(behind(text, sizeof(words) - 1), &stage) == 0)
+    if (!job || !head || pyro_log_number_read(behind(text, head), &stage) == 0)
+        return;
+    job->final_stage = stage;
+    if (!job->map)
         return;
     uint64_t *place = pyro_map_put(&timeline->map_stages, key_of(timeline->current, stage), NULL);
     timeline->failed |= !place;

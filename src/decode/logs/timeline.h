@@ -17,7 +17,7 @@ enum pyro_line_status { PYRO_LINE_UNKNOWN, PYRO_LINE_SUCCEEDED, PYRO_LINE_FAILED
 
 struct pyro_line_job {
     int32_t application; /* number in the array */
-    int64_t id, partitions;
+    int64_t id, partitions, final_stage;
     struct pyro_slice name; /* "collect at etl.py:3" */
     int64_t start_ms, end_ms;
     enum pyro_line_status status;
