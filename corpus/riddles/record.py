@@ -87,12 +87,13 @@ def settings_of(riddle: Riddle, side: str, workdir: Path, packages: Path | None)
         options = f"-XX:StartFlightRecording=filename={workdir / 'flights'},dumponexit=true"
         key = "spark.executor.extraJavaOptions"
         conf[key] = f"{conf.get(key, '')} {options}".strip()
+    files = [*riddle.files]
     if riddle.python:
-        files = [FILE, "riddle.py", *(["pipelines.py"] if packages else [])]
-        files += [f"{riddle.name}.py"] if side == "repaired" else []
-        conf["spark.submit.pyFiles"] = ",".join(str(workdir / name) for name in files)
+        files += [FILE, "riddle.py", *([f"{riddle.name}.py"] if side == "repaired" else [])]
         conf["spark.python.profile"] = "true"
         conf["spark.python.profile.dump"] = str(workdir / "profiles")
+    if files:
+        conf["spark.submit.pyFiles"] = ",".join(str(workdir / name) for name in dict.fromkeys(files))
     if packages:
         conf["spark.executorEnv.PYTHONPATH"] = str(packages)
     return conf

@@ -25,6 +25,7 @@ class Riddle:
     conf: dict[str, str] = field(default_factory=dict)
     repaired_conf: dict[str, str] | None = None  # of the repaired side; None: the same
     packages: tuple[str, ...] = ()  # that its functions import
+    files: tuple[str, ...] = ()  # of jobs/, that executors import
     flight: bool = False  # with Java Flight Recorder on the executors
     java: str = ""  # classes that the program uses, compiled for it
 
@@ -47,7 +48,7 @@ RIDDLES = (
     ),
     Riddle("slacker", ("hot-method",), True, True, "ask_service", waits=True, master="local-cluster[2,2,1024]"),
     Riddle("slacker_jvm", ("hot-method",), True, waits=True, master="local-cluster[2,2,1024]", version=SPARK_3, flight=True),
-    Riddle("heckler", ("hot-method",), True, True, "load", packages=SPACY),
+    Riddle("heckler", ("hot-method",), True, True, "load", packages=SPACY, files=("pipelines.py",)),
     Riddle(
         "turnstile",
         ("lock-contention",),
@@ -57,5 +58,6 @@ RIDDLES = (
         flight=True,
         java="Signatures.java",
     ),
+    Riddle("limited", ("logged-errors",), True, packages=("tenacity==9.0.0",), files=("limited.py", "prices.py")),
     Riddle("porter", ("python-worker-time",), True, python=True),
 )

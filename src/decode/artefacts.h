@@ -44,6 +44,7 @@ struct pyro_log_errors;
 struct pyro_text_logs {
     struct pyro_templates *templates;
     struct pyro_log_errors *errors;
+    struct pyro_log_waits *waits;
     bool has_zone; /* one of them showed its zone: offset_s, for those whose lines name no task */
     int64_t offset_s;
 };

@@ -6,6 +6,7 @@
 #include "decode/logs/layout.h"
 #include "decode/logs/reader.h"
 #include "decode/logs/task.h"
+#include "decode/logs/wait.h"
 #include "decode/logs/zone.h"
 #include "model/column.h"
 
@@ -170,6 +171,20 @@ static bool is_kept(const struct text_log *log, const struct pyro_log_record *re
            pyro_tracks_count(log->reading->tracks, PYRO_TRACK_MESSAGES) < MESSAGES_IN_FULL;
 }
 
+/* What the message says that its writer waits before it tries again. */
+static bool add_wait(struct text_log *log, const struct pyro_log_record *record, int32_t thread, int64_t time_ns)
+{
+    int64_t wait_ns = pyro_log_wait_ns(log->reading->logs.waits, record->message);
+    const struct pyro_span_row row = {.thread = thread,
+                                      .parent = -1,
+                                      .kind = PYRO_SPAN_LOGGED_WAIT,
+                                      .name = record->logger,
+                                      .start_ns = time_ns,
+                                      .duration_ns = wait_ns,
+                                      .value = PYRO_NONE};
+    return wait_ns == PYRO_NONE || time_ns == PYRO_NONE || pyro_tracks_add_span(log->reading->tracks, &row);
+}
+
 static bool add_message(struct text_log *log, const struct pyro_log_file *file, const struct pyro_log_record *record)
 {
     struct pyro_templates *templates = log->reading->logs.templates;
@@ -179,7 +194,7 @@ static bool add_message(struct text_log *log, const struct pyro_log_file *file, 
     if (id < 0 || thread < 0)
         return false;
     bool own = pyro_tracks_thread(log->reading->tracks, (size_t)thread)->parent >= 0 || !record->thread.ptr;
-    if (own && !follow_thread(log, thread, time_ns, record))
+    if ((own && !follow_thread(log, thread, time_ns, record)) || !add_wait(log, record, thread, time_ns))
         return false;
     bool full = pyro_tracks_count(log->reading->tracks, PYRO_TRACK_MESSAGES) >= MESSAGES_IN_FULL;
     if (full && !pyro_templates_get(templates, id, &known))
@@ -338,7 +353,9 @@ enum pyro_status pyro_text_logs_begin(struct pyro_text_logs *logs, const struct 
 {
     if (!logs->templates)
         logs->templates = pyro_templates_new(reading->allocator);
-    if (!logs->templates)
+    if (!logs->waits)
+        logs->waits = pyro_log_waits_new(reading->allocator);
+    if (!logs->templates || !logs->waits)
         return pyro_no_memory(error);
     return logs->errors ? PYRO_OK : pyro_log_errors_new(reading->allocator, reading->redaction, &logs->errors, error);
 }
@@ -364,6 +381,7 @@ enum pyro_status pyro_text_logs_end(struct pyro_text_logs *logs, struct pyro_tra
 void pyro_text_logs_done(struct pyro_text_logs *logs)
 {
     pyro_templates_free(logs->templates);
+    pyro_log_waits_free(logs->waits);
     if (logs->errors)
         pyro_log_errors_free(logs->errors);
     *logs = (struct pyro_text_logs){0};
