@@ -302,7 +302,8 @@ static enum pyro_status read_file(struct pyro_logged *logged, const struct pyro_
                                   const struct pyro_options *options, struct pyro_error *error)
 {
     struct reading reading = {.logged = logged, .source = &file->source};
-    struct pyro_log_reading how = {.part = &file->part, .options = options, .take = take, .context = &reading};
+    struct pyro_log_reading how = {
+        .parts = &file->part, .part_count = 1, .options = options, .take = take, .context = &reading};
     struct pyro_log_input input;
     struct pyro_error refused = {.size = sizeof(refused)};
     reading.known = pyro_arena_array(&logged->arena, 1, sizeof(*reading.known));
