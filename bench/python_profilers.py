@@ -54,16 +54,21 @@ def overheads(rounds: Sequence[dict[str, Seconds]], work: str, profiler: str) ->
     return [one[profiler][work] / one[NONE][work] - 1 for one in rounds]
 
 
+def spread(values: Sequence[float], number: str) -> str:
+    """Return the median, and the smallest and the largest value in brackets."""
+    return f"{number.format(statistics.median(values))} ({number.format(min(values))} to {number.format(max(values))})"
+
+
 def table(version: str, rounds: Sequence[dict[str, Seconds]]) -> str:
-    """Return the medians as Markdown."""
+    """Return the medians as Markdown, with the smallest and the largest value: equal runs differ too."""
     lines = [
         f"| Spark {version} | without, s | " + " | ".join(f"`{name}`" for name in PROFILERS) + " |",
         "| --- | ---: |" + " ---: |" * len(PROFILERS),
     ]
     for work in rounds[0][NONE]:
-        without = statistics.median(one[NONE][work] for one in rounds)
-        costs = (statistics.median(overheads(rounds, work, profiler)) for profiler in PROFILERS)
-        lines.append(f"| {work} | {without:.1f} | " + " | ".join(f"{100 * cost:+.1f} %" for cost in costs) + " |")
+        cells = [spread([one[NONE][work] for one in rounds], "{:.1f}")]
+        cells += [spread([100 * cost for cost in overheads(rounds, work, profiler)], "{:+.0f}") + " %" for profiler in PROFILERS]
+        lines.append(f"| {work} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -84,7 +89,7 @@ def main(argv: Sequence[str]) -> int:
             bench.say(f"{version} round {number}: {json.dumps(rounds[-1])}")
         tables.append(table(version, rounds))
     facts = "\n".join(f"- {name}: {value}" for name, value in measuring.machine() if name != "compiler")
-    text = "\n".join([*tables, f"Medians of {options.rounds} rounds.\n\n{facts}\n"])
+    text = "\n".join([*tables, f"Medians of {options.rounds} rounds, with the smallest and the largest value.\n\n{facts}\n"])
     print(text)
     if options.update_docs and not bench.publish({MARKS: text}, [load], PAGE):
         return 1
