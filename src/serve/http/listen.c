@@ -117,6 +117,13 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
     return len;
 }
 
+static enum MHD_Result accept_connection(void *context, const struct sockaddr *address, socklen_t len)
+{
+    (void)address;
+    (void)len;
+    return pyro_http_stopping(context) ? MHD_NO : MHD_YES;
+}
+
 static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_storage *address, unsigned port)
 {
     unsigned connections = count_connections(server->max_connections), loops = count_loops();
@@ -150,8 +157,8 @@ static struct MHD_Daemon *start(struct pyro_server *server, struct sockaddr_stor
             (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(intptr_t)choose_certificate};
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, versions};
     }
-    return MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, pyro_http_answer, server, MHD_OPTION_ARRAY, options,
-                            MHD_OPTION_END);
+    return MHD_start_daemon(flags, (uint16_t)port, accept_connection, server, pyro_http_answer, server,
+                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 enum pyro_status pyro_http_listen(struct pyro_server *server, const struct pyro_server_options *options,

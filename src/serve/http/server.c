@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/options.h"
@@ -213,17 +212,23 @@ static void wait_for_answers(struct pyro_server *server)
 {
     int64_t until = pyro_clock_ms() + STOP_MS;
     pthread_mutex_lock(&server->mutex);
-    server->stopping = true;
     while (server->exchanges && pyro_condition_wait(&server->changed, &server->mutex, until))
         continue;
     pthread_mutex_unlock(&server->mutex);
 }
 
+/* New connections are closed at once from now on (listen.c). MHD_quiesce_daemon() is not for this: of libmicrohttpd
+ * 0.9.75, it and the daemon's thread may both take the listening socket out of the epoll set, which ends the process. */
+static void stop_accepting(struct pyro_server *server)
+{
+    pthread_mutex_lock(&server->mutex);
+    server->stopping = true;
+    pthread_mutex_unlock(&server->mutex);
+}
+
 static void stop_daemon(struct pyro_server *server)
 {
-    MHD_socket listening = MHD_quiesce_daemon(server->daemon);
-    if (listening != MHD_INVALID_SOCKET)
-        close(listening);
+    stop_accepting(server);
     pyro_stream_limit_stop(&server->streams, STREAMS_STOP_WAITING);
     wait_for_answers(server);
     pyro_gate_stop(&server->gate);
