@@ -24,7 +24,9 @@ struct sent_archive {
 
 struct pyro_catalog_artefacts {
     atomic_int references;
-    struct pyro_log_list list; /* whose arena has all texts; its rows of `unreadable` are files that belong to nobody */
+    /* Its arena has all texts; its rows of `unreadable` are files that belong to nobody, its logs are of applications
+     * without an event log. */
+    struct pyro_log_list list;
     struct pyro_artefact_list found;
     PYRO_VEC(struct seen_file) seen;
     struct pyro_map by_path; /* hash of the path, or the next number that is free -> row of `seen` + 1 */
@@ -95,6 +97,7 @@ struct search {
     struct pyro_catalog_artefacts *made;
     const struct pyro_catalog_artefacts *before;
     struct pyro_map event_logs;   /* hashes of the paths of their files */
+    struct pyro_map with_events;  /* hashes of the ids of their applications */
     struct pyro_file_stamp stamp; /* of the file that was recalled last */
     bool known;                   /* that was an event log, or an upload */
     size_t count;                 /* of artefacts */
@@ -151,22 +154,39 @@ static bool take_logs(struct search *search, const pyro_catalog_logs *logs)
     return ok;
 }
 
+/* Applications that need not be made of their text logs. */
+static bool take_ids(struct search *search, const pyro_catalog_logs *logs)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (!log->problem.ptr && log->attempt.app_id.ptr &&
+            !pyro_catalog_is_sent(log->log.path, search->update->uploads))
+            ok = pyro_map_put(&search->with_events, pyro_hash_slice(log->attempt.app_id), NULL) != NULL;
+    }
+    return ok;
+}
+
 static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
 {
     const struct pyro_catalog_update *update = search->update;
     const struct pyro_artefact_memory memory = {recall, keep, search};
-    const struct pyro_artefact_search how = {.kind = PYRO_ARTEFACT_KINDS, .memory = &memory};
+    const struct pyro_artefact_search how = {
+        .kind = PYRO_ARTEFACT_KINDS, .memory = &memory, .logged = true, .with_events = &search->with_events};
     struct pyro_catalog_artefacts *made = search->made;
     const char **folders = pyro_arena_array(&made->list.arena, update->folder_count + 1, sizeof(*folders));
     size_t count = 0;
-    if (!folders || !take_logs(search, logs))
+    if (!folders || !take_logs(search, logs) || !take_ids(search, logs))
         return PYRO_ERROR_MEMORY;
+    const struct pyro_log *taken = made->list.logs;
     for (size_t i = 0; i < update->folder_count; i++)
         if (!is_upload(update, update->folders[i]))
             folders[count++] = update->folders[i];
     enum pyro_status status = pyro_artefacts_find(folders, count, &how, &made->list, NULL, &made->found, error);
-    made->list.logs = NULL; /* whose texts are the catalog's */
-    made->list.count = 0;
+    if (made->list.logs == taken) { /* whose texts are the catalog's */
+        made->list.logs = NULL;
+        made->list.count = 0;
+    }
     return status;
 }
 
@@ -350,6 +370,7 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
     pyro_catalog_sent_init(&made->sent);
     struct search search = {.update = update, .made = made, .before = before};
     pyro_map_init(&search.event_logs, NULL);
+    pyro_map_init(&search.with_events, NULL);
     enum pyro_status status = run(&search, logs, error);
     if (status == PYRO_OK && !make_keys(made))
         status = PYRO_ERROR_MEMORY;
@@ -360,6 +381,7 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
     if (made->sent.digest)
         made->digest = pyro_hash_mix(made->digest ^ made->sent.digest) | 1;
     pyro_map_done(&search.event_logs);
+    pyro_map_done(&search.with_events);
     if (status == PYRO_OK)
         *ret = made;
     else
@@ -461,6 +483,12 @@ bool pyro_catalog_artefacts_of(const struct pyro_catalog_artefacts *artefacts, c
 const struct pyro_catalog_sent_files *pyro_catalog_artefacts_sent(const struct pyro_catalog_artefacts *artefacts)
 {
     return artefacts ? &artefacts->sent : NULL;
+}
+
+const struct pyro_log *pyro_catalog_artefacts_logged(const struct pyro_catalog_artefacts *artefacts, size_t *ret_count)
+{
+    *ret_count = artefacts ? artefacts->list.count : 0;
+    return artefacts ? artefacts->list.logs : NULL;
 }
 
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,

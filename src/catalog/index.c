@@ -454,10 +454,10 @@ static bool put_log(const struct writer *writer, const struct pyro_catalog_log *
     return ok;
 }
 
-/* Whether the log, and every file of it, is below the folder. */
+/* Whether the log, and every file of it, is below the folder. What is made of text logs is not kept. */
 static bool is_below(const struct pyro_catalog_log *log, struct pyro_slice folder)
 {
-    bool below = log->log.part_count > 0;
+    bool below = log->log.part_count > 0 && log->log.layout != PYRO_LAYOUT_LOGS;
     for (size_t i = 0; below && i <= log->log.part_count; i++) {
         struct pyro_slice path = i < log->log.part_count ? log->log.parts[i].path : log->log.path;
         below = path.len >= folder.len && memcmp(path.ptr, folder.ptr, folder.len) == 0 &&

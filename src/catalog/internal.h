@@ -108,11 +108,11 @@ struct pyro_catalog_artefacts *pyro_catalog_artefacts_retain(const struct pyro_c
 void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefacts);
 /* Whether both have the same files, none of which has changed. */
 bool pyro_catalog_artefacts_same(const struct pyro_catalog_artefacts *a, const struct pyro_catalog_artefacts *b);
-/* Whether the file at that path is one; `stamp`: and has not changed since, NULL: in any case. */
 /* Whether a file was looked into that is neither one of them nor a log of the list that the search had, and has not
  * changed. */
 bool pyro_catalog_artefacts_is_other(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
                                      struct pyro_file_stamp stamp);
+/* Whether the file at that path is one; `stamp`: and has not changed since, NULL: in any case. */
 bool pyro_catalog_artefacts_has(const struct pyro_catalog_artefacts *artefacts, struct pyro_slice path,
                                 const struct pyro_file_stamp *stamp);
 /* A number that changes with the files of the run that the log is of; 0: it has none. */
@@ -128,6 +128,9 @@ bool pyro_catalog_artefacts_of(const struct pyro_catalog_artefacts *artefacts, c
 const struct pyro_catalog_sent_files *pyro_catalog_artefacts_sent(const struct pyro_catalog_artefacts *artefacts);
 /* What looking at the other files of an upload took. */
 uint64_t pyro_catalog_artefacts_cpu(const struct pyro_catalog_artefacts *artefacts, const struct pyro_catalog_log *log);
+/* What applications without an event log are made of: a log of PYRO_LAYOUT_LOGS for each; valid as long as `artefacts`.
+ */
+const struct pyro_log *pyro_catalog_artefacts_logged(const struct pyro_catalog_artefacts *artefacts, size_t *ret_count);
 /* Files that belong to no application, and why. */
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,
                                                           size_t *ret_count);
@@ -223,6 +226,9 @@ struct pyro_catalog_update {
     uint64_t *identities;                            /* how many were given out */
     const struct pyro_catalog_artefacts **artefacts; /* what the last update found, and then what this one does */
 };
+/* A log as it is listed, with its attempt or why it cannot be read; NULL: no memory, or *ret_gone. (log.c) */
+struct pyro_catalog_log *pyro_catalog_log_scan(const struct pyro_catalog_update *update, const struct pyro_log *log,
+                                               const struct pyro_file_stamp *stamps, bool *ret_gone);
 /* *ret is NULL when nothing has changed, or when it was stopped. */
 enum pyro_status pyro_catalog_update(const struct pyro_catalog_update *update, struct pyro_catalog_list **ret,
                                      struct pyro_error *error);

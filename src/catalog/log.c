@@ -1,6 +1,8 @@
 /* A log as it was found on disk. */
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/cpu_meter.h"
 #include "catalog/internal.h"
 
 bool pyro_catalog_log_stat(const struct pyro_log *log, struct pyro_file_stamp *stamps)
@@ -150,4 +152,40 @@ uint64_t pyro_catalog_log_bytes(const struct pyro_catalog_log *log)
     for (size_t i = 0; i < log->log.part_count; i++)
         bytes += log->stamps[i].bytes;
     return bytes;
+}
+
+/* ---- Scanning ---- */
+
+struct pyro_catalog_log *pyro_catalog_log_scan(const struct pyro_catalog_update *update, const struct pyro_log *log,
+                                               const struct pyro_file_stamp *stamps, bool *ret_gone)
+{
+    bool sent = pyro_catalog_is_sent(log->path, update->uploads);
+    struct pyro_cpu_meter meter = {.most_us = sent ? update->costs->cpu_us : 0};
+    uint64_t stamp = pyro_cpu_now();
+    struct pyro_arena arena;
+    struct pyro_attempt attempt = {0};
+    struct pyro_error error = {.size = sizeof(error)};
+    pyro_inputs *inputs = NULL;
+    struct pyro_catalog_log *made = NULL;
+    struct stat status;
+    pyro_arena_init(&arena, NULL);
+    enum pyro_status result =
+        pyro_catalog_inputs_of(log, sent ? update->costs : NULL, &meter, update->redaction, &inputs, &error);
+    if (result == PYRO_OK)
+        result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
+    if (result == PYRO_OK)
+        made = pyro_catalog_log_new(log, stamps, &attempt, PYRO_SLICE_NULL, NULL);
+    else if (stat(log->parts[0].path.ptr, &status) != 0 && errno == ENOENT)
+        *ret_gone = true;
+    else if (result != PYRO_ERROR_MEMORY)
+        made = pyro_catalog_log_new(log, stamps, NULL, pyro_slice_from(error.message), NULL);
+    if (made && result != PYRO_OK)
+        made->passing = !error.lasting;
+    pyro_inputs_close(inputs);
+    pyro_arena_done(&arena);
+    if (made && sent) {
+        made->exhausted = pyro_cpu_is_spent(&meter);
+        made->cpu_us = pyro_cpu_now() - stamp;
+    }
+    return made;
 }

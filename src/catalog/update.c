@@ -87,7 +87,7 @@ static bool index_files(struct state *state)
         bool alone = log->layout == PYRO_LAYOUT_SINGLE && log->part_count == 1;
         for (size_t j = 0; ok && j < log->part_count; j++) {
             const struct known_file file = {log->parts[j].path.ptr, logs[i]->stamps[j], logs[i], alone};
-            if (!log->parts[j].member.ptr &&
+            if (!log->parts[j].member.ptr && log->layout != PYRO_LAYOUT_LOGS &&
                 !logs[i]->passing) /* archives are listed anew: a file does not tell all that it holds */
                 ok = add_file(state, &file);
         }
@@ -168,7 +168,8 @@ static bool keep_doubtful(struct state *state)
     bool ok = true;
     for (size_t i = 0; ok && i < count && has_passing(state->found); i++) {
         size_t j = 0;
-        if (logs[i]->stored || logs[i]->named_by_store || !is_in_doubt(state, logs[i]->log.path))
+        if (logs[i]->stored || logs[i]->named_by_store || logs[i]->log.layout == PYRO_LAYOUT_LOGS ||
+            !is_in_doubt(state, logs[i]->log.path))
             continue;
         while (j < there && state->logs.items[j] != logs[i]) /* files that have not changed are there already */
             j++;
@@ -205,6 +206,16 @@ static bool is_artefact(const struct state *state, const struct pyro_log *log)
     return pyro_catalog_artefacts_has(*state->update->artefacts, log->path, part->member.ptr ? &stamp : NULL);
 }
 
+/* Whether applications of the folder are made of their text logs, so that nothing is wrong that it has no event log. */
+static bool has_logged(const struct state *state, struct pyro_slice path)
+{
+    size_t count, i = 0;
+    const struct pyro_log *logs = pyro_catalog_artefacts_logged(*state->update->artefacts, &count);
+    while (i < count && !is_below(logs[i].path, path))
+        i++;
+    return i < count;
+}
+
 /* Takes over a log whose files have not changed, or makes it a job. */
 static bool take_log(struct state *state, const struct pyro_log *log, bool named)
 {
@@ -239,7 +250,7 @@ static bool take_unreadable(struct state *state, const struct pyro_unreadable *r
     const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, row->path);
     if (before && before->log.part_count && row->passing)
         return true; /* it is kept */
-    if (pyro_catalog_artefacts_has(*state->update->artefacts, row->path, NULL))
+    if (pyro_catalog_artefacts_has(*state->update->artefacts, row->path, NULL) || has_logged(state, row->path))
         return true;
     if (before && before->log.part_count == 0 && pyro_slice_eq(before->problem, row->message))
         return keep(state, before);
@@ -310,39 +321,6 @@ static bool add_runs(struct state *state)
 
 /* ---- Scanning ---- */
 
-static struct pyro_catalog_log *scan(const struct pyro_catalog_update *update, const struct job *job, bool *ret_gone)
-{
-    bool sent = pyro_catalog_is_sent(job->log->path, update->uploads);
-    struct pyro_cpu_meter meter = {.most_us = sent ? update->costs->cpu_us : 0};
-    uint64_t stamp = pyro_cpu_now();
-    struct pyro_arena arena;
-    struct pyro_attempt attempt = {0};
-    struct pyro_error error = {.size = sizeof(error)};
-    pyro_inputs *inputs = NULL;
-    struct pyro_catalog_log *made = NULL;
-    struct stat status;
-    pyro_arena_init(&arena, NULL);
-    enum pyro_status result =
-        pyro_catalog_inputs_of(job->log, sent ? update->costs : NULL, &meter, update->redaction, &inputs, &error);
-    if (result == PYRO_OK)
-        result = pyro_attempt_scan(inputs, 0, &arena, &attempt, &error);
-    if (result == PYRO_OK)
-        made = pyro_catalog_log_new(job->log, job->stamps, &attempt, PYRO_SLICE_NULL, NULL);
-    else if (stat(job->log->parts[0].path.ptr, &status) != 0 && errno == ENOENT)
-        *ret_gone = true;
-    else if (result != PYRO_ERROR_MEMORY)
-        made = pyro_catalog_log_new(job->log, job->stamps, NULL, pyro_slice_from(error.message), NULL);
-    if (made && result != PYRO_OK)
-        made->passing = !error.lasting;
-    pyro_inputs_close(inputs);
-    pyro_arena_done(&arena);
-    if (made && sent) {
-        made->exhausted = pyro_cpu_is_spent(&meter);
-        made->cpu_us = pyro_cpu_now() - stamp;
-    }
-    return made;
-}
-
 static void *work(void *context)
 {
     struct state *state = context;
@@ -351,7 +329,7 @@ static void *work(void *context)
         if (i >= state->jobs.count)
             break;
         struct job *job = &state->jobs.items[i];
-        job->made = scan(state->update, job, &job->gone);
+        job->made = pyro_catalog_log_scan(state->update, job->log, job->stamps, &job->gone);
     }
     return NULL;
 }
@@ -442,9 +420,11 @@ static struct pyro_catalog_list *list_of(struct state *state)
     return pyro_catalog_list_new(&state->logs, *state->update->artefacts);
 }
 
-static bool scan_all(struct state *state)
+/* The jobs from that one on. */
+static bool scan_all(struct state *state, size_t first)
 {
-    size_t collected = 0;
+    size_t collected = first;
+    atomic_store(&state->next, first);
     while (collected < state->jobs.count && !stopping(state)) {
         state->pause_ms = state->update->partial ? pyro_clock_ms() + PARTIAL_MS : INT64_MAX;
         run_workers(state);
@@ -469,7 +449,8 @@ static void drop_artefacts(struct state *state, const struct pyro_catalog_artefa
     size_t kept = 0;
     for (size_t i = 0; i < state->logs.count; i++) {
         struct pyro_catalog_log *log = state->logs.items[i];
-        if (log->problem.ptr && pyro_catalog_artefacts_has(artefacts, log->log.path, NULL)) {
+        bool folder = log->log.part_count == 0 && !log->passing && has_logged(state, log->log.path);
+        if (log->problem.ptr && (folder || pyro_catalog_artefacts_has(artefacts, log->log.path, NULL))) {
             pyro_catalog_log_release(log);
             state->dropped = true;
         } else {
@@ -479,6 +460,45 @@ static void drop_artefacts(struct state *state, const struct pyro_catalog_artefa
     state->logs.count = kept;
 }
 
+/* ---- Applications without an event log ---- */
+
+static bool is_at_rest(const struct pyro_file_stamp *stamps, size_t count)
+{
+    enum { REST_S = 10 };
+    struct timespec now;
+    int64_t newest_ns = INT64_MIN;
+    for (size_t i = 0; i < count; i++)
+        newest_ns = stamps[i].modified_ns > newest_ns ? stamps[i].modified_ns : newest_ns;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return newest_ns / 1000000000 < (int64_t)now.tv_sec - REST_S;
+}
+
+/* One that is listed is made again when its files have changed and nobody writes them: all of them are read for it. */
+static bool take_logged(struct state *state)
+{
+    size_t count, first = state->jobs.count;
+    const struct pyro_log *logs = pyro_catalog_artefacts_logged(*state->update->artefacts, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pyro_catalog_log *before = pyro_catalog_list_at(state->update->before, logs[i].path);
+        struct pyro_file_stamp *stamps = pyro_arena_array(&state->arena, logs[i].part_count, sizeof(*stamps));
+        if (!stamps)
+            return false;
+        if (!pyro_catalog_log_stat(&logs[i], stamps))
+            continue;
+        bool known = before && before->log.layout == PYRO_LAYOUT_LOGS && !before->passing;
+        if (known && (pyro_catalog_log_same(before, &logs[i], stamps) || !is_at_rest(stamps, logs[i].part_count))) {
+            if (!keep(state, before))
+                return false;
+            continue;
+        }
+        struct job *job = pyro_vec_push(&state->jobs, NULL);
+        if (!job)
+            return false;
+        *job = (struct job){.log = &logs[i], .stamps = stamps};
+    }
+    return first == state->jobs.count || scan_all(state, first);
+}
+
 /* *ret_same: they are those of the last list. */
 static enum pyro_status find_artefacts(struct state *state, bool *ret_same, struct pyro_error *error)
 {
@@ -486,10 +506,10 @@ static enum pyro_status find_artefacts(struct state *state, bool *ret_same, stru
     struct pyro_catalog_artefacts *now = NULL;
     PYRO_TRY(pyro_catalog_artefacts_find(update, &state->logs, *update->artefacts, &now, error));
     *ret_same = pyro_catalog_artefacts_same(now, pyro_catalog_list_artefacts(update->before));
-    drop_artefacts(state, now);
     pyro_catalog_artefacts_release(*update->artefacts);
     *update->artefacts = now;
-    return PYRO_OK;
+    drop_artefacts(state, now);
+    return take_logged(state) ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
 
 /* ---- The update ---- */
@@ -525,7 +545,7 @@ static enum pyro_status run_update(struct state *state, struct pyro_catalog_list
     enum pyro_status status =
         pyro_source_discover_again(update->folders, update->folder_count, &known, NULL, &found, error);
     bool ok = status != PYRO_OK ||
-              (take_found(state, &found) && take_named(state, &named) && scan_all(state) && add_runs(state));
+              (take_found(state, &found) && take_named(state, &named) && scan_all(state, 0) && add_runs(state));
     state->found = NULL;
     pyro_log_list_done(&found);
     pyro_log_list_done(&named);

@@ -217,6 +217,20 @@ static bool scan_tail(const struct pyro_log *log, struct scan *scan)
     return plain;
 }
 
+/* Of text logs, whose lines are made once for both: what is at the beginning, and what is at the end. */
+static bool scan_made_line(void *context, struct pyro_slice line)
+{
+    struct scan *scan = context;
+    scan_line(scan, line);
+    scan->identified = scan->started;
+    return !scan->failed;
+}
+
+static bool has_failed(const struct scan *scan)
+{
+    return scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
+}
+
 static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, struct pyro_error *error)
 {
     bool plain = scan_tail(log, scan);
@@ -226,8 +240,7 @@ static enum pyro_status scan_end(const struct pyro_log *log, struct scan *scan, 
         PYRO_TRY(pyro_lines_read(log, scan_line, scan, error));
     if (plain && scan->ended && scan->exit_code == PYRO_NONE && scan->last_job == PYRO_JOB_END_NONE)
         PYRO_TRY(pyro_last_job_find(log, &scan->line, &scan->last_job, error));
-    scan->attempt->failed =
-        scan->ended && (scan->exit_code != PYRO_NONE ? scan->exit_code != 0 : scan->last_job == PYRO_JOB_END_FAILED);
+    scan->attempt->failed = has_failed(scan);
     return PYRO_OK;
 }
 
@@ -242,10 +255,12 @@ enum pyro_status pyro_attempt_scan(const pyro_inputs *inputs, size_t index, stru
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     scan.secrets.how = pyro_inputs_redaction(inputs);
     pyro_arena_init(&scan.line, NULL);
-    enum pyro_status status = pyro_lines_read(log, scan_line, &scan, error);
+    bool made = log->layout == PYRO_LAYOUT_LOGS;
+    enum pyro_status status = pyro_lines_read(log, made ? scan_made_line : scan_line, &scan, error);
     scan.identified = true;
-    if (status == PYRO_OK && scan.started)
+    if (status == PYRO_OK && scan.started && !made)
         status = scan_end(log, &scan, error);
+    attempt.failed = attempt.failed || has_failed(&scan);
     pyro_arena_done(&scan.line);
     bool secrets_failed = scan.secrets.failed;
     pyro_secrets_done(&scan.secrets);
@@ -304,6 +319,10 @@ enum pyro_status pyro_attempt_access(const struct pyro_log *log, struct pyro_are
                                      struct pyro_access_lists *ret, struct pyro_error *error)
 {
     *ret = (struct pyro_access_lists){0};
+    if (log->layout == PYRO_LAYOUT_LOGS) { /* which say nothing of it: the administrators' */
+        ret->enabled = true;
+        return PYRO_OK;
+    }
     struct access_scan scan = {.texts.texts = arena, .lists = ret};
     pyro_arena_init(&scan.texts.line, NULL);
     enum pyro_status status = pyro_lines_read(log, scan_access, &scan, error);

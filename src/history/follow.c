@@ -88,6 +88,7 @@ enum pyro_status pyro_history_load(const pyro_inputs *inputs, size_t index, bool
     if (!log)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "there is no log %zu", index);
     PYRO_TRY(resolve(given, &options, error));
+    options.redaction = pyro_inputs_redaction(inputs);
     if (!pyro_listener_init(&listener, with_sql, limits, pyro_inputs_redaction(inputs))) {
         pyro_listener_done(&listener);
         return no_memory(error);

@@ -180,7 +180,8 @@ static const char *left_why(const struct pyro_artefact_file *file, size_t logs)
     if (logs == 0)
         return "belongs to an application whose event log is not here";
     if (file->owner.kind == PYRO_OWNER_NOBODY)
-        return "has no application id in its path or text, and there are several event logs: put it into a folder with "
+        return "has no application id in its path or text, and there are several applications: put it into a folder "
+               "with "
                "the event log that it belongs to";
     return NULL;
 }
@@ -239,8 +240,8 @@ enum pyro_status pyro_artefacts_find(const char *const *paths, size_t path_count
             ret->count = search.found.count;
             take_off(&search, list);
             status = find_owners(&search, list, ret, error);
-            if (status == PYRO_OK && how->logged && ret->event_logs == 0)
-                status = pyro_logged_find(ret, list, error);
+            if (status == PYRO_OK && how->logged && (how->with_events || ret->event_logs == 0))
+                status = pyro_logged_find(ret, how->with_events, list, error);
             if (status == PYRO_OK && how->logged && list->count > 0 && list->logs[0].layout == PYRO_LAYOUT_LOGS)
                 take_folders_off(paths, path_count, list);
             if (status == PYRO_OK && !explain_left(ret, list))

@@ -3,6 +3,7 @@
 #ifndef PYRO_LOAD_ARTEFACTS_H
 #define PYRO_LOAD_ARTEFACTS_H
 
+#include "base/map.h"
 #include "base/options.h"
 #include "decode/artefacts.h"
 #include "model/app.h"
@@ -60,7 +61,11 @@ struct pyro_artefact_search {
     bool named;                                /* also at paths that are files */
     enum pyro_artefact_kind kind;              /* of those; PYRO_ARTEFACT_KINDS: what their content says */
     const struct pyro_artefact_memory *memory; /* NULL: none */
-    bool logged; /* without an event log, the list gets a log of PYRO_LAYOUT_LOGS for each application */
+    /* What has no event log gets a log of PYRO_LAYOUT_LOGS for each application, which the list gets instead of what it
+     * has. */
+    bool logged;
+    const struct pyro_map
+        *with_events; /* hashes of the ids that have one; NULL: only if there is no event log at all */
 };
 
 /* Looks through the paths that are folders. Logs of `list` that turn out to be such files are taken off it, and so are

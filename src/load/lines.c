@@ -3,6 +3,7 @@
 #include "base/cpu_meter.h"
 #include "base/memory.h"
 #include "base/scan.h"
+#include "load/logged/logged.h"
 
 enum {
     FIRST_PIECE_BYTES = 64 << 10, /* holds the events that a list needs, in most logs */
@@ -112,6 +113,8 @@ static enum pyro_status read_part(const struct pyro_log_part *part, struct lines
 enum pyro_status pyro_lines_read(const struct pyro_log *log, pyro_line_callback *callback, void *context,
                                  struct pyro_error *error)
 {
+    if (log->layout == PYRO_LAYOUT_LOGS)
+        return pyro_logged_lines(log, callback, context, error);
     struct lines lines = {.piece = FIRST_PIECE_BYTES,
                           .first = FIRST_PIECE_BYTES,
                           .callback = callback,

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "load/chunk.h"
 #include "load/lines.h"
+#include "load/logged/logged.h"
 #include "source/progress.h"
 
 enum { MOST_THREADS = 64, TICK_MS = 100 };
@@ -439,6 +440,8 @@ static void done(struct load *load)
 enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
                                    const struct pyro_load_sink *sink, struct pyro_error *error)
 {
+    if (log->layout == PYRO_LAYOUT_LOGS)
+        return pyro_logged_batches(log, options, sink, error);
     struct load load = {.log = log, .options = options, .sink = sink, .ended = UINT64_MAX};
     load.max_record = longest_record(log, options);
     struct applier applier = {.sink = sink, .part = SIZE_MAX, .stamp = pyro_cpu_now()};

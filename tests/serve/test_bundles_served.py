@@ -88,7 +88,7 @@ def test_runs_get_their_own_files(binary: str, tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         found = {app: report(server, app) for app in apps(server)}
         assert list(unreadable(server)) == ["lost.txt"]
-        assert "several event logs" in unreadable(server)["lost.txt"]
+        assert "several applications" in unreadable(server)["lost.txt"]
     assert found == {one["application"]["id"]: one for one in expected["reports"]}
 
 

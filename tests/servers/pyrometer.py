@@ -8,8 +8,8 @@ import re
 import signal
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Dict, Optional, Tuple, Type
+from types import MappingProxyType, TracebackType
+from typing import Dict, Mapping, Optional, Tuple, Type
 
 import conftest
 
@@ -53,10 +53,10 @@ class Server:
         self.process.communicate(timeout=30)
         return self.process.returncode
 
-    def request(self, method: str, path: str) -> Answer:
+    def request(self, method: str, path: str, headers: Mapping[str, str] = MappingProxyType({})) -> Answer:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
         try:
-            connection.request(method, path)
+            connection.request(method, path, headers=dict(headers))
             response = connection.getresponse()
             return response.status, response.headers.get("Content-Type", ""), response.read()
         finally:

@@ -1,6 +1,8 @@
 /* The event lines of an application's text logs into its columns. */
 #include <stdio.h>
 
+#include "base/scan.h"
+#include "base/strbuf.h"
 #include "decode/builder.h"
 #include "load/feed.h"
 #include "load/load.h"
@@ -57,6 +59,78 @@ static bool add_notes(struct pyro_app *app, const struct pyro_logged *logged)
     return ok;
 }
 
+/* ---- Into batches ------------------------------------------------------------------------------------------------ */
+
+static enum pyro_status write_batches(struct pyro_logged *logged, const struct pyro_load_settings *options,
+                                      const struct pyro_load_sink *sink, struct pyro_error *error)
+{
+    struct pyro_feed feed;
+    pyro_feed_init(&feed, options->allocator, sink, options->max_record_bytes);
+    enum pyro_status status = pyro_logged_write(logged, put, &feed, error);
+    if (status == PYRO_OK && !pyro_feed_end(&feed))
+        status = pyro_no_memory(error);
+    pyro_feed_done(&feed);
+    return status;
+}
+
+enum pyro_status pyro_logged_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
+                                     const struct pyro_load_sink *sink, struct pyro_error *error)
+{
+    struct pyro_logged logged;
+    enum pyro_status status = pyro_logged_read(log, options, &logged, error);
+    if (status == PYRO_OK && sink->begin_part && !sink->begin_part(sink->context, log->path))
+        status = pyro_no_memory(error);
+    if (status == PYRO_OK)
+        status = write_batches(&logged, options, sink, error);
+    pyro_logged_done(&logged);
+    return status;
+}
+
+/* ---- Line by line ------------------------------------------------------------------------------------------------ */
+
+struct lines {
+    struct pyro_strbuf text; /* with the padding that readers of lines want */
+    pyro_line_callback *callback;
+    void *context;
+    bool stopped;
+};
+
+static enum pyro_status hand_out(void *context, const char *bytes, size_t len, struct pyro_error *error)
+{
+    struct lines *lines = context;
+    static const char padding[PYRO_SCAN_PADDING];
+    pyro_strbuf_clear(&lines->text);
+    pyro_strbuf_add(&lines->text, bytes, len);
+    pyro_strbuf_add(&lines->text, padding, sizeof(padding));
+    if (lines->text.failed)
+        return pyro_no_memory(error);
+    const char *at = lines->text.data, *end = at + len;
+    for (const char *newline; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+        lines->stopped = !lines->callback(lines->context, (struct pyro_slice){at, (size_t)(newline - at)});
+        if (lines->stopped)
+            return PYRO_ERROR_CANCELLED;
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_logged_lines(const struct pyro_log *log, pyro_line_callback *callback, void *context,
+                                   struct pyro_error *error)
+{
+    struct lines lines = {.callback = callback, .context = context};
+    struct pyro_load_settings options;
+    struct pyro_logged logged;
+    PYRO_TRY(pyro_load_resolve(NULL, NULL, &options, error));
+    pyro_strbuf_init(&lines.text, NULL);
+    enum pyro_status status = pyro_logged_read(log, &options, &logged, error);
+    if (status == PYRO_OK)
+        status = pyro_logged_write(&logged, hand_out, &lines, error);
+    pyro_logged_done(&logged);
+    pyro_strbuf_done(&lines.text);
+    return lines.stopped ? PYRO_OK : status;
+}
+
+/* ---- Into an application ----------------------------------------------------------------------------------------- */
+
 static enum pyro_status build(struct pyro_logged *logged, const struct pyro_log *log,
                               const struct pyro_load_settings *options, struct pyro_builder *builder,
                               struct pyro_app **ret, struct pyro_error *error)
@@ -66,15 +140,9 @@ static enum pyro_status build(struct pyro_logged *logged, const struct pyro_log 
                                         .wanted = options->wanted & (PYRO_BATCH_HISTORY - 1),
                                         .apply = apply,
                                         .reject_long = reject_long};
-    struct pyro_feed feed;
     if (!pyro_builder_begin_part(builder, log->path))
         return pyro_no_memory(error);
-    pyro_feed_init(&feed, options->allocator, &sink, options->max_record_bytes);
-    enum pyro_status status = pyro_logged_write(logged, put, &feed, error);
-    if (status == PYRO_OK && !pyro_feed_end(&feed))
-        status = pyro_no_memory(error);
-    pyro_feed_done(&feed);
-    PYRO_TRY(status);
+    PYRO_TRY(write_batches(logged, options, &sink, error));
     PYRO_TRY(pyro_builder_finish(builder, &facts, false, ret, error));
     struct pyro_integrity *integrity = &(*ret)->integrity;
     integrity->logged = true;

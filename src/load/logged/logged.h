@@ -13,15 +13,25 @@
 #include "base/vec.h"
 #include "decode/logs/timeline.h"
 #include "load/artefacts.h"
+#include "load/lines.h"
+#include "load/load.h"
 
-/* Of folders without an event log: the list gets the logs of their applications instead of what it has. Sets the owners
- * of the files. Fails for want of memory only. */
-enum pyro_status pyro_logged_find(struct pyro_artefact_list *artefacts, struct pyro_log_list *list,
-                                  struct pyro_error *error);
+/* The list gets the logs of applications without an event log instead of what it has, and the files their owners.
+ * `with_events`: hashes of the ids that have an event log: each other id that files name gets a log. NULL: there is no
+ * event log. Where there is none, and no file names an application, all files are one's. Fails for
+ * want of memory only. */
+enum pyro_status pyro_logged_find(struct pyro_artefact_list *artefacts, const struct pyro_map *with_events,
+                                  struct pyro_log_list *list, struct pyro_error *error);
 
 /* The application, not analysed yet. */
 enum pyro_status pyro_logged_load(const struct pyro_log *log, const struct pyro_load_settings *options,
                                   struct pyro_app **ret, struct pyro_error *error);
+/* Its event lines as batches, as pyro_load_batches() gives those of an event log. */
+enum pyro_status pyro_logged_batches(const struct pyro_log *log, const struct pyro_load_settings *options,
+                                     const struct pyro_load_sink *sink, struct pyro_error *error);
+/* Its event lines, as pyro_lines_read() gives those of an event log. */
+enum pyro_status pyro_logged_lines(const struct pyro_log *log, pyro_line_callback *callback, void *context,
+                                   struct pyro_error *error);
 
 /* ---- Between the files here -------------------------------------------------------------------------------------- */
 
@@ -73,6 +83,10 @@ void pyro_logged_done(struct pyro_logged *logged);
 struct pyro_logged_executor *pyro_logged_executor(struct pyro_logged *logged, struct pyro_slice id, bool add);
 /* When the driver submitted the tasks of an attempt, or NULL. */
 const struct pyro_logged_stage *pyro_logged_stage(const struct pyro_logged *logged, int64_t id, int64_t attempt);
+
+uint64_t pyro_logged_attempt_key(int64_t id, int64_t attempt); /* of attempt_rows */
+/* The most tasks that each executor ran at once; adds those that no log of their own tells of. False: no memory. */
+bool pyro_logged_count_cores(struct pyro_logged *logged);
 
 /* Takes whole event lines. */
 typedef enum pyro_status pyro_logged_put(void *context, const char *lines, size_t len, struct pyro_error *error);

@@ -40,14 +40,14 @@ struct pyro_logged_executor *pyro_logged_executor(struct pyro_logged *logged, st
     return added;
 }
 
-static uint64_t attempt_key(int64_t id, int64_t attempt)
+uint64_t pyro_logged_attempt_key(int64_t id, int64_t attempt)
 {
     return pyro_hash_mix(pyro_hash_mix((uint64_t)id) ^ (uint64_t)attempt);
 }
 
 const struct pyro_logged_stage *pyro_logged_stage(const struct pyro_logged *logged, int64_t id, int64_t attempt)
 {
-    const uint64_t *row = pyro_map_get(&logged->attempt_rows, attempt_key(id, attempt));
+    const uint64_t *row = pyro_map_get(&logged->attempt_rows, pyro_logged_attempt_key(id, attempt));
     return row ? &logged->stages.items[*row - 1] : NULL;
 }
 
@@ -198,7 +198,7 @@ static void read_submitted(struct pyro_logged *logged, const struct pyro_log_rec
     int64_t attempt = before ? logged->stages.items[*before - 1].attempt + 1 : 0;
     struct pyro_logged_stage *added = pyro_vec_push(&logged->stages, logged->allocator);
     uint64_t *newest = pyro_map_put(&logged->stage_rows, (uint64_t)id, NULL);
-    uint64_t *row = pyro_map_put(&logged->attempt_rows, attempt_key(id, attempt), NULL);
+    uint64_t *row = pyro_map_put(&logged->attempt_rows, pyro_logged_attempt_key(id, attempt), NULL);
     if (!added || !newest || !row) {
         logged->failed = true;
         return;

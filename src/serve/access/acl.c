@@ -103,7 +103,7 @@ bool pyro_acls_let(struct acls *acls, const struct pyro_catalog_seen *seen, stru
                    struct pyro_slice groups)
 {
     struct pyro_access_lists lists;
-    bool owner = pyro_slice_eq(seen->attempt->user, user);
+    bool owner = seen->attempt->user.len > 0 && pyro_slice_eq(seen->attempt->user, user);
     if (seen->stored) {
         lists = seen->stored->access;
         return owner ||

@@ -203,12 +203,18 @@ static bool is_asked_for(const struct spark_request *request, const struct pyro_
            (attempt->attempt_id.ptr && pyro_slice_eq(attempt->attempt_id, request->attempt_id));
 }
 
-/* Of runs that are only stored there is none. */
+/* Of runs that are only stored, or made of text logs, there is none. */
+static bool has_event_log(const struct pyro_catalog_list *list, const struct pyro_attempt *attempt)
+{
+    const struct pyro_log *log = pyro_catalog_list_files(list, attempt);
+    return log->part_count > 0 && log->layout != PYRO_LAYOUT_LOGS;
+}
+
 static bool has_files(struct spark_request *request, const struct pyro_catalog_list *list,
                       const struct pyro_catalog_app *app)
 {
     for (size_t i = 0; i < app->attempt_count; i++)
-        if (is_asked_for(request, &app->attempts[i]) && pyro_catalog_list_files(list, &app->attempts[i])->part_count)
+        if (is_asked_for(request, &app->attempts[i]) && has_event_log(list, &app->attempts[i]))
             return true;
     return false;
 }
@@ -238,7 +244,7 @@ void pyro_spark_logs(struct spark_request *request)
     struct archive_stream *stream = open_archive();
     bool ok = stream != NULL;
     for (size_t i = 0; ok && i < app->attempt_count; i++)
-        if (is_asked_for(request, &app->attempts[i]))
+        if (is_asked_for(request, &app->attempts[i]) && has_event_log(list, &app->attempts[i]))
             ok = add_log(stream, pyro_catalog_list_files(list, &app->attempts[i]));
     if (!ok) {
         if (stream)
