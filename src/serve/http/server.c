@@ -218,7 +218,8 @@ static void wait_for_answers(struct pyro_server *server)
 }
 
 /* New connections are closed at once from now on (listen.c). MHD_quiesce_daemon() is not for this: of libmicrohttpd
- * 0.9.75, it and the daemon's thread may both take the listening socket out of the epoll set, which ends the process. */
+ * 0.9.75, it and the daemon's thread may both take the listening socket out of the epoll set, which ends the process.
+ */
 static void stop_accepting(struct pyro_server *server)
 {
     pthread_mutex_lock(&server->mutex);
