@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "catalog/internal.h"
 #include "load/load.h"
+#include "load/logged/logged.h"
 
 /* A file that was looked into. */
 struct seen_file {
@@ -13,11 +14,13 @@ struct seen_file {
     size_t artefact; /* its number in `found`, of PYRO_PLACE_ARTEFACT */
 };
 
-/* An archive that somebody sent: what is in it belongs to the event logs in it, and to no others. */
+/* An archive that somebody sent: what is in it belongs to the event logs in it, and to no others. Without event logs,
+ * it makes applications of its own. */
 struct sent_archive {
     struct pyro_slice path;
     struct pyro_file_stamp stamp;
     struct pyro_artefact_list found;
+    bool has_events;
     uint64_t key;
     uint64_t cpu_us; /* what finding out took that they are no event logs */
 };
@@ -28,6 +31,7 @@ struct pyro_catalog_artefacts {
      * without an event log. */
     struct pyro_log_list list;
     struct pyro_artefact_list found;
+    pyro_catalog_made_logs logged; /* those of `list`, of archives, and of files that were sent by themselves */
     PYRO_VEC(struct seen_file) seen;
     struct pyro_map by_path; /* hash of the path, or the next number that is free -> row of `seen` + 1 */
     struct pyro_map keys;    /* key_of_owner() -> key of its files */
@@ -52,6 +56,7 @@ void pyro_catalog_artefacts_release(const struct pyro_catalog_artefacts *artefac
     struct pyro_catalog_artefacts *counted = (struct pyro_catalog_artefacts *)artefacts;
     if (!counted || atomic_fetch_sub_explicit(&counted->references, 1, memory_order_acq_rel) != 1)
         return;
+    pyro_vec_done(&counted->logged, NULL);
     pyro_vec_done(&counted->seen, NULL);
     pyro_vec_done(&counted->archives, NULL);
     pyro_map_done(&counted->by_path);
@@ -167,6 +172,18 @@ static bool take_ids(struct search *search, const pyro_catalog_logs *logs)
     return ok;
 }
 
+static bool add_logged(struct pyro_catalog_artefacts *made, const struct pyro_log_list *list)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->count; i++) {
+        struct pyro_log *added = pyro_vec_push(&made->logged, NULL);
+        ok = added != NULL;
+        if (ok)
+            *added = list->logs[i];
+    }
+    return ok;
+}
+
 static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
 {
     const struct pyro_catalog_update *update = search->update;
@@ -187,7 +204,7 @@ static enum pyro_status run(struct search *search, const pyro_catalog_logs *logs
         made->list.logs = NULL;
         made->list.count = 0;
     }
-    return status;
+    return status == PYRO_OK && !add_logged(made, &made->list) ? PYRO_ERROR_MEMORY : status;
 }
 
 /* ---- Uploads ----------------------------------------------------------------------------------------------------- */
@@ -290,12 +307,22 @@ static bool see_members(struct search *search, struct sent_archive *archive)
     return true;
 }
 
-/* An archive with an event log, once. */
-static enum pyro_status take_archive(struct search *search, const pyro_catalog_logs *logs,
-                                     const struct pyro_catalog_log *log, struct pyro_error *error)
+/* The applications of an archive without an event log. */
+static enum pyro_status take_logged(struct search *search, struct sent_archive *archive, struct pyro_error *error)
 {
     struct pyro_catalog_artefacts *made = search->made;
-    struct pyro_slice path = log->log.parts[0].path;
+    struct pyro_log_list logged = {.arena = made->list.arena};
+    archive->found.event_logs = 0;
+    enum pyro_status status = pyro_logged_find(&archive->found, NULL, &logged, error);
+    made->list.arena = logged.arena;
+    return status == PYRO_OK && !add_logged(made, &logged) ? PYRO_ERROR_MEMORY : status;
+}
+
+/* Once, whatever number of its members there are. */
+static enum pyro_status take_archive(struct search *search, const pyro_catalog_logs *logs, struct pyro_slice path,
+                                     bool has_events, struct pyro_error *error)
+{
+    struct pyro_catalog_artefacts *made = search->made;
     if (find_archive(made, path))
         return PYRO_OK;
     struct sent_archive *archive = add_archive(made, path);
@@ -305,18 +332,78 @@ static enum pyro_status take_archive(struct search *search, const pyro_catalog_l
     bool known = before && pyro_file_stamp_eq(before->stamp, archive->stamp);
     if (known ? !copy_archive(search, before, archive) : look_into(search, logs, archive, error) != PYRO_OK)
         return PYRO_ERROR_MEMORY;
+    archive->has_events = has_events;
+    if (!has_events && archive->found.count > 0)
+        PYRO_TRY(take_logged(search, archive, error));
     return see_members(search, archive) ? PYRO_OK : PYRO_ERROR_MEMORY;
+}
+
+/* Archives with a member that is an event log, or with one that is none. */
+static enum pyro_status take_members(struct search *search, const pyro_catalog_logs *logs, bool events,
+                                     struct pyro_error *error)
+{
+    for (size_t i = 0; i < logs->count; i++) {
+        const struct pyro_catalog_log *log = logs->items[i];
+        if (log->log.part_count > 0 && log->log.parts[0].member.ptr && events == !log->problem.ptr &&
+            pyro_catalog_is_sent(log->log.path, search->update->uploads))
+            PYRO_TRY(take_archive(search, logs, log->log.parts[0].path, events, error));
+    }
+    return PYRO_OK;
+}
+
+/* Those without an event log have no member among the logs any more, since all are known to be none. */
+static enum pyro_status take_known(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
+{
+    for (size_t i = 0; search->before && i < search->before->archives.count; i++) {
+        const struct sent_archive *before = &search->before->archives.items[i];
+        if (!before->has_events && before->found.count > 0 &&
+            pyro_file_stamp_eq(before->stamp, pyro_file_stamp_at(before->path.ptr)))
+            PYRO_TRY(take_archive(search, logs, before->path, false, error));
+    }
+    return PYRO_OK;
 }
 
 static enum pyro_status take_uploads(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
 {
-    for (size_t i = 0; i < logs->count; i++) {
-        const struct pyro_catalog_log *log = logs->items[i];
-        if (log->log.part_count > 0 && log->log.parts[0].member.ptr && !log->problem.ptr &&
-            pyro_catalog_is_sent(log->log.path, search->update->uploads))
-            PYRO_TRY(take_archive(search, logs, log, error));
+    PYRO_TRY(take_members(search, logs, true, error));
+    PYRO_TRY(take_known(search, logs, error));
+    return take_members(search, logs, false, error);
+}
+
+/* Applications that are there without a file that was sent by itself. */
+static bool note_id(struct pyro_map *ids, struct pyro_slice id)
+{
+    return !id.ptr || pyro_map_put(ids, pyro_hash_slice(id), NULL) != NULL;
+}
+
+static bool note_ids(const struct pyro_catalog_artefacts *made, const pyro_catalog_logs *logs, struct pyro_map *ids)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < logs->count; i++)
+        ok = logs->items[i]->problem.ptr || note_id(ids, logs->items[i]->attempt.app_id);
+    for (size_t i = 0; ok && i < made->found.count; i++)
+        ok = note_id(ids, made->found.items[i].source.application);
+    for (size_t i = 0; ok && i < made->archives.count; i++) {
+        const struct sent_archive *archive = &made->archives.items[i];
+        for (size_t k = 0; ok && !archive->has_events && k < archive->found.count; k++)
+            ok = note_id(ids, archive->found.items[k].source.application);
     }
-    return PYRO_OK;
+    return ok;
+}
+
+static enum pyro_status take_sent(struct search *search, const pyro_catalog_logs *logs, struct pyro_error *error)
+{
+    struct pyro_catalog_artefacts *made = search->made;
+    struct pyro_map ids;
+    PYRO_TRY(pyro_catalog_sent_find(search->update, logs, search->before ? &search->before->sent : NULL, &made->sent,
+                                    error));
+    if (made->sent.items.count == 0)
+        return PYRO_OK;
+    pyro_map_init(&ids, NULL);
+    bool ok =
+        note_ids(made, logs, &ids) && pyro_catalog_sent_logged(&made->sent, &ids, &made->list.arena, &made->logged);
+    pyro_map_done(&ids);
+    return ok ? PYRO_OK : PYRO_ERROR_MEMORY;
 }
 
 /* Changes with the file. */
@@ -377,7 +464,7 @@ enum pyro_status pyro_catalog_artefacts_find(const struct pyro_catalog_update *u
     if (status == PYRO_OK)
         status = take_uploads(&search, logs, error);
     if (status == PYRO_OK)
-        status = pyro_catalog_sent_find(update, logs, before ? &before->sent : NULL, &made->sent, error);
+        status = take_sent(&search, logs, error);
     if (made->sent.digest)
         made->digest = pyro_hash_mix(made->digest ^ made->sent.digest) | 1;
     pyro_map_done(&search.event_logs);
@@ -487,8 +574,8 @@ const struct pyro_catalog_sent_files *pyro_catalog_artefacts_sent(const struct p
 
 const struct pyro_log *pyro_catalog_artefacts_logged(const struct pyro_catalog_artefacts *artefacts, size_t *ret_count)
 {
-    *ret_count = artefacts ? artefacts->list.count : 0;
-    return artefacts ? artefacts->list.logs : NULL;
+    *ret_count = artefacts ? artefacts->logged.count : 0;
+    return artefacts ? artefacts->logged.items : NULL;
 }
 
 const struct pyro_unreadable *pyro_catalog_artefacts_left(const struct pyro_catalog_artefacts *artefacts,

@@ -91,6 +91,11 @@ enum pyro_status pyro_catalog_sent_find(const struct pyro_catalog_update *update
 /* What is known of the file at that path, or NULL; `files` may be NULL. */
 const struct pyro_catalog_sent_file *pyro_catalog_sent_at(const struct pyro_catalog_sent_files *files,
                                                           struct pyro_slice path);
+typedef PYRO_VEC(struct pyro_log) pyro_catalog_made_logs;
+/* Adds a log of PYRO_LAYOUT_LOGS for each application that these files name, at least one of them a text log, and that
+ * is not among `known`, hashes of ids. Its texts are those of `files` and of the arena. False: no memory. */
+bool pyro_catalog_sent_logged(const struct pyro_catalog_sent_files *files, const struct pyro_map *known,
+                              struct pyro_arena *arena, pyro_catalog_made_logs *logs);
 /* A number that changes with the files of that application; 0: it has none. */
 uint64_t pyro_catalog_sent_key(const struct pyro_catalog_sent_files *files, struct pyro_slice application);
 

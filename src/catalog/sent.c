@@ -203,6 +203,93 @@ void pyro_catalog_sent_done(struct pyro_catalog_sent_files *files)
     pyro_arena_done(&files->arena);
 }
 
+/* ---- Applications of which nothing else is there ----------------------------------------------------------------- */
+
+/* One of them. */
+struct made {
+    size_t files, text_logs;
+    struct pyro_log *log; /* NULL: not made yet */
+};
+
+static bool is_file_of(const struct pyro_catalog_sent_file *file, const struct pyro_map *known)
+{
+    struct pyro_slice id = file->file.owner.name;
+    return file->place == PYRO_PLACE_ARTEFACT && file->file.owner.kind == PYRO_OWNER_APPLICATION && id.ptr &&
+           !pyro_map_get(known, pyro_hash_slice(id));
+}
+
+/* Hashes of ids -> row + 1. NULL: no memory. */
+static struct made *count_files(const struct pyro_catalog_sent_files *files, const struct pyro_map *known,
+                                struct pyro_map *rows, struct pyro_arena *arena)
+{
+    struct made *made = pyro_arena_array(arena, files->items.count + 1, sizeof(*made));
+    for (size_t i = 0; made && i < files->items.count; i++) {
+        const struct pyro_catalog_sent_file *file = &files->items.items[i];
+        bool is_new = false;
+        if (!is_file_of(file, known))
+            continue;
+        uint64_t *row = pyro_map_put(rows, pyro_hash_slice(file->file.owner.name), &is_new);
+        if (!row)
+            return NULL;
+        if (is_new)
+            *row = rows->count;
+        made[*row - 1].files++;
+        made[*row - 1].text_logs += file->file.kind == PYRO_ARTEFACT_TEXT_LOG;
+    }
+    return made;
+}
+
+/* It is called after the first of its files. */
+static struct pyro_log *new_log(const struct pyro_catalog_sent_file *file, size_t files, struct pyro_arena *arena,
+                                pyro_catalog_made_logs *logs)
+{
+    struct pyro_log *log = pyro_vec_push(logs, NULL);
+    if (!log)
+        return NULL;
+    *log = (struct pyro_log){
+        .path = pyro_arena_printf(arena, "%s!%s", file->file.part.path.ptr, file->file.owner.name.ptr),
+        .layout = PYRO_LAYOUT_LOGS,
+        .parts = pyro_arena_array(arena, files, sizeof(*log->parts)),
+    };
+    return log->path.ptr && log->parts ? log : NULL;
+}
+
+static bool give_files(const struct pyro_catalog_sent_files *files, const struct pyro_map *known,
+                       const struct pyro_map *rows, struct made *made, struct pyro_arena *arena,
+                       pyro_catalog_made_logs *logs)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        wanted += made[i].text_logs > 0;
+    if (!pyro_vec_reserve(logs, wanted, NULL)) /* so that they stay where they are */
+        return false;
+    for (size_t i = 0; i < files->items.count; i++) {
+        const struct pyro_catalog_sent_file *file = &files->items.items[i];
+        const uint64_t *row =
+            is_file_of(file, known) ? pyro_map_get(rows, pyro_hash_slice(file->file.owner.name)) : NULL;
+        struct made *one = row ? &made[*row - 1] : NULL;
+        if (!one || one->text_logs == 0)
+            continue;
+        if (!one->log)
+            one->log = new_log(file, one->files, arena, logs);
+        if (!one->log)
+            return false;
+        one->log->parts[one->log->part_count++] = file->file.part;
+    }
+    return true;
+}
+
+bool pyro_catalog_sent_logged(const struct pyro_catalog_sent_files *files, const struct pyro_map *known,
+                              struct pyro_arena *arena, pyro_catalog_made_logs *logs)
+{
+    struct pyro_map rows;
+    pyro_map_init(&rows, NULL);
+    struct made *made = count_files(files, known, &rows, arena);
+    bool ok = made && give_files(files, known, &rows, made, arena, logs);
+    pyro_map_done(&rows);
+    return ok;
+}
+
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 const struct pyro_catalog_sent_file *pyro_catalog_sent_at(const struct pyro_catalog_sent_files *files,

@@ -211,7 +211,7 @@ static bool has_logged(const struct state *state, struct pyro_slice path)
 {
     size_t count, i = 0;
     const struct pyro_log *logs = pyro_catalog_artefacts_logged(*state->update->artefacts, &count);
-    while (i < count && !is_below(logs[i].path, path))
+    while (i < count && !is_below(logs[i].path, path) && !pyro_slice_eq(logs[i].path, path))
         i++;
     return i < count;
 }
@@ -473,6 +473,15 @@ static bool is_at_rest(const struct pyro_file_stamp *stamps, size_t count)
     return newest_ns / 1000000000 < (int64_t)now.tv_sec - REST_S;
 }
 
+static bool has_same_files(const struct pyro_catalog_log *before, const struct pyro_log *log)
+{
+    size_t i = 0;
+    while (before->log.part_count == log->part_count && i < log->part_count &&
+           pyro_slice_eq(before->log.parts[i].path, log->parts[i].path))
+        i++;
+    return before->log.part_count == log->part_count && i == log->part_count;
+}
+
 /* One that is listed is made again when its files have changed and nobody writes them: all of them are read for it. */
 static bool take_logged(struct state *state)
 {
@@ -486,7 +495,8 @@ static bool take_logged(struct state *state)
         if (!pyro_catalog_log_stat(&logs[i], stamps))
             continue;
         bool known = before && before->log.layout == PYRO_LAYOUT_LOGS && !before->passing;
-        if (known && (pyro_catalog_log_same(before, &logs[i], stamps) || !is_at_rest(stamps, logs[i].part_count))) {
+        if (known && (pyro_catalog_log_same(before, &logs[i], stamps) ||
+                      (has_same_files(before, &logs[i]) && !is_at_rest(stamps, logs[i].part_count)))) {
             if (!keep(state, before))
                 return false;
             continue;

@@ -301,6 +301,7 @@ struct attaching {
     const struct pyro_load_settings *settings; /* NULL: nobody is told of progress */
     struct pyro_cpu_meter *meter;
     struct pyro_cpu_meter *charged; /* the same, or NULL: the file that is read may take any time */
+    bool all_charged;               /* be they `metered` or not */
     uint64_t stamp;                 /* of the meter */
     const char *path;               /* of the file that is read */
 };
@@ -344,7 +345,7 @@ static enum pyro_status read_file(struct attaching *attaching, const struct pyro
     struct pyro_log_part part = file->part;
     part.check = &check;
     attaching->path = part.path.ptr;
-    attaching->charged = file->metered ? attaching->meter : NULL;
+    attaching->charged = file->metered || attaching->all_charged ? attaching->meter : NULL;
     attaching->stamp = pyro_cpu_now();
     reading->part = &part;
     struct pyro_error refused = {.size = sizeof(refused)};
@@ -438,10 +439,10 @@ enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, st
 }
 
 enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum pyro_redaction redaction,
-                                     const struct pyro_allocator *allocator, struct pyro_tracks **ret,
-                                     struct pyro_error *error)
+                                     struct pyro_cpu_meter *meter, const struct pyro_allocator *allocator,
+                                     struct pyro_tracks **ret, struct pyro_error *error)
 {
-    struct attaching attaching = {.settings = NULL};
+    struct attaching attaching = {.all_charged = meter != NULL, .meter = meter};
     struct pyro_tracks *tracks = pyro_tracks_new(allocator);
     enum pyro_status status = PYRO_OK;
     if (!tracks)

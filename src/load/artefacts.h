@@ -95,9 +95,10 @@ struct pyro_cpu_meter;
 enum pyro_status pyro_artefacts_attach(const struct pyro_artefact_list *list, struct pyro_app *app,
                                        struct pyro_slice log, const struct pyro_load_settings *settings,
                                        struct pyro_cpu_meter *meter, struct pyro_error *error);
-/* Reads all of them into new tracks, of whatever application they are. */
+/* Reads all of them into new tracks, of whatever application they are. What reading any of them takes is charged to
+ * `meter`, which may be NULL; those beyond that are rows with this problem. */
 enum pyro_status pyro_artefacts_read(const struct pyro_artefact_list *list, enum pyro_redaction redaction,
-                                     const struct pyro_allocator *allocator, struct pyro_tracks **ret,
-                                     struct pyro_error *error);
+                                     struct pyro_cpu_meter *meter, const struct pyro_allocator *allocator,
+                                     struct pyro_tracks **ret, struct pyro_error *error);
 
 #endif

@@ -151,7 +151,7 @@ size_t pyro_inputs_artefact_count(const pyro_inputs *inputs)
 enum pyro_status pyro_inputs_tracks(const pyro_inputs *inputs, const struct pyro_allocator *allocator,
                                     struct pyro_tracks **ret, struct pyro_error *error)
 {
-    return pyro_artefacts_read(&inputs->artefacts, inputs->redaction, allocator, ret, error);
+    return pyro_artefacts_read(&inputs->artefacts, inputs->redaction, NULL, allocator, ret, error);
 }
 
 static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const struct pyro_fetched *fetched)

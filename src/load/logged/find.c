@@ -4,7 +4,7 @@
 #include "source/names.h"
 
 struct owned {
-    struct pyro_slice id, folder; /* folder: that all its files lie in; null: none */
+    struct pyro_slice id, folder; /* folder: that all its files lie in, or the archive; null: none */
     size_t count;
 };
 
@@ -18,9 +18,18 @@ struct finding {
     struct pyro_map folders; /* hash of the path -> how many applications it is the folder of */
 };
 
-/* The nearest folder that has both. */
-static struct pyro_slice common_folder(struct pyro_slice folder, struct pyro_slice path)
+/* That of a file; members of archives have the archive. */
+static struct pyro_slice folder_of(const struct pyro_log_part *part)
 {
+    return part->member.ptr ? part->path : pyro_folder_name(part->path);
+}
+
+/* The nearest folder that has both. */
+static struct pyro_slice common_folder(struct pyro_slice folder, const struct pyro_log_part *part)
+{
+    struct pyro_slice path = part->path;
+    if (part->member.ptr && pyro_slice_eq(folder, path))
+        return folder;
     while (folder.ptr &&
            !(path.len > folder.len && path.ptr[folder.len] == '/' && memcmp(path.ptr, folder.ptr, folder.len) == 0))
         folder = pyro_folder_name(folder);
@@ -76,8 +85,7 @@ static void give_files(struct finding *finding, const struct pyro_log *event_log
             file->owner.kind = PYRO_OWNER_ANY;
         else
             file->owner = (struct pyro_artefact_owner){PYRO_OWNER_APPLICATION, owned->id};
-        owned->folder =
-            owned->count++ == 0 ? pyro_folder_name(file->part.path) : common_folder(owned->folder, file->part.path);
+        owned->folder = owned->count++ == 0 ? folder_of(&file->part) : common_folder(owned->folder, &file->part);
     }
 }
 

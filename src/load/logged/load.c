@@ -45,7 +45,8 @@ static bool add_notes(struct pyro_app *app, const struct pyro_logged *logged)
                                     : PYRO_SLICE_LITERAL("Cores of executors are the most tasks that each of them ran "
                                                          "at once: there may be more"));
     if (ok && !logged->named)
-        ok = pyro_app_note(app, PYRO_SLICE_LITERAL("No file names the application: its id is the name of the folder"));
+        ok = pyro_app_note(
+            app, PYRO_SLICE_LITERAL("No file names the application: its id is the name of the folder or archive"));
     if (ok && logged->zone_assumed)
         ok = pyro_app_note(app, PYRO_SLICE_LITERAL("Times without a zone count as UTC"));
     if (ok && logged->lines.application_count > 1)

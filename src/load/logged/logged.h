@@ -19,7 +19,7 @@
 /* The list gets the logs of applications without an event log instead of what it has, and the files their owners.
  * `with_events`: hashes of the ids that have an event log: each other id that files name gets a log. NULL: there is no
  * event log. Where there is none, and no file names an application, all files are one's. Fails for
- * want of memory only. */
+ * want of memory only. Files are members of one archive, or of none. */
 enum pyro_status pyro_logged_find(struct pyro_artefact_list *artefacts, const struct pyro_map *with_events,
                                   struct pyro_log_list *list, struct pyro_error *error);
 

@@ -2,6 +2,7 @@
  * tasks. */
 #include <stdlib.h>
 
+#include "base/cpu_meter.h"
 #include "base/hash.h"
 #include "decode/logs/reader.h"
 #include "decode/logs/task.h"
@@ -298,12 +299,31 @@ static enum pyro_status take(void *context, const struct pyro_log_file *file, co
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
+/* Who reads a log that anybody may have sent. */
+struct metering {
+    struct pyro_cpu_meter *meter;
+    uint64_t stamp;
+};
+
+static enum pyro_status go_on(void *context, struct pyro_error *error)
+{
+    struct metering *metering = context;
+    return pyro_cpu_charge(metering->meter, &metering->stamp) ? PYRO_OK : pyro_cpu_exceeded(metering->meter, error);
+}
+
+/* `meter`: as in struct pyro_log. */
 static enum pyro_status read_file(struct pyro_logged *logged, const struct pyro_artefact_file *file,
-                                  const struct pyro_options *options, struct pyro_error *error)
+                                  struct pyro_cpu_meter *meter, const struct pyro_options *options,
+                                  struct pyro_error *error)
 {
     struct reading reading = {.logged = logged, .source = &file->source};
+    struct metering metering = {meter, pyro_cpu_now()};
+    const struct pyro_reader_check check = {go_on, &metering};
+    struct pyro_log_part part = file->part;
+    if (meter)
+        part.check = &check;
     struct pyro_log_reading how = {
-        .parts = &file->part, .part_count = 1, .options = options, .take = take, .context = &reading};
+        .parts = &part, .part_count = 1, .options = options, .take = take, .context = &reading};
     struct pyro_log_input input;
     struct pyro_error refused = {.size = sizeof(refused)};
     reading.known = pyro_arena_array(&logged->arena, 1, sizeof(*reading.known));
@@ -315,6 +335,8 @@ static enum pyro_status read_file(struct pyro_logged *logged, const struct pyro_
     logged->text_lines += input.counts.lines;
     logged->zone_assumed |= input.counts.zone_assumed;
     pyro_log_input_done(&input);
+    if (meter && pyro_cpu_is_spent(meter))
+        return pyro_cpu_exceeded(meter, error);
     if (status == PYRO_OK || status == PYRO_ERROR_INPUT)
         return PYRO_OK; /* what is wrong with a file is said where it is listed */
     pyro_error_copy(error, &refused);
@@ -323,11 +345,12 @@ static enum pyro_status read_file(struct pyro_logged *logged, const struct pyro_
 
 /* Files without text: what they recorded says when the application ran. */
 static enum pyro_status read_times(struct pyro_logged *logged, const struct pyro_artefact_list *files,
-                                   enum pyro_redaction redaction, struct pyro_error *error)
+                                   struct pyro_cpu_meter *meter, enum pyro_redaction redaction,
+                                   struct pyro_error *error)
 {
     enum { NS_PER_MS = 1000000 };
     struct pyro_tracks *tracks = NULL;
-    PYRO_TRY(pyro_artefacts_read(files, redaction, logged->allocator, &tracks, error));
+    PYRO_TRY(pyro_artefacts_read(files, redaction, meter, logged->allocator, &tracks, error));
     for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
         const struct pyro_artefact_row *row = pyro_tracks_artefact_edit(tracks, (int32_t)i);
         if (row->first_ns != PYRO_NONE &&
@@ -387,10 +410,13 @@ static enum pyro_status read_all(const struct pyro_log *log, const struct pyro_l
     PYRO_TRY(name_application(logged, log, &files, error));
     for (size_t i = 0; i < files.count; i++)
         if (files.items[i].kind == PYRO_ARTEFACT_TEXT_LOG)
-            PYRO_TRY(read_file(logged, &files.items[i], &work, error));
+            PYRO_TRY(read_file(logged, &files.items[i], log->meter, &work, error));
     PYRO_TRY(pyro_line_timeline_finish(logged->timeline, &all, &logged->lines, error));
     choose_application(logged);
-    return logged->start_ms == PYRO_NONE ? read_times(logged, &files, options->redaction, error) : PYRO_OK;
+    if (logged->start_ms != PYRO_NONE)
+        return PYRO_OK;
+    PYRO_TRY(read_times(logged, &files, log->meter, options->redaction, error));
+    return log->meter && pyro_cpu_is_spent(log->meter) ? pyro_cpu_exceeded(log->meter, error) : PYRO_OK;
 }
 
 enum pyro_status pyro_logged_read(const struct pyro_log *log, const struct pyro_load_settings *options,

@@ -11,6 +11,7 @@
 #include "serve/upload_cpu.h"
 #include "serve/uploads.h"
 #include "source/names.h"
+#include "source/source.h"
 
 enum {
     NAME_MAX_BYTES = 120,
@@ -215,12 +216,12 @@ static void refuse_file(struct serve_request *http, const struct pyro_catalog_se
     if (sent->application.ptr)
         pyro_api_error(http, 422,
                        "this is not an event log, but another file (%s) of the application %s, which this server does "
-                       "not have: send it in a zip archive together with the event log of the run",
+                       "not have: send its event log or a text log of it first, or a zip archive of all",
                        sent->kind, sent->application.ptr);
     else
         pyro_api_error(http, 422,
                        "this is not an event log, but another file of a run (%s) that does not say of which: send it "
-                       "with the parameter app, or in a zip archive together with the event log of the run",
+                       "with the parameter app, or in a zip archive together with other files of the run",
                        sent->kind);
 }
 
@@ -304,6 +305,21 @@ static void remove_path(struct serve_request *http, const char *path)
     http->status = 204;
 }
 
+/* The files that an application without an event log is made of. */
+static void remove_logged(struct serve_request *http, const struct pyro_log *log)
+{
+    int failure = 0;
+    for (size_t i = 0; i < log->part_count; i++) {
+        int refused = pyro_uploads_remove(http->uploads, log->parts[i].path.ptr);
+        failure = refused && refused != ENOENT ? refused : failure; /* members of one archive have its path */
+    }
+    pyro_catalog_refresh(http->catalog);
+    if (failure)
+        pyro_api_error(http, 500, "cannot remove the upload: %s", strerror(failure));
+    else
+        http->status = 204;
+}
+
 /* Whether the application is listed, and the user may not see it. */
 static bool is_hidden(struct serve_request *http, const struct pyro_catalog_list *seen, struct pyro_slice id)
 {
@@ -354,6 +370,11 @@ void pyro_api_remove_upload(struct api_request *request)
     struct pyro_catalog_log_info log = pyro_catalog_list_log(list, found);
     if (!log.uploaded) {
         pyro_api_error(http, 403, "this log was not uploaded: it is in a folder that the server only reads");
+        return;
+    }
+    const struct pyro_log *files = pyro_catalog_list_files(list, found);
+    if (files && files->layout == PYRO_LAYOUT_LOGS) {
+        remove_logged(http, files);
         return;
     }
     char path[4096];
