@@ -13,7 +13,9 @@ enum {
     MOST_IN_LEAF = 100,
     MOST_SIMILAR = 8,   /* templates that differ in some words only; then one takes the others */
     LEAST_SIMILAR = 60, /* percent */
-    CACHE_SLOTS = 1 << 15
+    CACHE_SLOTS = 1 << 15,
+    LEAST_FILTERED = 16, /* entries of a leaf from which a filter pays */
+    FILTER_BITS = 1 << 14
 };
 
 /* Stands for a token that differs among the messages of a template. */
@@ -24,7 +26,8 @@ struct tokens {
     uint64_t hashes[PYRO_MASK_TOKENS];
     uint64_t words; /* bit i: token i of the head is a word */
     size_t count;
-    size_t head; /* how many tokens decide */
+    size_t head;                      /* how many tokens decide */
+    uint8_t prints[PYRO_MASK_TOKENS]; /* a byte of each hash */
 };
 
 struct entry {
@@ -34,13 +37,27 @@ struct entry {
     uint64_t *hashes;                       /* of the tokens of `masked`, or ANY */
     uint64_t words;                         /* without those that became ANY */
     uint32_t token_count, head, word_count; /* of the first message */
-    uint32_t next;                          /* number + 1 of the next one in its leaf */
     enum pyro_log_level level;
     bool takes_similar; /* whose words differ too */
     bool takes_all;
     bool tail_varies; /* messages have more or fewer tokens behind the head */
     uint64_t count;
     int64_t first_ms, last_ms;
+};
+
+/* What a search needs to know of an entry to pass over it, as most entries of a leaf are. */
+struct mark {
+    uint64_t words;  /* those of the entry */
+    uint32_t number; /* + 1 */
+    uint8_t most;    /* its word_count */
+    bool must_look;  /* it may fit without equal words */
+    uint8_t prints[PYRO_MASK_TOKENS];
+};
+
+struct leaf {
+    PYRO_VEC(struct mark) marks; /* in the order in which the entries came */
+    size_t must_look;            /* the first of those that must be looked at; or how many there are */
+    uint64_t *filter;            /* bits of the words at each place in all entries; NULL: not made yet */
 };
 
 /* Direct-mapped: a text replaces another one in its slot. */
@@ -53,8 +70,9 @@ struct pyro_templates {
     const struct pyro_allocator *allocator;
     struct pyro_arena arena; /* texts and hashes */
     PYRO_VEC(struct entry) entries;
-    struct pyro_map branches;     /* logger and number of tokens -> number of its leaves */
-    struct pyro_map leaves;       /* branch and first token -> number + 1 of the first entry */
+    struct pyro_map branches;  /* logger and number of tokens -> number of its leaves */
+    struct pyro_map leaf_rows; /* branch and first token -> row of `leaves` + 1 */
+    PYRO_VEC(struct leaf) leaves;
     uint32_t others[PYRO_LEVELS]; /* number + 1 of what is beyond the limit */
     size_t other_count;           /* of these */
     struct pyro_masked masked;    /* of the last record */
@@ -72,8 +90,14 @@ struct pyro_templates *pyro_templates_new(const struct pyro_allocator *allocator
     templates->stage = PYRO_NONE;
     pyro_arena_init(&templates->arena, allocator);
     pyro_map_init(&templates->branches, allocator);
-    pyro_map_init(&templates->leaves, allocator);
+    pyro_map_init(&templates->leaf_rows, allocator);
     return templates;
+}
+
+static void leaf_done(struct leaf *leaf, const struct pyro_allocator *allocator)
+{
+    pyro_vec_done(&leaf->marks, allocator);
+    pyro_release(allocator, leaf->filter);
 }
 
 void pyro_templates_free(struct pyro_templates *templates)
@@ -83,8 +107,43 @@ void pyro_templates_free(struct pyro_templates *templates)
     pyro_arena_done(&templates->arena);
     pyro_vec_done(&templates->entries, templates->allocator);
     pyro_map_done(&templates->branches);
-    pyro_map_done(&templates->leaves);
+    pyro_map_done(&templates->leaf_rows);
+    for (size_t i = 0; i < templates->leaves.count; i++)
+        leaf_done(&templates->leaves.items[i], templates->allocator);
+    pyro_vec_done(&templates->leaves, templates->allocator);
     pyro_release(templates->allocator, templates);
+}
+
+/* What a byte may be in a word. */
+enum {
+    SMALL = 1,    /* a letter, of ASCII or not */
+    CAPITAL = 2,  /* only at the start of a part */
+    QUOTE = 4,    /* anywhere */
+    HYPHEN = 8,   /* between parts */
+    BEFORE = 16,  /* punctuation in front of the word */
+    BEHIND = 32,  /* punctuation after it */
+    OPENING = 64, /* one more bracket */
+    CLOSING = 128 /* one less */
+};
+
+/* clang-format off */
+#define SMALL_16 SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL
+#define CAPITAL_8 CAPITAL, CAPITAL, CAPITAL, CAPITAL, CAPITAL, CAPITAL, CAPITAL, CAPITAL
+#define SMALL_8 SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL
+static const uint8_t classes[256] = {
+    ['!'] = BEHIND, ['\''] = QUOTE, [','] = BEHIND, ['-'] = HYPHEN, ['.'] = BEHIND, [':'] = BEHIND, [';'] = BEHIND,
+    ['='] = BEFORE | BEHIND, ['?'] = BEHIND, ['<'] = BEFORE, ['>'] = BEHIND, ['|'] = BEFORE | BEHIND,
+    ['('] = BEFORE | OPENING, ['['] = BEFORE | OPENING, ['{'] = BEFORE | OPENING,
+    [')'] = BEHIND | CLOSING, [']'] = BEHIND | CLOSING, ['}'] = BEHIND | CLOSING,
+    ['A'] = CAPITAL_8, CAPITAL_8, CAPITAL_8, CAPITAL, CAPITAL,
+    ['a'] = SMALL_8, SMALL_8, SMALL_8, SMALL, SMALL,
+    [0x80] = SMALL_16, SMALL_16, SMALL_16, SMALL_16, SMALL_16, SMALL_16, SMALL_16, SMALL_16,
+};
+/* clang-format on */
+
+static unsigned class_of(char byte)
+{
+    return classes[(unsigned char)byte];
 }
 
 /* Letters, of which only the first may be a capital, with punctuation around them; parts may be joined by hyphens. The
@@ -92,21 +151,19 @@ void pyro_templates_free(struct pyro_templates *templates)
 static bool is_word(struct pyro_slice token)
 {
     const char *p = token.ptr, *end = p + token.len;
-    while (p < end && memchr("([{<|=", *p, 6))
+    while (p < end && class_of(*p) & BEFORE)
         p++;
-    while (end > p && memchr(")]}>|=,.:;!?", end[-1], 12))
+    while (end > p && class_of(end[-1]) & BEHIND)
         end--;
-    bool is_start = true, has_letters = false;
+    unsigned allowed = SMALL | QUOTE | HYPHEN | CAPITAL, seen = 0;
     for (; p < end; p++) {
-        unsigned char byte = (unsigned char)*p;
-        bool is_small = (byte >= 'a' && byte <= 'z') || byte >= 0x80;
-        bool is_capital = byte >= 'A' && byte <= 'Z';
-        if (!is_small && byte != '\'' && byte != '-' && !(is_capital && is_start))
+        unsigned class = class_of(*p);
+        if (!(class & allowed))
             return false;
-        is_start = byte == '-';
-        has_letters = has_letters || is_small || is_capital;
+        seen |= class;
+        allowed = class & HYPHEN ? SMALL | QUOTE | HYPHEN | CAPITAL : SMALL | QUOTE | HYPHEN;
     }
-    return has_letters;
+    return (seen & (SMALL | CAPITAL)) != 0;
 }
 
 /* The token that starts at `p`; the last one that fits has all that follows. */
@@ -126,9 +183,9 @@ static int depth_change(struct pyro_slice token)
 {
     int change = 0;
     for (size_t i = 0; i < token.len; i++) {
-        char byte = token.ptr[i];
-        change += byte == '(' || byte == '[' || byte == '{';
-        change -= byte == ')' || byte == ']' || byte == '}';
+        unsigned class = class_of(token.ptr[i]);
+        change += (class & OPENING) != 0;
+        change -= (class & CLOSING) != 0;
     }
     return change;
 }
@@ -144,6 +201,7 @@ static void cut_tokens(struct pyro_slice masked, struct tokens *ret)
     while (p < end) {
         struct pyro_slice token = token_at(p, end, ret->count);
         ret->hashes[ret->count] = pyro_hash_slice(token) >> 1; /* never ANY */
+        ret->prints[ret->count] = (uint8_t)ret->hashes[ret->count];
         if (!ret->head) {
             ret->words |= (uint64_t)is_word(token) << ret->count;
             depth += depth_change(token);
@@ -243,7 +301,7 @@ static uint32_t other(struct pyro_templates *templates, enum pyro_log_level leve
 static uint64_t leaf_key(const struct pyro_templates *templates, const struct tokens *tokens, uint64_t branch)
 {
     uint64_t key = pyro_hash_mix(branch ^ (tokens->words & 1 ? tokens->hashes[0] : ANY));
-    if (pyro_map_get(&templates->leaves, key))
+    if (pyro_map_get(&templates->leaf_rows, key))
         return key;
     const uint64_t *count = pyro_map_get(&templates->branches, branch);
     return count && *count >= MOST_FIRST_TOKENS ? pyro_hash_mix(branch ^ ANY) : key;
@@ -251,21 +309,17 @@ static uint64_t leaf_key(const struct pyro_templates *templates, const struct to
 
 /* What a search of a leaf found. */
 struct search {
-    uint32_t best; /* number + 1 of the most similar entry; 0: none is similar enough */
+    struct mark *best; /* of the most similar entry; NULL: none is similar enough */
     unsigned best_equal;
-    uint32_t last; /* number + 1 of the leaf's last entry */
-    size_t count;  /* of its entries */
     size_t similar_count;
 };
 
 /* Entries whose words are all equal first, then one that takes similar ones, then one that takes all. */
-static void consider(struct search *search, uint32_t number, const struct entry *entry, const struct tokens *tokens)
+static void consider(struct search *search, struct mark *mark, const struct entry *entry, const struct tokens *tokens)
 {
     bool is_unlike;
     unsigned equal = count_equal(entry, tokens, &is_unlike);
     bool similar = is_similar(entry, tokens, equal);
-    search->last = number;
-    search->count++;
     search->similar_count += similar;
     if (similar && !is_unlike && !entry->takes_all)
         equal += PYRO_MASK_TOKENS; /* before all others */
@@ -275,37 +329,120 @@ static void consider(struct search *search, uint32_t number, const struct entry 
         return;
     if (search->best && equal <= search->best_equal)
         return;
-    search->best = number;
+    search->best = mark;
     search->best_equal = equal;
 }
 
-static struct search search_leaf(const struct pyro_templates *templates, uint64_t leaf, const struct tokens *tokens)
+/* Whether any byte of two rows of bytes is equal where `wanted` has a bit. */
+static bool has_equal(const uint8_t *a, const uint8_t *b, uint64_t wanted)
+{
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    for (; wanted; wanted >>= 8, a += 8, b += 8) {
+        uint64_t x, y;
+        memcpy(&x, a, sizeof(x));
+        memcpy(&y, b, sizeof(y));
+        x ^= y;
+        uint64_t equal = ~(((x & low) + low) | x | low); /* the highest bit of each byte that is 0 */
+        if (!equal)
+            continue;
+        for (int i = 0; i < 8; i++)
+            if ((wanted >> i & 1) && a[i] == b[i])
+                return true;
+    }
+    return false;
+}
+
+static uint64_t filter_bit(uint64_t hash, unsigned place)
+{
+    return pyro_hash_mix(hash + place) % FILTER_BITS;
+}
+
+/* False: no entry of the leaf has enough words of the tokens. Of n words, 60 % must be equal; so one of any 40 % and
+ * one more must be. */
+static bool may_have_similar(const struct leaf *leaf, const struct tokens *tokens)
+{
+    unsigned words = bits(tokens->words), wanted = (LEAST_SIMILAR * words + 99) / 100;
+    uint64_t rest = tokens->words;
+    for (unsigned i = wanted; i <= words; i++, rest &= rest - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(rest);
+        uint64_t bit = filter_bit(tokens->hashes[place], place);
+        if (leaf->filter[bit / 64] >> (bit % 64) & 1)
+            return true;
+    }
+    return false;
+}
+
+static struct search search_leaf(const struct pyro_templates *templates, struct leaf *leaf, const struct tokens *tokens)
 {
     struct search search = {0};
-    for (uint32_t number = (uint32_t)leaf; number; number = templates->entries.items[number - 1].next) {
-        const struct entry *entry = &templates->entries.items[number - 1];
+    bool none = leaf && leaf->filter && tokens->words && !may_have_similar(leaf, tokens);
+    for (size_t i = none ? leaf->must_look : 0; leaf && i < leaf->marks.count; i++) {
+        struct mark *mark = &leaf->marks.items[i];
+        bool has_words = mark->most > 0 || tokens->words;
+        if (has_words && !mark->must_look && !has_equal(mark->prints, tokens->prints, mark->words & tokens->words))
+            continue;
+        const struct entry *entry = &templates->entries.items[mark->number - 1];
         if (entry->head == tokens->head) /* unlike ones have the same key only by chance */
-            consider(&search, number, entry, tokens);
-        search.last = number;
+            consider(&search, mark, entry, tokens);
     }
     return search;
 }
 
-/* Hangs the newest entry behind the last one of its leaf, or into a new leaf. False: no memory. */
-static bool hang(struct pyro_templates *templates, uint64_t branch, uint64_t key, uint32_t last)
+static void add_to_filter(struct leaf *leaf, const struct entry *entry)
 {
-    uint32_t number = (uint32_t)templates->entries.count;
-    if (last) {
-        templates->entries.items[last - 1].next = number;
-        return true;
+    for (uint64_t rest = entry->words; rest; rest &= rest - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(rest);
+        uint64_t bit = filter_bit(entry->hashes[place], place);
+        leaf->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
     }
-    uint64_t *count = pyro_map_put(&templates->branches, branch, NULL);
-    uint64_t *leaf = count ? pyro_map_put(&templates->leaves, key, NULL) : NULL;
-    if (!leaf)
+}
+
+static bool make_filter(const struct pyro_templates *templates, struct leaf *leaf)
+{
+    leaf->filter = pyro_allocate(templates->allocator, FILTER_BITS / 8);
+    if (!leaf->filter)
         return false;
-    *count += 1;
-    *leaf = number;
+    memset(leaf->filter, 0, FILTER_BITS / 8);
+    for (size_t i = 0; i < leaf->marks.count; i++)
+        add_to_filter(leaf, &templates->entries.items[leaf->marks.items[i].number - 1]);
     return true;
+}
+
+/* The leaf with that key, or a new one; NULL: no memory. */
+static struct leaf *make_leaf(struct pyro_templates *templates, uint64_t branch, uint64_t key)
+{
+    uint64_t *row = pyro_map_put(&templates->leaf_rows, key, NULL);
+    if (!row)
+        return NULL;
+    if (*row)
+        return &templates->leaves.items[*row - 1];
+    uint64_t *count = pyro_map_put(&templates->branches, branch, NULL);
+    struct leaf *leaf = count ? pyro_vec_push(&templates->leaves, templates->allocator) : NULL;
+    if (!leaf)
+        return NULL;
+    *count += 1;
+    *row = templates->leaves.count;
+    return leaf;
+}
+
+/* Adds the newest entry to its leaf. False: no memory. */
+static bool hang(struct pyro_templates *templates, uint64_t branch, uint64_t key, const struct tokens *tokens)
+{
+    const struct entry *entry = &templates->entries.items[templates->entries.count - 1];
+    struct leaf *leaf = make_leaf(templates, branch, key);
+    struct mark *mark = leaf ? pyro_vec_push(&leaf->marks, templates->allocator) : NULL;
+    if (!mark)
+        return false;
+    *mark = (struct mark){.words = entry->words,
+                          .number = (uint32_t)templates->entries.count,
+                          .most = (uint8_t)entry->word_count,
+                          .must_look = entry->takes_all};
+    memcpy(mark->prints, tokens->prints, tokens->count);
+    if (leaf->must_look + 1 == leaf->marks.count)
+        leaf->must_look += !mark->must_look;
+    if (leaf->filter)
+        add_to_filter(leaf, entry);
+    return leaf->filter || leaf->marks.count < LEAST_FILTERED || make_filter(templates, leaf);
 }
 
 /* Number + 1 of the template of a text that the cache does not have; 0: no memory. */
@@ -316,11 +453,14 @@ static uint32_t search_tree(struct pyro_templates *templates, struct pyro_slice 
     cut_tokens(masked, &tokens);
     uint64_t length = 2 * tokens.head + (tokens.head < tokens.count || pyro_slice_ends_with(masked, ":"));
     uint64_t branch = pyro_hash_mix(logger_hash + length), key = leaf_key(templates, &tokens, branch);
-    const uint64_t *leaf = pyro_map_get(&templates->leaves, key);
-    struct search search = search_leaf(templates, leaf ? *leaf : 0, &tokens);
+    const uint64_t *row = pyro_map_get(&templates->leaf_rows, key);
+    struct leaf *leaf = row ? &templates->leaves.items[*row - 1] : NULL;
+    struct search search = search_leaf(templates, leaf, &tokens);
     if (search.best) {
-        merge(&templates->entries.items[search.best - 1], &tokens);
-        return search.best;
+        struct entry *best = &templates->entries.items[search.best->number - 1];
+        merge(best, &tokens);
+        search.best->words = best->words;
+        return search.best->number;
     }
     if (templates->entries.count - templates->other_count >= PYRO_TEMPLATES_MOST)
         return other(templates, level);
@@ -328,11 +468,11 @@ static uint32_t search_tree(struct pyro_templates *templates, struct pyro_slice 
     if (!entry)
         return 0;
     entry->takes_similar = search.similar_count >= MOST_SIMILAR;
-    entry->takes_all = search.count >= MOST_IN_LEAF;
+    entry->takes_all = leaf && leaf->marks.count >= MOST_IN_LEAF;
     for (size_t i = 1; entry->takes_all && i < tokens.count; i++)
         entry->hashes[i] = ANY;
     uint32_t number = (uint32_t)templates->entries.count;
-    return hang(templates, branch, key, search.last) ? number : 0;
+    return hang(templates, branch, key, &tokens) ? number : 0;
 }
 
 /* "Executor" of "org.apache.spark.executor.Executor": the patterns of a cluster's logs may differ. */

@@ -13,7 +13,7 @@
  * takes all that fit no other. A masked text that was seen before gets its template without the tree.
  *
  * At most 20,000 templates; messages that would need more count for one template per level, with the text <*>. Memory
- * is bounded (about 25 MB at most), time linear. The same records in the same order give the same templates. Texts with
+ * is bounded (about 30 MB at most), time linear. The same records in the same order give the same templates. Texts with
  * the same 64-bit hash count as equal. */
 #ifndef PYRO_DECODE_LOGS_TEMPLATES_H
 #define PYRO_DECODE_LOGS_TEMPLATES_H
