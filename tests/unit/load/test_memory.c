@@ -1,8 +1,10 @@
 /* The caller's allocator: everything comes from it, everything goes back, and whichever allocation fails is survived.
  */
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "kit.h"
+#include "model/app.h"
 #include "report/shared/web_assets.h"
 
 struct ledger {
@@ -62,9 +64,10 @@ static enum pyro_status report(pyro_app *app, const struct pyro_options *options
     for (unsigned format = 0; status == PYRO_OK && pyro_format_name(format); format++)
         if (format != PYRO_FORMAT_HTML || pyro_web_check(NULL) == PYRO_OK) /* else built without node */
             status = pyro_report_write(diagnosis, (enum pyro_format)format, NULL, &writer, error);
-    static const char *const views[] = {"timeline", "stages/0/0",  "executors",    "sql",
-                                        "sql/0",    "environment", "configuration"};
-    for (size_t i = 0; status == PYRO_OK && i < sizeof(views) / sizeof(*views); i++)
+    static const char *const views[] = {"timeline",    "stages/0/0",    "executors", "sql",
+                                        "environment", "configuration", "sql/0"};
+    size_t view_count = sizeof(views) / sizeof(*views) - (app->sql.count == 0);
+    for (size_t i = 0; status == PYRO_OK && i < view_count; i++)
         status = pyro_view_write(diagnosis, views[i], NULL, &writer, error);
     if (status == PYRO_OK)
         assert_true(written > 1000);
@@ -72,13 +75,14 @@ static enum pyro_status report(pyro_app *app, const struct pyro_options *options
     return status;
 }
 
-static enum pyro_status load_and_report(const char *path, const struct pyro_options *options, struct pyro_error *error)
+static enum pyro_status load(const char *path, const struct pyro_load_options *how, const struct pyro_options *options,
+                             struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
     pyro_app *app = NULL;
-    enum pyro_status status = pyro_inputs_open(&path, 1, NULL, options, &inputs, error);
+    enum pyro_status status = pyro_inputs_open(&path, 1, how, options, &inputs, error);
     if (status == PYRO_OK && pyro_inputs_count(inputs) == 1)
-        status = pyro_app_load(inputs, 0, NULL, options, &app, error);
+        status = pyro_app_load(inputs, 0, how, options, &app, error);
     else if (status == PYRO_OK)
         status = PYRO_ERROR_MEMORY; /* it could not look at the file */
     if (status == PYRO_OK)
@@ -86,6 +90,18 @@ static enum pyro_status load_and_report(const char *path, const struct pyro_opti
     pyro_app_release(app);
     pyro_inputs_close(inputs);
     return status;
+}
+
+static enum pyro_status load_and_report(const char *path, const struct pyro_options *options, struct pyro_error *error)
+{
+    return load(path, NULL, options, error);
+}
+
+static enum pyro_status load_run_and_report(const char *folder, const struct pyro_options *options,
+                                            struct pyro_error *error)
+{
+    const struct pyro_load_options how = {.size = sizeof(how), .artefacts = 1};
+    return load(folder, &how, options, error);
 }
 
 static enum pyro_status feed_and_report(const char *text, const struct pyro_options *options, struct pyro_error *error)
@@ -160,6 +176,26 @@ static void several_threads(void **state)
     fail_at_each(load_and_report, path, 3, 17);
 }
 
+static void without_an_event_log(void **state)
+{
+    (void)state;
+    static const char driver[] =
+        "26/01/01 10:00:00 INFO SparkContext: Submitted application: nightly\n"
+        "26/01/01 10:00:02 INFO X$DriverEndpoint: Registered executor NettyRpcEndpointRef(spark-client://Executor) "
+        "(10.0.0.1:35833) with ID 1,  ResourceProfileId 0\n"
+        "26/01/01 10:00:03 INFO DAGScheduler: Got job 0 (collect at etl.py:3) with 1 output partitions\n"
+        "26/01/01 10:00:03 INFO DAGScheduler: Submitting 1 missing tasks from ResultStage 0 (MapPartitionsRDD[1])\n"
+        "26/01/01 10:00:03 INFO TaskSetManager: Starting task 0.0 in stage 0.0 (TID 0) (h, executor 1, partition 0)\n"
+        "26/01/01 10:00:09 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (h executor 1): java.lang.Error: x\n"
+        "\tat A.b(A.scala:1)\n"
+        "26/01/01 10:00:09 INFO DAGScheduler: ResultStage 0 (collect at etl.py:3) failed in 4.0 s due to Job aborted\n"
+        "26/01/01 10:00:09 INFO DAGScheduler: Job 0 failed: collect at etl.py:3, took 6.0 s\n";
+    const char *folder = kit_path("run");
+    mkdir(folder, 0700);
+    kit_write(kit_path("run/driver.log"), driver, sizeof(driver) - 1);
+    fail_at_each(load_run_and_report, kit_path("run"), 1, 1);
+}
+
 static int clean(void **state)
 {
     (void)state;
@@ -173,6 +209,7 @@ int main(void)
         cmocka_unit_test(one_thread),
         cmocka_unit_test(feeding),
         cmocka_unit_test(several_threads),
+        cmocka_unit_test(without_an_event_log),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, clean);
 }
