@@ -4,7 +4,8 @@
     python3 bench/text_logs.py [--runs 5] [--update-docs]
 
 Inputs are recorded logs and profiles, repeated: a million lines, of which Drain3 gets the first ones. Ids of tasks and stages are new in each repetition, and times go on. The
-lines of `unlike` have nothing in common but their form.
+lines of `unlike` have nothing in common but their form. The 20 GB are the million lines again and again, compressed, next to
+the event log of the run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import gzip
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +34,7 @@ ARTEFACTS = ROOT / "tests" / "artefacts"
 CACHE = ROOT / ".cache" / "bench"
 MARKS = ("<!-- text logs: begin -->\n", "<!-- text logs: end -->\n")
 LINES = 1_000_000
+LARGE = 20_000_000_000
 TIME = re.compile(rb"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d")
 IDS = re.compile(rb"\b(TID |stage )(\d+)")
 FORM = "%y/%m/%d %H:%M:%S"
@@ -139,8 +142,24 @@ def made(name: str, parts: Callable[[], Iterator[bytes]]) -> Path:
         with begun.open("wb") as file:
             file.writelines(parts())
         begun.rename(path)
-    path.read_bytes()  # its pages are in memory then
+    with path.open("rb") as file:
+        while file.read(1 << 20):  # its pages are in memory then
+            pass
     return path
+
+
+def large(lines: Path) -> Path:
+    """Make a folder with an event log and a text log of 20 GB."""
+
+    def members() -> Iterator[bytes]:
+        text = lines.read_bytes()
+        member = gzip.compress(text)
+        for _ in range(LARGE // len(text) + 1):
+            yield member
+
+    folder = made("large/driver.log.gz", members).parent
+    shutil.copy(ARTEFACTS / "logs" / "spark35" / "events.zst", folder)
+    return folder
 
 
 # ---- Rows -----------------------------------------------------------------------------------------------------------
@@ -161,6 +180,8 @@ def rows(binary: str) -> list[Row]:
     stacks = str(made("stacks.json", lambda: stack_records(25_000_000)))
     jfr = str(made("executor.jfr", lambda: chunks(1_000_000_000)))
     nothing = str(CACHE / "text" / "out.folded")
+    run_folder = str(large(Path(run)))
+    all_of_it = "--no-input-limits"
     return [
         Row("`pyrometer logs top`", "recorded", [binary, "logs", "top", run], aim_s=1, aim_mb=200),
         Row("`pyrometer logs errors`", "recorded", [binary, "logs", "errors", run], aim_s=1, aim_mb=200),
@@ -170,6 +191,9 @@ def rows(binary: str) -> list[Row]:
         Row("`pyrometer logs top`", "unlike", [binary, "logs", "top", noise], aim_s=1, aim_mb=200),
         Row("`pyrometer logs errors`", "unlike", [binary, "logs", "errors", noise], aim_s=1, aim_mb=200),
         Row("Drain3", "unlike, 10,000 lines", [drain3(), "-c", DRAIN3, noise, "10000"], slow=True),
+        Row("`pyrometer logs top`", "20 GB", [binary, "logs", "top", all_of_it, run_folder], slow=True, aim_mb=512),
+        Row("`pyrometer logs errors`", "20 GB", [binary, "logs", "errors", all_of_it, run_folder], slow=True, aim_mb=512),
+        Row("`pyrometer diagnose`", "20 GB", [binary, "diagnose", all_of_it, run_folder], slow=True, aim_mb=512),
         Row("`pyrometer flame`", "25 MB of stacks", [binary, "flame", stacks, "-o", nothing], aim_s=0.3),
         Row("`pyrometer flame`", "1 GB of JFR", [binary, "flame", jfr, "-o", nothing], aim_mb=512),
     ]
@@ -192,7 +216,7 @@ def document(measured: Sequence[tuple[Row, measuring.Cost]], runs: int) -> str:
         cells = (row.program, row.source, f"{cost.wall_s:.2f}", f"{cost.cpu_s:.2f}", f"{cost.peak_bytes / 1e6:.0f} MB")
         lines.append(f"| {' | '.join(cells)} | {verdict(row, cost)} |")
     facts = "\n".join(f"- {name}: {value}" for name, value in measuring.machine())
-    return "\n".join(lines) + f"\n\nMedians of {runs} runs; Drain3 ran once.\n\n{facts}\n"
+    return "\n".join(lines) + f"\n\nMedians of {runs} runs; Drain3, and what reads 20 GB, ran once.\n\n{facts}\n"
 
 
 def main(argv: Sequence[str]) -> int:
