@@ -3,7 +3,10 @@
  * An equality on a column is answered from an index of that column: row numbers sorted by its values, made when a
  * query first looks something up and kept for the query. So joins cost what they would over real tables. SQLite checks
  * every row again, therefore an index may offer too much but must never miss a row: whatever it cannot compare exactly
- * (a text against a number, say) becomes a scan. */
+ * (a text against a number, say) becomes a scan.
+ *
+ * A range of times is answered in the same way, for the columns by whose times rows are sorted: their index costs one
+ * pass, or little more where clocks differ. Of other columns, it would cost more than the scan that it saves. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -11,6 +14,9 @@
 
 /* Below this many rows a scan is as fast as a look-up. */
 enum { INDEX_LEAST_ROWS = 16 };
+
+/* In the number of a plan, next to column + 1: its values are bounds. */
+enum { PLAN_LEAST = 1 << 16, PLAN_MOST = 1 << 17, PLAN_COLUMN = PLAN_LEAST - 1 };
 
 struct table {
     sqlite3_vtab base; /* first: SQLite sees only this */
@@ -113,12 +119,58 @@ static bool can_look_up(const struct table *table, sqlite3_index_info *info, int
     return type == PYRO_TYPE_INT;
 }
 
+/* Constraints that bound a column; -1: nothing does. */
+struct range {
+    int column, least, most;
+};
+
+static bool has_times(const struct table *table, int column)
+{
+    const char *name = column < 0 ? "" : table->schema->columns[column].name;
+    return strcmp(name, "start_ns") == 0 || strcmp(name, "time_ns") == 0;
+}
+
+static struct range find_range(const struct table *table, const sqlite3_index_info *info)
+{
+    struct range range = {-1, -1, -1};
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        bool is_least = constraint->op == SQLITE_INDEX_CONSTRAINT_GT || constraint->op == SQLITE_INDEX_CONSTRAINT_GE;
+        bool is_most = constraint->op == SQLITE_INDEX_CONSTRAINT_LT || constraint->op == SQLITE_INDEX_CONSTRAINT_LE;
+        if (!constraint->usable || !(is_least || is_most) || !has_times(table, constraint->iColumn) ||
+            (range.column >= 0 && range.column != constraint->iColumn))
+            continue;
+        range.column = constraint->iColumn;
+        if (is_least && range.least < 0)
+            range.least = i;
+        if (is_most && range.most < 0)
+            range.most = i;
+    }
+    return range;
+}
+
+static void use_range(struct sqlite3_index_info *info, const struct range *range, double rows, double all)
+{
+    int number = 0;
+    if (range->least >= 0)
+        info->aConstraintUsage[range->least].argvIndex = ++number;
+    if (range->most >= 0)
+        info->aConstraintUsage[range->most].argvIndex = ++number;
+    info->idxNum = (range->column + 1) | (range->least >= 0 ? PLAN_LEAST : 0) | (range->most >= 0 ? PLAN_MOST : 0);
+    info->estimatedRows = (sqlite3_int64)rows;
+    info->estimatedCost = rows + log2(all);
+}
+
 static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     struct table *table = (struct table *)base;
     int best = -1;
     double best_rows = 0;
-    for (int i = 0; i < info->nConstraint && table->rows >= INDEX_LEAST_ROWS && table->rows < UINT32_MAX; i++) {
+    bool has_index = table->rows >= INDEX_LEAST_ROWS && table->rows < UINT32_MAX;
+    struct range range = find_range(table, info);
+    /* As SQLite takes it of columns that it knows nothing of. */
+    double share = range.least >= 0 && range.most >= 0 ? 16 : 4, range_rows = (double)table->rows / share + 1;
+    for (int i = 0; i < info->nConstraint && has_index; i++) {
         if (!can_look_up(table, info, i))
             continue;
         double rows = rows_of_value(table, (size_t)info->aConstraint[i].iColumn);
@@ -126,6 +178,10 @@ static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
             best = i;
             best_rows = rows;
         }
+    }
+    if (has_index && range.column >= 0 && (best < 0 || range_rows < best_rows)) {
+        use_range(info, &range, range_rows, (double)table->rows);
+        return SQLITE_OK;
     }
     if (best < 0) {
         info->estimatedRows = (sqlite3_int64)table->rows;
@@ -289,6 +345,49 @@ static bool wanted_value(sqlite3_value *given, enum pyro_type type, struct pyro_
     return false;
 }
 
+/* The bound as a whole number that leaves out no row; false when only a scan can tell. */
+static bool wanted_bound(sqlite3_value *given, bool is_least, struct pyro_value *ret)
+{
+    const double most = 9e18;
+    *ret = (struct pyro_value){.type = PYRO_TYPE_INT};
+    if (sqlite3_value_type(given) == SQLITE_INTEGER) {
+        ret->integer = sqlite3_value_int64(given);
+        return true;
+    }
+    double value = sqlite3_value_type(given) == SQLITE_FLOAT ? sqlite3_value_double(given) : NAN;
+    if (!(value > -most && value < most))
+        return false;
+    ret->integer = (int64_t)(is_least ? floor(value) : ceil(value));
+    return true;
+}
+
+/* Rows whose time lies in a range; those without one do not. */
+static int filter_range(struct cursor *cursor, struct table *table, int plan, int argc, sqlite3_value **argv)
+{
+    size_t column = (size_t)(plan & PLAN_COLUMN) - 1;
+    bool has_least = (plan & PLAN_LEAST) != 0, has_most = (plan & PLAN_MOST) != 0;
+    struct pyro_value least = {.type = PYRO_TYPE_INT, .integer = INT64_MIN}, most = least;
+    for (int i = 0; i < argc; i++) {
+        bool is_least = has_least && i == 0;
+        if (sqlite3_value_type(argv[i]) == SQLITE_NULL) {
+            cursor->end = 0; /* nothing is less than NULL, or more */
+            return SQLITE_OK;
+        }
+        if (!wanted_bound(argv[i], is_least, is_least ? &least : &most))
+            return SQLITE_OK;
+    }
+    const uint32_t *index = index_of(table, column);
+    if (!index)
+        return SQLITE_NOMEM;
+    cursor->picked = index;
+    if (least.integer == PYRO_NONE)
+        least.integer++;
+    cursor->at = bound(table, column, index, &least, false);
+    if (has_most)
+        cursor->end = bound(table, column, index, &most, true);
+    return SQLITE_OK;
+}
+
 static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc, sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
@@ -298,6 +397,8 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text
     *cursor = (struct cursor){.base = cursor->base, .end = table->rows};
     if (number <= 0 || argc < 1)
         return SQLITE_OK;
+    if (number > PLAN_COLUMN)
+        return filter_range(cursor, table, number, argc, argv);
     size_t column = (size_t)number - 1;
     if (sqlite3_value_type(argv[0]) == SQLITE_NULL) {
         cursor->end = 0; /* nothing equals NULL */

@@ -449,7 +449,7 @@ static bool hang(struct pyro_templates *templates, uint64_t branch, uint64_t key
 static uint32_t search_tree(struct pyro_templates *templates, struct pyro_slice masked, struct pyro_slice logger,
                             uint64_t logger_hash, enum pyro_log_level level)
 {
-    struct tokens tokens;
+    struct tokens tokens = {.count = 0};
     cut_tokens(masked, &tokens);
     uint64_t length = 2 * tokens.head + (tokens.head < tokens.count || pyro_slice_ends_with(masked, ":"));
     uint64_t branch = pyro_hash_mix(logger_hash + length), key = leaf_key(templates, &tokens, branch);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/tracks/tracks.h"
+
 static enum pyro_status query(struct fixture *fixture, const char *sql, enum pyro_format format)
 {
     pyro_strbuf_clear(&fixture->out);
@@ -68,6 +70,64 @@ static void look_ups_agree_with_scans(void **state)
     }
     expect(&fixture, "SELECT count(*) AS n FROM tasks a JOIN tasks b ON a.id = b.id JOIN stages s ON s.id = b.stage",
            "[\n  {\"n\": 5000}\n]\n");
+    fixture_done(&fixture);
+}
+
+/* Neither may a range of times, where the threads' clocks differ and some rows have no time. */
+static void ranges_agree_with_scans(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_init(&fixture, 200, false);
+    struct pyro_tracks *tracks = pyro_tracks_new(NULL);
+    int32_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        const struct pyro_clock_row clock = {.offset_ns = i * 777};
+        const struct pyro_thread_row thread = {
+            .parent = -1, .clock = pyro_tracks_add_clock(tracks, &clock), .pid = 7, .tid = i};
+        threads[i] = pyro_tracks_add_thread(tracks, &thread);
+    }
+    for (int64_t i = 0; i < 5000; i++) {
+        const struct pyro_sample_row sample = {.thread = threads[i % 2],
+                                               .stack = -1,
+                                               .time_ns = i % 50 ? 1000000 + i * 7919 % 5000 * 100 : PYRO_NONE,
+                                               .weight = 1};
+        assert_true(pyro_tracks_add_sample(tracks, &sample));
+    }
+    assert_true(pyro_tracks_seal(tracks));
+    fixture.app->tracks = tracks;
+    static const char *const conditions[] = {"> %s + 1000",
+                                             ">= %s",
+                                             "< %s",
+                                             "<= %s + 0.5",
+                                             "BETWEEN %s AND %s + 20000",
+                                             "BETWEEN %s + 20000 AND %s",
+                                             "> %s - 0.5 AND +time_ns < 'text'",
+                                             "< 'text'",
+                                             "> 'text'",
+                                             "< x'00'",
+                                             "> '10'",
+                                             "> NULL",
+                                             "> -9223372036854775807",
+                                             "< 9223372036854775807",
+                                             "> -1e300",
+                                             "< 1e300"};
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
+        char sql[900], condition[300];
+        static const char middle[] = "(SELECT avg(time_ns) FROM samples)";
+        snprintf(condition, sizeof(condition), conditions[i], middle, middle);
+        snprintf(sql, sizeof(sql),
+                 "SELECT (SELECT count(*) FROM samples WHERE time_ns %s) - "
+                 "(SELECT count(*) FROM samples WHERE +time_ns %s) AS d",
+                 condition, condition);
+        expect(&fixture, sql, "[\n  {\"d\": 0}\n]\n");
+    }
+    expect(&fixture,
+           "SELECT count(*) AS n FROM samples a JOIN samples b ON b.time_ns >= a.time_ns AND b.time_ns <= a.time_ns "
+           "AND a.thread = b.thread",
+           "[\n  {\"n\": 4900}\n]\n");
+    fixture.app->tracks = NULL;
+    pyro_tracks_free(tracks);
     fixture_done(&fixture);
 }
 
@@ -146,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_tables),
         cmocka_unit_test(look_ups_agree_with_scans),
+        cmocka_unit_test(ranges_agree_with_scans),
         cmocka_unit_test(only_one_reading_statement),
         cmocka_unit_test(text_is_aligned_and_plain),
         cmocka_unit_test(a_query_can_be_stopped),
