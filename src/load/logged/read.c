@@ -352,7 +352,7 @@ static enum pyro_status read_times(struct pyro_logged *logged, const struct pyro
     struct pyro_tracks *tracks = NULL;
     PYRO_TRY(pyro_artefacts_read(files, redaction, meter, logged->allocator, &tracks, error));
     for (size_t i = 0; i < pyro_tracks_count(tracks, PYRO_TRACK_ARTEFACTS); i++) {
-        const struct pyro_artefact_row *row = pyro_tracks_artefact_edit(tracks, (int32_t)i);
+        const struct pyro_artefact_row *row = pyro_tracks_artefact(tracks, i);
         if (row->first_ns != PYRO_NONE &&
             (logged->start_ms == PYRO_NONE || row->first_ns / NS_PER_MS < logged->start_ms))
             logged->start_ms = row->first_ns / NS_PER_MS;
