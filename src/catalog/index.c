@@ -56,7 +56,11 @@ static bool open_db(struct pyro_catalog_index *index, const char *path, bool *re
     snprintf(afterwards, sizeof(afterwards), "INSERT INTO build SELECT '%s' WHERE NOT EXISTS (SELECT * FROM build);",
              index->build);
     snprintf(question, sizeof(question), "SELECT count(*) FROM build WHERE version = '%s'", index->build);
-    const struct pyro_database_kind kind = {APPLICATION_ID, VERSION, PATIENCE_MS, schema, afterwards};
+    const struct pyro_database_kind kind = {.application_id = APPLICATION_ID,
+                                            .version = VERSION,
+                                            .patience_ms = PATIENCE_MS,
+                                            .schema = schema,
+                                            .afterwards = afterwards};
     enum pyro_database_state state = pyro_database_open(path, &kind, true, &index->db, NULL);
     bool good = state == PYRO_DATABASE_GOOD && pyro_database_number(index->db, question) == 1;
     *ret_useless = !good && state != PYRO_DATABASE_UNUSABLE;

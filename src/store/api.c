@@ -18,6 +18,7 @@ struct pyro_store {
     void *state;
     struct pyro_arena arena; /* what callers were handed */
     struct pyro_secrets secrets;
+    const char *url; /* in the arena, for messages */
 };
 
 static const struct pyro_backend *backend_of(const char *url)
@@ -27,6 +28,11 @@ static const struct pyro_backend *backend_of(const char *url)
         if (pyro_slice_is((struct pyro_slice){url, (size_t)(colon - url)}, backends[i]->scheme))
             return backends[i];
     return NULL;
+}
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
 }
 
 static enum pyro_status open_url(const char *url, bool writes, const struct pyro_allocator *allocator,
@@ -45,6 +51,11 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
         return status;
     }
     pyro_arena_init(&store->arena, allocator);
+    store->url = pyro_arena_copy(&store->arena, pyro_slice_from(url)).ptr;
+    if (!store->url) {
+        pyro_store_close(store);
+        return no_memory(error);
+    }
     *ret = store;
     return PYRO_OK;
 }
@@ -70,6 +81,17 @@ void pyro_store_close(pyro_store *store)
     pyro_release(store->allocator, store);
 }
 
+static enum pyro_status id_conflict(const pyro_store *store, const struct pyro_run *run, struct pyro_error *error)
+{
+    pyro_error_set(
+        error, PYRO_ERROR_OUTPUT,
+        "id-conflict: the store has another run of application '%.*s', which started at another time and was "
+        "not overwritten; use another store for one of them",
+        (int)(run->app_id.len < 200 ? run->app_id.len : 200), run->app_id.ptr);
+    pyro_error_at(error, store->url, UINT64_MAX);
+    return PYRO_ERROR_OUTPUT;
+}
+
 enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
                                    struct pyro_error *error)
 {
@@ -79,15 +101,14 @@ enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diag
                               "the store or the diagnosis is missing, or the name is empty");
     struct pyro_run run;
     enum pyro_status status = pyro_run_make(diagnosis, baseline, &run, error);
+    const struct pyro_run *const runs[] = {&run};
+    enum pyro_record_result result = PYRO_RECORD_KEPT;
     if (status == PYRO_OK)
-        status = store->backend->record(store->state, &run, error);
+        status = store->backend->record(store->state, runs, 1, &result, error);
+    if (status == PYRO_OK && result == PYRO_RECORD_CONFLICT)
+        status = id_conflict(store, &run, error);
     pyro_run_done(&run);
     return status;
-}
-
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
 }
 
 /* What callers give may quote a log. */
@@ -107,7 +128,13 @@ enum pyro_status pyro_store_record_error(pyro_store *store, const char *applicat
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (texts[i] && !clean_text(store, &texts[i]))
             return no_memory(error);
-    struct pyro_store_error_row row = {pyro_store_now_ms(), texts[0], step, type, texts[1], texts[2]};
+    const struct pyro_store_error_row row = {.time_ms = pyro_store_now_ms(),
+                                             .application = texts[0],
+                                             .step = step,
+                                             .type = type,
+                                             .message = texts[1],
+                                             .raw = texts[2],
+                                             .tries = 1};
     return store->backend->record_error(store->state, &row, error);
 }
 

@@ -84,6 +84,11 @@ static enum pyro_database_state recognise(sqlite3 *db, const struct pyro_databas
     return *ret_version == kind->version ? PYRO_DATABASE_GOOD : unless_failed(db, PYRO_DATABASE_OTHER_VERSION);
 }
 
+static bool may_upgrade(const struct pyro_database_kind *kind, enum pyro_database_state state, int64_t version)
+{
+    return state == PYRO_DATABASE_OTHER_VERSION && kind->upgrade && version == kind->version - 1;
+}
+
 static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_kind *kind, int64_t *ret_version)
 {
     char stamp[96];
@@ -93,11 +98,13 @@ static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_
     if (code != SQLITE_OK)
         return failure(code);
     enum pyro_database_state state = recognise(db, kind, ret_version, &empty);
-    if (state == PYRO_DATABASE_GOOD && !empty)
+    bool older = may_upgrade(kind, state, *ret_version);
+    if (older || (state == PYRO_DATABASE_GOOD && !empty))
         state = check_pages(db);
     snprintf(stamp, sizeof(stamp), "PRAGMA application_id = %d; PRAGMA user_version = %d;", kind->application_id,
              kind->version);
-    if (state == PYRO_DATABASE_GOOD && empty && (!pyro_database_run(db, kind->schema) || !pyro_database_run(db, stamp)))
+    const char *change = empty ? kind->schema : older ? kind->upgrade : NULL;
+    if (state == PYRO_DATABASE_GOOD && change && (!pyro_database_run(db, change) || !pyro_database_run(db, stamp)))
         state = PYRO_DATABASE_UNUSABLE;
     if (state == PYRO_DATABASE_GOOD && kind->afterwards && !pyro_database_run(db, kind->afterwards))
         state = PYRO_DATABASE_UNUSABLE;
@@ -105,6 +112,21 @@ static enum pyro_database_state prepare(sqlite3 *db, const struct pyro_database_
         state = PYRO_DATABASE_UNUSABLE;
     else if (state != PYRO_DATABASE_GOOD && !sqlite3_get_autocommit(db) && state != PYRO_DATABASE_UNUSABLE)
         pyro_database_run(db, "ROLLBACK"); /* else the caller's message would be that of the rollback */
+    return state;
+}
+
+/* Nothing else is written for a reader. */
+static enum pyro_database_state prepare_to_read(sqlite3 *db, const struct pyro_database_kind *kind,
+                                                int64_t *ret_version, bool *ret_empty)
+{
+    enum pyro_database_state state = recognise(db, kind, ret_version, ret_empty);
+    if (!may_upgrade(kind, state, *ret_version))
+        return state;
+    if (!pyro_database_run(db, "PRAGMA query_only = OFF"))
+        return failure(sqlite3_errcode(db));
+    state = prepare(db, kind, ret_version);
+    if (state == PYRO_DATABASE_GOOD && !pyro_database_run(db, "PRAGMA query_only = ON"))
+        state = failure(sqlite3_errcode(db));
     return state;
 }
 
@@ -125,7 +147,8 @@ enum pyro_database_state pyro_database_open(const char *path, const struct pyro_
     /* Pages whose cells do not fit are found before they are followed. */
     if (!pyro_database_run(*ret, "PRAGMA cell_size_check = ON"))
         return failure(sqlite3_errcode(*ret));
-    enum pyro_database_state state = writes ? prepare(*ret, kind, &version) : recognise(*ret, kind, &version, &empty);
+    enum pyro_database_state state =
+        writes ? prepare(*ret, kind, &version) : prepare_to_read(*ret, kind, &version, &empty);
     if (ret_version)
         *ret_version = version;
     return state == PYRO_DATABASE_GOOD && empty ? PYRO_DATABASE_FOREIGN : state;

@@ -11,6 +11,7 @@ struct pyro_database_kind {
     int application_id, version;
     int patience_ms;        /* how long a writer waits for another */
     const char *schema;     /* of an empty file, in one transaction with its stamp */
+    const char *upgrade;    /* of a file of the version before, in one transaction with its stamp; NULL: none */
     const char *afterwards; /* done at each opening for writing, in the same transaction; NULL: nothing */
 };
 
@@ -22,9 +23,10 @@ enum pyro_database_state {
     PYRO_DATABASE_UNUSABLE,      /* missing, locked, not to be read or written: sqlite3_errmsg() says what */
 };
 
-/* Opens the file; where `writes`, makes it when it is missing or empty, and looks through it before it is written to;
- * else only undoes what a writer that died has left unfinished, as SQLite does for every reader that may. *ret, which
- * may be NULL without memory, is to be closed by sqlite3_close() in every case. *ret_version: what
+/* Opens the file; where `writes`, makes it when it is missing or empty, and looks through it before it is written to.
+ * One of the version before is upgraded, also for a reader, which could not read it as it is. A reader does nothing
+ * else but undo what a writer that died has left unfinished, as SQLite does for every reader that may. *ret, which may
+ * be NULL without memory, is to be closed by sqlite3_close() in every case. *ret_version: what
  * PYRO_DATABASE_OTHER_VERSION found; may be NULL. */
 enum pyro_database_state pyro_database_open(const char *path, const struct pyro_database_kind *kind, bool writes,
                                             sqlite3 **ret, int64_t *ret_version);

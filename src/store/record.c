@@ -31,6 +31,11 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     ret->app_id = app->application.id.len > 0 ? app->application.id : app->path;
     ret->attempt = app->application.attempt;
     ret->access = pyro_access_read(property_of, app);
+    ret->application = ret->type = ret->tag = ret->name;
+    ret->version = PYRO_SLICE_LITERAL("");
+    ret->input_bytes = app->numbers.input_bytes;
+    ret->is_final_attempt = true;
+    ret->allocation = (struct pyro_allocation_row){.core_ms = app->numbers.core_total_ms, .mib_ms = PYRO_NONE};
     if (!ret->app_id.ptr)
         ret->app_id = PYRO_SLICE_LITERAL("");
     if (!ret->attempt.ptr)
@@ -52,6 +57,10 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
 void pyro_run_done(struct pyro_run *run)
 {
     pyro_vec_done(&run->aggregates, run->arena.allocator);
+    pyro_vec_done(&run->properties, run->arena.allocator);
+    pyro_vec_done(&run->tags, run->arena.allocator);
+    pyro_vec_done(&run->usage, run->arena.allocator);
+    pyro_vec_done(&run->advice, run->arena.allocator);
     pyro_strbuf_done(&run->text);
     pyro_arena_done(&run->arena);
 }

@@ -1,53 +1,17 @@
 /* Stores: runs, findings and people's verdicts over time.
  *
  * What is kept of a run is made here once (record.c, aggregates.c); a backend only writes and reads rows. SQLite is one
- * (sqlite.c); another is one file and one row of backends.def. */
+ * (sqlite/); another is one folder and one row of backends.def. */
 #ifndef PYRO_STORE_STORE_H
 #define PYRO_STORE_STORE_H
 
 #include "advice/feedback.h"
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
-#include "model/access.h"
-#include "rules/rule.h"
+#include "store/query.h"
+#include "store/run.h"
+#include "store/work.h"
 
-/* One number of a run under its path, such as "stages.inputBytes.max" (docs/store.md). */
-struct pyro_aggregate {
-    const char *name; /* in the arena of the run */
-    double value;     /* finite */
-};
-
-/* What a store keeps of one run. */
-struct pyro_run {
-    const struct pyro_diagnosis *diagnosis;
-    struct pyro_slice app_id, attempt, name; /* never null; name: pyro_app_name() */
-    struct pyro_slice report;                /* the JSON report */
-    struct pyro_slice path;                  /* absolute where it is one of the file system */
-    int64_t recorded_ms;
-    struct pyro_access_lists access;
-    const char *baseline; /* NULL: none */
-    struct pyro_arena arena;
-    struct pyro_strbuf text; /* behind `report` */
-    PYRO_VEC(struct pyro_aggregate) aggregates;
-};
-/* pyro_run_done() in every case. */
-enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
-                               struct pyro_error *error);
-void pyro_run_done(struct pyro_run *run);
-/* Milliseconds since 1970. */
-int64_t pyro_store_now_ms(void);
-/* Fills run->aggregates. False: no memory. */
-bool pyro_run_aggregate(struct pyro_run *run);
-/* What a store tells of a run without its report. Texts are valid during the call that gives them; `attempt` is empty
- * where there is none, and any of the others may be null. */
-struct pyro_stored_run {
-    struct pyro_slice app_id, attempt, name, user, spark_version, status, path;
-    int64_t start_ms, end_ms; /* PYRO_NONE: unknown */
-    int64_t recorded_ms;
-    bool knows_access; /* else `access` says nothing: who may see it is not known */
-    struct pyro_access_lists access;
-};
 /* One verdict as it is kept. `application` is what pyro_app_name() gives. */
 struct pyro_verdict_row {
     int64_t time_ms;
@@ -55,9 +19,11 @@ struct pyro_verdict_row {
     const char *application, *finding, *rule, *note; /* "" where there is none */
 };
 
-struct pyro_store_error_row {
-    int64_t time_ms;
-    const char *application, *step, *type, *message, *raw;
+/* What became of one run of several that were to be recorded. */
+enum pyro_record_result {
+    PYRO_RECORD_KEPT,
+    PYRO_RECORD_LATE,    /* its lease belongs to somebody else now: nothing of it was kept */
+    PYRO_RECORD_CONFLICT /* the store has another run of this id, which started at another time: nothing was kept */
 };
 
 struct pyro_backend {
@@ -66,8 +32,10 @@ struct pyro_backend {
     enum pyro_status (*open)(const char *place, bool writes, const struct pyro_allocator *allocator, void **ret,
                              struct pyro_error *error);
     void (*close)(void *state);
-    /* All of it or nothing, also beside other writers. */
-    enum pyro_status (*record)(void *state, const struct pyro_run *run, struct pyro_error *error);
+    /* Each run wholly or not at all, also while others write; with a lease its item is done afterwards. Where it fails,
+     * none of them is kept, or (where the store has no transactions) those of which `results` says so. */
+    enum pyro_status (*record)(void *state, const struct pyro_run *const *runs, size_t count,
+                               enum pyro_record_result *results, struct pyro_error *error);
     enum pyro_status (*record_error)(void *state, const struct pyro_store_error_row *row, struct pyro_error *error);
     /* Finds the one application that has (or, where `application` is given, has had) the finding, by the newest run;
      * fills application and rule of `row` from the arena. */
@@ -86,6 +54,15 @@ struct pyro_backend {
     /* Every run, by application and attempt. */
     enum pyro_status (*each_stored)(void *state, int (*take)(void *context, const struct pyro_stored_run *run),
                                     void *context, struct pyro_error *error);
+    /* One question; `viewer` NULL: of whoever may see everything. *ret is in the arena. PYRO_ERROR_ARGUMENT: more
+     * groups than may be, or it took too long. */
+    enum pyro_status (*query)(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
+                              struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
+    const struct pyro_work_backend *work;
+    enum pyro_status (*add_cluster)(void *state, const struct pyro_cluster_row *rows, size_t count,
+                                    struct pyro_error *error);
+    /* Replaces the one with this id. */
+    enum pyro_status (*put_suggestion)(void *state, const struct pyro_suggestion_row *row, struct pyro_error *error);
     /* Appends the report of a run, and gives the key of what it was redacted by. PYRO_ERROR_INPUT: there is no such
      * run. */
     enum pyro_status (*report)(void *state, struct pyro_slice app_id, struct pyro_slice attempt,

@@ -34,8 +34,8 @@ def test_a_run_is_kept_once(pyrometer: Command, tmp_path: Path) -> None:  # noqa
     assert rows(store, "SELECT id, rule, severity FROM findings ORDER BY id") == sorted(
         (one["id"], one["rule"], one["severity"]) for one in done["findings"]
     )
-    (raw,) = rows(store, "SELECT json FROM raw")[0]
-    assert json.loads(raw) == done
+    (kept,) = rows(store, "SELECT json FROM reports")[0]
+    assert json.loads(kept) == done
     sums = dict(rows(store, "SELECT name, value FROM aggregates WHERE name LIKE 'stages.%.sum'"))
     assert sums["stages.inputBytes.sum"] == sum(stage["input_bytes"] for stage in done["stages"])
     assert sums["stages.jvmGcTime.sum"] == sum(stage["gc_ms"] for stage in done["stages"])

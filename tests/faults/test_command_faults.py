@@ -96,7 +96,7 @@ def rows(store: Path) -> Dict[str, object]:
             name: db.execute(f"SELECT {what} FROM {name} ORDER BY 1, 2, 3").fetchall()
             for name, what in {
                 "runs": "app_id, attempt, name",
-                "raw": "app_id, attempt, json",
+                "reports": "app_id, attempt, json",
                 "findings": "app_id, id, rule",
                 "aggregates": "app_id, name, value",
                 "feedback": "application, finding, verdict",

@@ -1,0 +1,153 @@
+/* The one form of questions to a store (docs/store-queries.md): views, pages, models and suggestions ask nothing else,
+ * and every backend answers alike.
+ *
+ *     {"from": "runs", "where": [{"field": "user", "op": "=", "value": "etl"}],
+ *      "group": [{"field": "start_ms", "every_ms": 86400000}],
+ *      "measures": [{"as": "runs", "op": "count"}, {"as": "p95", "op": "percentiles", "field": "duration_ms", "at":
+ * [95]}], "order": {"by": "runs", "descending": true}, "limit": 100}
+ *
+ * A question has either `measures` (and groups, 2 at most: one row per group) or `fields` (rows of `from`). */
+#ifndef PYRO_STORE_QUERY_H
+#define PYRO_STORE_QUERY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/slice.h"
+#include "base/strbuf.h"
+
+enum {
+    PYRO_QUERY_GROUPS = 2,          /* levels */
+    PYRO_QUERY_MOST_GROUPS = 10000, /* rows of groups: more is an error */
+    PYRO_QUERY_MOST_ROWS = 100000,  /* of one answer; `after` goes on */
+    PYRO_QUERY_SECONDS = 15,        /* a longer question is stopped with an error */
+    PYRO_QUERY_MOST_MEASURES = 64,
+    PYRO_QUERY_MOST_EDGES = 1000
+};
+
+enum pyro_query_from {
+#define PYRO_QUERY_FROM(name, table, of_runs, meaning) PYRO_FROM_##name,
+#include "store/query_fields.def"
+#undef PYRO_QUERY_FROM
+    PYRO_QUERY_FROMS
+};
+
+enum pyro_field_type {
+    PYRO_FIELD_INT,
+    PYRO_FIELD_REAL,
+    PYRO_FIELD_TEXT,
+    PYRO_FIELD_TIME, /* epoch milliseconds */
+    PYRO_FIELD_FLAG  /* 0 or 1 */
+};
+
+/* A column that can be asked for: a row of query_fields.def. */
+struct pyro_store_field {
+    const char *name, *meaning;
+    enum pyro_query_from from;
+    enum pyro_field_type type;
+};
+
+enum pyro_query_field_kind {
+    PYRO_QUERY_NO_FIELD,  /* count */
+    PYRO_QUERY_COLUMN,    /* of `from`, or of its run */
+    PYRO_QUERY_AGGREGATE, /* agg.NAME: REAL */
+    PYRO_QUERY_PROPERTY,  /* property.KEY: TEXT, of the run */
+    PYRO_QUERY_TAG        /* tag.KEY: TEXT, of the run */
+};
+struct pyro_query_field {
+    enum pyro_query_field_kind kind;
+    const struct pyro_store_field *column; /* of PYRO_QUERY_COLUMN */
+    struct pyro_slice name;                /* as asked for */
+    struct pyro_slice key;                 /* behind "agg.", "property." or "tag." */
+};
+
+enum pyro_query_value_kind { PYRO_VALUE_NULL, PYRO_VALUE_INT, PYRO_VALUE_REAL, PYRO_VALUE_TEXT };
+struct pyro_query_value {
+    enum pyro_query_value_kind kind;
+    int64_t integer;
+    double real;
+    struct pyro_slice text;
+};
+
+enum pyro_query_op {
+    PYRO_OP_EQUAL,
+    PYRO_OP_NOT_EQUAL, /* also of what is not known */
+    PYRO_OP_LESS,
+    PYRO_OP_AT_MOST,
+    PYRO_OP_MORE,
+    PYRO_OP_AT_LEAST,
+    PYRO_OP_IN,     /* one of `values` */
+    PYRO_OP_PREFIX, /* of texts, byte by byte */
+    PYRO_OP_EXISTS  /* value: 1 known, 0 unknown */
+};
+struct pyro_query_condition {
+    struct pyro_query_field field;
+    enum pyro_query_op op;
+    const struct pyro_query_value *values;
+    size_t value_count;
+};
+
+struct pyro_query_group {
+    struct pyro_query_field field;
+    int64_t every_ms;    /* of a time or a number: floor(value / every) * every; 0: each value is a group */
+    const double *edges; /* ascending: [edges[i], edges[i + 1]) is the group named edges[i]; others are in none */
+    size_t edge_count;
+};
+
+enum pyro_query_measure_op {
+    PYRO_MEASURE_COUNT,
+    PYRO_MEASURE_SUM,
+    PYRO_MEASURE_MIN,
+    PYRO_MEASURE_MAX,
+    PYRO_MEASURE_MEAN,       /* weighted where a weight is given */
+    PYRO_MEASURE_PERCENTILES /* nearest rank; one column for each of `at`: "AS.AT" */
+};
+struct pyro_query_measure {
+    struct pyro_slice as;
+    enum pyro_query_measure_op op;
+    struct pyro_query_field field, weight; /* weight: of SUM (sum of value x weight) and MEAN; else no field */
+    const double *at;                      /* 0..100 */
+    size_t at_count;
+};
+
+struct pyro_query {
+    enum pyro_query_from from;
+    const struct pyro_query_condition *conditions;
+    size_t condition_count;
+    struct pyro_query_group groups[PYRO_QUERY_GROUPS];
+    size_t group_count;
+    const struct pyro_query_measure *measures;
+    size_t measure_count; /* 0: rows */
+    const struct pyro_query_field *fields;
+    size_t field_count;
+    struct pyro_slice order_by; /* a column of the answer; null: by groups, or by the run's start and key */
+    bool descending;
+    size_t limit;            /* 1 to PYRO_QUERY_MOST_ROWS */
+    struct pyro_slice after; /* what an answer gave; null: from the start */
+};
+
+/* Who asks: sees the runs of applications that let the user see them, as Spark's access lists say. NULL where it is
+ * asked for: all runs. */
+struct pyro_query_viewer {
+    struct pyro_slice user;
+    const struct pyro_slice *groups;
+    size_t group_count;
+};
+
+struct pyro_query_answer {
+    const struct pyro_slice *columns;
+    size_t column_count;
+    const struct pyro_query_value *values; /* row by row */
+    size_t row_count;
+    struct pyro_slice after; /* null: this was all */
+};
+
+/* Reads the JSON form. All of *ret is in the arena. PYRO_ERROR_ARGUMENT: it is none, or asks for what there is not; the
+ * message names the member and the nearest name. */
+enum pyro_status pyro_query_parse(struct pyro_slice json, struct pyro_arena *arena, struct pyro_query *ret,
+                                  struct pyro_error *error);
+/* {"columns": [...], "rows": [[...]], "after": ...} */
+void pyro_query_answer_write(const struct pyro_query_answer *answer, struct pyro_strbuf *to);
+/* NULL: `from` has no such column, nor its run. */
+const struct pyro_store_field *pyro_store_field_find(enum pyro_query_from from, struct pyro_slice name);
+
+#endif

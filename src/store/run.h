@@ -1,0 +1,117 @@
+/* What a store keeps of one run: made here once (record.c, aggregates.c), written by every backend. */
+#ifndef PYRO_STORE_RUN_H
+#define PYRO_STORE_RUN_H
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "model/access.h"
+#include "rules/rule.h"
+
+/* One number of a run under its path, such as "stages.inputBytes.max" (docs/store.md). */
+struct pyro_aggregate {
+    const char *name; /* in the arena of the run, or static */
+    double value;     /* finite */
+};
+
+/* A property of Spark's, or a tag of a classification. */
+struct pyro_run_pair {
+    struct pyro_slice key, value;
+};
+
+/* What the run was allocated and used in one span of time; the sums over all rows are those of the run. */
+struct pyro_usage_row {
+    int64_t start_ms, span_ms; /* start: a multiple of span */
+    int64_t slot_ms;           /* of task slots */
+    int64_t core_ms, busy_core_ms, mib_ms;
+    int64_t input_bytes, output_bytes, shuffle_bytes;
+};
+
+/* What was allocated, unpriced. */
+struct pyro_allocation_row {
+    int64_t core_ms, mib_ms; /* PYRO_NONE: unknown */
+    struct pyro_slice parts; /* JSON object: part of the core account -> milliseconds; null: unknown */
+    struct pyro_slice platform, instance, region; /* null: unknown */
+};
+
+/* One setting that a finding advises to change. */
+struct pyro_advice_row {
+    struct pyro_slice finding, rule, key, previous, value;        /* previous: null where it was not set */
+    int64_t saves_low_ms, saves_ms, saves_high_ms, saves_core_ms; /* PYRO_NONE: unknown */
+};
+
+/* The claim under which a crawler works on a run: a record under an older epoch than the store's is refused. */
+struct pyro_lease {
+    const char *key, *owner;
+    const char *stamp; /* of the log that was read: what `done` is remembered with */
+    int64_t epoch;
+};
+
+/* What a store keeps of one run. Texts are never null where nothing else is said. */
+struct pyro_run {
+    const struct pyro_diagnosis *diagnosis;
+    struct pyro_slice app_id, attempt, name; /* name: pyro_app_name() */
+    struct pyro_slice report;                /* the JSON report */
+    struct pyro_slice raw;                   /* the merged document of the History Server; null: not known */
+    struct pyro_slice path;                  /* absolute where it is one of the file system */
+    struct pyro_slice source;                /* the History Server or folder that a crawler found it at; null: none */
+    /* By the rules of a classification; else by the name (docs/store.md). */
+    struct pyro_slice application, type, version, tag;
+    struct pyro_slice queue; /* null: unknown */
+    int64_t input_bytes;     /* PYRO_NONE: unknown */
+    bool is_final_attempt;   /* no later attempt is known */
+    int64_t recorded_ms;
+    struct pyro_access_lists access;
+    const char *baseline;           /* NULL: none */
+    const struct pyro_lease *lease; /* NULL: none, as of `diagnose --store` */
+    struct pyro_allocation_row allocation;
+    struct pyro_arena arena;
+    struct pyro_strbuf text; /* behind `report` */
+    PYRO_VEC(struct pyro_aggregate) aggregates;
+    PYRO_VEC(struct pyro_run_pair) properties;
+    PYRO_VEC(struct pyro_run_pair) tags;
+    PYRO_VEC(struct pyro_usage_row) usage;
+    PYRO_VEC(struct pyro_advice_row) advice;
+};
+/* pyro_run_done() in every case. */
+enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
+                               struct pyro_error *error);
+void pyro_run_done(struct pyro_run *run);
+/* Fills run->aggregates. False: no memory. */
+bool pyro_run_aggregate(struct pyro_run *run);
+/* Milliseconds since 1970. */
+int64_t pyro_store_now_ms(void);
+
+/* An input that could not be read, or a step that failed. */
+struct pyro_store_error_row {
+    int64_t time_ms;
+    const char *application, *step, *type, *message, *raw; /* raw: NULL: none */
+    const char *attempt, *source;                          /* NULL: none */
+    int64_t tries;
+};
+
+/* A number of a cluster at one time. */
+struct pyro_cluster_row {
+    struct pyro_slice source, name;
+    int64_t time_ms;
+    double value;
+};
+
+/* A configuration that was suggested, as it is now. */
+struct pyro_suggestion_row {
+    struct pyro_slice id, application, state, goal, document;
+    struct pyro_slice target, note; /* null: none */
+    int64_t time_ms;
+};
+
+/* What a store says of a run without its report. Texts are valid during the call that gives them; `attempt` is empty
+ * where there is none, and any of the others may be null. */
+struct pyro_stored_run {
+    struct pyro_slice app_id, attempt, name, user, spark_version, status, path;
+    int64_t start_ms, end_ms; /* PYRO_NONE: unknown */
+    int64_t recorded_ms;
+    bool knows_access; /* else `access` says nothing: who may see it is not known */
+    struct pyro_access_lists access;
+};
+
+#endif
