@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import maven  # noqa: E402
 import spark_runs as sr  # noqa: E402
+import yarn_node  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 CODECS = ("lz4", "lzf", "snappy", "zstd", "uncompressed")
@@ -235,11 +237,6 @@ def record_connect_inside(rec: Recorder) -> None:
     newest.keep(next(sr.logs_in(events)), "versions/spark-4.3.0-connect")
 
 
-def record_attempts(rec: Recorder) -> None:
-    """Run the YARN step in a network namespace of its own; see pom.xml for its jars."""
-    in_own_network(rec, "attempts-inside")
-
-
 def in_own_network(rec: Recorder, step: str) -> None:
     """Run one hidden step of this script where nothing can be reached from outside."""
     paths = ["--cache", rec.cache, "--workdir", rec.workdir, "--out", rec.out]
@@ -247,75 +244,28 @@ def in_own_network(rec: Recorder, step: str) -> None:
     subprocess.run(["unshare", "-n", *inner], check=True)
 
 
-def yarn_jars(cache: Path) -> Path:
-    """Return a folder with YARN's jars, from Maven Central if it is not there yet."""
-    folder = cache / "pyrometer-yarn"
-    if not (folder / "lib").is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(HERE / "yarn" / "pom.xml", folder)
-        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime"]
-        output = f"-DoutputDirectory={folder / 'lib'}"
-        subprocess.run(["mvn", "-q", "-B", *goal, output], cwd=folder, check=True)
-    return folder / "lib"
-
-
-def yarn_conf(base: Path) -> Path:
-    """Write the settings of a one-node YARN on loopback; return their folder."""
-    shutil.rmtree(base, ignore_errors=True)
-    conf = base / "conf"
-    conf.mkdir(parents=True)
-    core = {"fs.defaultFS": "file:///", "hadoop.tmp.dir": str(base / "tmp")}
-    scheduler = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo.FifoScheduler"
-    yarn = {
-        "yarn.resourcemanager.hostname": "127.0.0.1",
-        "yarn.resourcemanager.bind-host": "127.0.0.1",
-        "yarn.nodemanager.hostname": "127.0.0.1",
-        "yarn.nodemanager.bind-host": "127.0.0.1",
-        "yarn.nodemanager.local-dirs": str(base / "local"),
-        "yarn.nodemanager.log-dirs": str(base / "containers"),
-        "yarn.nodemanager.vmem-check-enabled": "false",
-        "yarn.nodemanager.resource.memory-mb": "4096",
-        "yarn.scheduler.minimum-allocation-mb": "256",
-        "yarn.nodemanager.disk-health-checker.enable": "false",
-        "yarn.resourcemanager.scheduler.class": scheduler,
-        "yarn.nodemanager.env-whitelist": "JAVA_HOME,SPARK_HOME,PATH,SPARK_LOCAL_IP",
-    }
-    for name, values in (("core-site", core), ("yarn-site", yarn)):
-        rows = "".join(
-            f"<property><name>{k}</name><value>{v}</value></property>\n" for k, v in values.items()
-        )
-        (conf / f"{name}.xml").write_text(f"<configuration>\n{rows}</configuration>\n")
-    return conf
-
-
-def start_yarn(rec: Recorder, conf: Path, daemon: str) -> subprocess.Popen:
-    """Start one YARN daemon."""
-    command = ["java", "-Xmx400m", "--add-opens", "java.base/java.lang=ALL-UNNAMED"]
-    command += ["-cp", f"{conf}:{yarn_jars(rec.cache)}/*"]
-    command.append(f"org.apache.hadoop.yarn.server.{daemon}")
-    env = {**sr.spark_env(rec.venv), "HADOOP_CONF_DIR": str(conf)}
-    env.setdefault("JAVA_HOME", str(Path(shutil.which("java")).resolve().parents[1]))
-    with open(conf.parent / f"{daemon.rsplit('.', 1)[1]}.out", "wb") as output:
-        return subprocess.Popen(command, env=env, stdout=output, stderr=output, cwd=conf.parent)
-
-
-def yarn_has_node() -> bool:
+def yarn_has_node(url: str) -> bool:
     """Tell whether the resource manager knows a live node."""
     try:
-        return b'"activeNodes":1' in sr.fetch("http://127.0.0.1:8088/ws/v1/cluster/metrics")
+        return b'"activeNodes":1' in sr.fetch(f"{url}/ws/v1/cluster/metrics")
     except OSError:
         return False
 
 
-def record_attempts_inside(rec: Recorder) -> None:
+def record_attempts(rec: Recorder) -> None:
     """Record both attempts of one application in YARN's cluster mode."""
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     base = rec.workdir / "yarn"
-    conf = yarn_conf(base)
-    daemons = ["resourcemanager.ResourceManager", "nodemanager.NodeManager"]
-    running = [start_yarn(rec, conf, daemon) for daemon in daemons]
+    shutil.rmtree(base, ignore_errors=True)
+    conf, url = yarn_node.configure(base)
+    jars = maven.jars(rec.cache, "yarn", yarn_node.coordinates())
+    env = yarn_node.environment(conf, sr.spark_env(rec.venv))
+    running = []
+    for daemon in yarn_node.DAEMONS:
+        with open(base / f"{daemon.rsplit('.', 1)[1]}.out", "wb") as output:
+            command = yarn_node.command(jars, conf, daemon)
+            running.append(subprocess.Popen(command, env=env, stdout=output, stderr=output, cwd=base))
     try:
-        sr.wait_for(yarn_has_node, 90, "YARN")
+        sr.wait_for(lambda: yarn_has_node(url), 90, "YARN")
         events = rec.workdir / "events"
         python = str(rec.venv / "bin" / "python")
         settings = {
@@ -330,7 +280,7 @@ def record_attempts_inside(rec: Recorder) -> None:
             "spark.driver.memory": "512m",
         }
         run = sr.Run("two-attempts", HERE / "attempts_job.py", "yarn", settings)
-        sr.run_to_end(rec.venv, rec.workdir, run, events, {"HADOOP_CONF_DIR": str(conf)})
+        sr.run_to_end(rec.venv, rec.workdir, run, events, env)
     finally:
         for process in reversed(running):
             process.terminate()
@@ -354,7 +304,6 @@ STEPS: dict[str, Callable[[Recorder], None]] = {
 }
 HIDDEN: dict[str, Callable[[Recorder], None]] = {
     "connect-inside": record_connect_inside,
-    "attempts-inside": record_attempts_inside,
 }
 
 
