@@ -36,7 +36,7 @@ import oracle  # noqa: E402
 from application import Application, read_application  # noqa: E402
 
 SPARK_TESTS_ARTIFACT = "org.apache.spark:spark-core_2.12:3.5.6:jar:tests"
-pytest_plugins = ["servers.shared"]  # fixtures: History Servers of the whole suite
+pytest_plugins = ["servers.shared"]  # fixtures: servers of the whole suite
 NOT_LOGS = {".md", ".tsv", ".txt", ".py", ".json", ".sh"}
 SANITIZERS = bool({"ASAN_OPTIONS", "TSAN_OPTIONS"} & set(os.environ))
 TIME_LIMIT_S = 60.0 if SANITIZERS else 20.0  # of what hangs
@@ -293,7 +293,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 # What may break memory: the command's own paths. What checks documents, formulas and the oracle says nothing about it.
 EVERY_FORMAT = "e2e/test_formats.py"
 SANITIZED = ("cli/", "mcp/", "serve/", "remote/", "e2e/test_hostile.py", "e2e/test_tables.py", "e2e/test_zip_members.py")
-SERVERS = ("faults/", "mcp/", "remote/", "serve/", "soak/", "web/")
+SERVERS = ("faults/", "mcp/", "remote/", "serve/", "servers/", "soak/", "web/")
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist adds the group to the name

@@ -1,4 +1,5 @@
-"""Downloads what the tests need, so that no test waits for it: Spark's test logs, pyspark, pandas, schemas. ./dev runs it.
+"""Downloads what the tests need, so that no test waits for it: Spark's test logs, pyspark, pandas, OpenSearch,
+YARN, schemas. ./dev runs it.
 
 What cannot be had is named, and left to the tests that need it: they are skipped with the reason.
 """
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import conftest  # noqa: E402
 import schemas  # noqa: E402
-from servers import Unavailable, spark  # noqa: E402
+from servers import Unavailable, jars, spark  # noqa: E402
 
 
 def attempt(download: Callable[..., Any], *arguments: Any) -> None:
@@ -29,6 +30,8 @@ def main() -> None:
         for version in spark.VERSIONS:
             pool.submit(attempt, spark.venv, version)
         pool.submit(attempt, spark.arrow_packages)
+        pool.submit(attempt, jars.opensearch)
+        pool.submit(attempt, jars.yarn)
         pool.submit(attempt, conftest.spark_tests)
         pool.submit(attempt, schemas.prepare)
 

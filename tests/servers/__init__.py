@@ -1,8 +1,12 @@
 """Real servers for the tests, each started on a free port of the loopback interface and ended by its own process id.
 
     servers.process     any server: start, wait until it answers, end
+    servers.jars        what Java servers consist of, from Maven Central
+    servers.opensearch  OpenSearch
+    servers.tls_proxy   TLS and a password before any of them
     servers.pyrometer   `pyrometer serve`
     servers.spark       Spark's History Server and live applications, from the PyPI package
+    servers.yarn        YARN, and applications that it runs
 
 A server that cannot run here raises `Unavailable` with the reason, which becomes the reason of the skipped test.
 """

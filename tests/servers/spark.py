@@ -35,6 +35,8 @@ SETTINGS = {
     "spark.history.retainedApplications": "2",
     "spark.ui.showConsoleProgress": "false",
 }
+# For folders to which add_log() adds: it scans them all the time, and keeps the applications of more logs.
+WATCHING = {"spark.history.fs.update.interval": "1s", "spark.history.retainedApplications": "20"}
 
 
 @lru_cache(maxsize=None)
@@ -79,8 +81,20 @@ def request(port: int, method: str, path: str) -> Answer:
         connection.close()
 
 
+def add_log(log: Path, folder: Path, name: str = "") -> Path:
+    """A copy under a name that Spark knows its codec by, which a server that scans the folder sees at once in full."""
+    target = folder / re.sub(r"\.zst$", ".zstd", name or log.name)
+    hidden = folder / f".{target.name}"
+    if log.is_dir():
+        shutil.copytree(log, hidden)
+    else:
+        shutil.copy2(log, hidden)
+    hidden.rename(target)
+    return target
+
+
 class HistoryServer(ServerProcess):
-    """A History Server, which scans its folder once, as it starts."""
+    """A History Server, which scans its folder once, as it starts, unless `settings` say otherwise: see WATCHING."""
 
     def __init__(self, spark_home: Path, folder: Path, settings: Optional[Dict[str, str]] = None) -> None:
         self.work = tempfile.TemporaryDirectory(prefix="pyrometer-history-")
