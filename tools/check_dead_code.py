@@ -26,6 +26,22 @@ KEPT = {
     "pyro_history_follower_feed": "unit tests give a history its events one by one, cut anywhere",
     "pyro_reader_codec": "unit tests ask which codec was recognised",
     "pyro_row_table_bytes": "unit tests look at what rows cost",
+    # Statistics and models over runs come before the views and suggestions that show them.
+    "pyro_change_points": "views of fleets use it next",
+    "pyro_input_slope": "views of fleets use it next",
+    "pyro_log_duration": "views of fleets use it next",
+    "pyro_log_input": "views of fleets use it next",
+    "pyro_middle": "views of fleets use it next",
+    "pyro_modified_z": "views of fleets use it next",
+    "pyro_normal_below": "views of fleets use it next",
+    "pyro_rank_sum_below": "views of fleets use it next",
+    "pyro_rank_test": "views of fleets use it next",
+    "pyro_share_interval": "views of fleets use it next",
+    "pyro_shift_of": "views of fleets use it next",
+    "pyro_sorted_middle": "views of fleets use it next",
+    "pyro_sorted_percentile": "views of fleets use it next",
+    "pyro_spread_of": "views of fleets use it next",
+    "pyro_weighted_percentile": "views of fleets use it next",
 }
 
 # Parts of a function, and copies of it that the compiler made.

@@ -9,9 +9,9 @@ from pathlib import Path
 import project
 
 ARROW = ["base", "source", "model", "decode", "analyze", "replay", "cost", "predict", "rules", "advice", "compare", "report", "store", "load",
-         "history", "query", "export", "evaluate", "catalog"]
+         "history", "query", "export", "evaluate", "catalog", "fleet"]
 # The command and the server stand on the public header; the server may also read the model, and look for logs.
-TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "load", "history", "query", "catalog"}}
+TOPS = {"cli": {"cli"}, "serve": {"serve", "base", "source", "model", "report", "store", "load", "history", "query", "catalog", "fleet"}}
 PUBLIC = "pyrometer.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
