@@ -27,6 +27,10 @@ KEPT = {
     "pyro_reader_codec": "unit tests ask which codec was recognised",
     "pyro_row_table_bytes": "unit tests look at what rows cost",
     # Statistics and models over runs come before the views and suggestions that show them.
+    "pyro_fleet_models_fit": "views of fleets use it next",
+    "pyro_fleet_predict": "views of fleets use it next",
+    "pyro_least_squares_add": "views of fleets use it next",
+    "pyro_least_squares_solve": "views of fleets use it next",
     "pyro_change_points": "views of fleets use it next",
     "pyro_input_slope": "views of fleets use it next",
     "pyro_log_duration": "views of fleets use it next",

@@ -1,11 +1,12 @@
-/* fleet_numbers: the statistics over runs on numbers from standard input, for comparison with an oracle.
+/* fleet_numbers: the statistics and models over runs on numbers from standard input, for comparison with an oracle.
  *
  * A line is a function and one or two groups of numbers, each as its count and its numbers. The output has one line for
- * each, with the results (tests/e2e/test_fleet_statistics.py). */
+ * each, with the results (test_fleet_statistics.py, test_fleet_models.py). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/models/models.h"
 #include "fleet/statistics/statistics.h"
 
 struct group {
@@ -99,6 +100,54 @@ static void changes(struct pyro_arena *arena)
         printf("%zu %.17g %.17g %.17g ", found[i].index, found[i].before, found[i].after, found[i].p);
 }
 
+static void nnls(struct pyro_arena *arena)
+{
+    struct group y = read_group(arena), rows = read_group(arena);
+    struct pyro_least_squares sums = {.columns = rows.count / y.count};
+    double found[PYRO_FLEET_COLUMNS];
+    check(sums.columns >= 1 && sums.columns <= PYRO_FLEET_COLUMNS);
+    for (size_t i = 0; i < y.count; i++)
+        pyro_least_squares_add(&sums, rows.values + i * sums.columns, y.values[i]);
+    pyro_least_squares_solve(&sums, found);
+    for (size_t i = 0; i < sums.columns; i++)
+        printf("%.17g ", found[i]);
+}
+
+/* Six numbers a run: duration, executors, cores, input, largest input, 1 for a log. A replay is 100 s of driver and 1
+ * ms for each KiB and core. */
+static enum pyro_status replay(void *context, size_t run, const struct pyro_fleet_question *asked, double *ret_ms,
+                               struct pyro_error *error)
+{
+    (void)error;
+    const struct pyro_fleet_run *runs = context;
+    *ret_ms = 100000 + runs[run].input_bytes / 1024 / asked->executors / asked->cores;
+    return PYRO_OK;
+}
+
+static void models(struct pyro_arena *arena)
+{
+    struct group numbers = read_group(arena), asked = read_group(arena);
+    size_t count = numbers.count / 6;
+    struct pyro_fleet_run *runs = pyro_arena_array(arena, count + 1, sizeof(*runs));
+    check(runs && asked.count == 4);
+    for (size_t i = 0; i < count; i++) {
+        const double *n = numbers.values + 6 * i;
+        runs[i] = (struct pyro_fleet_run){(int64_t)i, n[0], n[1], n[2], n[3], n[4], n[5] > 0};
+    }
+    const struct pyro_fleet_simulator simulator = {replay, runs};
+    const struct pyro_fleet_question question = {asked.values[0], asked.values[1], asked.values[2], asked.values[3]};
+    struct pyro_fleet_models found;
+    check(pyro_fleet_models_fit(runs, count, &simulator, arena, &found, NULL) == PYRO_OK);
+    printf("%d ", found.best);
+    for (int i = 0; i < PYRO_FLEET_MODELS; i++) {
+        const struct pyro_fleet_fit *fit = &found.fits[i];
+        struct pyro_fleet_prediction prediction;
+        check(pyro_fleet_predict(&found, (enum pyro_fleet_model)i, &question, &prediction, NULL) == PYRO_OK);
+        printf("%d %zu %.17g %.17g %.17g %.17g ", fit->usable, fit->predictions, fit->error, fit->low, fit->high,
+               prediction.known ? prediction.expected_ms : -1);
+    }
+}
+
 int main(void)
 {
     static const struct {
@@ -106,7 +155,7 @@ int main(void)
         void (*run)(struct pyro_arena *arena);
     } functions[] = {{"percentiles", percentiles}, {"z", z_scores},  {"slope", slope},
                      {"ranks", rank_test},         {"shift", shift}, {"share", share},
-                     {"changes", changes}};
+                     {"changes", changes},         {"nnls", nnls},   {"models", models}};
     char name[32];
     struct pyro_arena arena;
     pyro_arena_init(&arena, NULL);
