@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "record"))
 import spark_runs as sr  # noqa: E402
 
+CORPUS = Path(__file__).resolve().parent
 GENERATOR = "tpchgen-cli==4.0.0"
 VENV_VERSION = "4.3.0"
 
@@ -46,3 +47,10 @@ def prepare_gzip(folder: Path) -> None:
             with open(part, "rb") as text:
                 shutil.copyfileobj(text, out)
     done.touch()
+
+
+def prepare_modules(workdir: Path) -> None:
+    """Put the modules that jobs over these tables share into the folder in which they run."""
+    workdir.mkdir(parents=True, exist_ok=True)
+    for name in ("jobs/common", "whatif/jobs/tpch", "whatif/jobs/warm"):
+        shutil.copy(CORPUS / f"{name}.py", workdir)

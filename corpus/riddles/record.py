@@ -8,27 +8,26 @@
 A run becomes the folder `logs/NAME/SIDE` with the event log, the log of the driver, those of the executors as a standalone
 worker keeps them (`work/APPLICATION/EXECUTOR/stderr`), the records of the profilers of python/ and those of Java Flight
 Recorder. What the manifest has is not recorded again. The script waits for a quiet machine, and discards a run during which
-other programs used a processor (see corpus/loop/record.py).
+other programs used a processor (see corpus/quiet.py).
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-for folder in ("tests/record", "python", "corpus/riddles"):
+for folder in ("tests/record", "python", "corpus", "corpus/riddles"):
     sys.path.insert(0, str(ROOT / folder))
+import quiet  # noqa: E402
 import spark_runs as sr  # noqa: E402
 from make_zip import FILE, make_zip  # noqa: E402
 from riddles import RIDDLES, SIDES, Riddle  # noqa: E402
@@ -38,20 +37,6 @@ DEFAULT_WORKDIR = Path("/tmp/pyrometer-riddles")
 DAEMON = re.compile(r"Started daemon with process name: (\d+)@")  # in the log of an executor
 FLIGHT = re.compile(r"pid-(\d+)-")  # in the name that Java gives a recording
 Row = dict[str, Any]
-
-
-def closed_loop() -> Any:
-    """Return corpus/loop/record.py, which knows when a machine is quiet; it has the name of this file."""
-    path = ROOT / "corpus" / "loop" / "record.py"
-    spec = importlib.util.spec_from_file_location("loop_record", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-loop = closed_loop()
 
 
 # ---- one run ----
@@ -114,20 +99,7 @@ def run_once(riddle: Riddle, side: str, options: argparse.Namespace) -> Row:
         conf["spark.jars"] = str(compile_java(riddle, venv, workdir))
     program = sr.Run(f"riddle_{riddle.script(side)}", script, riddle.master, conf, timeout_s=600)
     environment = {"PYTHONPATH": str(packages)} if packages else {}
-    if not options.draft:
-        loop.wait_for_quiet()
-        loop.check_speed(workdir)
-    family, busy, began = loop.Family(), loop.busy_s(), time.monotonic()
-    try:
-        sr.run_to_end(venv, workdir, program, workdir / "events", extra_env=environment, started=family.watch)
-    finally:
-        own = family.seconds()
-    foreign = max(loop.busy_s() - busy - own, 0) / ((time.monotonic() - began) * (loop.os.cpu_count() or 1))
-    if not options.draft:
-        if foreign > loop.FOREIGN_SHARE:
-            raise loop.BusyMachineError(f"other programs used {100 * foreign:.0f} % of the processors")
-        loop.check_speed(workdir)
-    return {**loop.measure(next(sr.logs_in(workdir / "events"))), "foreign_share": round(foreign, 3)}
+    return quiet.run(venv, workdir, program, environment=environment, draft=options.draft is not None)[1]
 
 
 # ---- what it left behind ----
@@ -187,14 +159,7 @@ def save(folder: Path, runs: dict[tuple[str, str], Row]) -> None:
 
 def record(riddle: Riddle, side: str, options: argparse.Namespace) -> Row:
     """Return the row of a run, after as many attempts as it takes on a quiet machine."""
-    for attempt in range(loop.ATTEMPTS):
-        try:
-            measured = run_once(riddle, side, options)
-            break
-        except loop.BusyMachineError as error:
-            print(f"{riddle.name} {side}: discarded: {error}", file=sys.stderr, flush=True)
-            if attempt + 1 == loop.ATTEMPTS:
-                raise
+    measured = quiet.repeat(f"{riddle.name} {side}", lambda: run_once(riddle, side, options))
     files = keep(riddle, side, options)
     return {
         "riddle": riddle.name,

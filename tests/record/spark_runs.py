@@ -150,13 +150,16 @@ def run_to_end(
     extra_env: dict[str, str] | None = None,
     started: Callable[[subprocess.Popen], None] | None = None,
 ) -> None:
-    """Run the application and raise if it fails or takes too long; `started` is told of its process."""
+    """Run the application and raise if it fails or takes too long; `started` is told of its process.
+
+    It does not outlive a script that is interrupted.
+    """
     process = start(venv, workdir, run, events, extra_env=extra_env)
-    if started:
-        started(process)
     try:
+        if started:
+            started(process)
         status = process.wait(timeout=run.timeout_s)
-    except subprocess.TimeoutExpired:
+    except BaseException:
         process.kill()
         process.wait()
         raise
