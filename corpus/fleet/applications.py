@@ -1,0 +1,80 @@
+"""Which applications run again and again, and with what: input, executors and cores vary, the program does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+SPARK_3, SPARK_4 = "3.5.6", "4.3.0"
+DEVELOPMENT, HELD_OUT = "development", "held-out"
+TEXT, COLUMNS = "csv/lineitem/lineitem.{}.csv", "lineitem/lineitem.{}.parquet"
+# Five virtual machines share two cores: parallel collectors and the second compiler would keep these busy.
+SETTINGS = {
+    "spark.executor.memory": "900m",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.eventLog.includeTaskMetricsAccumulators": "false",  # Spark 4: the log has them as metrics already
+}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What differs between the runs of one application."""
+
+    executors: int
+    cores: int  # of an executor
+    parts: int  # of the input
+    again: int = 0  # the same once more
+
+    @property
+    def name(self) -> str:
+        again = f"-again{self.again}" if self.again else ""
+        return f"{self.executors}x{self.cores}-{self.parts}{again}"
+
+
+@dataclass(frozen=True)
+class Application:
+    """A program that runs daily, so to speak. The last of `sizes` is its largest input."""
+
+    name: str
+    split: str
+    version: str
+    form: str = TEXT
+    sizes: tuple[int, int, int] = (2, 4, 6)
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def logged_name(self) -> str:
+        return f"fleet_{self.name}"
+
+    def default(self) -> Configuration:
+        return Configuration(2, 1, self.sizes[1])
+
+    def configurations(self) -> list[Configuration]:
+        """Return those of all runs, in an order that looks like chance and is always the same."""
+        small, middle, large = self.sizes
+        found = [Configuration(executors, 1, size) for executors in (1, 2, 3, 4) for size in self.sizes]
+        found += [Configuration(1, 2, middle), Configuration(2, 2, large), Configuration(2, 1, middle, 1)]
+        found += [Configuration(2, 1, small, 1)]
+        random.Random(self.name).shuffle(found)
+        return found
+
+
+APPLICATIONS = (
+    Application("ledger", DEVELOPMENT, SPARK_4),
+    Application("callouts", DEVELOPMENT, SPARK_3),
+    Application("ranking", HELD_OUT, SPARK_3, COLUMNS, (4, 8, 12)),
+    Application("letters", HELD_OUT, SPARK_4),
+    Application("couriers", HELD_OUT, SPARK_3),
+    Application("fitting", HELD_OUT, SPARK_4, COLUMNS, (4, 8, 12)),
+)
+
+
+def runs() -> Iterator[tuple[Application, Configuration]]:
+    """Yield all runs: the applications take turns, so that a slow hour of the machine is not that of one of them."""
+    rows = zip_longest(*(one.configurations() for one in APPLICATIONS))
+    for row in rows:
+        yield from ((one, configuration) for one, configuration in zip(APPLICATIONS, row) if configuration)
