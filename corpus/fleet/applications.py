@@ -27,7 +27,7 @@ class Configuration:
     executors: int
     cores: int  # of an executor
     parts: int  # of the input
-    again: int = 0  # the same once more
+    again: int = 0  # distinguishes equal ones
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Application:
-    """A program that runs daily, so to speak. The last of `sizes` is its largest input."""
+    """A program that runs again and again, with inputs of these sizes: numbers of files."""
 
     name: str
     split: str

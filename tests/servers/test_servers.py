@@ -116,7 +116,7 @@ def test_yarn_knows_the_applications_that_it_ran(on_yarn: OnYarn) -> None:
     assert (failed["state"], failed["finalStatus"]) == ("FAILED", "FAILED")
     assert "exitCode: 3" in failed["diagnostics"]
     metrics = on_yarn.yarn.metrics()
-    assert (metrics["appsCompleted"], metrics["appsFailed"], metrics["activeNodes"]) == (1, 1, 1)
+    assert metrics["appsCompleted"] >= 1 and metrics["appsFailed"] >= 1 and metrics["activeNodes"] == 1
     assert metrics["availableMB"] == metrics["totalMB"] == 4096
 
 
