@@ -6,18 +6,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "model/access.h"
+#include "model/history/attempt.h"
 #include "model/history/history.h"
-
-/* One attempt of an application, as a list of applications shows it. */
-struct pyro_attempt {
-    size_t log;                                                /* of the inputs */
-    struct pyro_slice app_id, attempt_id, name, user, version; /* attempt_id may be null */
-    int64_t start_ms, end_ms, modified_ms;                     /* end_ms: -1 while it runs */
-    bool completed;                                            /* its end is there */
-    bool failed; /* it ended, with an exit code other than 0 or, where none is known, after a job that failed */
-    /* Time of the last event, of a log without an end; -1: unknown, as of one that is compressed. */
-    int64_t last_event_ms;
-};
 
 /* Reads no more of the log than the list needs. Texts go to `arena`. PYRO_ERROR_INPUT: no event log that begins with an
  * application's start. */

@@ -2,8 +2,8 @@
 #ifndef PYRO_SERVE_SPARK_API_H
 #define PYRO_SERVE_SPARK_API_H
 
+#include "report/sparkview/sparkview.h"
 #include "serve/request.h"
-#include "serve/spark/json.h"
 
 enum { SPARK_ARGUMENTS = 4 };
 
@@ -55,15 +55,10 @@ int64_t pyro_spark_place(double quantile, size_t count);
 
 /* ---- Shared by families ---- */
 
-void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs);
-void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts);
-void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks);
 /* What Spark derives of a task. */
 int64_t pyro_spark_duration(const struct pyro_history_task *task);
 int64_t pyro_spark_getting_result(const struct pyro_history_task *task);
 int64_t pyro_spark_scheduler_delay(const struct pyro_history_task *task);
-void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one);
-void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count);
 
 /* The stage attempt that a route's first two segments name; NULL: there is none, and the request is answered. */
 const struct pyro_history_stage *pyro_spark_find_stage(struct spark_request *request);

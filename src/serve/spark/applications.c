@@ -2,7 +2,6 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/saturate.h"
 #include "serve/spark/api.h"
 
 void pyro_spark_version(struct spark_request *request)
@@ -10,24 +9,6 @@ void pyro_spark_version(struct spark_request *request)
     struct spark_json *json = &request->json;
     pyro_spark_open_object(json);
     pyro_spark_put_text(json, "spark", PYRO_SLICE_LITERAL("3.5.6"));
-    pyro_spark_close_object(json);
-}
-
-static void write_attempt(struct spark_json *json, const struct pyro_attempt *attempt)
-{
-    pyro_spark_open_object(json);
-    pyro_spark_put_text(json, "attemptId", attempt->attempt_id);
-    pyro_spark_put_date(json, "startTime", attempt->start_ms);
-    pyro_spark_put_date(json, "endTime", attempt->end_ms);
-    pyro_spark_put_date(json, "lastUpdated", attempt->modified_ms);
-    pyro_spark_put_int(json, "duration",
-                       attempt->completed ? pyro_sub_wrapping(attempt->end_ms, attempt->start_ms) : 0);
-    pyro_spark_put_text(json, "sparkUser", attempt->user);
-    pyro_spark_put_bool(json, "completed", attempt->completed);
-    pyro_spark_put_text(json, "appSparkVersion", attempt->version);
-    pyro_spark_put_int(json, "startTimeEpoch", attempt->start_ms);
-    pyro_spark_put_int(json, "endTimeEpoch", attempt->end_ms);
-    pyro_spark_put_int(json, "lastUpdatedEpoch", attempt->modified_ms);
     pyro_spark_close_object(json);
 }
 
@@ -40,7 +21,7 @@ static void write_app(struct spark_json *json, const struct pyro_catalog_app *ap
     pyro_spark_open_array(json);
     for (size_t i = 0; i < app->attempt_count; i++) {
         pyro_spark_element(json);
-        write_attempt(json, &app->attempts[i]);
+        pyro_spark_write_attempt(json, &app->attempts[i]);
     }
     pyro_spark_close_array(json);
     pyro_spark_close_object(json);
@@ -202,7 +183,7 @@ void pyro_spark_application_attempt(struct spark_request *request)
     const struct pyro_catalog_app *app = pyro_catalog_list_find(pyro_serve_list(request->http), request->app_id);
     for (size_t i = 0; app && i < app->attempt_count; i++) {
         if (pyro_slice_eq(app->attempts[i].attempt_id, request->attempt_id)) {
-            write_attempt(&request->json, &app->attempts[i]);
+            pyro_spark_write_attempt(&request->json, &app->attempts[i]);
             return;
         }
     }

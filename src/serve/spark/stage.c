@@ -6,81 +6,6 @@
 
 #include "serve/spark/sort.h"
 
-const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING",
-                                                                     "SKIPPED"};
-
-void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one)
-{
-    pyro_spark_open_object(json);
-    pyro_spark_put_int(json, "id", one->id);
-    pyro_spark_put_text(json, "name", one->name);
-    pyro_spark_put_text(json, "update", one->update);
-    pyro_spark_put_text(json, "value", one->value);
-    pyro_spark_close_object(json);
-}
-
-void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count)
-{
-    pyro_spark_key(json, "accumulatorUpdates");
-    pyro_spark_open_array(json);
-    for (size_t i = 0; i < count; i++) {
-        pyro_spark_element(json);
-        pyro_spark_write_accumulable(json, &items[i]);
-    }
-    pyro_spark_close_array(json);
-}
-
-static const struct spark_name peak_names[] = {
-#define HISTORY_PEAK(name) SPARK_NAME(#name),
-#include "model/history/peaks.def"
-#undef HISTORY_PEAK
-};
-
-void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks)
-{
-    if (!peaks->set)
-        return;
-    pyro_spark_key(json, key);
-    pyro_spark_open_object(json);
-    pyro_spark_put_ints(json, peak_names, peaks->values, PYRO_HISTORY_PEAKS);
-    pyro_spark_close_object(json);
-}
-
-void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts)
-{
-    pyro_spark_key(json, key);
-    pyro_spark_open_object(json);
-    for (size_t i = 0; i < counts->count; i++) {
-        pyro_spark_key_slice(json, counts->items[i].reason);
-        pyro_spark_integer(json, counts->items[i].count);
-    }
-    pyro_spark_close_object(json);
-}
-
-/* ---- Metrics ---- */
-
-static void write_metrics(struct spark_json *json, const int64_t *metrics)
-{
-    static const struct spark_name names[] = {
-#define HISTORY_METRIC(name, column, stage) SPARK_NAME(#stage),
-#include "model/history/metrics.def"
-#undef HISTORY_METRIC
-    };
-    enum {
-        READ = PYRO_HISTORY_shuffleRecordsRead,
-        LATER = PYRO_HISTORY_remoteReqsDuration, /* than in tasks */
-        PUSH = PYRO_HISTORY_corruptMergedBlockChunks,
-        REQUESTS = PYRO_HISTORY_remoteMergedReqsDuration
-    };
-    pyro_spark_put_ints(json, names, metrics, READ);
-    pyro_spark_put_int(json, "shuffleReadBytes",
-                       pyro_add_wrapping(metrics[PYRO_HISTORY_localBytesRead], metrics[PYRO_HISTORY_remoteBytesRead]));
-    pyro_spark_put_ints(json, names + READ, metrics + READ, 1);
-    pyro_spark_put_ints(json, names + PUSH, metrics + PUSH, REQUESTS - PUSH);
-    pyro_spark_put_ints(json, names + LATER, metrics + LATER, 1);
-    pyro_spark_put_ints(json, names + REQUESTS, metrics + REQUESTS, PYRO_HISTORY_METRICS - REQUESTS);
-}
-
 /* ---- Executors of a stage ---- */
 
 enum share_value {
@@ -204,7 +129,7 @@ static bool write_share_distributions(struct spark_json *json, const struct pyro
                 values[known++] = stage->shares.items[i].peaks.values[p];
         if (known == 0)
             values[known++] = 0;
-        ok &= write_quantiles(json, &peak_names[p], values, known, wish);
+        ok &= write_quantiles(json, &pyro_spark_peak_names[p], values, known, wish);
     }
     pyro_spark_close_object(json);
     pyro_spark_close_object(json);
@@ -249,38 +174,6 @@ static void write_speculation(struct spark_json *json, const struct pyro_history
     pyro_spark_close_object(json);
 }
 
-/* Up to its tasks. */
-static void write_head(struct spark_json *json, const struct pyro_history_stage *stage)
-{
-    pyro_spark_open_object(json);
-    pyro_spark_put_text(json, "status", pyro_slice_from(pyro_spark_stage_statuses[stage->status]));
-    pyro_spark_put_int(json, "stageId", stage->id);
-    pyro_spark_put_int(json, "attemptId", stage->attempt);
-    pyro_spark_put_int(json, "numTasks", stage->partitions);
-    pyro_spark_put_int(json, "numActiveTasks", stage->active);
-    pyro_spark_put_int(json, "numCompleteTasks", stage->completed);
-    pyro_spark_put_int(json, "numFailedTasks", stage->failed);
-    pyro_spark_put_int(json, "numKilledTasks", stage->killed);
-    pyro_spark_put_int(json, "numCompletedIndices", stage->completed_indices);
-    pyro_spark_put_time(json, "submissionTime", stage->submitted_ms);
-    pyro_spark_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
-    pyro_spark_put_time(json, "completionTime", stage->completed_ms);
-    pyro_spark_put_text(json, "failureReason", stage->failure);
-    write_metrics(json, stage->metrics);
-    pyro_spark_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
-    pyro_spark_put_text(json, "description", stage->description);
-    pyro_spark_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
-    pyro_spark_put_text(json, "schedulingPool", stage->pool);
-    pyro_spark_key(json, "rddIds");
-    pyro_spark_open_array(json);
-    for (size_t i = 0; i < stage->rdd_ids.count; i++) {
-        pyro_spark_element(json);
-        pyro_spark_integer(json, stage->rdd_ids.items[i]);
-    }
-    pyro_spark_close_array(json);
-    pyro_spark_accumulables(json, stage->accumulables.items, stage->accumulables.count);
-}
-
 /* What follows its tasks. False: no memory. */
 static bool write_tail(struct spark_json *json, const struct pyro_history_stage *stage, struct spark_stage_wish *wish)
 {
@@ -289,15 +182,11 @@ static bool write_tail(struct spark_json *json, const struct pyro_history_stage 
         write_shares(json, stage);
         write_speculation(json, stage);
     }
-    pyro_spark_counts_object(json, "killedTasksSummary", &stage->killed_reasons);
-    pyro_spark_put_int(json, "resourceProfileId", stage->profile);
-    pyro_spark_peaks(json, "peakExecutorMetrics", &stage->peaks);
+    pyro_spark_stage_profile(json, stage);
     if (wish->summaries)
         ok = pyro_spark_write_task_distributions(json, &wish->numbers, stage) &&
              write_share_distributions(json, stage, wish);
-    pyro_spark_put_bool(json, "isShufflePushEnabled", stage->push_enabled);
-    pyro_spark_put_int(json, "shuffleMergersCount", stage->mergers);
-    pyro_spark_close_object(json);
+    pyro_spark_close_stage(json, stage);
     return ok;
 }
 
@@ -311,7 +200,7 @@ bool pyro_spark_stage_next(struct spark_stage_text *text, struct spark_json *jso
 {
     bool details = text->wish->details;
     if (!text->begun) {
-        write_head(json, text->stage);
+        pyro_spark_open_stage(json, text->stage);
         text->begun = true;
         if (details) {
             pyro_spark_key(json, "tasks");

@@ -4,9 +4,6 @@
 
 #include "serve/spark/summaries.h"
 
-enum { SPARK_STAGE_STATUSES = 5 };
-extern const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES];
-
 /* What a request wants of each stage. */
 struct spark_stage_wish {
     bool details, summaries;

@@ -6,17 +6,6 @@
 
 const char *const pyro_spark_task_statuses[SPARK_TASK_STATUSES] = {"RUNNING", "KILLED", "FAILED", "SUCCESS", "UNKNOWN"};
 
-void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
-{
-    pyro_spark_key(json, key);
-    pyro_spark_open_object(json);
-    for (size_t i = 0; i < pairs->count; i++) {
-        pyro_spark_key_slice(json, pairs->items[i].key);
-        pyro_spark_text(json, pairs->items[i].value);
-    }
-    pyro_spark_close_object(json);
-}
-
 /* ---- What Spark derives of a task ---- */
 
 int64_t pyro_spark_duration(const struct pyro_history_task *task)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "serve/spark/json.h"
+#include "report/sparkview/json.h"
 
 static void start(struct pyro_strbuf *out, struct spark_json *json)
 {

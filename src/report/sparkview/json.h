@@ -2,8 +2,8 @@
  *
  * Large answers are made of millions of short members, so each is written at one go: room for all of it is asked for
  * once, and its key, a literal, is copied as a constant. */
-#ifndef PYRO_SERVE_SPARK_JSON_H
-#define PYRO_SERVE_SPARK_JSON_H
+#ifndef PYRO_REPORT_SPARKVIEW_JSON_H
+#define PYRO_REPORT_SPARKVIEW_JSON_H
 
 #include <string.h>
 

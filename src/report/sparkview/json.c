@@ -1,4 +1,4 @@
-#include "serve/spark/json.h"
+#include "report/sparkview/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,39 @@
+/* One application as Spark's REST API shows it, for the server's answers and for what stores keep of a run. */
+#ifndef PYRO_REPORT_SPARKVIEW_SPARKVIEW_H
+#define PYRO_REPORT_SPARKVIEW_SPARKVIEW_H
+
+#include "model/history/attempt.h"
+#include "model/history/history.h"
+#include "report/sparkview/json.h"
+
+enum { SPARK_STAGE_STATUSES = 5 };
+extern const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES];
+extern const struct spark_name pyro_spark_peak_names[PYRO_HISTORY_PEAKS];
+
+/* ---- Members that several answers have ---- */
+
+void pyro_spark_pairs_object(struct spark_json *json, const char *key, const pyro_history_pairs *pairs);
+void pyro_spark_counts_object(struct spark_json *json, const char *key, const pyro_history_counts *counts);
+void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyro_history_peaks *peaks);
+void pyro_spark_write_accumulable(struct spark_json *json, const struct pyro_history_accumulable *one);
+void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_accumulable *items, size_t count);
+
+/* ---- Whole objects ---- */
+
+void pyro_spark_write_attempt(struct spark_json *json, const struct pyro_attempt *attempt);
+/* Active ones backwards by id, all of them forwards: the orders of Spark's own indexes. False: no memory. */
+bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_history *history, bool active_only);
+/* Of a history that has one. False: no memory. */
+bool pyro_spark_write_environment(struct spark_json *json, const struct pyro_history *history);
+/* A stage attempt up to its tasks, and what follows tasks and executors up to its quantiles. */
+void pyro_spark_open_stage(struct spark_json *json, const struct pyro_history_stage *stage);
+void pyro_spark_stage_profile(struct spark_json *json, const struct pyro_history_stage *stage);
+/* The rest. */
+void pyro_spark_close_stage(struct spark_json *json, const struct pyro_history_stage *stage);
+
+/* ---- What the API derives ---- */
+
+int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor);
+int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor);
+
+#endif
