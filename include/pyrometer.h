@@ -169,6 +169,9 @@ struct pyro_load_options {
     int artefacts;
     const char *artefact_kind; /* what named files are, whatever they look like ("gc-log", "jfr", "uber", "pyspark",
                                 * "folded", "text-log"); NULL: what their content says. Counts if artefacts is 2 */
+    /* 1: applications also hold what a History Server with default settings shows of them, for pyro_store_record().
+     * Takes about as much memory again. */
+    int history;
 };
 
 /* What was found at some paths: logs, each of one attempt of one application. */

@@ -78,6 +78,7 @@ enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const s
         .redaction = how.redaction,
         .artefacts = how.artefacts,
         .artefact_kind = how.artefact_kind,
+        .history = how.history != 0,
     };
     if (ret->max_record_bytes == 0)
         ret->max_record_bytes = 256u << 20;

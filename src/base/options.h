@@ -46,6 +46,7 @@ struct pyro_load_settings {
     enum pyro_redaction redaction;
     int artefacts;
     const char *artefact_kind; /* as given */
+    bool history;
 };
 /* Both may be NULL. */
 enum pyro_status pyro_load_resolve(const struct pyro_load_options *load, const struct pyro_options *options,

@@ -1,14 +1,21 @@
 /* A log's batches into the columns of an application. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "decode/builder.h"
+#include "decode/sparkview/listener.h"
 #include "load/load.h"
 #include "load/logged/logged.h"
 
 struct target {
     struct pyro_builder builder;
-    bool damaged;
+    struct pyro_listener listener; /* where `with_history` */
+    bool with_history, damaged;
 };
+
+/* What a History Server forgets whose settings say nothing of it; tasks count in their stage all the same. */
+static const struct pyro_retained_limits spark_defaults = {
+    .size = sizeof(spark_defaults), .jobs = 1000, .stages = 1000, .executions = 1000, .dead_executors = 100};
 
 static bool begin_part(void *context, struct pyro_slice path)
 {
@@ -19,7 +26,8 @@ static bool begin_part(void *context, struct pyro_slice path)
 static bool apply(void *context, const struct pyro_batch *batch)
 {
     struct target *target = context;
-    return pyro_builder_apply(&target->builder, batch);
+    return pyro_builder_apply(&target->builder, batch) &&
+           (!target->with_history || pyro_listener_apply(&target->listener, batch));
 }
 
 static bool reject_long(void *context, uint64_t len)
@@ -60,24 +68,65 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
     return pyro_builder_finish(&target->builder, &facts, false, ret, error);
 }
 
+/* The listener's history, as far as the log goes. */
+static enum pyro_status give_history(struct target *target, const struct pyro_log *log, struct pyro_app *app,
+                                     struct pyro_error *error)
+{
+    const struct pyro_log_part *last = log->part_count ? &log->parts[log->part_count - 1] : NULL;
+    const struct pyro_application_row *row = &app->application;
+    struct stat status;
+    struct pyro_history *history = pyro_listener_take(&target->listener);
+    if (!history)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
+    app->history = history;
+    bool completed = history->end_ms >= 0 && !log->in_progress;
+    app->listed = (struct pyro_attempt){
+        .app_id = row->id,
+        .attempt_id = row->attempt,
+        .name = row->name,
+        .user = row->user,
+        .version = row->spark_version.ptr ? row->spark_version : PYRO_SLICE_LITERAL(""),
+        .start_ms = history->start_ms,
+        .end_ms = completed ? history->end_ms : -1,
+        .completed = completed,
+        .last_event_ms = -1,
+    };
+    if (last && stat(last->path.ptr, &status) == 0 && S_ISREG(status.st_mode))
+        app->listed.modified_ms = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
+    return PYRO_OK;
+}
+
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
                                struct pyro_app **ret, struct pyro_error *error)
 {
     if (log->layout == PYRO_LAYOUT_LOGS)
         return pyro_logged_load(log, options, ret, error);
-    struct target target = {0};
+    struct target target = {.with_history = options->history};
     const struct pyro_load_sink sink = {
         .context = &target,
-        .wanted = options->wanted & (PYRO_BATCH_HISTORY - 1),
+        .wanted = (options->wanted & (PYRO_BATCH_HISTORY - 1)) | (options->history ? PYRO_BATCH_HISTORY : 0),
         .begin_part = begin_part,
         .apply = apply,
         .reject_long = reject_long,
         .note_damage = note_damage,
     };
     PYRO_TRY(pyro_builder_init(&target.builder, options->allocator, options->wanted, options->redaction, error));
-    enum pyro_status status = pyro_load_batches(log, options, &sink, error);
+    struct pyro_app *app = NULL;
+    enum pyro_status status =
+        target.with_history && !pyro_listener_init(&target.listener, false, &spark_defaults, options->redaction)
+            ? pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application")
+            : pyro_load_batches(log, options, &sink, error);
     if (status == PYRO_OK)
-        status = finish(&target, log, ret, error);
+        status = finish(&target, log, &app, error);
+    if (status == PYRO_OK && target.with_history)
+        status = give_history(&target, log, app, error);
     pyro_builder_done(&target.builder);
-    return status;
+    if (target.with_history)
+        pyro_listener_done(&target.listener);
+    if (status != PYRO_OK) {
+        pyro_app_release(app);
+        return status;
+    }
+    *ret = app;
+    return PYRO_OK;
 }

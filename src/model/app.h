@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "model/column.h"
+#include "model/history/attempt.h"
 #include "model/rows.h"
 #include "model/task_table.h"
 
@@ -126,6 +127,8 @@ struct pyro_places {
     size_t count;
 };
 
+struct pyro_history;
+
 struct pyro_app {
     const struct pyro_allocator *allocator;
     int references; /* atomic */
@@ -155,7 +158,9 @@ struct pyro_app {
     PYRO_VEC(struct pyro_failure) failures;
     PYRO_VEC(struct pyro_property) properties; /* sorted by kind, then key; the newest value of each */
     PYRO_VEC(struct pyro_reject) rejects;
-    struct pyro_tracks *tracks; /* what other files than the log recorded, sealed; NULL: there are none */
+    struct pyro_history *history; /* what a History Server shows of it; NULL: it was not asked for */
+    struct pyro_attempt listed;   /* how such a server lists it, where `history` */
+    struct pyro_tracks *tracks;   /* what other files than the log recorded, sealed; NULL: there are none */
 
     uint32_t *tasks_by_stage; /* task rows grouped by stage row, in log order; tasks.count entries */
     struct pyro_places stage_places, job_places, sql_places; /* see pyro_app_index() */

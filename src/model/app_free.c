@@ -5,6 +5,7 @@
 
 #include "base/intern.h"
 #include "base/memory.h"
+#include "model/history/history.h"
 #include "model/tracks/tracks.h"
 
 /* Every number starts as unknown; the analyses give it a value. */
@@ -65,6 +66,7 @@ static void free_app(struct pyro_app *app)
     pyro_vec_done(&app->failures, allocator);
     pyro_vec_done(&app->properties, allocator);
     pyro_vec_done(&app->rejects, allocator);
+    pyro_history_release(app->history);
     pyro_tracks_free(app->tracks);
     pyro_release(allocator, app->tasks_by_stage);
     pyro_release(allocator, app->stage_places.items);

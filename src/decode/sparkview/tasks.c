@@ -263,8 +263,10 @@ static void count_in_executor(struct pyro_history_executor *executor, const int6
     executor->failed_tasks += outcome->failed;
     add_to(&executor->duration_ms, outcome->duration_ms);
     pyro_listener_peaks(&executor->peaks, memory);
-    if (resubmitted)
+    if (resubmitted) {
+        add_to(&executor->resubmitted_ms, outcome->duration_ms);
         return;
+    }
     add_to(&executor->gc_ms, values[PYRO_HISTORY_jvmGcTime]);
     add_to(&executor->input_bytes, values[PYRO_HISTORY_bytesRead]);
     add_to(&executor->shuffle_read, values[PYRO_HISTORY_localBytesRead]);

@@ -26,7 +26,8 @@ enum pyro_history_peak {
 #define HISTORY_PEAK(name) PYRO_HISTORY_PEAK_##name,
 #include "model/history/peaks.def"
 #undef HISTORY_PEAK
-    PYRO_HISTORY_PEAKS
+    PYRO_HISTORY_PEAKS,
+    PYRO_HISTORY_PEAKS_SHOWN = PYRO_HISTORY_PEAK_ConcurrentGCCount /* by Spark 3.5 */
 };
 
 enum { PYRO_HISTORY_NO_TIME = 0 }; /* Spark's own mark for a time that is not known */
@@ -127,6 +128,8 @@ struct pyro_history_executor {
     bool remembered; /* gone, but a stage that was there before still counts its memory; while it is built only */
     int64_t cores, max_tasks, active_tasks, failed_tasks, completed_tasks, tasks;
     int64_t duration_ms, gc_ms, input_bytes, shuffle_read, shuffle_write;
+    int64_t
+        resubmitted_ms; /* of duration_ms: tasks whose output was lost, which Spark 3 counts twice and Spark 4 once */
     int64_t rdd_blocks, memory_used, disk_used, max_memory, added_ms, removed_ms;
     int64_t memory_left, on_heap_left, off_heap_left; /* when a block of an RDD changed last */
     PYRO_VEC(uint64_t)

@@ -216,12 +216,13 @@ static void resource(struct pack *pack, struct pyro_history_resource *value)
 
 static void executor(struct pack *pack, struct pyro_history_executor *value)
 {
-    int64_t *const all[] = {&value->cores,           &value->max_tasks,    &value->active_tasks,  &value->failed_tasks,
-                            &value->completed_tasks, &value->tasks,        &value->duration_ms,   &value->gc_ms,
-                            &value->input_bytes,     &value->shuffle_read, &value->shuffle_write, &value->rdd_blocks,
-                            &value->memory_used,     &value->disk_used,    &value->max_memory,    &value->added_ms,
-                            &value->removed_ms,      &value->on_heap,      &value->off_heap,      &value->used_on_heap,
-                            &value->used_off_heap,   &value->profile};
+    int64_t *const all[] = {
+        &value->cores,           &value->max_tasks,     &value->active_tasks, &value->failed_tasks,
+        &value->completed_tasks, &value->tasks,         &value->duration_ms,  &value->resubmitted_ms,
+        &value->gc_ms,           &value->input_bytes,   &value->shuffle_read, &value->shuffle_write,
+        &value->rdd_blocks,      &value->memory_used,   &value->disk_used,    &value->max_memory,
+        &value->added_ms,        &value->removed_ms,    &value->on_heap,      &value->off_heap,
+        &value->used_on_heap,    &value->used_off_heap, &value->profile};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         number(pack, all[i]);
     text(pack, &value->id);

@@ -7,7 +7,7 @@
 #include "model/history/history.h"
 
 /* Raised whenever what is packed changes. */
-enum { PYRO_HISTORY_PACK_VERSION = 1 };
+enum { PYRO_HISTORY_PACK_VERSION = 2 };
 
 /* Calls `visit` with every text of a history that is being built, which it may change. Texts that are numbers of the
  * pool, and those of accumulables of single tasks, are not among them. */

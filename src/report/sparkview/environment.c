@@ -16,15 +16,22 @@ static int by_key(const void *a, const void *b)
     return pyro_slice_compare(((const struct pyro_history_pair *)a)->key, ((const struct pyro_history_pair *)b)->key);
 }
 
+struct pyro_history_pair *pyro_spark_sort_pairs(const pyro_history_pairs *pairs)
+{
+    struct pyro_history_pair *sorted = pyro_allocate(NULL, (pairs->count + 1) * sizeof(*sorted));
+    if (sorted && pairs->count) {
+        memcpy(sorted, pairs->items, pairs->count * sizeof(*sorted));
+        qsort(sorted, pairs->count, sizeof(*sorted), by_key);
+    }
+    return sorted;
+}
+
 /* Names and values as pairs, sorted by name. False: no memory. */
 static bool write_section(struct spark_json *json, const char *key, const pyro_history_pairs *pairs)
 {
-    struct pyro_history_pair *sorted = pyro_allocate(NULL, (pairs->count + 1) * sizeof(*sorted));
+    struct pyro_history_pair *sorted = pyro_spark_sort_pairs(pairs);
     if (!sorted)
         return false;
-    if (pairs->count)
-        memcpy(sorted, pairs->items, pairs->count * sizeof(*sorted));
-    qsort(sorted, pairs->count, sizeof(*sorted), by_key);
     pyro_spark_key(json, key);
     pyro_spark_open_array(json);
     for (size_t i = 0; i < pairs->count; i++) {
@@ -77,10 +84,11 @@ bool pyro_spark_write_environment(struct spark_json *json, const struct pyro_his
     static const struct {
         const char *name;
         enum pyro_history_section section;
+        bool long_texts;
     } rows[] = {
-        {"sparkProperties", PYRO_SECTION_SPARK},      {"hadoopProperties", PYRO_SECTION_HADOOP},
-        {"systemProperties", PYRO_SECTION_SYSTEM},    {"metricsProperties", PYRO_SECTION_METRICS},
-        {"classpathEntries", PYRO_SECTION_CLASSPATH},
+        {"sparkProperties", PYRO_SECTION_SPARK, false},     {"hadoopProperties", PYRO_SECTION_HADOOP, true},
+        {"systemProperties", PYRO_SECTION_SYSTEM, true},    {"metricsProperties", PYRO_SECTION_METRICS, false},
+        {"classpathEntries", PYRO_SECTION_CLASSPATH, true},
     };
     const pyro_history_pairs *jvm = &history->sections[PYRO_SECTION_JVM];
     bool ok = true;
@@ -92,7 +100,8 @@ bool pyro_spark_write_environment(struct spark_json *json, const struct pyro_his
     pyro_spark_put_text(json, "scalaVersion", find_value(jvm, "Scala Version"));
     pyro_spark_close_object(json);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section]);
+        if (!json->brief || !rows[i].long_texts)
+            ok = ok && write_section(json, rows[i].name, &history->sections[rows[i].section]);
     pyro_spark_key(json, "resourceProfiles");
     pyro_spark_open_array(json);
     for (size_t i = 0; i < history->profiles.count; i++) {

@@ -1,6 +1,5 @@
 /* Executors, gone ones too. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/saturate.h"
 #include "report/sparkview/sparkview.h"
@@ -38,11 +37,12 @@ static void write_resources(struct spark_json *json, const struct pyro_history_e
 }
 
 /* The driver's time is the application's. */
-int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor)
+int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor,
+                                     int64_t now_ms)
 {
     if (!pyro_slice_is(executor->id, "driver") || history->end_ms == 0)
         return executor->duration_ms;
-    return pyro_sub_wrapping(history->end_ms > 0 ? history->end_ms : (int64_t)time(NULL) * 1000, history->start_ms);
+    return pyro_sub_wrapping(history->end_ms > 0 ? history->end_ms : now_ms, history->start_ms);
 }
 
 int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor)
@@ -53,7 +53,7 @@ int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor)
 }
 
 static void write_counters(struct spark_json *json, const struct pyro_history *history,
-                           const struct pyro_history_executor *executor)
+                           const struct pyro_history_executor *executor, int64_t now_ms)
 {
     pyro_spark_put_int(json, "rddBlocks", executor->rdd_blocks);
     pyro_spark_put_int(json, "memoryUsed", executor->memory_used);
@@ -64,7 +64,7 @@ static void write_counters(struct spark_json *json, const struct pyro_history *h
     pyro_spark_put_int(json, "failedTasks", executor->failed_tasks);
     pyro_spark_put_int(json, "completedTasks", executor->completed_tasks);
     pyro_spark_put_int(json, "totalTasks", executor->tasks);
-    pyro_spark_put_int(json, "totalDuration", pyro_spark_executor_duration(history, executor));
+    pyro_spark_put_int(json, "totalDuration", pyro_spark_executor_duration(history, executor, now_ms));
     pyro_spark_put_int(json, "totalGCTime", pyro_spark_executor_gc(executor));
     pyro_spark_put_int(json, "totalInputBytes", executor->input_bytes);
     pyro_spark_put_int(json, "totalShuffleRead", executor->shuffle_read);
@@ -72,19 +72,20 @@ static void write_counters(struct spark_json *json, const struct pyro_history *h
 }
 
 static void write_executor(struct spark_json *json, const struct pyro_history *history,
-                           const struct pyro_history_executor *executor)
+                           const struct pyro_history_executor *executor, int64_t now_ms)
 {
     pyro_spark_open_object(json);
     pyro_spark_put_text(json, "id", executor->id);
     pyro_spark_put_text(json, "hostPort", executor->host_port.ptr ? executor->host_port : executor->host);
     pyro_spark_put_bool(json, "isActive", executor->active);
-    write_counters(json, history, executor);
+    write_counters(json, history, executor, now_ms);
     pyro_spark_put_bool(json, "isBlacklisted", executor->excluded);
     pyro_spark_put_int(json, "maxMemory", executor->max_memory);
     pyro_spark_put_date(json, "addTime", executor->added_ms);
     pyro_spark_put_time(json, "removeTime", executor->removed_ms);
     pyro_spark_put_text(json, "removeReason", executor->remove_reason);
-    pyro_spark_pairs_object(json, "executorLogs", &executor->logs);
+    if (!json->brief)
+        pyro_spark_pairs_object(json, "executorLogs", &executor->logs);
     if (executor->memory_known) {
         pyro_spark_key(json, "memoryMetrics");
         pyro_spark_open_object(json);
@@ -110,7 +111,8 @@ static int by_id(const void *a, const void *b)
                               (*(const struct pyro_history_executor *const *)b)->id);
 }
 
-bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_history *history, bool active_only)
+bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_history *history, int64_t now_ms,
+                                bool active_only)
 {
     size_t count = history->executors.count;
     const struct pyro_history_executor **executors = pyro_allocate(NULL, (count + 1) * sizeof(*executors));
@@ -125,7 +127,7 @@ bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_histo
         if (active_only && !executor->active)
             continue;
         pyro_spark_element(json);
-        write_executor(json, history, executor);
+        write_executor(json, history, executor, now_ms);
     }
     pyro_spark_close_array(json);
     pyro_release(NULL, executors);

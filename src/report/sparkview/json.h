@@ -13,6 +13,7 @@ struct spark_json {
     struct pyro_strbuf *out;
     unsigned depth; /* of objects */
     bool filled;    /* the container at hand has a member */
+    bool brief;     /* for stores: without line ends, and without long texts that no number is in */
 };
 
 /* A key with what stands around it, for tables of keys: "name" : */
@@ -55,6 +56,8 @@ static inline char *pyro_spark_indent(struct spark_json *json, char *at)
     *at = ',';
     at += json->filled;
     json->filled = true;
+    if (json->brief)
+        return at;
     memcpy(at, blanks, SPARK_INDENT);
     for (size_t i = SPARK_INDENT; i < 1 + 2 * (size_t)json->depth; i++)
         at[i] = ' ';

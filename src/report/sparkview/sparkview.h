@@ -2,7 +2,7 @@
 #ifndef PYRO_REPORT_SPARKVIEW_SPARKVIEW_H
 #define PYRO_REPORT_SPARKVIEW_SPARKVIEW_H
 
-#include "model/history/attempt.h"
+#include "model/app.h"
 #include "model/history/history.h"
 #include "report/sparkview/json.h"
 
@@ -21,8 +21,10 @@ void pyro_spark_accumulables(struct spark_json *json, const struct pyro_history_
 /* ---- Whole objects ---- */
 
 void pyro_spark_write_attempt(struct spark_json *json, const struct pyro_attempt *attempt);
-/* Active ones backwards by id, all of them forwards: the orders of Spark's own indexes. False: no memory. */
-bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_history *history, bool active_only);
+/* Active ones backwards by id, all of them forwards: the orders of Spark's own indexes. `now_ms`: up to when an
+ * application that runs has run. False: no memory. */
+bool pyro_spark_write_executors(struct spark_json *json, const struct pyro_history *history, int64_t now_ms,
+                                bool active_only);
 /* Of a history that has one. False: no memory. */
 bool pyro_spark_write_environment(struct spark_json *json, const struct pyro_history *history);
 /* A stage attempt up to its tasks, and what follows tasks and executors up to its quantiles. */
@@ -31,9 +33,27 @@ void pyro_spark_stage_profile(struct spark_json *json, const struct pyro_history
 /* The rest. */
 void pyro_spark_close_stage(struct spark_json *json, const struct pyro_history_stage *stage);
 
+/* A copy, sorted by key, that the caller releases; NULL: no memory. */
+struct pyro_history_pair *pyro_spark_sort_pairs(const pyro_history_pairs *pairs);
+
+/* ---- What stores keep ---- */
+
+/* What is known of a run beside its log. */
+struct pyro_spark_document {
+    struct pyro_slice history_host; /* null: its log was found elsewhere */
+    int64_t time_processed_ms;
+    bool is_final_attempt;
+};
+/* Appends pyrometer.history_document/1 (docs/schema/): what a History Server shows of the attempt, as one object. `app`
+ * has a history. False: no memory. */
+bool pyro_spark_write_document(const struct pyro_app *app, const struct pyro_spark_document *document,
+                               struct pyro_strbuf *to);
+
 /* ---- What the API derives ---- */
 
-int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor);
+/* `now_ms`: as long an application that runs has run. */
+int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor,
+                                     int64_t now_ms);
 int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor);
 
 #endif

@@ -46,7 +46,8 @@ void pyro_spark_open_stage(struct spark_json *json, const struct pyro_history_st
     write_metrics(json, stage->metrics);
     pyro_spark_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
     pyro_spark_put_text(json, "description", stage->description);
-    pyro_spark_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
+    if (!json->brief)
+        pyro_spark_put_text(json, "details", stage->details.ptr ? stage->details : PYRO_SLICE_LITERAL(""));
     pyro_spark_put_text(json, "schedulingPool", stage->pool);
     pyro_spark_key(json, "rddIds");
     pyro_spark_open_array(json);

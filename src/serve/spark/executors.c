@@ -1,9 +1,11 @@
 /* executors, allexecutors, allmiscellaneousprocess */
+#include <time.h>
+
 #include "serve/spark/api.h"
 
 static void write_executors(struct spark_request *request, bool active_only)
 {
-    if (!pyro_spark_write_executors(&request->json, request->history, active_only))
+    if (!pyro_spark_write_executors(&request->json, request->history, (int64_t)time(NULL) * 1000, active_only))
         pyro_spark_error(request, 503, "no memory left");
 }
 
