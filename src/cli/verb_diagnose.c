@@ -58,6 +58,7 @@ static bool parse(struct diagnose *state)
         !cli_offset_value(call, "tz", &state->report.utc_offset_s))
         return false;
     state->options.load.artefacts = 1;
+    state->options.load.history = cli_store_url(call) != NULL;
     if (state->format == PYRO_FORMAT_HTML)
         state->options.load.wanted |= PYRO_WANT_PLAN_TEXT; /* its pages show what operators do */
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &state->report.width))
