@@ -68,6 +68,14 @@ static enum pyro_status finish(struct target *target, const struct pyro_log *log
     return pyro_builder_finish(&target->builder, &facts, false, ret, error);
 }
 
+static enum pyro_status begin_history(struct target *target, const struct pyro_load_settings *options,
+                                      struct pyro_error *error)
+{
+    bool ok = pyro_listener_init(&target->listener, false, &spark_defaults, options->redaction);
+    target->listener.brief = true;
+    return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
+}
+
 /* The listener's history, as far as the log goes. */
 static enum pyro_status give_history(struct target *target, const struct pyro_log *log, struct pyro_app *app,
                                      struct pyro_error *error)
@@ -112,10 +120,9 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
     };
     PYRO_TRY(pyro_builder_init(&target.builder, options->allocator, options->wanted, options->redaction, error));
     struct pyro_app *app = NULL;
-    enum pyro_status status =
-        target.with_history && !pyro_listener_init(&target.listener, false, &spark_defaults, options->redaction)
-            ? pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application")
-            : pyro_load_batches(log, options, &sink, error);
+    enum pyro_status status = target.with_history ? begin_history(&target, options, error) : PYRO_OK;
+    if (status == PYRO_OK)
+        status = pyro_load_batches(log, options, &sink, error);
     if (status == PYRO_OK)
         status = finish(&target, log, &app, error);
     if (status == PYRO_OK && target.with_history)

@@ -82,12 +82,6 @@ static double peak(const struct pyro_history_peaks *peaks, enum pyro_history_pea
     return peaks->set && ((int)which < PYRO_HISTORY_PEAKS_SHOWN || spark_4) ? (double)peaks->values[which] : none;
 }
 
-static bool is_spark_4(const struct pyro_app *app)
-{
-    const struct pyro_slice version = app->listed.version;
-    return version.len > 1 && version.ptr[1] == '.' && version.ptr[0] >= '4';
-}
-
 static double ratio(double value, double by)
 {
     return by < 0 || by > 0 ? value / by : none;
@@ -303,7 +297,7 @@ static bool add_reasons(struct pyro_run *run, double *values)
     return ok;
 }
 
-static bool add_stages(struct pyro_run *run)
+static bool add_stages(struct pyro_run *run, bool spark_4)
 {
     const struct pyro_history *history = run->diagnosis->app->history;
     size_t rows = history->stages.count;
@@ -312,7 +306,6 @@ static bool add_stages(struct pyro_run *run)
     double *table = pyro_allocate(run->arena.allocator, rows * STAGE_COLUMNS * sizeof(*table));
     if (!table)
         return false;
-    bool spark_4 = is_spark_4(run->diagnosis->app);
     for (size_t i = 0; i < rows; i++)
         stage_values(&history->stages.items[i], spark_4, table + i * STAGE_COLUMNS);
     bool ok = add_columns(run, stage_columns, STAGE_COLUMNS, table, rows, SIZE_MAX) && add_reasons(run, table);
@@ -328,22 +321,22 @@ struct executor_facts {
     double stop, life, storage_gib, task_ms;
 };
 
-static struct executor_facts executor_facts(const struct pyro_app *app, const struct pyro_history_executor *e)
+static struct executor_facts executor_facts(const struct pyro_app *app, const struct pyro_history_executor *e,
+                                            bool spark_4)
 {
     struct executor_facts facts = {
         .stop = (double)(e->removed_ms > 0 ? e->removed_ms : app->listed.end_ms),
         .storage_gib = (double)e->max_memory / (1024.0 * 1024 * 1024),
         .task_ms = (double)pyro_spark_executor_duration(app->history, e, app->listed.modified_ms) -
-                   (is_spark_4(app) ? (double)e->resubmitted_ms : 0),
+                   (spark_4 ? (double)e->resubmitted_ms : 0),
     };
     facts.life = facts.stop - (double)e->added_ms;
     return facts;
 }
 
-static void executor_values(const struct pyro_app *app, const struct pyro_history_executor *e, double *to)
+static void executor_values(const struct pyro_app *app, const struct pyro_history_executor *e, bool spark_4, double *to)
 {
-    const struct executor_facts facts = executor_facts(app, e), *d = &facts;
-    const bool spark_4 = is_spark_4(app);
+    const struct executor_facts facts = executor_facts(app, e, spark_4), *d = &facts;
     const double values[] = {
 #define STAGE(kind, name, value)
 #define EXECUTOR(kind, name, value) (double)(value),
@@ -366,7 +359,7 @@ static bool add_driver(struct pyro_run *run, const double *values)
     return ok;
 }
 
-static bool add_executors(struct pyro_run *run)
+static bool add_executors(struct pyro_run *run, bool spark_4)
 {
     const struct pyro_app *app = run->diagnosis->app;
     size_t rows = app->history->executors.count, driver = SIZE_MAX;
@@ -375,7 +368,7 @@ static bool add_executors(struct pyro_run *run)
         return false;
     for (size_t i = 0; i < rows; i++) {
         const struct pyro_history_executor *executor = &app->history->executors.items[i];
-        executor_values(app, executor, table + i * EXECUTOR_COLUMNS);
+        executor_values(app, executor, spark_4, table + i * EXECUTOR_COLUMNS);
         if (pyro_slice_is(executor->id, "driver"))
             driver = i;
     }
@@ -460,13 +453,13 @@ static bool sum_stages(struct pyro_run *run, struct sums *sums)
     return true;
 }
 
-static void sum_executors(const struct pyro_app *app, struct sums *sums)
+static void sum_executors(const struct pyro_app *app, bool spark_4, struct sums *sums)
 {
     for (size_t i = 0; i < app->history->executors.count; i++) {
         const struct pyro_history_executor *executor = &app->history->executors.items[i];
         if (pyro_slice_is(executor->id, "driver"))
             continue;
-        const struct executor_facts facts = executor_facts(app, executor);
+        const struct executor_facts facts = executor_facts(app, executor, spark_4);
         sums->has_executors = true;
         sums->parallel_work += facts.task_ms;
         sums->core_cost += (double)executor->cores * facts.life;
@@ -477,14 +470,14 @@ static void sum_executors(const struct pyro_app *app, struct sums *sums)
     sums->has_memory = sums->memory < 0 || sums->memory > 0;
 }
 
-static bool add_summary(struct pyro_run *run)
+static bool add_summary(struct pyro_run *run, bool spark_4)
 {
     const struct pyro_app *app = run->diagnosis->app;
     struct sums sums = {0};
     const struct sums *m = &sums;
     if (!sum_stages(run, &sums))
         return false;
-    sum_executors(app, &sums);
+    sum_executors(app, spark_4, &sums);
     if (!sums.has_stages || !sums.has_executors)
         return true;
     sums.duration = app->listed.completed ? (double)pyro_sub_wrapping(app->listed.end_ms, app->listed.start_ms) : 0;
@@ -503,6 +496,14 @@ static bool add_summary(struct pyro_run *run)
 }
 
 /* ---- What the report says ---- */
+
+static double usage_sum(const struct pyro_run *run, size_t offset)
+{
+    double sum = 0;
+    for (size_t i = 0; i < run->usage.count; i++)
+        sum += (double)*(const int64_t *)((const char *)&run->usage.items[i] + offset);
+    return sum;
+}
 
 static bool add_report(struct pyro_run *run)
 {
@@ -524,10 +525,10 @@ static bool add_report(struct pyro_run *run)
     return ok;
 }
 
-bool pyro_run_aggregate(struct pyro_run *run)
+bool pyro_run_aggregate(struct pyro_run *run, bool spark_4)
 {
     enum { ABOUT = NUMBER_AGGREGATES * (STAGE_COLUMNS + EXECUTOR_COLUMNS) + 200 };
     bool history = run->diagnosis->app->history != NULL;
     return pyro_vec_reserve(&run->aggregates, history ? ABOUT : ABOUT / 10, run->arena.allocator) && add_report(run) &&
-           (!history || (add_executors(run) && add_stages(run) && add_summary(run)));
+           (!history || (add_executors(run, spark_4) && add_stages(run, spark_4) && add_summary(run, spark_4)));
 }

@@ -100,7 +100,8 @@ enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diag
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the store or the diagnosis is missing, or the name is empty");
     struct pyro_run run;
-    enum pyro_status status = pyro_run_make(diagnosis, baseline, &run, error);
+    enum pyro_status status =
+        pyro_run_make(diagnosis, &(const struct pyro_run_origin){.baseline = baseline}, &run, error);
     const struct pyro_run *const runs[] = {&run};
     enum pyro_record_result result = PYRO_RECORD_KEPT;
     if (status == PYRO_OK)

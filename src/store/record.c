@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "report/sparkview/sparkview.h"
 #include "store/store.h"
 
 int64_t pyro_store_now_ms(void)
@@ -17,14 +18,44 @@ static struct pyro_slice property_of(const void *app, const char *key)
     return pyro_app_property(app, key);
 }
 
-enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
-                               struct pyro_error *error)
+static bool add_document(struct pyro_run *run, const struct pyro_run_origin *origin)
+{
+    const struct pyro_app *app = run->diagnosis->app;
+    const struct pyro_spark_document document = {
+        .history_host = origin->history_host ? pyro_slice_from(origin->history_host) : PYRO_SLICE_NULL,
+        .time_processed_ms = run->recorded_ms,
+        .is_final_attempt = run->is_final_attempt,
+    };
+    if (!app->history)
+        return true;
+    bool ok = pyro_spark_write_document(app, &document, &run->document);
+    run->raw = pyro_strbuf_slice(&run->document);
+    return ok;
+}
+
+/* "4.0.1" */
+static bool is_spark_4(struct pyro_slice version)
+{
+    return version.len > 1 && version.ptr[1] == '.' && version.ptr[0] >= '4';
+}
+
+static bool add_parts(struct pyro_run *run, const struct pyro_run_origin *origin)
+{
+    struct pyro_slice version =
+        origin->history_version ? pyro_slice_from(origin->history_version) : run->diagnosis->app->listed.version;
+    return pyro_run_add_properties(run) && pyro_run_add_advice(run) && pyro_run_add_allocation(run) &&
+           pyro_run_add_usage(run) && pyro_run_aggregate(run, is_spark_4(version)) && add_document(run, origin);
+}
+
+enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const struct pyro_run_origin *origin,
+                               struct pyro_run *ret, struct pyro_error *error)
 {
     const struct pyro_app *app = diagnosis->app;
     const struct pyro_allocator *allocator = diagnosis->arena.allocator;
-    *ret = (struct pyro_run){.diagnosis = diagnosis, .baseline = baseline};
+    *ret = (struct pyro_run){.diagnosis = diagnosis, .baseline = origin->baseline};
     pyro_arena_init(&ret->arena, allocator);
     pyro_strbuf_init(&ret->text, allocator);
+    pyro_strbuf_init(&ret->document, NULL);
     ret->recorded_ms = pyro_store_now_ms();
     ret->name = pyro_slice_from(pyro_app_name(app));
     /* Without an identity the log's own name must do. */
@@ -34,8 +65,9 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     ret->application = ret->type = ret->tag = ret->name;
     ret->version = PYRO_SLICE_LITERAL("");
     ret->input_bytes = app->numbers.input_bytes;
-    ret->is_final_attempt = true;
-    ret->allocation = (struct pyro_allocation_row){.core_ms = app->numbers.core_total_ms, .mib_ms = PYRO_NONE};
+    ret->queue = pyro_app_property(app, "spark.yarn.queue");
+    ret->source = origin->source ? pyro_slice_from(origin->source) : PYRO_SLICE_NULL;
+    ret->is_final_attempt = !origin->has_later_attempt;
     if (!ret->app_id.ptr)
         ret->app_id = PYRO_SLICE_LITERAL("");
     if (!ret->attempt.ptr)
@@ -49,7 +81,7 @@ enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const cha
     struct pyro_writer writer = pyro_strbuf_writer(&ret->text);
     PYRO_TRY(pyro_report_write(diagnosis, PYRO_FORMAT_JSON, NULL, &writer, error));
     ret->report = pyro_strbuf_slice(&ret->text);
-    if (!pyro_run_aggregate(ret))
+    if (!add_parts(ret, origin))
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory for what a store keeps of a run");
     return PYRO_OK;
 }
@@ -62,5 +94,6 @@ void pyro_run_done(struct pyro_run *run)
     pyro_vec_done(&run->usage, run->arena.allocator);
     pyro_vec_done(&run->advice, run->arena.allocator);
     pyro_strbuf_done(&run->text);
+    pyro_strbuf_done(&run->document);
     pyro_arena_done(&run->arena);
 }

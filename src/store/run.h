@@ -27,16 +27,17 @@ struct pyro_usage_row {
     int64_t input_bytes, output_bytes, shuffle_bytes;
 };
 
-/* What was allocated, unpriced. */
+/* What was allocated, the driver's share included, unpriced: docs/cost.md. */
 struct pyro_allocation_row {
     int64_t core_ms, mib_ms; /* PYRO_NONE: unknown */
-    struct pyro_slice parts; /* JSON object: part of the core account -> milliseconds; null: unknown */
+    struct pyro_slice parts; /* JSON object: part of the cost -> core milliseconds, which add up; null: unknown */
     struct pyro_slice platform, instance, region; /* null: unknown */
 };
 
 /* One setting that a finding advises to change. */
 struct pyro_advice_row {
-    struct pyro_slice finding, rule, key, previous, value;        /* previous: null where it was not set */
+    /* previous: as set, else Spark's default; null: unknown. Advice on code has an empty key and value. */
+    struct pyro_slice finding, rule, key, previous, value;
     int64_t saves_low_ms, saves_ms, saves_high_ms, saves_core_ms; /* PYRO_NONE: unknown */
 };
 
@@ -66,19 +67,37 @@ struct pyro_run {
     const struct pyro_lease *lease; /* NULL: none, as of `diagnose --store` */
     struct pyro_allocation_row allocation;
     struct pyro_arena arena;
-    struct pyro_strbuf text; /* behind `report` */
+    struct pyro_strbuf text, document; /* behind `report` and `raw` */
     PYRO_VEC(struct pyro_aggregate) aggregates;
     PYRO_VEC(struct pyro_run_pair) properties;
     PYRO_VEC(struct pyro_run_pair) tags;
     PYRO_VEC(struct pyro_usage_row) usage;
     PYRO_VEC(struct pyro_advice_row) advice;
 };
-/* pyro_run_done() in every case. */
-enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const char *baseline, struct pyro_run *ret,
-                               struct pyro_error *error);
+
+/* What is known of a run beside its log. Its texts must outlive the run. */
+struct pyro_run_origin {
+    const char *baseline;        /* NULL: none */
+    const char *source;          /* as in struct pyro_run; NULL: none */
+    const char *history_host;    /* of the History Server that it was found at; NULL: none */
+    const char *history_version; /* the Spark version of that server, by whose rules aggregates are counted; NULL: the
+                                  * log's own */
+    bool has_later_attempt;
+};
+/* Makes all of a run but its tags. With an application that was loaded without pyro_load_options.history, `raw` is null
+ * and aggregates are those of the report only. pyro_run_done() in every case. */
+enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const struct pyro_run_origin *origin,
+                               struct pyro_run *ret, struct pyro_error *error);
 void pyro_run_done(struct pyro_run *run);
-/* Fills run->aggregates. False: no memory. */
-bool pyro_run_aggregate(struct pyro_run *run);
+
+/* ---- Its parts, for pyro_run_make() only. False: no memory ---- */
+
+bool pyro_run_add_properties(struct pyro_run *run);
+bool pyro_run_add_advice(struct pyro_run *run);
+bool pyro_run_add_allocation(struct pyro_run *run);
+bool pyro_run_add_usage(struct pyro_run *run);
+/* After its usage. `spark_4`: as a server of Spark 4 counts. */
+bool pyro_run_aggregate(struct pyro_run *run, bool spark_4);
 /* Milliseconds since 1970. */
 int64_t pyro_store_now_ms(void);
 

@@ -57,11 +57,14 @@ static void read_own_expressions(struct pyro_listener *listener, const struct py
 void pyro_history_on_environment_update(struct pyro_listener *listener, const struct pyro_tree *event)
 {
     read_own_expressions(listener, GET(event, section_names[PYRO_SECTION_SPARK]));
-    for (int i = 0; i < PYRO_SECTIONS; i++)
+    for (int i = 0; i < PYRO_SECTIONS; i++) {
+        if (listener->brief && (i == PYRO_SECTION_HADOOP || i == PYRO_SECTION_SYSTEM || i == PYRO_SECTION_CLASSPATH))
+            continue;
         pyro_listener_pairs(listener, GET(event, section_names[i]),
                             i == PYRO_SECTION_JVM || i == PYRO_SECTION_CLASSPATH ? PYRO_PAIRS_PLAIN
                                                                                  : PYRO_PAIRS_SETTINGS,
                             &listener->history->sections[i]);
+    }
     listener->history->has_environment = true;
 }
 

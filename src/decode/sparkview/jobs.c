@@ -34,7 +34,8 @@ static struct pyro_history_stage *enter_stage(struct pyro_listener *listener, in
 static void read_info(struct pyro_listener *listener, const struct pyro_tree *info, struct pyro_history_stage *stage)
 {
     stage->name = pyro_listener_text(listener, GET(info, "Stage Name"));
-    stage->details = pyro_listener_text(listener, GET(info, "Details"));
+    if (!listener->brief)
+        stage->details = pyro_listener_text(listener, GET(info, "Details"));
     stage->partitions = pyro_tree_int(GET(info, "Number of Tasks"), 0);
     stage->submitted_ms = pyro_tree_int(GET(info, "Submission Time"), 0);
     stage->completed_ms = pyro_tree_int(GET(info, "Completion Time"), 0);

@@ -21,6 +21,7 @@ struct pyro_listener {
     struct pyro_history *history;
     struct pyro_strbuf scratch;
     bool with_sql;             /* SQL executions are followed */
+    bool brief;                /* long texts that stores do not keep are passed over; to be set at once */
     struct pyro_intake intake; /* through which all texts come into history->strings */
     struct pyro_sql_follower sql;
     struct pyro_retained retained;

@@ -31,9 +31,15 @@ static bool is_number(struct pyro_slice text)
     return at == text.len && digits <= DIGITS;
 }
 
+/* In any case: PySpark writes "True". */
 static bool is_flag(struct pyro_slice text)
 {
-    return pyro_slice_is(text, "true") || pyro_slice_is(text, "false");
+    return pyro_property_bool(text, true) == pyro_property_bool(text, false);
+}
+
+static bool is_name(struct pyro_slice key)
+{
+    return pyro_slice_is(key, "spark.app.name") || pyro_slice_is(key, "spark.app.id");
 }
 
 /* A setting that is known has the type that Spark reads it with: sizes in bytes, times in milliseconds. Of others, the
@@ -48,7 +54,9 @@ static void write_value(struct spark_json *json, struct pyro_slice key, struct p
         pyro_spark_integer(json, (int64_t)number);
     else if (row && isfinite(number))
         pyro_spark_real(json, number);
-    else if (!row && !pyro_slice_starts_with(key, "spark.app.") && (is_flag(value) || is_number(value)))
+    else if (!row && !is_name(key) && is_flag(value))
+        pyro_spark_word(json, pyro_property_bool(value, false) ? "true" : "false");
+    else if (!row && !is_name(key) && is_number(value))
         pyro_strbuf_add_slice(json->out, value);
     else
         pyro_spark_text(json, value);
@@ -118,7 +126,11 @@ bool pyro_spark_write_document(const struct pyro_app *app, const struct pyro_spa
     pyro_spark_put_text(&json, "schema", PYRO_SLICE_LITERAL("pyrometer.history_document/1"));
     pyro_spark_put_text(&json, "id", app->listed.app_id);
     pyro_spark_put_text(&json, "name", app->listed.name);
-    pyro_spark_put_text(&json, "history_host", document->history_host);
+    pyro_spark_key(&json, "history_host");
+    if (document->history_host.ptr)
+        pyro_spark_text(&json, document->history_host);
+    else
+        pyro_spark_word(&json, "null");
     pyro_spark_put_date(&json, "time_processed", document->time_processed_ms);
     pyro_spark_put_bool(&json, "is_final_attempt", document->is_final_attempt);
     pyro_spark_key(&json, "attempt");
