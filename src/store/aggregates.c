@@ -92,12 +92,6 @@ static double blocks(double bytes)
     return ceil(bytes / (128.0 * 1024 * 1024));
 }
 
-static double idle_core_ms(const struct pyro_numbers *numbers)
-{
-    return known(numbers->core_ms[PYRO_CORE_IDLE_NO_WORK]) + known(numbers->core_ms[PYRO_CORE_IDLE_DRIVER]) +
-           known(numbers->core_ms[PYRO_CORE_IDLE_WAIT]);
-}
-
 static double plan_saves(int64_t now, bool made, int64_t then)
 {
     return made ? known(now) - known(then) : 0;
@@ -111,7 +105,7 @@ static bool add(struct pyro_run *run, const char *name, double value)
         return true;
     struct pyro_aggregate *row = pyro_vec_push(&run->aggregates, run->arena.allocator);
     if (row)
-        *row = (struct pyro_aggregate){name, value};
+        *row = (struct pyro_aggregate){name, value, true};
     return row != NULL;
 }
 
@@ -265,7 +259,11 @@ static bool add_reason(struct pyro_run *run, struct pyro_slice reason, double *v
             if (pyro_slice_eq(counts->items[k].reason, reason))
                 values[count++] = (double)counts->items[k].count;
     }
-    return add_number(run, names, values, count);
+    size_t first = run->aggregates.count;
+    bool ok = add_number(run, names, values, count);
+    for (size_t i = first; i < run->aggregates.count; i++)
+        run->aggregates.items[i].lasting = false;
+    return ok;
 }
 
 static bool is_common(struct pyro_slice reason)

@@ -10,8 +10,9 @@
 
 /* One number of a run under its path, such as "stages.inputBytes.max" (docs/store.md). */
 struct pyro_aggregate {
-    const char *name; /* in the arena of the run, or static */
-    double value;     /* finite */
+    const char *name;
+    double value; /* finite */
+    bool lasting; /* the name is static: every run has it at this address. Else it is in the arena of the run */
 };
 
 /* A property of Spark's, or a tag of a classification. */
@@ -96,6 +97,8 @@ bool pyro_run_add_properties(struct pyro_run *run);
 bool pyro_run_add_advice(struct pyro_run *run);
 bool pyro_run_add_allocation(struct pyro_run *run);
 bool pyro_run_add_usage(struct pyro_run *run);
+/* Of the core account: cores without a task. */
+int64_t pyro_idle_core_ms(const struct pyro_numbers *numbers);
 /* After its usage. `spark_4`: as a server of Spark 4 counts. */
 bool pyro_run_aggregate(struct pyro_run *run, bool spark_4);
 /* Milliseconds since 1970. */

@@ -84,7 +84,7 @@ static bool next_row(struct walk *walk)
     uint64_t whole = (uint64_t)walk->to_ms - (uint64_t)walk->from_ms;
     int64_t end_ms = row_end(walk->usage, walk->row);
     walk->before = walk->until;
-    walk->until = walk->row == walk->last ? whole : (uint64_t)end_ms - (uint64_t)walk->from_ms;
+    walk->until = walk->row == walk->last ? whole : (uint64_t)pyro_sub_saturating(end_ms, walk->from_ms);
     walk->row++;
     return true;
 }
@@ -192,12 +192,17 @@ static bool add_tasks(struct usage *usage, const struct pyro_core_shares *shares
     return true;
 }
 
+int64_t pyro_idle_core_ms(const struct pyro_numbers *numbers)
+{
+    int64_t sum = numbers->core_ms[PYRO_CORE_IDLE_NO_WORK];
+    sum = pyro_add_saturating(sum, numbers->core_ms[PYRO_CORE_IDLE_DRIVER]);
+    return pyro_add_saturating(sum, numbers->core_ms[PYRO_CORE_IDLE_WAIT]);
+}
+
 /* Whole milliseconds, whose sum is what the core account calls used. */
 static bool round_busy(struct usage *usage)
 {
-    const struct pyro_numbers *numbers = &usage->app->numbers;
-    int64_t total = numbers->core_total_ms - numbers->core_ms[PYRO_CORE_IDLE_NO_WORK] -
-                    numbers->core_ms[PYRO_CORE_IDLE_DRIVER] - numbers->core_ms[PYRO_CORE_IDLE_WAIT];
+    int64_t total = pyro_sub_saturating(usage->app->numbers.core_total_ms, pyro_idle_core_ms(&usage->app->numbers));
     int64_t *rounded = pyro_allocate(usage->app->allocator, usage->rows * sizeof(*rounded));
     pyro_fixed sum = 0;
     size_t largest = 0;
@@ -222,7 +227,7 @@ static bool fill(struct usage *usage)
     memset(usage->busy, 0, usage->rows * sizeof(*usage->busy));
     for (size_t i = 0; i < usage->rows; i++) {
         struct pyro_usage_row *row = pyro_vec_push(&usage->run->usage, allocator);
-        row->start_ms = usage->first_ms + (int64_t)i * usage->span_ms;
+        row->start_ms = pyro_add_saturating(usage->first_ms, (int64_t)i * usage->span_ms);
         row->span_ms = usage->span_ms;
     }
     if (pyro_core_shares_new(usage->app, &shares, NULL) != PYRO_OK)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 from pathlib import Path
 
+import schemas
 from cli_command import ROOT, Command, pyrometer  # noqa: F401  (fixture)
 
 LOG = ROOT / "corpus" / "logs" / "straggler.zst"
@@ -126,3 +128,42 @@ def test_a_gate_knows_the_store(pyrometer: Command, tmp_path: Path) -> None:  # 
     assert pyrometer("gate", LOG, "--fail-on", "moderate", "-s", store).returncode == 0
     results = report(pyrometer("diagnose", LOG, "-f", "sarif", "-s", store))["runs"][0]["results"]
     assert results and all(one["suppressions"] for one in results)
+
+
+def test_what_is_kept_of_a_run(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
+    store = tmp_path / "runs.db"
+    done = report(pyrometer("diagnose", OTHER, "-f", "json", "--store", f"sqlite:{store}"))
+    (raw,) = rows(store, "SELECT json FROM raw")[0]
+    document = json.loads(raw)
+    schemas.check(document, "pyrometer.history_document-1.json")
+    settings = dict(rows(store, "SELECT key, value FROM properties"))
+    assert dict(document["environment"]["sparkProperties"]) == settings
+    assert settings["spark.executor.memory"] == "1g"
+    typed = document["sparkProperties"]
+    assert (typed["spark.executor.memory"], typed["spark.eventLog.enabled"]) == (1 << 30, True)
+    assert typed["spark.app.name"] == document["name"] == done["application"]["name"]
+    numbers = dict(rows(store, "SELECT name, value FROM aggregates"))
+    (sums,) = rows(store, "SELECT sum(core_ms), sum(busy_core_ms), sum(input_bytes), sum(shuffle_bytes) FROM usage")
+    totals, core = done["totals"], done["accounting"]["core"]
+    parts = {part["name"]: part["ms"] for part in core["parts"]}
+    idle = sum(ms for name, ms in parts.items() if name.startswith("idle_"))
+    shuffled = totals["shuffle_read_bytes"] + totals["shuffle_write_bytes"]
+    assert sums == (core["total_ms"], core["total_ms"] - idle, totals["input_bytes"], shuffled)
+    assert (numbers["run.core_ms"], numbers["run.idle_core_ms"]) == (core["total_ms"], idle)
+    (allocation,) = rows(store, "SELECT core_ms, parts, platform FROM allocations")
+    assert sum(json.loads(str(allocation[1])).values()) == allocation[0] and allocation[2] == "standalone"
+    advised = dict(rows(store, "SELECT key, value FROM advice WHERE key <> ''"))
+    assert advised == done["config_changes"] != {}
+
+
+def test_documented_names(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
+    store = tmp_path / "runs.db"
+    report(pyrometer("diagnose", OTHER, "-f", "json", "--store", f"sqlite:{store}"))
+    page = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    names = {str(name) for (name,) in rows(store, "SELECT name FROM aggregates")}
+    for group in ("summary", "run"):
+        found = {name.partition(".")[2] for name in names if name.startswith(f"{group}.")}
+        table = page.partition(f"| `{group}.` |")[2].partition("\n\n")[0]
+        documented = set(re.findall(r"`([a-z_0-9]+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
+        parts = {name for name in found if re.match(r"(wall|core)_.*_ms$", name)}  # core_PART_ms
+        assert found - parts == documented - {"cache_hit_share"} | ({"cache_hit_share"} & found)

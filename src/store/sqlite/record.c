@@ -180,16 +180,60 @@ static void close_values(struct named_values *values)
     sqlite3_finalize(values->name);
 }
 
+/* Runs have a thousand aggregates, and all the same ones: their names' ids are remembered. */
+struct aggregate_statements {
+    sqlite3_stmt *insert, *find, *name;
+};
+
+/* 0: the store cannot be read or written. */
+static int64_t find_name(const struct aggregate_statements *statements, const char *name)
+{
+    int64_t id = 0;
+    for (int tries = 0; tries < 2 && id == 0; tries++) {
+        pyro_sqlite_bind_text(statements->find, 1, name);
+        int step = sqlite3_step(statements->find);
+        id = step == SQLITE_ROW ? sqlite3_column_int64(statements->find, 0) : 0;
+        sqlite3_reset(statements->find);
+        if (step != SQLITE_ROW && step != SQLITE_DONE)
+            return 0;
+        pyro_sqlite_bind_text(statements->name, 1, name);
+        if (id == 0 && !pyro_sqlite_put(statements->name))
+            return 0;
+    }
+    return id;
+}
+
+static bool put_aggregate(struct pyro_sqlite *store, const struct aggregate_statements *statements, int64_t key,
+                          const struct pyro_aggregate *aggregate)
+{
+    uint64_t *known =
+        aggregate->lasting ? pyro_map_put(&store->names, (uint64_t)(uintptr_t)aggregate->name, NULL) : NULL;
+    int64_t id = known && *known ? (int64_t)*known : find_name(statements, aggregate->name);
+    if (id == 0)
+        return false;
+    if (known)
+        *known = (uint64_t)id;
+    sqlite3_bind_int64(statements->insert, 1, id);
+    sqlite3_bind_int64(statements->insert, 2, key);
+    sqlite3_bind_double(statements->insert, 3, aggregate->value);
+    bool ok = sqlite3_step(statements->insert) == SQLITE_DONE;
+    sqlite3_reset(statements->insert);
+    return ok;
+}
+
 static bool put_aggregates(struct pyro_sqlite *store, int64_t key, const struct pyro_run *run)
 {
-    struct named_values values = {.store = store, .run = key};
-    bool ok = open_values(&values, "INSERT INTO aggregate SELECT id, ?1, ?3 FROM aggregate_name WHERE name = ?2",
-                          "INSERT INTO aggregate_name (name) VALUES (?)");
-    for (size_t i = 0; i < run->aggregates.count && ok; i++) {
-        sqlite3_bind_double(values.insert, 3, run->aggregates.items[i].value);
-        ok = put_value(&values, pyro_slice_from(run->aggregates.items[i].name));
-    }
-    close_values(&values);
+    const struct aggregate_statements statements = {
+        pyro_sqlite_prepare(store, "INSERT INTO aggregate VALUES (?, ?, ?)"),
+        pyro_sqlite_prepare(store, "SELECT id FROM aggregate_name WHERE name = ?"),
+        pyro_sqlite_prepare(store, "INSERT INTO aggregate_name (name) VALUES (?)"),
+    };
+    bool ok = statements.insert && statements.find && statements.name;
+    for (size_t i = 0; i < run->aggregates.count && ok; i++)
+        ok = put_aggregate(store, &statements, key, &run->aggregates.items[i]);
+    sqlite3_finalize(statements.insert);
+    sqlite3_finalize(statements.find);
+    sqlite3_finalize(statements.name);
     return ok;
 }
 
@@ -416,6 +460,8 @@ enum pyro_status pyro_sqlite_record(void *state, const struct pyro_run *const *r
         return PYRO_OK;
     enum pyro_status status = pyro_sqlite_fail(store, PYRO_ERROR_OUTPUT, "cannot be written", error);
     pyro_database_run(store->db, "ROLLBACK");
+    pyro_map_done(&store->names); /* some of them may be gone now */
+    pyro_map_init(&store->names, store->allocator);
     return status;
 }
 

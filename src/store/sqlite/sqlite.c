@@ -41,6 +41,7 @@ static void close_store(void *state)
     if (!store)
         return;
     sqlite3_close(store->db);
+    pyro_map_done(&store->names);
     pyro_release(store->allocator, store);
 }
 
@@ -94,6 +95,7 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
     *store = (struct pyro_sqlite){.allocator = allocator};
+    pyro_map_init(&store->names, allocator);
     memcpy(store->place, place, bytes);
     enum pyro_status status = open_file(store, place, writes, error);
     /* Without it a run that is recorded again would keep rows of the one before. */

@@ -2,6 +2,7 @@
 #ifndef PYRO_STORE_SQLITE_SQLITE_H
 #define PYRO_STORE_SQLITE_SQLITE_H
 
+#include "base/map.h"
 #include "store/database.h"
 #include "store/store.h"
 
@@ -10,7 +11,8 @@ enum { PYRO_SQLITE_VERSION = 2 };
 struct pyro_sqlite {
     const struct pyro_allocator *allocator;
     sqlite3 *db;
-    char place[]; /* for messages */
+    struct pyro_map names; /* address of an aggregate's lasting name -> its id, as far as it is known */
+    char place[];          /* for messages */
 };
 
 /* Tables and views of an empty file; what each opening adds; and the step from version 1, in the opening's transaction.

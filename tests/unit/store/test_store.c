@@ -76,36 +76,6 @@ static const struct pyro_finding *slow_task(const struct pyro_diagnosis *diagnos
     return NULL;
 }
 
-static double aggregate(const struct pyro_run *run, const char *name)
-{
-    for (size_t i = 0; i < run->aggregates.count; i++)
-        if (strcmp(run->aggregates.items[i].name, name) == 0)
-            return run->aggregates.items[i].value;
-    return (double)NAN;
-}
-
-static void test_aggregates(void **state)
-{
-    (void)state;
-    struct pyro_diagnosis *diagnosis = diagnose();
-    struct pyro_run run;
-    assert_int_equal(pyro_run_make(diagnosis, NULL, &run, NULL), PYRO_OK);
-    assert_true(aggregate(&run, "executors.totalCores.sum") == 4);
-    assert_true(aggregate(&run, "executors.durationMilliseconds.max") == 100000);
-    assert_true(aggregate(&run, "executors.isActive.all") == 1);
-    assert_true(aggregate(&run, "stages.numCompleteTasks.sum") == 44);
-    assert_true(aggregate(&run, "stages.inputBytes.count_zeroes") == 2);
-    assert_true(isnan(aggregate(&run, "executors.totalCores.std")));
-    assert_true(aggregate(&run, "summary.parallel_part") == 59000);
-    assert_true(aggregate(&run, "summary.seq_part") == 41000);
-    assert_true(aggregate(&run, "summary.core_cost") == 400000);
-    double work = 4 * 2000 + 39 * 2000 + 39000;
-    assert_true(aggregate(&run, "summary.parallel_work") == work);
-    assert_true(fabs(aggregate(&run, "summary.estimated_speedup") - (41000 + work) / 100000) < 1e-9);
-    pyro_run_done(&run);
-    pyro_diagnosis_free(diagnosis);
-}
-
 static int count_runs(void *context, const struct pyro_past_run *run)
 {
     (void)run;
@@ -229,8 +199,9 @@ static void test_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aggregates),  cmocka_unit_test(test_a_write_without_memory_keeps_nothing),
-        cmocka_unit_test(test_calibration), cmocka_unit_test(test_feedback_returns),
+        cmocka_unit_test(test_a_write_without_memory_keeps_nothing),
+        cmocka_unit_test(test_calibration),
+        cmocka_unit_test(test_feedback_returns),
         cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
