@@ -675,9 +675,10 @@ typedef struct pyro_store pyro_store;
 struct pyro_store_options {
     size_t size;                   /* sizeof(struct pyro_store_options) */
     enum pyro_redaction redaction; /* of what the store keeps and shows */
+    int64_t read_only;             /* 1: for reading only; a store that does not exist is an error */
 };
 
-/* "sqlite:FILE"; a file that does not exist is created. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT:
+/* "sqlite:FILE"; a file that does not exist is created, unless for reading only. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT:
  * it cannot be opened, is damaged, or is not a store of this library; such a file is not changed. PYRO_ERROR_OUTPUT: it
  * cannot be written now (it is locked, the disk is full). `options`: allocator only. */
 PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_store_options *wanted,
@@ -701,6 +702,19 @@ struct pyro_baseline {
 };
 PYRO_API enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
                                               struct pyro_error *error);
+
+struct pyro_store_query_options {
+    size_t size;        /* sizeof(struct pyro_store_query_options) */
+    const char *user;   /* sees only their own runs, and those whose access lists let them; NULL: everything */
+    const char *groups; /* that the user is in: a,b; NULL: none */
+    int always;         /* 1: access lists hold also where spark.acls.enable was not set */
+};
+/* Answers a question in the JSON form of docs/store-queries.md (pyrometer.store_query/1) with one JSON document
+ * (pyrometer.store_answer/1). `options` may be NULL. PYRO_ERROR_ARGUMENT: the question is wrong, or its answer exceeds
+ * a limit; the message says what to change. */
+PYRO_API enum pyro_status pyro_store_query(pyro_store *store, const char *question,
+                                           const struct pyro_store_query_options *options,
+                                           const struct pyro_writer *writer, struct pyro_error *error);
 
 /* Calls `take` for every run whose start, end and core time are known, by start; a result other than 0 stops. `run`
  * has its size set and lives during the call. */

@@ -18,4 +18,11 @@ typedef struct pyro_slice pyro_access_property(const void *context, const char *
 /* The texts are those that `property` gave. */
 struct pyro_access_lists pyro_access_read(pyro_access_property *property, const void *context);
 
+/* Takes the next name of a,b; false: there is none. */
+bool pyro_access_next(struct pyro_slice *list, struct pyro_slice *ret);
+/* Whether `user`, who is in `groups` (a,b), may see an application that is not their own: its lists name them, or do
+ * not hold. `always`: they hold also where it was run without spark.acls.enable. */
+bool pyro_access_lets(const struct pyro_access_lists *lists, bool always, struct pyro_slice user,
+                      struct pyro_slice groups);
+
 #endif

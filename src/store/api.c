@@ -4,21 +4,12 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "store/clean.h"
-#include "store/store.h"
+#include "store/handle.h"
 
 static const struct pyro_backend *const backends[] = {
 #define PYRO_BACKEND(name) &pyro_backend_##name,
 #include "store/backends.def"
 #undef PYRO_BACKEND
-};
-
-struct pyro_store {
-    const struct pyro_allocator *allocator;
-    const struct pyro_backend *backend;
-    void *state;
-    struct pyro_arena arena; /* what callers were handed */
-    struct pyro_secrets secrets;
-    const char *url; /* in the arena, for messages */
 };
 
 static const struct pyro_backend *backend_of(const char *url)
@@ -68,7 +59,7 @@ enum pyro_status pyro_store_open(const char *url, const struct pyro_store_option
     struct pyro_store_options how = {.size = sizeof(how)};
     PYRO_TRY(pyro_options_resolve(options, &own, error));
     PYRO_TRY(PYRO_TAKE(&how, wanted, error));
-    return open_url(url, true, own.allocator, how.redaction, ret, error);
+    return open_url(url, !how.read_only, own.allocator, how.redaction, ret, error);
 }
 
 void pyro_store_close(pyro_store *store)

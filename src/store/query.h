@@ -21,11 +21,17 @@ enum {
     PYRO_QUERY_MOST_ROWS = 100000,  /* of one answer; `after` goes on */
     PYRO_QUERY_SECONDS = 15,        /* a longer question is stopped with an error */
     PYRO_QUERY_MOST_MEASURES = 64,
-    PYRO_QUERY_MOST_EDGES = 1000
+    PYRO_QUERY_MOST_FIELDS = 64,
+    PYRO_QUERY_MOST_CONDITIONS = 64,
+    PYRO_QUERY_MOST_VALUES = 1000, /* of one `in` */
+    PYRO_QUERY_MOST_NAMES = 40,    /* different ones behind agg., property. and tag. */
+    PYRO_QUERY_MOST_EDGES = 1000,
+    PYRO_QUERY_MOST_BYTES = 64 << 20, /* of an answer with rows, which then ends early; `after` goes on */
+    PYRO_QUERY_MOST_JSON = 1 << 20    /* bytes of a question */
 };
 
 enum pyro_query_from {
-#define PYRO_QUERY_FROM(name, table, of_runs, meaning) PYRO_FROM_##name,
+#define PYRO_QUERY_FROM(id, name, table, of_runs, meaning) PYRO_FROM_##id,
 #include "store/query_fields.def"
 #undef PYRO_QUERY_FROM
     PYRO_QUERY_FROMS
@@ -39,9 +45,14 @@ enum pyro_field_type {
     PYRO_FIELD_FLAG  /* 0 or 1 */
 };
 
-/* A column that can be asked for: a row of query_fields.def. */
+/* A row of query_fields.def: a list of documents, and a column that can be asked for. */
+struct pyro_query_list {
+    const char *name, *table;
+    bool of_runs;
+};
+extern const struct pyro_query_list pyro_query_lists[PYRO_QUERY_FROMS];
 struct pyro_store_field {
-    const char *name, *meaning;
+    const char *name;
     enum pyro_query_from from;
     enum pyro_field_type type;
 };
@@ -119,24 +130,26 @@ struct pyro_query {
     size_t measure_count; /* 0: rows */
     const struct pyro_query_field *fields;
     size_t field_count;
-    struct pyro_slice order_by; /* a column of the answer; null: by groups, or by the run's start and key */
-    bool descending;
+    /* A column of the answer that comes first in the order; null: none. Then come, with groups, their values; with rows
+     * start_ms, app_id, attempt and the place within the run; of `errors`, `suggestions` and `cluster` time_ms, and
+     * app_id; id; source and name. What is not known comes before everything else. */
+    struct pyro_slice order_by;
+    bool descending;         /* the whole order is turned round */
     size_t limit;            /* 1 to PYRO_QUERY_MOST_ROWS */
     struct pyro_slice after; /* what an answer gave; null: from the start */
 };
 
-/* Who asks: sees the runs of applications that let the user see them, as Spark's access lists say. NULL where it is
- * asked for: all runs. */
+/* Who asks: sees their own runs and those that let them, as Spark's access lists say (model/access.h), and nothing that
+ * is not of a run. NULL where it is asked for: whoever may see everything. */
 struct pyro_query_viewer {
-    struct pyro_slice user;
-    const struct pyro_slice *groups;
-    size_t group_count;
+    struct pyro_slice user, groups; /* groups: a,b */
+    bool always;                    /* lists hold also where an application was run without spark.acls.enable */
 };
 
 struct pyro_query_answer {
     const struct pyro_slice *columns;
     size_t column_count;
-    const struct pyro_query_value *values; /* row by row */
+    struct pyro_query_value *values; /* row by row */
     size_t row_count;
     struct pyro_slice after; /* null: this was all */
 };
@@ -145,9 +158,28 @@ struct pyro_query_answer {
  * message names the member and the nearest name. */
 enum pyro_status pyro_query_parse(struct pyro_slice json, struct pyro_arena *arena, struct pyro_query *ret,
                                   struct pyro_error *error);
-/* {"columns": [...], "rows": [[...]], "after": ...} */
+/* {"schema", "columns": [...], "rows": [[...]], "after": ...} */
 void pyro_query_answer_write(const struct pyro_query_answer *answer, struct pyro_strbuf *to);
+
 /* NULL: `from` has no such column, nor its run. */
 const struct pyro_store_field *pyro_store_field_find(enum pyro_query_from from, struct pyro_slice name);
+/* The column, or what is behind agg., property. or tag.; `name` must live as long as *ret. False: there is none. */
+bool pyro_query_field_make(enum pyro_query_from from, struct pyro_slice name, struct pyro_query_field *ret);
+/* "; did you mean '...'?" where a name of `from` is near; else "". In the arena; NULL: no memory. */
+const char *pyro_query_field_hint(enum pyro_query_from from, struct pyro_slice name, struct pyro_arena *arena);
+enum pyro_field_type pyro_query_field_type(const struct pyro_query_field *field);
+
+/* The names of the answer's columns: groups and measures, or fields. NULL: no memory. */
+const struct pyro_slice *pyro_query_columns(const struct pyro_query *query, struct pyro_arena *arena,
+                                            size_t *ret_count);
+
+/* Where an answer ended: the values by which its last row is ordered. Opaque text in the arena; null: no memory. */
+struct pyro_slice pyro_query_cursor_make(const struct pyro_query *query, const struct pyro_query_value *values,
+                                         size_t count, struct pyro_arena *arena);
+/* The values of query->after. PYRO_ERROR_ARGUMENT: it is not of an answer to this question. */
+enum pyro_status pyro_query_cursor_read(const struct pyro_query *query, struct pyro_arena *arena,
+                                        struct pyro_query_value *ret, size_t count, struct pyro_error *error);
+/* Less than, equal to or more than 0; numbers by value, texts byte by byte; null before everything else. */
+int pyro_query_value_compare(const struct pyro_query_value *left, const struct pyro_query_value *right);
 
 #endif

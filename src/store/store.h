@@ -71,7 +71,7 @@ struct pyro_backend {
     int64_t (*state)(void *state);
 };
 
-/* ---- For the server ---- */
+/* ---- For the server and for views of fleets ---- */
 
 /* Whether it names a store rather than a file or a folder. */
 bool pyro_store_is_url(const char *text);
@@ -85,6 +85,11 @@ enum pyro_status pyro_store_each_stored(pyro_store *store,
 enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, struct pyro_slice attempt,
                                    struct pyro_strbuf *out, struct pyro_error *error);
 int64_t pyro_store_state(pyro_store *store);
+/* An answer in the arena, its texts without secrets that were kept by an earlier version. Errors as of the backend's
+ * `query`. */
+enum pyro_status pyro_store_ask(pyro_store *store, const struct pyro_query *query,
+                                const struct pyro_query_viewer *viewer, struct pyro_arena *arena,
+                                struct pyro_query_answer *ret, struct pyro_error *error);
 
 #define PYRO_BACKEND(name) extern const struct pyro_backend pyro_backend_##name;
 #include "store/backends.def"

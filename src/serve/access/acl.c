@@ -21,43 +21,6 @@ void pyro_acls_done(struct acls *acls)
     pthread_mutex_destroy(&acls->mutex);
 }
 
-/* Takes the next name of a,b; false: there is none. */
-static bool next_name(struct pyro_slice *list, struct pyro_slice *ret)
-{
-    while (list->len && (*list->ptr == ',' || *list->ptr == ' '))
-        *list = (struct pyro_slice){list->ptr + 1, list->len - 1};
-    if (list->len == 0)
-        return false;
-    const char *comma = memchr(list->ptr, ',', list->len);
-    size_t len = comma ? (size_t)(comma - list->ptr) : list->len;
-    *ret = (struct pyro_slice){list->ptr, len};
-    *list = (struct pyro_slice){list->ptr + len, list->len - len};
-    while (ret->len && ret->ptr[ret->len - 1] == ' ')
-        ret->len--;
-    return true;
-}
-
-/* Whether the list has the name, or * for everybody. */
-static bool has(struct pyro_slice list, struct pyro_slice name)
-{
-    struct pyro_slice one;
-    while (next_name(&list, &one))
-        if (pyro_slice_is(one, "*") || pyro_slice_eq(one, name))
-            return true;
-    return false;
-}
-
-static bool has_any(struct pyro_slice list, struct pyro_slice names)
-{
-    struct pyro_slice one;
-    if (has(list, PYRO_SLICE_LITERAL("*")))
-        return true;
-    while (next_name(&names, &one))
-        if (has(list, one))
-            return true;
-    return false;
-}
-
 static void forget(struct acls *acls)
 {
     pyro_vec_done(&acls->all, NULL);
@@ -93,12 +56,6 @@ static bool look_up(struct acls *acls, const struct pyro_catalog_seen *seen, str
     return true;
 }
 
-static bool is_named(const struct pyro_access_lists *lists, struct pyro_slice user, struct pyro_slice groups)
-{
-    return has(lists->users, user) || has(lists->admins, user) || has_any(lists->groups, groups) ||
-           has_any(lists->admin_groups, groups);
-}
-
 bool pyro_acls_let(struct acls *acls, const struct pyro_catalog_seen *seen, struct pyro_slice user,
                    struct pyro_slice groups)
 {
@@ -106,13 +63,11 @@ bool pyro_acls_let(struct acls *acls, const struct pyro_catalog_seen *seen, stru
     bool owner = seen->attempt->user.len > 0 && pyro_slice_eq(seen->attempt->user, user);
     if (seen->stored) {
         lists = seen->stored->access;
-        return owner ||
-               (seen->stored->knows_access && ((!lists.enabled && !acls->always) || is_named(&lists, user, groups)));
+        return owner || (seen->stored->knows_access && pyro_access_lets(&lists, acls->always, user, groups));
     }
     pthread_mutex_lock(&acls->mutex);
     bool let = look_up(acls, seen, &lists);
-    if (let && (lists.enabled || acls->always))
-        let = owner || is_named(&lists, user, groups);
+    let = let && (owner || pyro_access_lets(&lists, acls->always, user, groups));
     pthread_mutex_unlock(&acls->mutex);
     return let;
 }

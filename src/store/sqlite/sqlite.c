@@ -1,5 +1,5 @@
 /* Opening, closing, and what every statement needs. */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/query.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
     enum pyro_status status = open_file(store, place, writes, error);
     /* Without it a run that is recorded again would keep rows of the one before. */
     if (status == PYRO_OK &&
-        (!pyro_database_run(store->db, "PRAGMA foreign_keys = ON") ||
+        (!pyro_sqlite_add_functions(store->db) || !pyro_database_run(store->db, "PRAGMA foreign_keys = ON") ||
          !pyro_database_run(store->db,
                             "PRAGMA secure_delete = ON"))) /* what is written anew may replace what was not redacted */
         status = pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be opened", error);
@@ -187,6 +187,7 @@ const struct pyro_backend pyro_backend_sqlite = {
     .each_run = pyro_sqlite_each_run,
     .baseline = pyro_sqlite_baseline,
     .each_stored = pyro_sqlite_each_stored,
+    .query = pyro_sqlite_query,
     .report = pyro_sqlite_report,
     .state = sqlite_state,
 };
