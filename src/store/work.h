@@ -40,12 +40,13 @@ struct pyro_work_counts {
 };
 
 struct pyro_work_backend {
-    /* Takes over what a source lists: unknown keys are new; an item that is done, failed or dead and has another stamp
-     * is new again, with its tries at 0; any other is left alone. *ret_new: how many are new now. One transaction. */
+    /* Takes over what a source lists: unknown keys are new; an item that has another stamp and is not leased is new
+     * again, with its tries at 0; any other is left alone. *ret_new: how many are new now. One transaction. */
     enum pyro_status (*offer)(void *state, const struct pyro_work_item *items, size_t count, size_t *ret_new,
                               struct pyro_error *error);
-    /* Leases at most `most` items of the source that are new, due, or leased by somebody whose lease ended: the
-     * earliest `end_ms` first. Each one by a conditional write, so that two never have the same. Texts in the arena. */
+    /* Leases at most `most` items of the source that are new, then those that are due, then those leased by somebody
+     * whose lease ended: of each the earliest `end_ms`; *ret_count of them, in any order. Each one by a conditional
+     * write, so that two never have the same. Texts in the arena, NUL-terminated. */
     enum pyro_status (*claim)(void *state, struct pyro_slice source, const char *owner, size_t most,
                               struct pyro_arena *arena, struct pyro_work_item *ret, size_t *ret_count,
                               struct pyro_error *error);
@@ -53,6 +54,8 @@ struct pyro_work_backend {
     enum pyro_status (*renew)(void *state, const struct pyro_lease *lease, bool *ret_held, struct pyro_error *error);
     /* Ends a lease without a result: back to new. One that is not held any more is left alone. */
     enum pyro_status (*release)(void *state, const struct pyro_lease *lease, struct pyro_error *error);
+    /* Ends a lease of a log that is not wanted: it is done, and no run is kept. */
+    enum pyro_status (*skip)(void *state, const struct pyro_lease *lease, struct pyro_error *error);
     /* Ends a lease with a failure: due again later, or dead (at once where `lasts`), and then, with the row of errors.
      */
     enum pyro_status (*fail)(void *state, const struct pyro_lease *lease, bool lasts,

@@ -189,5 +189,6 @@ const struct pyro_backend pyro_backend_sqlite = {
     .each_stored = pyro_sqlite_each_stored,
     .query = pyro_sqlite_query,
     .report = pyro_sqlite_report,
+    .work = &pyro_sqlite_work,
     .state = sqlite_state,
 };
