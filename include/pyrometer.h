@@ -755,6 +755,73 @@ PYRO_API enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diag
 /* Adds a note to the diagnosis, shown in every report: earlier feedback could not be read. */
 PYRO_API void pyro_diagnosis_lacks_feedback(pyro_diagnosis *diagnosis);
 
+/* ---- Fleets ------------------------------------------------------------------------------------------------------ */
+
+enum pyro_crawl_event_kind {
+    PYRO_CRAWL_LISTED = 0,      /* a source was listed: `count` of its logs are new or have changed */
+    PYRO_CRAWL_STORED = 1,      /* a run was stored */
+    PYRO_CRAWL_SKIPPED = 2,     /* a log of which no run is wanted; `message` says why */
+    PYRO_CRAWL_FAILED = 3,      /* a log failed, or an enricher for it; the store's errors have it too */
+    PYRO_CRAWL_LATE = 4,        /* another crawler has taken the log over: nothing of it was stored here */
+    PYRO_CRAWL_UNREACHABLE = 5, /* a source or a service does not answer */
+    PYRO_CRAWL_WAITING = 6,     /* the store cannot be written now; it is tried again */
+    PYRO_CRAWL_PASSED = 7,      /* a pass is done */
+    PYRO_CRAWL_STOPPING = 8     /* the runs in hand are finished first */
+};
+/* "listed", "stored", ...; NULL beyond the last one. */
+PYRO_API const char *pyro_crawl_event_name(unsigned kind);
+
+/* The library sets `size`. Texts live during the call; those that are not of the event are NULL. */
+struct pyro_crawl_event {
+    size_t size; /* sizeof(struct pyro_crawl_event) */
+    enum pyro_crawl_event_kind kind;
+    const char *source;      /* folder, or address without secrets */
+    const char *log;         /* path below the folder; application and attempt of a server */
+    const char *application; /* id, of a run */
+    const char *attempt;
+    const char *step;    /* "fetch", "read", "diagnose", "enrich", "store" */
+    const char *message; /* why */
+    int64_t count;
+    int64_t tries;   /* of a failure: how often it failed; 0: it is not counted */
+    int lasting;     /* 1: it is not tried again */
+    int64_t wall_ms; /* of a run: what fetching, reading and diagnosing took */
+    /* Since the crawl began. */
+    uint64_t stored, skipped, failed, late;
+};
+
+struct pyro_crawl_options {
+    size_t size;       /* sizeof(struct pyro_crawl_options) */
+    const char *store; /* URL; NULL: that of `config` */
+    /* Folders of event logs, and addresses of History Servers, in addition to those of `config`. */
+    const char *const *sources;
+    size_t source_count;
+    const char *config; /* the file crawl.yaml (docs/crawl.md); NULL: none */
+    unsigned jobs;      /* logs that are read at a time; 0: what `config` says, else one for each core */
+    double rate;        /* logs a second of each source, at most; 0: what `config` says, else any */
+    unsigned every_ms;  /* between two passes; 0: what `config` says, else a minute */
+    int once;           /* 1: one pass */
+    int64_t min_end_ms; /* only runs that ended at this time or later (of a folder: whose logs were written); 0: all */
+    int retry_errors;   /* 1: logs that failed are tried again at once */
+    int recompute;      /* 1: first reads the logs of all stored runs again, where they still are */
+    unsigned timeout_s; /* for servers without an answer; 0: 120 */
+    uint64_t max_bytes; /* as in pyro_remote_options */
+    int unlimited;      /* as in pyro_load_options */
+    enum pyro_redaction redaction;
+    /* Called on the thread that called the library. NULL: no call. */
+    void (*event)(void *context, const struct pyro_crawl_event *event);
+    void *event_context;
+};
+
+/* Brings the runs of some sources into a store: lists what they have, reads and diagnoses what is new or has changed,
+ * and keeps it; again and again, unless `once` is set. Several crawlers, in one or several processes, share the work of
+ * one store: each log is claimed by a lease of five minutes, so that one that dies loses none. Logs that fail do not
+ * end it. When options->progress, called several times a second without numbers, asks to stop, runs in hand are
+ * finished within 30 s, and the rest goes back: PYRO_ERROR_CANCELLED. PYRO_ERROR_INPUT: with `once`, a source could not
+ * be reached; others were. PYRO_ERROR_OUTPUT: the store cannot be opened or written. PYRO_ERROR_ARGUMENT: there is no
+ * source or store, or `config` is not valid. */
+PYRO_API enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struct pyro_options *options,
+                                     struct pyro_error *error);
+
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 struct pyro_evaluate_options {

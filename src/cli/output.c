@@ -113,6 +113,12 @@ static void flush(struct cli_output *output)
     output->len = 0;
 }
 
+int cli_output_flush(struct cli_output *output)
+{
+    flush(output);
+    return output->error;
+}
+
 int cli_output_write(struct cli_output *output, const void *data, size_t len)
 {
     const char *at = data;

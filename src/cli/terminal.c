@@ -38,7 +38,7 @@ unsigned cli_text_width(const struct cli_output *output)
 static volatile sig_atomic_t stop_signal;
 static const char *volatile doomed_path;
 
-enum { GRACE_S = 2 };
+static volatile sig_atomic_t grace_s = 2;
 
 /* Stops at once: a second signal, or the library did not come back in time (it may wait for a silent pipe). */
 static void end_now(int signal_number)
@@ -54,7 +54,7 @@ static void on_signal(int signal_number)
     if (stop_signal != 0)
         end_now(signal_number);
     stop_signal = signal_number;
-    alarm(GRACE_S);
+    alarm((unsigned)grace_s);
 }
 
 void cli_catch_signals(void)
@@ -70,6 +70,11 @@ void cli_catch_signals(void)
     }
     action.sa_handler = end_now;
     sigaction(SIGALRM, &action, NULL);
+}
+
+void cli_stop_within(unsigned seconds)
+{
+    grace_s = (sig_atomic_t)seconds;
 }
 
 int cli_stop_signal(void)

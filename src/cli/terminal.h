@@ -13,6 +13,8 @@ unsigned cli_text_width(const struct cli_output *output);
 /* Ctrl-C, SIGTERM, and SIGHUP, SIGQUIT and SIGXCPU unless they are ignored, ask to stop. A second one, or two seconds,
  * end the process, removing the unfinished output. */
 void cli_catch_signals(void);
+/* How long the process may take to stop, instead of two seconds. */
+void cli_stop_within(unsigned seconds);
 /* The signal that asked to stop, or 0. */
 int cli_stop_signal(void);
 /* The file to remove when a second signal ends the process; NULL: none. Kept by reference. */

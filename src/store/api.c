@@ -268,6 +268,39 @@ int64_t pyro_store_state(pyro_store *store)
     return store->backend->state(store->state);
 }
 
+/* ---- For crawlers ------------------------------------------------------------------------------------------------ */
+
+const struct pyro_work_backend *pyro_store_work(pyro_store *store, void **ret_state)
+{
+    *ret_state = store->state;
+    return store->backend->work;
+}
+
+enum pyro_status pyro_store_record_runs(pyro_store *store, const struct pyro_run *const *runs, size_t count,
+                                        enum pyro_record_result *results, struct pyro_error *error)
+{
+    return store->backend->record(store->state, runs, count, results, error);
+}
+
+bool pyro_store_clean_error(pyro_store *store, struct pyro_store_error_row *row, struct pyro_arena *arena)
+{
+    const char **const texts[] = {&row->application, &row->message, &row->raw};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        if (!*texts[i])
+            continue;
+        *texts[i] = pyro_store_clean_text(&store->secrets, pyro_slice_from(*texts[i]), arena).ptr;
+        if (!*texts[i])
+            return false;
+    }
+    return true;
+}
+
+enum pyro_status pyro_store_add_error(pyro_store *store, const struct pyro_store_error_row *row,
+                                      struct pyro_error *error)
+{
+    return store->backend->record_error(store->state, row, error);
+}
+
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */
 
 enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *given, struct pyro_error *error)

@@ -91,6 +91,19 @@ enum pyro_status pyro_store_ask(pyro_store *store, const struct pyro_query *quer
                                 const struct pyro_query_viewer *viewer, struct pyro_arena *arena,
                                 struct pyro_query_answer *ret, struct pyro_error *error);
 
+/* ---- For crawlers ---- */
+
+/* The work that the store shares out, and the state for its functions. NULL: it cannot. */
+const struct pyro_work_backend *pyro_store_work(pyro_store *store, void **ret_state);
+/* Records runs that were made before, as the backend's `record` does. */
+enum pyro_status pyro_store_record_runs(pyro_store *store, const struct pyro_run *const *runs, size_t count,
+                                        enum pyro_record_result *results, struct pyro_error *error);
+/* Replaces the texts of a row by what may be kept of them. False: no memory. */
+bool pyro_store_clean_error(pyro_store *store, struct pyro_store_error_row *row, struct pyro_arena *arena);
+/* Adds a row to the errors; its texts are clean. */
+enum pyro_status pyro_store_add_error(pyro_store *store, const struct pyro_store_error_row *row,
+                                      struct pyro_error *error);
+
 #define PYRO_BACKEND(name) extern const struct pyro_backend pyro_backend_##name;
 #include "store/backends.def"
 #undef PYRO_BACKEND

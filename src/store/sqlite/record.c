@@ -45,8 +45,8 @@ static int64_t put_row(struct pyro_sqlite *store, const struct pyro_run *run)
         " start_ms = excluded.start_ms, end_ms = excluded.end_ms, duration_ms = excluded.duration_ms,"
         " core_ms = excluded.core_ms, confidence = excluded.confidence, recorded_ms = excluded.recorded_ms,"
         " path = excluded.path, application = excluded.application, type = excluded.type, version = excluded.version,"
-        " tag = excluded.tag, queue = excluded.queue, input_bytes = excluded.input_bytes, source = excluded.source,"
-        " is_final_attempt = excluded.is_final_attempt RETURNING key");
+        " tag = excluded.tag, queue = excluded.queue, input_bytes = excluded.input_bytes,"
+        " source = coalesce(excluded.source, source), is_final_attempt = excluded.is_final_attempt RETURNING key");
     if (!s)
         return -1;
     bind_row(s, run);

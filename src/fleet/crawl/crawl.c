@@ -1,0 +1,272 @@
+/* The crawl as a whole: what it is told, its loop, and its end. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "fleet/crawl/internal.h"
+
+enum { STORE_TRIES = 3, STORE_PAUSE_MS = 1000 };
+
+const char *pyro_crawl_event_name(unsigned kind)
+{
+    static const char *const names[] = {"listed",      "stored",  "skipped", "failed",  "late",
+                                        "unreachable", "waiting", "passed",  "stopping"};
+    return kind < sizeof(names) / sizeof(*names) ? names[kind] : NULL;
+}
+
+void pyro_crawl_tell(struct pyro_crawl *crawl, struct pyro_crawl_event *event)
+{
+    event->size = sizeof(*event);
+    event->stored = crawl->totals.stored;
+    event->skipped = crawl->totals.skipped;
+    event->failed = crawl->totals.failed;
+    event->late = crawl->totals.late;
+    if (crawl->wanted->event)
+        crawl->wanted->event(crawl->wanted->event_context, event);
+}
+
+static void pause_ms(int64_t ms)
+{
+    const struct timespec moment = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&moment, NULL);
+}
+
+/* The store itself waits for others that write; what lasts longer than that may still pass. */
+enum pyro_status pyro_crawl_patiently(struct pyro_crawl *crawl, pyro_crawl_call *call, void *context)
+{
+    for (int tried = 1;; tried++) {
+        pthread_mutex_lock(&crawl->store_lock);
+        enum pyro_status status = call(crawl, context, crawl->error);
+        pthread_mutex_unlock(&crawl->store_lock);
+        if (status != PYRO_ERROR_OUTPUT || tried >= STORE_TRIES)
+            return status == PYRO_ERROR_INPUT ? PYRO_ERROR_OUTPUT : status;
+        struct pyro_crawl_event event = {.kind = PYRO_CRAWL_WAITING, .step = "store", .message = crawl->error->message};
+        pyro_crawl_tell(crawl, &event);
+        pause_ms((int64_t)STORE_PAUSE_MS * tried);
+    }
+}
+
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
+
+static void wait_for_news(struct pyro_crawl *crawl)
+{
+    pthread_mutex_lock(&crawl->lock);
+    pyro_condition_wait(&crawl->done, &crawl->lock, pyro_clock_ms() + PYRO_CRAWL_LOOK_MS);
+    pthread_mutex_unlock(&crawl->lock);
+}
+
+static void look_whether_to_stop(struct pyro_crawl *crawl)
+{
+    const struct pyro_progress progress = {.size = sizeof(progress), .path = ""};
+    const struct pyro_options *options = crawl->options;
+    if (!options->progress || options->progress(options->progress_context, &progress) == 0 || crawl->stopping)
+        return;
+    struct pyro_crawl_event event = {.kind = PYRO_CRAWL_STOPPING};
+    crawl->stopping = true;
+    crawl->stop_by_ms = pyro_clock_ms() + PYRO_CRAWL_STOP_MS;
+    event.count = (int64_t)pyro_crawl_count(crawl, PYRO_SLOT_WORKING);
+    pyro_crawl_tell(crawl, &event);
+    pyro_crawl_release_queued(crawl);
+}
+
+/* Whether everything that was begun is done, or has been waited for long enough. */
+static bool is_stopped(struct pyro_crawl *crawl)
+{
+    bool working = pyro_crawl_count(crawl, PYRO_SLOT_WORKING) > 0;
+    if (working && pyro_clock_ms() >= crawl->stop_by_ms) {
+        pthread_mutex_lock(&crawl->lock);
+        crawl->abandoned = true;
+        pthread_mutex_unlock(&crawl->lock);
+    }
+    return !working;
+}
+
+static enum pyro_status end_pass(struct pyro_crawl *crawl, bool *ret_ended)
+{
+    struct pyro_crawl_event event = {.kind = PYRO_CRAWL_PASSED};
+    pyro_crawl_tell(crawl, &event);
+    *ret_ended = true;
+    if (!crawl->settings.once || !crawl->unreachable)
+        return PYRO_OK;
+    pyro_error_copy(crawl->error, &crawl->unreachable_why);
+    return PYRO_ERROR_INPUT;
+}
+
+/* One round; *ret_ended: the crawl is over. */
+static enum pyro_status go_round(struct pyro_crawl *crawl, bool *ret_passing, bool *ret_ended)
+{
+    bool more = false;
+    wait_for_news(crawl);
+    look_whether_to_stop(crawl);
+    PYRO_TRY(pyro_crawl_take_lists(crawl));
+    PYRO_TRY(pyro_crawl_commit(crawl, crawl->stopping));
+    PYRO_TRY(pyro_crawl_renew(crawl));
+    if (crawl->stopping) {
+        if (!is_stopped(crawl))
+            return PYRO_OK;
+        *ret_ended = true;
+        PYRO_TRY(pyro_crawl_commit(crawl, true));
+        return pyro_error_set(crawl->error, PYRO_ERROR_CANCELLED, "the crawl was stopped");
+    }
+    PYRO_TRY(pyro_crawl_claim(crawl, &more));
+    bool busy = more || pyro_crawl_is_listing(crawl) || pyro_crawl_count(crawl, PYRO_SLOT_FREE) < crawl->slot_count;
+    if (busy)
+        return PYRO_OK;
+    if (*ret_passing) {
+        *ret_passing = false;
+        if (crawl->settings.once)
+            return end_pass(crawl, ret_ended);
+        bool unused;
+        PYRO_TRY(end_pass(crawl, &unused));
+    }
+    if (pyro_clock_ms() < crawl->next_pass_ms)
+        return PYRO_OK;
+    *ret_passing = true;
+    return pyro_crawl_begin_pass(crawl);
+}
+
+static enum pyro_status loop(struct pyro_crawl *crawl)
+{
+    bool passing = true, ended = false;
+    enum pyro_status status = pyro_crawl_prepare(crawl);
+    if (status == PYRO_OK)
+        status = pyro_crawl_begin_pass(crawl);
+    while (status == PYRO_OK && !ended)
+        status = go_round(crawl, &passing, &ended);
+    return status;
+}
+
+/* ---- Beginning and end ------------------------------------------------------------------------------------------- */
+
+static enum pyro_status no_memory(struct pyro_error *error)
+{
+    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a crawl");
+}
+
+static void make_owner(struct pyro_crawl *crawl)
+{
+    char host[100] = "";
+    uint64_t number = 0;
+    gethostname(host, sizeof(host) - 1);
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+        number = (uint64_t)pyro_clock_ms();
+    snprintf(crawl->owner, sizeof(crawl->owner), "%s:%ld:%016llx", host, (long)getpid(), (unsigned long long)number);
+}
+
+static enum pyro_status take_settings(struct pyro_crawl *crawl)
+{
+    struct pyro_crawl_settings *settings = &crawl->settings;
+    const struct pyro_crawl_options *wanted = crawl->wanted;
+    struct pyro_crawl_source *source;
+    *settings = (struct pyro_crawl_settings){.allocator = crawl->options->allocator,
+                                             .min_end_ms = wanted->min_end_ms > 0 ? wanted->min_end_ms : PYRO_NONE};
+    settings->classes.allocator = settings->allocator;
+    pyro_arena_init(&settings->arena, settings->allocator);
+    for (size_t i = 0; i < wanted->source_count; i++)
+        PYRO_TRY(pyro_crawl_settings_add(settings, wanted->sources[i], &source, crawl->error));
+    for (size_t i = 0; wanted->rate > 0 && i < settings->sources.count; i++)
+        settings->sources.items[i].rate = wanted->rate;
+    settings->store = wanted->store ? wanted->store : settings->store;
+    settings->jobs = wanted->jobs ? wanted->jobs : settings->jobs ? settings->jobs : crawl->options->threads;
+    settings->every_ms = wanted->every_ms ? wanted->every_ms : settings->every_ms;
+    settings->timeout_s = wanted->timeout_s;
+    settings->max_bytes = wanted->max_bytes;
+    settings->once = wanted->once != 0;
+    settings->retry_errors = wanted->retry_errors != 0;
+    settings->recompute = wanted->recompute != 0;
+    settings->unlimited = wanted->unlimited != 0;
+    settings->redaction = wanted->redaction;
+    return pyro_crawl_settings_finish(settings, crawl->error);
+}
+
+static enum pyro_status open_store(struct pyro_crawl *crawl)
+{
+    const struct pyro_store_options how = {.size = sizeof(how), .redaction = crawl->settings.redaction};
+    enum pyro_status status = pyro_store_open(crawl->settings.store, &how, crawl->options, &crawl->store, crawl->error);
+    if (status != PYRO_OK)
+        return status == PYRO_ERROR_INPUT ? PYRO_ERROR_OUTPUT : status;
+    crawl->work = pyro_store_work(crawl->store, &crawl->work_state);
+    return crawl->work ? PYRO_OK
+                       : pyro_error_set(crawl->error, PYRO_ERROR_ARGUMENT, "crawlers cannot use this kind of store");
+}
+
+static enum pyro_status prepare(struct pyro_crawl *crawl)
+{
+    PYRO_TRY(take_settings(crawl));
+    PYRO_TRY(open_store(crawl));
+    struct pyro_crawl_settings *settings = &crawl->settings;
+    const struct pyro_allocator *allocator = settings->allocator;
+    crawl->slot_count = 2 * (size_t)settings->jobs + PYRO_CRAWL_CLAIM + 2 * (size_t)PYRO_CRAWL_BATCH;
+    crawl->slots = pyro_allocate(allocator, crawl->slot_count * sizeof(*crawl->slots));
+    crawl->workers = pyro_allocate(allocator, settings->jobs * sizeof(*crawl->workers));
+    crawl->watches = pyro_allocate(allocator, (settings->sources.count + 1) * sizeof(*crawl->watches));
+    if (!crawl->slots || !crawl->workers || !crawl->watches)
+        return no_memory(crawl->error);
+    memset(crawl->workers, 0, settings->jobs * sizeof(*crawl->workers));
+    for (size_t i = 0; i < crawl->slot_count; i++)
+        crawl->slots[i] = (struct pyro_crawl_slot){.source = SIZE_MAX, .result.outcome = PYRO_CRAWL_BROKEN};
+    for (size_t i = 0; i < settings->sources.count; i++) {
+        crawl->watches[i] = (struct pyro_crawl_watch){.source = &settings->sources.items[i]};
+        pyro_map_init(&crawl->watches[i].memory.known, allocator);
+    }
+    crawl->watch_count = settings->sources.count;
+    if (!pyro_crawl_start_workers(crawl))
+        return no_memory(crawl->error);
+    return PYRO_OK;
+}
+
+static void finish(struct pyro_crawl *crawl)
+{
+    const struct pyro_allocator *allocator = crawl->settings.allocator;
+    /* Whatever the reason for the end: what is ready was recorded, or its lease goes to another. */
+    if (crawl->store && crawl->slots)
+        pyro_crawl_release_queued(crawl);
+    pthread_mutex_lock(&crawl->lock);
+    crawl->abandoned = true;
+    pthread_mutex_unlock(&crawl->lock);
+    pyro_crawl_end_workers(crawl);
+    pyro_crawl_end_lists(crawl);
+    for (size_t i = 0; crawl->slots && i < crawl->slot_count; i++)
+        pyro_crawl_empty(crawl, &crawl->slots[i]);
+    pyro_release(allocator, crawl->slots);
+    pyro_release(allocator, crawl->workers);
+    pyro_release(allocator, crawl->watches);
+    pyro_vec_done(&crawl->again, allocator);
+    pyro_arena_done(&crawl->again_arena);
+    pyro_store_close(crawl->store);
+    pyro_crawl_settings_done(&crawl->settings);
+    pthread_cond_destroy(&crawl->queued);
+    pthread_cond_destroy(&crawl->done);
+    pthread_mutex_destroy(&crawl->lock);
+    pthread_mutex_destroy(&crawl->store_lock);
+}
+
+enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struct pyro_options *options,
+                            struct pyro_error *error)
+{
+    struct pyro_options own;
+    struct pyro_error own_error = {.size = sizeof(own_error)};
+    struct pyro_crawl_options how = {.size = sizeof(how)};
+    pyro_error_clear(error);
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    PYRO_TRY(PYRO_TAKE(&how, wanted, error));
+    if (!wanted || (how.source_count && !how.sources))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_crawl(): the options or the sources are missing");
+    struct pyro_crawl crawl = {
+        .wanted = &how, .options = &own, .error = pyro_error_is_usable(error) ? error : &own_error};
+    make_owner(&crawl);
+    pthread_mutex_init(&crawl.lock, NULL);
+    pthread_mutex_init(&crawl.store_lock, NULL);
+    pthread_cond_init(&crawl.queued, NULL);
+    pyro_condition_init(&crawl.done);
+    pyro_arena_init(&crawl.again_arena, own.allocator);
+    enum pyro_status status = prepare(&crawl);
+    if (status == PYRO_OK)
+        status = loop(&crawl);
+    finish(&crawl);
+    return status;
+}

@@ -1,0 +1,343 @@
+/* Listing sources, and claiming what they have. */
+#include <math.h>
+#include <string.h>
+
+#include "fleet/crawl/internal.h"
+
+enum { MOST_FAILURES = 10, FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000, OFFERED = 10000 };
+
+/* ---- Listing ----------------------------------------------------------------------------------------------------- */
+
+struct lister {
+    struct pyro_crawl *crawl;
+    struct pyro_crawl_watch *watch;
+};
+
+static bool is_ending(void *context)
+{
+    struct pyro_crawl *crawl = context;
+    pthread_mutex_lock(&crawl->lock);
+    bool ending = crawl->ending || crawl->abandoned;
+    pthread_mutex_unlock(&crawl->lock);
+    return ending;
+}
+
+static void *list(void *context)
+{
+    struct lister lister = *(struct lister *)context;
+    struct pyro_crawl *crawl = lister.crawl;
+    struct pyro_crawl_watch *watch = lister.watch;
+    const struct pyro_stop stop = {is_ending, crawl};
+    pyro_release(NULL, context);
+    watch->error = (struct pyro_error){.size = sizeof(watch->error)};
+    watch->listing.stop = &stop;
+    watch->status = pyro_crawl_list(&watch->listing, &watch->list, &watch->error);
+    watch->listing.stop = NULL;
+    pthread_mutex_lock(&crawl->lock);
+    watch->listed = true;
+    pthread_cond_signal(&crawl->done);
+    pthread_mutex_unlock(&crawl->lock);
+    return NULL;
+}
+
+static enum pyro_status count(struct pyro_crawl *crawl, const struct pyro_crawl_watch *watch,
+                              struct pyro_work_counts *ret)
+{
+    pthread_mutex_lock(&crawl->store_lock);
+    enum pyro_status status =
+        crawl->work->counts(crawl->work_state, pyro_slice_from(watch->source->label), ret, crawl->error);
+    pthread_mutex_unlock(&crawl->store_lock);
+    return status;
+}
+
+/* What a list begins with: the later of what is wanted and what the store has behind it. */
+static enum pyro_status begin_list(struct pyro_crawl *crawl, struct pyro_crawl_watch *watch)
+{
+    struct pyro_work_counts counts;
+    struct lister *lister = pyro_allocate(NULL, sizeof(*lister));
+    if (!lister)
+        return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for listing a source");
+    enum pyro_status status = count(crawl, watch, &counts);
+    int64_t from_ms = crawl->settings.min_end_ms;
+    bool first = !watch->reachable || counts.listed_ms == PYRO_NONE || counts.low_ms == PYRO_NONE;
+    watch->whole =
+        first || pyro_add_saturating(counts.listed_ms, PYRO_CRAWL_DAY_MS) <= crawl->work->now_ms(crawl->work_state);
+    int64_t low_ms = pyro_sub_saturating(counts.low_ms, PYRO_CRAWL_DAY_MS);
+    if (!watch->whole && (from_ms == PYRO_NONE || low_ms > from_ms))
+        from_ms = low_ms;
+    if (watch->whole && watch->memory.known.count) { /* nothing is taken for granted then */
+        pyro_map_done(&watch->memory.known);
+        pyro_map_init(&watch->memory.known, crawl->settings.allocator);
+    }
+    watch->listing = (struct pyro_crawl_listing){
+        .settings = &crawl->settings, .source = watch->source, .memory = &watch->memory, .from_ms = from_ms};
+    watch->listing.whole = watch->whole;
+    *lister = (struct lister){crawl, watch};
+    watch->listed = false;
+    watch->listing_now = status == PYRO_OK && pyro_thread_start(&watch->lister, list, lister);
+    if (!watch->listing_now)
+        pyro_release(NULL, lister);
+    return status;
+}
+
+enum pyro_status pyro_crawl_begin_pass(struct pyro_crawl *crawl)
+{
+    crawl->unreachable = false;
+    for (size_t i = 0; i < crawl->watch_count; i++)
+        if (!crawl->watches[i].listing_now)
+            PYRO_TRY(begin_list(crawl, &crawl->watches[i]));
+    crawl->next_pass_ms = pyro_add_saturating(pyro_clock_ms(), crawl->settings.every_ms);
+    return PYRO_OK;
+}
+
+struct offer {
+    const struct pyro_work_item *items;
+    size_t count, fresh;
+};
+
+static enum pyro_status offer(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    struct offer *some = context;
+    return crawl->work->offer(crawl->work_state, some->items, some->count, &some->fresh, error);
+}
+
+static enum pyro_status note_listed(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    const struct pyro_crawl_watch *watch = context;
+    return crawl->work->listed(crawl->work_state, pyro_slice_from(watch->source->label), error);
+}
+
+static enum pyro_status take_list(struct pyro_crawl *crawl, struct pyro_crawl_watch *watch)
+{
+    struct pyro_crawl_event event = {.kind = PYRO_CRAWL_LISTED, .source = watch->source->label};
+    if (watch->status == PYRO_ERROR_MEMORY) {
+        pyro_error_copy(crawl->error, &watch->error);
+        return watch->status;
+    }
+    watch->reachable = watch->status == PYRO_OK;
+    if (!watch->reachable) {
+        event.kind = PYRO_CRAWL_UNREACHABLE;
+        event.message = watch->error.message;
+        if (!crawl->unreachable)
+            crawl->unreachable_why = watch->error;
+        crawl->unreachable = true;
+        pyro_crawl_tell(crawl, &event);
+        return PYRO_OK;
+    }
+    watch->failures = 0;
+    /* Others wait for the store meanwhile: not everything at once. */
+    for (size_t from = 0; from < watch->list.items.count; from += OFFERED) {
+        size_t left = watch->list.items.count - from;
+        struct offer some = {watch->list.items.items + from, left < OFFERED ? left : OFFERED, 0};
+        PYRO_TRY(pyro_crawl_patiently(crawl, offer, &some));
+        event.count += (int64_t)some.fresh;
+    }
+    if (watch->whole)
+        PYRO_TRY(pyro_crawl_patiently(crawl, note_listed, watch));
+    pyro_crawl_remember(&watch->memory, &watch->list);
+    pyro_crawl_tell(crawl, &event);
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_crawl_take_lists(struct pyro_crawl *crawl)
+{
+    for (size_t i = 0; i < crawl->watch_count; i++) {
+        struct pyro_crawl_watch *watch = &crawl->watches[i];
+        pthread_mutex_lock(&crawl->lock);
+        bool listed = watch->listing_now && watch->listed;
+        pthread_mutex_unlock(&crawl->lock);
+        if (!listed)
+            continue;
+        pyro_thread_join(&watch->lister);
+        watch->listing_now = false;
+        enum pyro_status status = crawl->stopping ? PYRO_OK : take_list(crawl, watch);
+        pyro_crawl_list_done(&watch->list, crawl->settings.allocator);
+        PYRO_TRY(status);
+    }
+    return PYRO_OK;
+}
+
+bool pyro_crawl_is_listing(const struct pyro_crawl *crawl)
+{
+    size_t i = 0;
+    while (i < crawl->watch_count && !crawl->watches[i].listing_now)
+        i++;
+    return i < crawl->watch_count;
+}
+
+void pyro_crawl_end_lists(struct pyro_crawl *crawl)
+{
+    for (size_t i = 0; i < crawl->watch_count; i++) {
+        struct pyro_crawl_watch *watch = &crawl->watches[i];
+        if (watch->listing_now) {
+            pyro_thread_join(&watch->lister);
+            pyro_crawl_list_done(&watch->list, crawl->settings.allocator);
+        }
+        pyro_map_done(&watch->memory.known);
+    }
+}
+
+/* ---- Claiming ---------------------------------------------------------------------------------------------------- */
+
+void pyro_crawl_note_fetch(struct pyro_crawl *crawl, size_t source, bool failed)
+{
+    struct pyro_crawl_watch *watch = &crawl->watches[source];
+    struct pyro_crawl_event event = {.kind = PYRO_CRAWL_UNREACHABLE, .source = watch->source->label};
+    if (!failed) {
+        watch->failures = 0;
+        watch->pause_until_ms = 0;
+        return;
+    }
+    int64_t pause = (int64_t)FIRST_PAUSE_MS << (watch->failures < 6 ? watch->failures : 6);
+    watch->failures++;
+    watch->pause_until_ms = pyro_clock_ms() + (pause < LONGEST_PAUSE_MS ? pause : LONGEST_PAUSE_MS);
+    if (watch->failures != MOST_FAILURES || !watch->reachable)
+        return;
+    /* Its list came, but nothing else: the rest waits for the next list. */
+    watch->reachable = false;
+    event.message = "several logs one after the other could not be fetched";
+    if (!crawl->unreachable) {
+        crawl->unreachable_why = (struct pyro_error){.size = sizeof(crawl->unreachable_why)};
+        pyro_error_set(&crawl->unreachable_why, PYRO_ERROR_INPUT, "%s", event.message);
+        pyro_error_at(&crawl->unreachable_why, watch->source->label, UINT64_MAX);
+    }
+    crawl->unreachable = true;
+    pyro_crawl_tell(crawl, &event);
+}
+
+/* How many items the rate leaves now. */
+static size_t allowed(struct pyro_crawl_watch *watch, size_t most)
+{
+    double rate = watch->source->rate, burst = rate > 1 ? rate : 1;
+    int64_t now_ms = pyro_clock_ms();
+    if (now_ms < watch->pause_until_ms)
+        return 0;
+    if (rate <= 0)
+        return most;
+    watch->tokens = watch->tokens_ms ? watch->tokens + (double)(now_ms - watch->tokens_ms) * rate / 1000 : 1;
+    watch->tokens = watch->tokens < burst ? watch->tokens : burst;
+    watch->tokens_ms = now_ms;
+    return watch->tokens < (double)most ? (size_t)watch->tokens : most;
+}
+
+struct claim {
+    struct pyro_crawl_watch *watch;
+    struct pyro_arena arena;
+    struct pyro_work_item items[PYRO_CRAWL_CLAIM];
+    size_t most, count;
+};
+
+static enum pyro_status claim(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    struct claim *some = context;
+    return crawl->work->claim(crawl->work_state, pyro_slice_from(some->watch->source->label), crawl->owner, some->most,
+                              &some->arena, some->items, &some->count, error);
+}
+
+static bool fill_slot(struct pyro_crawl *crawl, size_t source, const struct pyro_work_item *item)
+{
+    struct pyro_crawl_slot *slot = pyro_crawl_free_slot(crawl);
+    if (!slot)
+        return false;
+    pyro_arena_init(&slot->arena, crawl->settings.allocator);
+    struct pyro_slice key = pyro_arena_copy(&slot->arena, item->key),
+                      stamp = pyro_arena_copy(&slot->arena, item->stamp);
+    if (!key.ptr || !stamp.ptr) {
+        pyro_arena_done(&slot->arena);
+        return false;
+    }
+    slot->source = source;
+    slot->key = key;
+    slot->lease = (struct pyro_lease){.key = key.ptr, .owner = crawl->owner, .stamp = stamp.ptr, .epoch = item->epoch};
+    slot->tries = item->tries;
+    pyro_crawl_enqueue(crawl, slot);
+    return true;
+}
+
+static enum pyro_status claim_from(struct pyro_crawl *crawl, size_t source, size_t most, bool *ret_more)
+{
+    struct claim some = {.watch = &crawl->watches[source]};
+    size_t left = allowed(some.watch, most);
+    some.most = left < PYRO_CRAWL_CLAIM ? left : PYRO_CRAWL_CLAIM;
+    if (some.most == 0) { /* later */
+        *ret_more = true;
+        return PYRO_OK;
+    }
+    pyro_arena_init(&some.arena, crawl->settings.allocator);
+    enum pyro_status status = pyro_crawl_patiently(crawl, claim, &some);
+    for (size_t i = 0; status == PYRO_OK && i < some.count; i++)
+        if (!fill_slot(crawl, source, &some.items[i]))
+            status = pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for a log");
+    some.watch->tokens -= (double)some.count;
+    *ret_more |= some.count > 0;
+    pyro_arena_done(&some.arena);
+    return status;
+}
+
+/* Runs that are read again stand in no source's work. */
+static void fill_again(struct pyro_crawl *crawl, size_t room)
+{
+    for (; room > 0 && crawl->again_next < crawl->again.count; room--) {
+        const struct pyro_crawl_again *run = &crawl->again.items[crawl->again_next++];
+        struct pyro_crawl_slot *slot = pyro_crawl_free_slot(crawl);
+        pyro_arena_init(&slot->arena, crawl->settings.allocator);
+        slot->key = run->path;
+        slot->app_id = run->app_id;
+        slot->attempt = run->attempt;
+        pyro_crawl_enqueue(crawl, slot);
+    }
+}
+
+enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
+{
+    size_t queued = pyro_crawl_count(crawl, PYRO_SLOT_QUEUED), free = pyro_crawl_count(crawl, PYRO_SLOT_FREE);
+    *ret_more = queued > 0 || crawl->again_next < crawl->again.count;
+    if (queued >= crawl->settings.jobs || free <= PYRO_CRAWL_CLAIM)
+        return PYRO_OK;
+    fill_again(crawl, PYRO_CRAWL_CLAIM);
+    if (crawl->again_next < crawl->again.count || pyro_crawl_count(crawl, PYRO_SLOT_QUEUED) >= crawl->settings.jobs)
+        return PYRO_OK;
+    /* Another source begins each time, so that none waits for all of the others. */
+    for (size_t n = 0; n < crawl->watch_count; n++) {
+        size_t source = (crawl->next_order + n) % crawl->watch_count;
+        size_t room = pyro_crawl_count(crawl, PYRO_SLOT_FREE);
+        if (crawl->watches[source].reachable && room > 0)
+            PYRO_TRY(claim_from(crawl, source, room, ret_more));
+    }
+    return PYRO_OK;
+}
+
+/* ---- Before the first pass --------------------------------------------------------------------------------------- */
+
+static int take_stored(void *context, const struct pyro_stored_run *run)
+{
+    struct pyro_crawl *crawl = context;
+    struct pyro_crawl_again *again = run->path.len ? pyro_vec_push(&crawl->again, crawl->settings.allocator) : NULL;
+    if (!run->path.len)
+        return 0;
+    if (again)
+        *again = (struct pyro_crawl_again){pyro_arena_copy(&crawl->again_arena, run->path),
+                                           pyro_arena_copy(&crawl->again_arena, run->app_id),
+                                           pyro_arena_copy(&crawl->again_arena, run->attempt)};
+    return !again || !again->path.ptr || !again->app_id.ptr || !again->attempt.ptr;
+}
+
+static enum pyro_status retry(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    const struct pyro_crawl_watch *watch = context;
+    size_t count;
+    return crawl->work->retry(crawl->work_state, pyro_slice_from(watch->source->label), &count, error);
+}
+
+enum pyro_status pyro_crawl_prepare(struct pyro_crawl *crawl)
+{
+    if (crawl->settings.recompute) {
+        size_t before = crawl->again.count;
+        PYRO_TRY(pyro_store_each_stored(crawl->store, take_stored, crawl, crawl->error));
+        if (crawl->again_arena.failed || crawl->again.count < before)
+            return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for the list of runs");
+    }
+    for (size_t i = 0; crawl->settings.retry_errors && i < crawl->watch_count; i++)
+        PYRO_TRY(pyro_crawl_patiently(crawl, retry, &crawl->watches[i]));
+    return PYRO_OK;
+}
