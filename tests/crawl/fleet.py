@@ -48,7 +48,9 @@ def make_log(
         text = text.replace(b'"App ID":', b'"App Attempt ID":' + json.dumps(attempt).encode() + b',"App ID":', 1)
     text = EPOCH_MS.sub(lambda match: str(int(match.group()) + shift).encode(), text)
     target = folder / (f"{app_id}_{attempt}" if attempt else app_id)
-    target.write_bytes(text)
+    hidden = folder / f".{target.name}"  # crawlers may look at any time
+    hidden.write_bytes(text)
+    hidden.rename(target)
     return Made(app_id, attempt, target)
 
 

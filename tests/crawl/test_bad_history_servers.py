@@ -1,0 +1,190 @@
+"""History Servers that have more than a page, or answer late, wrongly or not at all."""
+
+from __future__ import annotations
+
+import calendar
+import io
+import time
+import zipfile
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from fleet import crawl, crawled, events, kinds, make_log, rows
+from site_of_tests import Asked, ChosenSite, Page, Reply, as_json
+
+LIST = "/api/v1/applications"
+HOUR = 3_600_000
+START = 1_767_225_600_000  # 2026-01-01
+
+
+def application(number: int, end_ms: int, completed: bool = True, updated_ms: int = 0, **more: Any) -> Dict[str, Any]:
+    attempt = {
+        "endTimeEpoch": end_ms if completed else -1,
+        "lastUpdatedEpoch": updated_ms or end_ms,
+        "startTimeEpoch": end_ms - 1000,
+        "completed": completed,
+    }
+    return {"id": f"app-20260101000000-{number:04d}", "name": "nightly", "attempts": [attempt], **more}
+
+
+def milliseconds(date: str) -> int:
+    seconds, fraction = date.replace("GMT", "").split(".")
+    return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 1000 + int(fraction)
+
+
+def history(applications: List[Dict[str, Any]]) -> Page:
+    """The list as Spark gives it: by status and end, the latest first, as many as are asked for."""
+
+    def page(asked: Asked) -> Reply:
+        running = asked.query["status"] == "running"
+        found = [app for app in applications if app["attempts"][0]["completed"] != running]
+        if "minEndDate" in asked.query:
+            found = [app for app in found if app["attempts"][0]["endTimeEpoch"] >= milliseconds(asked.query["minEndDate"])]
+        if "maxEndDate" in asked.query:
+            found = [app for app in found if app["attempts"][0]["endTimeEpoch"] <= milliseconds(asked.query["maxEndDate"])]
+        found.sort(key=lambda app: -app["attempts"][0]["endTimeEpoch"])
+        return as_json(found[: int(asked.query["limit"])])
+
+    return page
+
+
+@pytest.mark.parametrize("step_ms", [1000, 0], ids=["one after the other", "all in one millisecond"])
+def test_pages(step_ms: int, tmp_path: Path) -> None:
+    """Everything is listed, though nothing can be fetched; ten failures in a row end the pass."""
+    store, count = tmp_path / "runs.db", 2300
+    with ChosenSite() as site:
+        site.pages[LIST] = history([application(number, START + number * step_ms) for number in range(count)])
+        happened = crawled(store, site.url, exit=3)
+        lists = [asked for asked in site.asked if asked.path == LIST and asked.query["status"] == "completed"]
+    assert [asked.query["limit"] for asked in lists] == ["1000", "1000", "1000" if step_ms else "10000"]
+    assert rows(store, "SELECT count(*), count(DISTINCT end_ms) FROM work") == [(count, count if step_ms else 1)]
+    assert [event["count"] for event in happened if event["event"] == "listed"] == [count]
+    assert kinds(happened)["unreachable"] == 1
+    assert {(event["step"], event.get("lasting")) for event in happened if event["event"] == "failed"} == {("fetch", None)}
+    assert rows(store, "SELECT DISTINCT state FROM work ORDER BY 1") == [(0,), (3,)]
+
+
+def zipped(folder: Path, number: int) -> Reply:
+    made = make_log(folder, number)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(made.path, made.path.name)
+    return Reply(packed.getvalue(), 200, {"Content-Type": "application/octet-stream"})
+
+
+def put(site: ChosenSite, app: Dict[str, Any], log: Page) -> None:
+    site.pages[f"{LIST}/{app['id']}"] = as_json(app)
+    site.pages[f"{LIST}/{app['id']}/logs"] = log
+
+
+def test_only_news_is_asked_for(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    now = int(time.time() * 1000)
+    apps = [application(number, now - number * HOUR) for number in (1, 2)]
+    stale = application(3, 0, completed=False, updated_ms=now - 25 * HOUR)
+    fresh = application(4, 0, completed=False, updated_ms=now - 23 * HOUR)
+    with ChosenSite() as site:
+        for app in (*apps, stale, fresh):
+            put(site, app, zipped(tmp_path, int(app["id"][-4:])))
+        site.pages[LIST] = history([*apps, stale, fresh])
+        assert kinds(crawled(store, site.url))["stored"] == 3
+        done = crawl(site.url, "--store", f"sqlite:{store}", "--once", "--log-format", "json")
+        assert kinds(events(done)) == {"listed": 1, "passed": 1}
+    assert sorted(row[0][-4:] for row in rows(store, "SELECT app_id FROM runs")) == ["0001", "0002", "0003"]
+
+
+def test_busy_servers_are_asked_again(tmp_path: Path) -> None:
+    store, app = tmp_path / "runs.db", application(1, START)
+    with ChosenSite() as site:
+        first = {"list": True, "log": True}
+        log, whole = zipped(tmp_path, 1), history([app])
+
+        def busy_list(asked: Asked) -> Reply:
+            if first.pop("list", False):
+                return Reply(b"busy", 503, {"Retry-After": "0"})
+            return whole(asked)  # type: ignore[operator]
+
+        def busy_log(asked: Asked) -> Reply:
+            return Reply(b"slow down", 429) if first.pop("log", False) else log
+
+        site.pages[LIST] = busy_list
+        put(site, app, busy_log)
+        assert kinds(crawled(store, site.url)) == {"listed": 1, "stored": 1, "passed": 1}
+    assert rows(store, "SELECT count(*) FROM errors") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        Reply(b"<html>login</html>", 200, {"Content-Type": "text/html"}),
+        Reply(b""),
+        Reply(b"[{"),
+        Reply(b'{"error": "no"}'),
+        Reply(b'[{"id": 7}]'),
+        Reply(b'[{"id": "a", "attempts": [{"completed": "yes"}]}]'),
+        Reply(b'[{"id": "a", "attempts": [3]}]'),
+        Reply(b"[" * 5000),
+        Reply(b"[1, 2, 3]"),
+        Reply(b"no", 500),
+        Reply(b"no", 403),
+        Reply(b"[", 200, {"Content-Length": "1000"}),
+        Reply(b"[]", 302, {"Location": "file:///etc/passwd"}),
+    ],
+)
+def test_lists_that_are_none(page: Reply, tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    with ChosenSite() as site:
+        site.pages[LIST] = page
+        happened = crawled(store, site.url, "--timeout", "2", exit=3)
+        (event,) = [event for event in happened if event["event"] == "unreachable"]
+        assert event["source"] == site.url and event["message"]
+    assert rows(store, "SELECT count(*) FROM work") == [(0,)]
+
+
+def test_a_server_that_says_nothing(tmp_path: Path) -> None:
+    with ChosenSite() as site:
+
+        def silent(asked: Asked) -> Reply:
+            time.sleep(4)
+            return as_json([])
+
+        site.pages[LIST] = silent
+        crawled(tmp_path / "runs.db", site.url, "--timeout", "1", exit=3)
+
+
+@pytest.mark.parametrize("log", [Reply(b"PK\x03\x04 broken"), Reply(b"no", 500), Reply(b"\0" * 100)])
+def test_logs_that_are_none(log: Reply, tmp_path: Path) -> None:
+    """A log that cannot be fetched does not keep the others."""
+    store = tmp_path / "runs.db"
+    good, bad = application(1, START), application(2, START + 1)
+    with ChosenSite() as site:
+        put(site, good, zipped(tmp_path, 1))
+        put(site, bad, log)
+        site.pages[LIST] = history([good, bad])
+        happened = crawled(store, site.url)
+    assert kinds(happened)["stored"] == 1 and kinds(happened)["failed"] == 1
+    assert rows(store, "SELECT app_id, tries FROM errors") == [(f"{bad['id']}/", 1)]
+
+
+def test_names_and_passwords_stay_out_of_the_store(tmp_path: Path) -> None:
+    store, app = tmp_path / "runs.db", application(1, START)
+    with ChosenSite() as site:
+        put(site, app, zipped(tmp_path, 1))
+        site.pages[LIST] = history([app])
+        done = crawl(site.url.replace("//", "//me:hidden@"), "--store", f"sqlite:{store}", "--once")
+        assert done.returncode == 0 and all("Authorization" in asked.headers for asked in site.asked)
+    assert "hidden" not in done.stdout + done.stderr and b"hidden" not in store.read_bytes()
+    assert rows(store, "SELECT source FROM runs") == [(site.url,)]
+
+
+def test_strange_ids(tmp_path: Path) -> None:
+    """An id is data: it cannot lead to another page of the server, nor be mistaken for another run."""
+    store = tmp_path / "runs.db"
+    app = {**application(1, START), "id": "../../a b/\u00e9?x=1#y"}
+    with ChosenSite() as site:
+        site.pages[LIST] = history([app])
+        crawled(store, site.url)
+        asked = {one.path for one in site.asked}
+    assert asked > {LIST} and all(path == LIST or path.startswith(f"{LIST}/..%2F..%2Fa%20b%2F") for path in asked)
+    assert rows(store, "SELECT count(*) FROM work") == [(1,)]

@@ -1,0 +1,99 @@
+"""Real History Servers as sources: the store has what a crawl of their folder gives, and each run once."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import List, Tuple
+
+import pytest
+from fleet import change, crawl, crawled, events, kinds, make_log, rows
+from servers import spark
+from servers.shared import ON_SPARK_3, ON_SPARK_4, History, home_or_skip
+
+SAME = "app_id, attempt, name, user, start_ms, end_ms, spark_version, application, is_final_attempt"
+
+
+def listed(history: History) -> List[Tuple[str, str]]:
+    """Completed attempts as the server lists them."""
+    status, _, body = history.server.request("GET", "/api/v1/applications")
+    assert status == 200
+    return sorted(
+        (app["id"], attempt.get("attemptId", ""))
+        for app in json.loads(body)
+        for attempt in app["attempts"]
+        if attempt["completed"]
+    )
+
+
+def compare(history: History, folder: Path) -> None:
+    store, files = folder / "server.db", folder / "folder.db"
+    done = crawl(history.server.url + "/", "--store", f"sqlite:{store}", "--once", "--log-format", "json")
+    assert done.returncode == 0, done.stderr
+    expected = listed(history)
+    assert rows(store, "SELECT app_id, attempt FROM runs ORDER BY 1, 2") == expected
+    assert kinds(events(done))["stored"] == len(expected)
+    assert crawl(history.folder, "--store", f"sqlite:{files}", "--once").returncode == 0
+    of_folder = {row[:2]: row for row in rows(files, f"SELECT {SAME} FROM runs")}
+    assert [of_folder[row[:2]] for row in rows(store, f"SELECT {SAME} FROM runs")] == rows(store, f"SELECT {SAME} FROM runs")
+    findings = "SELECT id, severity FROM findings WHERE app_id = ? AND attempt = ? ORDER BY 1, 2"
+    for run in expected:
+        assert rows(store, findings, *run) == rows(files, findings, *run), run
+    assert {row[0] for row in rows(store, "SELECT source FROM runs")} == {history.server.url}
+    # A second pass, as another process and after less than a day.
+    assert kinds(crawled(store, history.server.url)) == {"listed": 1, "passed": 1}
+    # What changes on the server is read again, and replaces the run.
+    change(store, "UPDATE work SET stamp = 'other'")
+    assert kinds(crawled(store, history.server.url))["stored"] == len(expected)
+    assert rows(store, "SELECT app_id, attempt FROM runs ORDER BY 1, 2") == expected
+
+
+@pytest.mark.slow
+class TestSpark3:
+    pytestmark = ON_SPARK_3
+
+    def test_everything_once(self, spark_3: History, tmp_path: Path) -> None:
+        compare(spark_3, tmp_path)
+
+    def test_min_end_date(self, spark_3: History, tmp_path: Path) -> None:
+        store = tmp_path / "runs.db"
+        crawled(store, spark_3.server.url)
+        ends = sorted(row[0] for row in rows(store, "SELECT end_ms FROM runs WHERE end_ms IS NOT NULL"))
+        middle = ends[len(ends) // 2] // 1000 * 1000
+        date = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(middle / 1000))
+        crawled(tmp_path / "late.db", spark_3.server.url, "--min-end-date", date)
+        assert sorted(row[0] for row in rows(tmp_path / "late.db", "SELECT end_ms FROM runs")) == [
+            end for end in ends if end >= middle
+        ]
+
+
+@pytest.mark.slow
+class TestSpark4:
+    pytestmark = ON_SPARK_4
+
+    def test_everything_once(self, spark_4: History, tmp_path: Path) -> None:
+        compare(spark_4, tmp_path)
+
+
+@pytest.mark.slow
+def test_runs_that_end_while_it_is_crawled(tmp_path: Path) -> None:
+    """Attempts out of order, in the same millisecond, and later than the runs that were taken before them."""
+    home = home_or_skip()
+    folder, store = tmp_path / "logs", tmp_path / "runs.db"
+    folder.mkdir()
+    make_log(folder, 1, attempt="2", shift_ms=7_200_000)
+    make_log(folder, 2, shift_ms=86_400_000 * 3)
+    settings = {"spark.history.fs.update.interval": "1s"}
+    with spark.HistoryServer(home, folder, settings) as server:
+        assert server.wait_for_attempts(2) == 2
+        crawled(store, server.url)
+        make_log(folder, 1, attempt="1", shift_ms=3_600_000)
+        same = [make_log(folder, number, shift_ms=86_400_000 * 2) for number in (3, 4, 5)]
+        assert server.wait_for_attempts(6) == 6
+        crawled(store, server.url)
+        assert kinds(crawled(store, server.url)) == {"listed": 1, "passed": 1}
+    assert rows(store, "SELECT count(*), count(DISTINCT app_id) FROM runs") == [(6, 5)]
+    ids = ", ".join(f"'{one.id}'" for one in same)
+    assert rows(store, f"SELECT count(DISTINCT end_ms) FROM runs WHERE app_id IN ({ids})") == [(1,)]
+    assert rows(store, "SELECT attempt, is_final_attempt FROM runs WHERE attempt <> '' ORDER BY 1") == [("1", 0), ("2", 1)]
