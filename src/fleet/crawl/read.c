@@ -143,10 +143,11 @@ static bool is_wanted(struct reader *reader)
 static enum pyro_status make_run(struct reader *reader)
 {
     struct pyro_crawl_result *ret = reader->ret;
-    PYRO_TRY(pyro_run_make(ret->diagnosis, NULL, &ret->run, &reader->error));
+    const struct pyro_crawl_source *source = reader->reading->source;
+    const struct pyro_run_origin origin = {.source = source ? source->label : NULL,
+                                           .history_host = source && source->server ? source->label : NULL};
+    PYRO_TRY(pyro_run_make(ret->diagnosis, &origin, &ret->run, &reader->error));
     ret->outcome = PYRO_CRAWL_MADE;
-    if (reader->reading->source)
-        ret->run.source = pyro_slice_from(reader->reading->source->label);
     if (!pyro_classify(&reader->reading->settings->classes, &ret->run))
         return pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for the classification of a run");
     return PYRO_OK;
@@ -184,7 +185,8 @@ void pyro_crawl_read(const struct pyro_crawl_reading *reading, struct pyro_crawl
     reader.load = (struct pyro_load_options){.size = sizeof(reader.load),
                                              .remote = &reader.remote,
                                              .unlimited = settings->unlimited,
-                                             .redaction = settings->redaction};
+                                             .redaction = settings->redaction,
+                                             .history = 1};
     reader.work = (struct pyro_options){.size = sizeof(reader.work),
                                         .allocator = settings->allocator,
                                         .threads = 1,
