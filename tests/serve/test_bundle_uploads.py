@@ -262,7 +262,7 @@ def test_the_processor_time_of_a_text_log_is_limited(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
     (folder / ISO.name).write_bytes(ISO.read_bytes())
-    lines = 3_000_000
+    lines = 9_000_000
     text = b"".join(b"26/11/23 19:45:%02d INFO A: %d\n" % (i % 60, i) for i in range(1000)) * (lines // 1000)
     with Server(folder, "--upload-cpu", "1") as server:
         for _ in range(3):  # together they have the limit of one

@@ -197,7 +197,7 @@ def test_text_logs_that_are_sent_one_by_one(empty: Path, tmp_path: Path) -> None
 
 def test_processor_time_is_limited(empty: Path) -> None:
     line = b"26/11/23 19:45:%02d INFO Executor: Running task %d.0 in stage 1.0 (TID %d)\n"
-    text = b"".join(line % (i % 60, i, i) for i in range(1000)) * 5000
+    text = b"".join(line % (i % 60, i, i) for i in range(1000)) * 12000
     with Server(empty, "--upload-cpu", "1", *SOON) as server:
         document = send(server, {"driver.log": text}, status=429)
         assert "--upload-cpu" in document["error"]["message"]
