@@ -125,7 +125,7 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
         status = pyro_load_batches(log, options, &sink, error);
     if (status == PYRO_OK)
         status = finish(&target, log, &app, error);
-    if (status == PYRO_OK && target.with_history)
+    if (app && status == PYRO_OK && target.with_history)
         status = give_history(&target, log, app, error);
     pyro_builder_done(&target.builder);
     if (target.with_history)

@@ -78,9 +78,11 @@ bool pyro_run_add_allocation(struct pyro_run *run)
 {
     const struct pyro_diagnosis *diagnosis = run->diagnosis;
     struct pyro_cost *made = NULL;
-    if (!diagnosis->cost && pyro_cost_new(diagnosis->app, run->arena.allocator, &made, NULL) != PYRO_OK)
+    const struct pyro_cost *cost = diagnosis->cost;
+    if (!cost && pyro_cost_new(diagnosis->app, run->arena.allocator, &made, NULL) == PYRO_OK)
+        cost = made;
+    if (!cost)
         return false;
-    const struct pyro_cost *cost = made ? made : diagnosis->cost;
     run->allocation = (struct pyro_allocation_row){
         .core_ms = cost->total.core_ms,
         .mib_ms = cost->total.memory_mib_ms,
