@@ -685,8 +685,10 @@ PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_sto
                                           const struct pyro_options *options, pyro_store **ret,
                                           struct pyro_error *error);
 PYRO_API void pyro_store_close(pyro_store *store);
-/* Stores a run: its report, aggregates and findings. An earlier record of the same application and attempt is replaced.
- * `baseline`: a name for this run, taken from any other run, or NULL. PYRO_ERROR_OUTPUT: nothing was stored. */
+/* Stores a run: its report, findings, settings, allocation, usage and advice, and, if the application was loaded with
+ * pyro_load_options.history, the History Server's document and aggregates of it. An earlier record of the same application
+ * and attempt is replaced. `baseline`: a name for this run, taken from any other run, or NULL. PYRO_ERROR_OUTPUT: nothing
+ * was stored. */
 PYRO_API enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
                                             struct pyro_error *error);
 /* Stores what went wrong with an input: application (or path), step ("read"), type, message, raw text (may be NULL). */
