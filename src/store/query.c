@@ -530,7 +530,7 @@ static char *copy_line(struct pyro_slice json, struct pyro_arena *arena)
 enum pyro_status pyro_query_parse(struct pyro_slice json, struct pyro_arena *arena, struct pyro_query *ret,
                                   struct pyro_error *error)
 {
-    struct pyro_query query = {0};
+    struct pyro_query query = {.most_ms = PYRO_QUERY_SECONDS * 1000};
     const struct reading reading = {arena, pyro_scan_best(), &query, error};
     if (json.len > PYRO_QUERY_MOST_JSON)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the question is longer than %d bytes", PYRO_QUERY_MOST_JSON);

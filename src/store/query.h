@@ -137,6 +137,7 @@ struct pyro_query {
     bool descending;         /* the whole order is turned round */
     size_t limit;            /* 1 to PYRO_QUERY_MOST_ROWS */
     struct pyro_slice after; /* what an answer gave; null: from the start */
+    int64_t most_ms;         /* that the answer may take; from the JSON form: PYRO_QUERY_SECONDS */
 };
 
 /* Who asks: sees their own runs and those that let them, as Spark's access lists say (model/access.h), and nothing that

@@ -75,10 +75,11 @@ static void bind_values(const struct answering *answering)
 static enum pyro_status failed(const struct answering *answering, struct pyro_error *error)
 {
     if (answering->deadline.passed)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "the question took longer than %d s and was stopped; narrow it with 'where', for example "
-                              "by a later start_ms",
-                              PYRO_QUERY_SECONDS);
+        return pyro_error_set(
+            error, PYRO_ERROR_ARGUMENT,
+            "the question took longer than %lld s and was stopped; narrow it with 'where', for example "
+            "by a later start_ms",
+            (long long)answering->question.query->most_ms / 1000);
     return pyro_sqlite_fail(answering->store, PYRO_ERROR_INPUT, "cannot be read", error);
 }
 
@@ -186,8 +187,7 @@ enum pyro_status pyro_sqlite_query(void *state, const struct pyro_query *query, 
                                    struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error)
 {
     struct pyro_sqlite *store = state;
-    struct answering answering = {
-        .store = store, .deadline = {now_ms() + PYRO_QUERY_SECONDS * 1000, false}, .arena = arena};
+    struct answering answering = {.store = store, .deadline = {now_ms() + query->most_ms, false}, .arena = arena};
     struct pyro_query_groups groups;
     pyro_query_groups_init(&groups, query, store->allocator);
     sqlite3_progress_handler(store->db, STEPS, look_at_clock, &answering.deadline);

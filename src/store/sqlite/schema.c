@@ -49,6 +49,19 @@
     "CREATE INDEX run_by_start ON run (start_ms);"                                                                     \
     "CREATE INDEX run_by_end ON run (end_ms);"
 
+/* What the planner is to expect, whatever is in the store now: 100,000 runs. Otherwise it takes every index for a good
+ * one, and plans would change with the rows. */
+#define STATISTICS                                                                                                     \
+    "ANALYZE sqlite_schema; DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES"                \
+    " ('run', 'run_by_application', '100000 20 1'), ('run', 'run_by_name', '100000 20 1'),"                            \
+    " ('run', 'run_by_start', '100000 1'), ('run', 'run_by_end', '100000 1'),"                                         \
+    " ('run', 'sqlite_autoindex_run_1', '100000 1 1'), ('aggregate', 'aggregate', '60000000 100000 1'),"               \
+    " ('aggregate_name', 'sqlite_autoindex_aggregate_name_1', '1000 1'), ('property', 'property', '5000000 50000 1')," \
+    " ('property_name', 'sqlite_autoindex_property_name_1', '1000 1'), ('run_tag', 'run_tag', '500000 50000 1'),"      \
+    " ('tag_name', 'sqlite_autoindex_tag_name_1', '20 1'), ('run_finding', 'run_finding', '300000 3 1'),"              \
+    " ('run_finding', 'run_finding_by_id', '300000 20'), ('run_usage', 'run_usage', '1000000 10 1'),"                  \
+    " ('run_advice', 'run_advice', '200000 2 1'), ('run_allocation', NULL, '100000'), ('run_access', NULL, '100000');"
+
 #define VIEWS                                                                                                          \
     "CREATE VIEW runs AS SELECT app_id, attempt, name, user, start_ms, end_ms, duration_ms, spark_version, master,"    \
     " status, core_ms, confidence, recorded_ms, path, application, type, version, tag, queue, input_bytes, source,"    \
@@ -93,7 +106,7 @@ const char pyro_sqlite_schema[] =
     "CREATE TABLE baseline (name TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (key) ON DELETE CASCADE);"
     "CREATE TABLE error (key INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, app_id TEXT NOT NULL, step TEXT NOT NULL,"
     " type TEXT NOT NULL, message TEXT NOT NULL, raw TEXT, attempt TEXT, source TEXT,"
-    " tries INTEGER NOT NULL DEFAULT 1);" TABLES VIEWS;
+    " tries INTEGER NOT NULL DEFAULT 1);" TABLES VIEWS STATISTICS;
 
 /* Who may see a run, as its application said, and the key of the expressions that its texts were redacted by. Stores
  * that were made before have no such rows yet. */
@@ -117,4 +130,4 @@ const char pyro_sqlite_upgrade[] =
     "INSERT INTO run_report (run, json) SELECT key, json FROM run;"
     "ALTER TABLE run DROP COLUMN json;"
     "UPDATE run SET application = name, type = name, tag = name, is_final_attempt = NOT EXISTS (SELECT 1 FROM run later"
-    " WHERE later.app_id = run.app_id AND later.start_ms > run.start_ms);" VIEWS;
+    " WHERE later.app_id = run.app_id AND later.start_ms > run.start_ms);" VIEWS STATISTICS;

@@ -100,7 +100,8 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
     enum pyro_status status = open_file(store, place, writes, error);
     /* Without it a run that is recorded again would keep rows of the one before. */
     if (status == PYRO_OK &&
-        (!pyro_sqlite_add_functions(store->db) || !pyro_database_run(store->db, "PRAGMA foreign_keys = ON") ||
+        (!pyro_sqlite_add_functions(store->db) ||
+         !pyro_database_run(store->db, "PRAGMA cache_size = -32768; PRAGMA foreign_keys = ON") ||
          !pyro_database_run(store->db,
                             "PRAGMA secure_delete = ON"))) /* what is written anew may replace what was not redacted */
         status = pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be opened", error);
