@@ -146,6 +146,8 @@ static void set_options(struct pyro_http *http)
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, timeout);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "pyrometer/" PYROMETER_VERSION);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->reason);
+    if (http->options.cookies)
+        curl_easy_setopt(curl, CURLOPT_COOKIEFILE, "");
     if (http->options.ca_file)
         curl_easy_setopt(curl, CURLOPT_CAINFO, http->options.ca_file);
 }

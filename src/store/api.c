@@ -301,6 +301,12 @@ enum pyro_status pyro_store_add_error(pyro_store *store, const struct pyro_store
     return store->backend->record_error(store->state, row, error);
 }
 
+enum pyro_status pyro_store_add_cluster(pyro_store *store, const struct pyro_cluster_row *rows, size_t count,
+                                        struct pyro_error *error)
+{
+    return store->backend->add_cluster(store->state, rows, count, error);
+}
+
 /* ---- Feedback ---------------------------------------------------------------------------------------------------- */
 
 enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_feedback *given, struct pyro_error *error)

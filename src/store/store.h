@@ -100,6 +100,9 @@ enum pyro_status pyro_store_record_runs(pyro_store *store, const struct pyro_run
                                         enum pyro_record_result *results, struct pyro_error *error);
 /* Replaces the texts of a row by what may be kept of them. False: no memory. */
 bool pyro_store_clean_error(pyro_store *store, struct pyro_store_error_row *row, struct pyro_arena *arena);
+/* Keeps numbers of clusters. */
+enum pyro_status pyro_store_add_cluster(pyro_store *store, const struct pyro_cluster_row *rows, size_t count,
+                                        struct pyro_error *error);
 /* Adds a row to the errors; its texts are clean. */
 enum pyro_status pyro_store_add_error(pyro_store *store, const struct pyro_store_error_row *row,
                                       struct pyro_error *error);

@@ -121,7 +121,7 @@ static struct pyro_slice subject_of(const struct pyro_run *run, struct pyro_slic
     return run->name;
 }
 
-static bool put_tag(struct pyro_run *run, struct pyro_slice key, struct pyro_slice value)
+bool pyro_run_put_tag(struct pyro_run *run, struct pyro_slice key, struct pyro_slice value)
 {
     for (size_t i = 0; i < run->tags.count; i++)
         if (pyro_slice_eq(run->tags.items[i].key, key)) {
@@ -147,7 +147,7 @@ static bool apply(const struct pyro_class *rule, const struct pyro_slice *captur
     for (size_t i = 0; i < rule->tags.count; i++) {
         struct pyro_slice key = pyro_arena_copy(&run->arena, rule->tags.items[i].key),
                           value = expand(&run->arena, rule->pattern, captures, rule->tags.items[i].value);
-        if (!key.ptr || !value.ptr || !put_tag(run, key, value))
+        if (!key.ptr || !value.ptr || !pyro_run_put_tag(run, key, value))
             return false;
     }
     return true;
@@ -162,7 +162,7 @@ static bool tag_parts(struct pyro_run *run)
         if (i < run->name.len && !memchr(splits, run->name.ptr[i], sizeof(splits) - 1))
             continue;
         struct pyro_slice key = pyro_arena_printf(&run->arena, "%zu", ++number);
-        if (!key.ptr || !put_tag(run, key, (struct pyro_slice){run->name.ptr + from, i - from}))
+        if (!key.ptr || !pyro_run_put_tag(run, key, (struct pyro_slice){run->name.ptr + from, i - from}))
             return false;
         from = i + 1;
     }

@@ -34,6 +34,8 @@ const char *pyro_class_field_name(enum pyro_class_field field);
 /* Fills application, type, version and tag of a run, and adds tags. The first rule whose expression is found counts;
  * without one, application, type and tag are the name, and its parts are tags. False: no memory. */
 bool pyro_classify(const struct pyro_classes *classes, struct pyro_run *run);
+/* Adds a tag, or replaces the one with that key; both texts live as long as the run. False: no memory. */
+bool pyro_run_put_tag(struct pyro_run *run, struct pyro_slice key, struct pyro_slice value);
 
 /* Where the expression is found first in the text, within limits of time and memory: beyond them it counts as not
  * found. `ret` (may be NULL) gets `count` captures, the whole match first, null where a group took no part. Gives the

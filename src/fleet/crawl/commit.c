@@ -91,6 +91,38 @@ static enum pyro_status finish_unwanted(struct pyro_crawl *crawl, struct pyro_cr
     return PYRO_OK;
 }
 
+static enum pyro_status store_row(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    return pyro_store_add_error(crawl->store, context, error);
+}
+
+/* Services that failed for a run that is stored: it lacks what they would have said. */
+static enum pyro_status note_failures(struct pyro_crawl *crawl, struct pyro_crawl_slot *slot)
+{
+    const struct pyro_crawl_result *result = &slot->result;
+    for (size_t i = 0; i < result->failures.count; i++) {
+        const struct pyro_enrich_failure *failure = &result->failures.items[i];
+        struct pyro_crawl_event event = event_of(crawl, slot, PYRO_CRAWL_FAILED);
+        struct pyro_store_error_row row = {.time_ms = pyro_store_now_ms(),
+                                           .application = event.application,
+                                           .attempt = event.attempt,
+                                           .source = event.source,
+                                           .step = "enrich",
+                                           .type = failure->type,
+                                           .message = failure->message.ptr,
+                                           .raw = failure->raw.ptr,
+                                           .tries = 1};
+        event.step = "enrich";
+        event.message = failure->message.ptr;
+        if (!pyro_store_clean_error(crawl->store, &row, &slot->result.arena))
+            return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for the errors of a store");
+        PYRO_TRY(pyro_crawl_patiently(crawl, store_row, &row));
+        crawl->totals.failed++;
+        pyro_crawl_tell(crawl, &event);
+    }
+    return PYRO_OK;
+}
+
 /* What the store made of a run. */
 static void tell_recorded(struct pyro_crawl *crawl, struct pyro_crawl_slot *slot, enum pyro_record_result result)
 {
@@ -156,6 +188,8 @@ static enum pyro_status record_batch(struct pyro_crawl *crawl, struct batch *bat
     enum pyro_status status = batch->count ? pyro_crawl_patiently(crawl, record, batch) : PYRO_OK;
     if (status == PYRO_ERROR_OUTPUT)
         status = record_each(crawl, batch);
+    for (size_t i = 0; i < batch->count && status == PYRO_OK; i++)
+        status = note_failures(crawl, batch->slots[i]);
     for (size_t i = 0; i < batch->count; i++)
         pyro_crawl_empty(crawl, batch->slots[i]);
     batch->count = 0;

@@ -103,6 +103,7 @@ static enum pyro_status go_round(struct pyro_crawl *crawl, bool *ret_passing, bo
     wait_for_news(crawl);
     look_whether_to_stop(crawl);
     PYRO_TRY(pyro_crawl_take_lists(crawl));
+    PYRO_TRY(pyro_crawl_take_clusters(crawl));
     PYRO_TRY(pyro_crawl_commit(crawl, crawl->stopping));
     PYRO_TRY(pyro_crawl_renew(crawl));
     if (crawl->stopping) {
@@ -113,7 +114,8 @@ static enum pyro_status go_round(struct pyro_crawl *crawl, bool *ret_passing, bo
         return pyro_error_set(crawl->error, PYRO_ERROR_CANCELLED, "the crawl was stopped");
     }
     PYRO_TRY(pyro_crawl_claim(crawl, &more));
-    bool busy = more || pyro_crawl_is_listing(crawl) || pyro_crawl_count(crawl, PYRO_SLOT_FREE) < crawl->slot_count;
+    bool busy = more || crawl->clusters || pyro_crawl_is_listing(crawl) ||
+                pyro_crawl_count(crawl, PYRO_SLOT_FREE) < crawl->slot_count;
     if (busy)
         return PYRO_OK;
     if (*ret_passing) {
@@ -162,14 +164,16 @@ static enum pyro_status take_settings(struct pyro_crawl *crawl)
     struct pyro_crawl_settings *settings = &crawl->settings;
     const struct pyro_crawl_options *wanted = crawl->wanted;
     struct pyro_crawl_source *source;
-    *settings = (struct pyro_crawl_settings){.allocator = crawl->options->allocator,
-                                             .min_end_ms = wanted->min_end_ms > 0 ? wanted->min_end_ms : PYRO_NONE};
-    settings->classes.allocator = settings->allocator;
+    *settings = (struct pyro_crawl_settings){.allocator = crawl->options->allocator, .min_end_ms = PYRO_NONE};
+    settings->classes.allocator = settings->enrichers.allocator = settings->allocator;
     pyro_arena_init(&settings->arena, settings->allocator);
+    if (wanted->config)
+        PYRO_TRY(pyro_crawl_settings_load(settings, wanted->config, crawl->error));
     for (size_t i = 0; i < wanted->source_count; i++)
         PYRO_TRY(pyro_crawl_settings_add(settings, wanted->sources[i], &source, crawl->error));
     for (size_t i = 0; wanted->rate > 0 && i < settings->sources.count; i++)
         settings->sources.items[i].rate = wanted->rate;
+    settings->min_end_ms = wanted->min_end_ms > 0 ? wanted->min_end_ms : settings->min_end_ms;
     settings->store = wanted->store ? wanted->store : settings->store;
     settings->jobs = wanted->jobs ? wanted->jobs : settings->jobs ? settings->jobs : crawl->options->threads;
     settings->every_ms = wanted->every_ms ? wanted->every_ms : settings->every_ms;
@@ -230,6 +234,7 @@ static void finish(struct pyro_crawl *crawl)
     pthread_mutex_unlock(&crawl->lock);
     pyro_crawl_end_workers(crawl);
     pyro_crawl_end_lists(crawl);
+    pyro_crawl_end_clusters(crawl);
     for (size_t i = 0; crawl->slots && i < crawl->slot_count; i++)
         pyro_crawl_empty(crawl, &crawl->slots[i]);
     pyro_release(allocator, crawl->slots);

@@ -86,7 +86,8 @@ struct pyro_crawl {
     bool stopping, unreachable;
     struct pyro_error unreachable_why; /* of the first source in this pass */
     int64_t next_pass_ms, stop_by_ms;
-    struct pyro_crawl_event totals; /* its counts only */
+    struct pyro_crawl_event totals;       /* its counts only */
+    struct pyro_crawl_clusters *clusters; /* of a pass; NULL: nothing is asked now */
 };
 
 /* slots.c */
@@ -121,6 +122,11 @@ void pyro_crawl_end_lists(struct pyro_crawl *crawl);
 void pyro_crawl_note_fetch(struct pyro_crawl *crawl, size_t source, bool failed);
 /* Runs that are to be read again, and failures that are to be tried again at once. */
 enum pyro_status pyro_crawl_prepare(struct pyro_crawl *crawl);
+
+/* clusters.c: numbers of clusters, once in each pass, asked by a thread of its own. */
+enum pyro_status pyro_crawl_begin_clusters(struct pyro_crawl *crawl);
+enum pyro_status pyro_crawl_take_clusters(struct pyro_crawl *crawl);
+void pyro_crawl_end_clusters(struct pyro_crawl *crawl);
 
 /* crawl.c */
 void pyro_crawl_tell(struct pyro_crawl *crawl, struct pyro_crawl_event *event);

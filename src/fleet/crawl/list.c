@@ -177,6 +177,19 @@ static enum pyro_status list_folder(const struct pyro_crawl_listing *listing, st
     return status == PYRO_OK && !ok ? no_memory(error) : status;
 }
 
+void pyro_crawl_escape(struct pyro_strbuf *to, struct pyro_slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
+                     (byte && strchr("-._~", byte));
+        if (plain)
+            pyro_strbuf_add_char(to, (char)byte);
+        else
+            pyro_strbuf_printf(to, "%%%02X", byte);
+    }
+}
+
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
 
 enum pyro_status pyro_crawl_list(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *ret,

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/stop.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "fleet/crawl/settings.h"
 #include "store/work.h"
@@ -51,5 +52,8 @@ struct pyro_slice pyro_crawl_address(const struct pyro_crawl_source *source, str
 struct pyro_slice pyro_crawl_key_name(const struct pyro_crawl_source *source, struct pyro_slice key);
 /* The API of a server without what follows it: "http://HOST/api/v1/applications". */
 struct pyro_slice pyro_crawl_api(const struct pyro_crawl_source *source, struct pyro_arena *arena);
+
+/* Appends a text as a part of an address. */
+void pyro_crawl_escape(struct pyro_strbuf *to, struct pyro_slice text);
 
 #endif

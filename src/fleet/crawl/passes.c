@@ -86,6 +86,7 @@ enum pyro_status pyro_crawl_begin_pass(struct pyro_crawl *crawl)
     for (size_t i = 0; i < crawl->watch_count; i++)
         if (!crawl->watches[i].listing_now)
             PYRO_TRY(begin_list(crawl, &crawl->watches[i]));
+    PYRO_TRY(pyro_crawl_begin_clusters(crawl));
     crawl->next_pass_ms = pyro_add_saturating(pyro_clock_ms(), crawl->settings.every_ms);
     return PYRO_OK;
 }

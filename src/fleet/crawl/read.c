@@ -148,8 +148,10 @@ static enum pyro_status make_run(struct reader *reader)
                                            .history_host = source && source->server ? source->label : NULL};
     PYRO_TRY(pyro_run_make(ret->diagnosis, &origin, &ret->run, &reader->error));
     ret->outcome = PYRO_CRAWL_MADE;
-    if (!pyro_classify(&reader->reading->settings->classes, &ret->run))
-        return pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for the classification of a run");
+    const struct pyro_crawl_settings *settings = reader->reading->settings;
+    if (!pyro_enrich(&settings->enrichers, settings->redaction, &ret->run, &ret->arena, &ret->failures) ||
+        !pyro_classify(&settings->classes, &ret->run))
+        return pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for what is known of a run");
     return PYRO_OK;
 }
 
@@ -205,6 +207,7 @@ void pyro_crawl_result_done(struct pyro_crawl_result *result)
         pyro_run_done(&result->run);
     pyro_diagnosis_free(result->diagnosis);
     pyro_app_release(result->app);
+    pyro_vec_done(&result->failures, result->arena.allocator);
     pyro_arena_done(&result->arena);
     *result = (struct pyro_crawl_result){.outcome = PYRO_CRAWL_BROKEN};
 }

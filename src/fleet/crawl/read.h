@@ -21,8 +21,9 @@ struct pyro_crawl_result {
     /* PYRO_CRAWL_BROKEN, and why it is not wanted: */
     const char *step, *type; /* static */
     char message[1024];
-    bool lasting;          /* the log itself is why */
-    struct pyro_slice raw; /* of the result's arena, NUL-terminated; null: none */
+    bool lasting;                  /* the log itself is why */
+    struct pyro_slice raw;         /* of the result's arena, NUL-terminated; null: none */
+    pyro_enrich_failures failures; /* of services, in the arena */
     struct pyro_arena arena;
 };
 

@@ -71,21 +71,13 @@ static bool take_attempt(struct page *page, struct attempt *ret)
     return !page->json.error;
 }
 
-/* Appends a text as a part of an address: keys hold it so, and nothing else has a slash. */
+/* Keys hold ids as addresses do: nothing else in them has a slash. */
 static void escape(struct pyro_strbuf *to, struct pyro_slice raw)
 {
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, to->allocator);
     pyro_text_decode(&text, raw, NULL);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.data[i];
-        bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
-                     (byte && strchr("-._~", byte));
-        if (plain)
-            pyro_strbuf_add_char(to, (char)byte);
-        else
-            pyro_strbuf_printf(to, "%%%02X", byte);
-    }
+    pyro_crawl_escape(to, pyro_strbuf_slice(&text));
     to->failed |= text.failed;
     pyro_strbuf_done(&text);
 }

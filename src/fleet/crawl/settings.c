@@ -28,6 +28,7 @@ void pyro_crawl_settings_done(struct pyro_crawl_settings *settings)
     pyro_vec_done(&settings->exclude, settings->allocator);
     pyro_vec_done(&settings->sources, settings->allocator);
     pyro_classes_done(&settings->classes);
+    pyro_enrichers_done(&settings->enrichers);
     pyro_arena_done(&settings->arena);
 }
 

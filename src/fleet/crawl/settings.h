@@ -7,6 +7,7 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "fleet/crawl/classify.h"
+#include "fleet/crawl/enrich.h"
 
 /* Where logs are. Texts are NUL-terminated and of the settings' arena. */
 struct pyro_crawl_source {
@@ -35,6 +36,7 @@ struct pyro_crawl_settings {
     enum pyro_redaction redaction;
     pyro_crawl_patterns include, exclude; /* of names of applications */
     struct pyro_classes classes;
+    struct pyro_enrichers enrichers;
 };
 
 void pyro_crawl_settings_done(struct pyro_crawl_settings *settings);
@@ -45,5 +47,9 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
 enum pyro_status pyro_crawl_settings_finish(struct pyro_crawl_settings *settings, struct pyro_error *error);
 /* Whether runs of this application are wanted. */
 bool pyro_crawl_settings_wants(const struct pyro_crawl_settings *settings, struct pyro_slice name);
+
+/* config.c: takes over what a file says (docs/crawl.md). PYRO_ERROR_ARGUMENT: it is not valid. */
+enum pyro_status pyro_crawl_settings_load(struct pyro_crawl_settings *settings, const char *path,
+                                          struct pyro_error *error);
 
 #endif

@@ -191,5 +191,6 @@ const struct pyro_backend pyro_backend_sqlite = {
     .query = pyro_sqlite_query,
     .report = pyro_sqlite_report,
     .work = &pyro_sqlite_work,
+    .add_cluster = pyro_sqlite_add_cluster,
     .state = sqlite_state,
 };

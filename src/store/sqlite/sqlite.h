@@ -47,6 +47,8 @@ bool pyro_sqlite_put_error(struct pyro_sqlite *store, const struct pyro_store_er
 /* ---- Functions of the backend ---- */
 
 extern const struct pyro_work_backend pyro_sqlite_work;
+enum pyro_status pyro_sqlite_add_cluster(void *state, const struct pyro_cluster_row *rows, size_t count,
+                                         struct pyro_error *error);
 
 enum pyro_status pyro_sqlite_record(void *state, const struct pyro_run *const *runs, size_t count,
                                     enum pyro_record_result *results, struct pyro_error *error);

@@ -1,4 +1,5 @@
-/* The work of crawlers: each function is one transaction, so that two of them never have the same item. */
+/* The work of crawlers, and what they learn of clusters: each function is one transaction, so that two of them never
+ * have the same item. */
 #include "store/sqlite/sqlite.h"
 
 static enum pyro_status not_written(struct pyro_sqlite *store, struct pyro_error *error)
@@ -229,6 +230,25 @@ static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret
     PYRO_TRY(pyro_sqlite_finish(store, s, error));
     *ret_count = (size_t)sqlite3_changes(store->db);
     return PYRO_OK;
+}
+
+enum pyro_status pyro_sqlite_add_cluster(void *state, const struct pyro_cluster_row *rows, size_t count,
+                                         struct pyro_error *error)
+{
+    struct pyro_sqlite *store = state;
+    if (!pyro_database_run(store->db, "BEGIN IMMEDIATE"))
+        return not_written(store, error);
+    sqlite3_stmt *s = pyro_sqlite_prepare(store, "INSERT OR REPLACE INTO cluster VALUES (?, ?, ?, ?)");
+    bool ok = s != NULL;
+    for (size_t i = 0; i < count && ok; i++) {
+        pyro_sqlite_bind_slice(s, 1, rows[i].source);
+        sqlite3_bind_int64(s, 2, rows[i].time_ms);
+        pyro_sqlite_bind_slice(s, 3, rows[i].name);
+        sqlite3_bind_double(s, 4, rows[i].value);
+        ok = pyro_sqlite_put(s);
+    }
+    sqlite3_finalize(s);
+    return settle(store, ok, error);
 }
 
 static int64_t now_ms(void *state)

@@ -1,0 +1,565 @@
+/* crawl.yaml: what a crawler does, in one file (docs/crawl.md). Secrets are not in it: it names where they are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/crawl/config.h"
+#include "fleet/crawl/list.h"
+#include "source/http.h"
+
+enum { MOST_SECRET_BYTES = 4096, LONGEST_MS = 86400000 * 7 };
+
+enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                   const char *why)
+{
+    enum pyro_status status =
+        pyro_error_set(reader->error, PYRO_ERROR_ARGUMENT, "%s, line %u: %s", reader->path, node->line, why);
+    pyro_error_at(reader->error, reader->path, UINT64_MAX);
+    return status;
+}
+
+enum pyro_status pyro_crawl_no_memory(const struct pyro_crawl_config *reader)
+{
+    return pyro_error_set(reader->error, PYRO_ERROR_MEMORY, "no memory left for the settings of a crawler");
+}
+
+/* ---- Maps and lists ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_KEYS = 24 };
+
+static enum pyro_status unknown_key(const struct pyro_crawl_config *reader, const struct pyro_settings_entry *entry,
+                                    const struct pyro_crawl_key *keys, size_t count, const char *what)
+{
+    const char *names[MOST_KEYS];
+    char text[300];
+    for (size_t i = 0; i < count; i++)
+        names[i] = keys[i].name;
+    const char *nearest = pyro_nearest(entry->key.ptr, names, count);
+    snprintf(text, sizeof(text), "'%.60s' is not a key of %s; %s%s%s", entry->key.ptr, what,
+             nearest ? "did you mean '" : "see docs/crawl.md", nearest ? nearest : "", nearest ? "'?" : "");
+    struct pyro_settings at = *entry->value;
+    at.line = entry->line;
+    return pyro_crawl_refuse(reader, &at, text);
+}
+
+enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_settings *map,
+                                     const struct pyro_crawl_key *keys, size_t count, const char *what, void *target)
+{
+    char text[200];
+    snprintf(text, sizeof(text), "%s is a list of keys with values (KEY: VALUE)", what);
+    if (map->kind != PYRO_SETTINGS_MAP)
+        return pyro_settings_is_null(map) ? PYRO_OK : pyro_crawl_refuse(reader, map, text);
+    for (size_t i = 0; i < map->count; i++) {
+        size_t k = 0;
+        while (k < count && !pyro_slice_is(map->entries[i].key, keys[k].name))
+            k++;
+        if (k == count)
+            return unknown_key(reader, &map->entries[i], keys, count, what);
+        if (!pyro_settings_is_null(map->entries[i].value))
+            PYRO_TRY(keys[k].take(reader, target, map->entries[i].value));
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_settings *list,
+                                      pyro_crawl_take *take, void *target)
+{
+    if (list->kind != PYRO_SETTINGS_LIST)
+        return pyro_crawl_refuse(reader, list, "this is a list: each row begins with '- '");
+    for (size_t i = 0; i < list->count; i++)
+        PYRO_TRY(take(reader, target, list->entries[i].value));
+    return PYRO_OK;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                      const char **ret)
+{
+    const char *text;
+    if (!pyro_settings_text(node, &text) || strlen(text) > MOST_SECRET_BYTES)
+        return pyro_settings_refuse(node, reader->path, reader->error, "a text");
+    *ret = pyro_arena_copy(&reader->settings->arena, pyro_slice_from(text)).ptr;
+    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                         const char *path, const char **ret)
+{
+    char text[MOST_SECRET_BYTES];
+    FILE *file = fopen(path, "re");
+    size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+    if (file)
+        fclose(file);
+    while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == '\r'))
+        len--;
+    if (len == 0 || len == sizeof(text))
+        return pyro_crawl_refuse(reader, node, "the file of this secret cannot be read, is empty or too long");
+    *ret = pyro_arena_copy(&reader->settings->arena, (struct pyro_slice){text, len}).ptr;
+    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                        const char **ret)
+{
+    const char *text;
+    if (!pyro_settings_text(node, &text) || (strncmp(text, "env:", 4) != 0 && strncmp(text, "file:", 5) != 0))
+        return pyro_crawl_refuse(reader, node, "a secret is not written here; name where it is: env:NAME or file:PATH");
+    if (text[0] == 'f')
+        return read_secret_file(reader, node, text + 5, ret);
+    const char *value = getenv(text + 4);
+    if (!value || !*value || strlen(value) >= MOST_SECRET_BYTES)
+        return pyro_crawl_refuse(reader, node, "the environment variable of this secret is not set, empty or too long");
+    *ret = pyro_arena_copy(&reader->settings->arena, pyro_slice_from(value)).ptr;
+    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                          int64_t least_ms, int64_t *ret)
+{
+    int64_t ms = 0;
+    if (!pyro_settings_duration(node, &ms) || ms < least_ms || ms > LONGEST_MS)
+        return pyro_settings_refuse(node, reader->path, reader->error, "a duration such as 60s, up to 7 days");
+    *ret = ms;
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                         struct pyro_pattern **ret)
+{
+    const char *text;
+    bool none = false;
+    if (!pyro_settings_text(node, &text) || strlen(text) > 1000)
+        return pyro_settings_refuse(node, reader->path, reader->error, "a regular expression");
+    *ret = pyro_pattern_new(text, strlen(text), 0, &none);
+    if (!*ret)
+        return none ? pyro_crawl_no_memory(reader)
+                    : pyro_crawl_refuse(reader, node, "this regular expression is not valid");
+    return PYRO_OK;
+}
+
+static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                    const char *const *names, size_t count, unsigned *ret)
+{
+    const char *text = "";
+    size_t i = 0;
+    pyro_settings_text(node, &text);
+    while (i < count && strcmp(text, names[i]) != 0)
+        i++;
+    *ret = (unsigned)i;
+    return i < count ? PYRO_OK : pyro_crawl_refuse(reader, node, "this value is not one of those that are possible");
+}
+
+enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                         const char **ret)
+{
+    PYRO_TRY(pyro_crawl_take_text(reader, node, ret));
+    if (!pyro_is_url(*ret))
+        return pyro_settings_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
+    const char *host = strstr(*ret, "://") + 3, *at = strchr(host, '@');
+    if (at && (size_t)(at - host) < strcspn(host, "/?#"))
+        return pyro_crawl_refuse(reader, node,
+                                 "an address has no name and password here; use the keys user and password");
+    return PYRO_OK;
+}
+
+/* ---- Sources ----------------------------------------------------------------------------------------------------- */
+
+struct source_row {
+    const char *place, *user, *password, *token;
+    enum pyro_remote_mode mode;
+    double rate;
+};
+
+static enum pyro_status take_url(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+{
+    return pyro_crawl_take_address(reader, node, &((struct source_row *)target)->place);
+}
+
+static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    return pyro_crawl_take_text(reader, node, &((struct source_row *)target)->place);
+}
+
+static enum pyro_status take_user(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    return pyro_crawl_take_text(reader, node, &((struct source_row *)target)->user);
+}
+
+static enum pyro_status take_password(const struct pyro_crawl_config *reader, void *target,
+                                      const struct pyro_settings *node)
+{
+    return pyro_crawl_take_secret(reader, node, &((struct source_row *)target)->password);
+}
+
+static enum pyro_status take_token(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    return pyro_crawl_take_secret(reader, node, &((struct source_row *)target)->token);
+}
+
+static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    static const char *const names[] = {"auto", "log", "rest"};
+    unsigned mode;
+    PYRO_TRY(take_one_of(reader, node, names, 3, &mode));
+    ((struct source_row *)target)->mode = (enum pyro_remote_mode)mode;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_rate(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    double rate;
+    if (!pyro_settings_number(node, &rate) || !(rate >= 0.001 && rate <= 1e6))
+        return pyro_settings_refuse(node, reader->path, reader->error, "a number of logs a second");
+    ((struct source_row *)target)->rate = rate;
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_crawl_join_user(const struct pyro_crawl_config *reader, const char *user, const char *password,
+                                      const char **ret)
+{
+    *ret = NULL;
+    if (!user)
+        return PYRO_OK;
+    *ret = pyro_arena_printf(&reader->settings->arena, "%s:%s", user, password ? password : "").ptr;
+    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+static enum pyro_status take_source(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    static const struct pyro_crawl_key keys[] = {
+        {"url", take_url},     {"folder", take_folder}, {"user", take_user}, {"password", take_password},
+        {"token", take_token}, {"remote", take_mode},   {"rate", take_rate},
+    };
+    struct source_row row = {0};
+    struct pyro_crawl_source *source;
+    (void)target;
+    if (node->kind == PYRO_SETTINGS_SCALAR)
+        PYRO_TRY(pyro_crawl_take_text(reader, node, &row.place));
+    else
+        PYRO_TRY(PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a source", &row));
+    if (!row.place)
+        return pyro_crawl_refuse(reader, node, "a source has a url (of a History Server) or a folder");
+    if (pyro_is_url(row.place))
+        PYRO_TRY(pyro_crawl_take_address(
+            reader, node->kind == PYRO_SETTINGS_SCALAR ? node : pyro_settings_get(node, "url"), &row.place));
+    PYRO_TRY(pyro_crawl_settings_add(reader->settings, row.place, &source, reader->error));
+    source->mode = row.mode;
+    source->rate = row.rate;
+    source->token = row.token;
+    return pyro_crawl_join_user(reader, row.user, row.password, &source->user);
+}
+
+static enum pyro_status take_sources(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return pyro_crawl_take_list(reader, node, take_source, target);
+}
+
+/* ---- Names and classification ------------------------------------------------------------------------------------ */
+
+static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader, void *target,
+                                          const struct pyro_settings *node)
+{
+    struct pyro_pattern *pattern;
+    pyro_crawl_patterns *patterns = target;
+    PYRO_TRY(pyro_crawl_take_pattern(reader, node, &pattern));
+    struct pyro_pattern **added = pyro_vec_push(patterns, reader->settings->allocator);
+    if (!added) {
+        pyro_pattern_free(pattern);
+        return pyro_crawl_no_memory(reader);
+    }
+    *added = pattern;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_include(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return pyro_crawl_take_list(reader, node, take_name_pattern, &((struct pyro_crawl_settings *)target)->include);
+}
+
+static enum pyro_status take_exclude(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return pyro_crawl_take_list(reader, node, take_name_pattern, &((struct pyro_crawl_settings *)target)->exclude);
+}
+
+static enum pyro_status take_names(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    static const struct pyro_crawl_key keys[] = {{"include", take_include}, {"exclude", take_exclude}};
+    return PYRO_CRAWL_TAKE_MAP(reader, node, keys, "names", target);
+}
+
+static enum pyro_status take_match(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    struct pyro_class *rule = target;
+    return pyro_crawl_take_pattern(reader, node, &rule->pattern);
+}
+
+static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+{
+    const char *text = "";
+    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    struct pyro_slice of = pyro_slice_from(text);
+    if (!pyro_slice_is(of, "name") && !pyro_slice_starts_with(of, "property.") && !pyro_slice_starts_with(of, "tag."))
+        return pyro_crawl_refuse(reader, node, "a rule matches name, property.KEY or tag.KEY");
+    ((struct pyro_class *)target)->of = of;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_field(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node, enum pyro_class_field field)
+{
+    const char *text = "";
+    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    ((struct pyro_class *)target)->values[field] = pyro_slice_from(text);
+    return PYRO_OK;
+}
+
+static enum pyro_status take_application(const struct pyro_crawl_config *reader, void *target,
+                                         const struct pyro_settings *node)
+{
+    return take_field(reader, target, node, PYRO_CLASS_APPLICATION);
+}
+
+static enum pyro_status take_type(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    return take_field(reader, target, node, PYRO_CLASS_TYPE);
+}
+
+static enum pyro_status take_version(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return take_field(reader, target, node, PYRO_CLASS_VERSION);
+}
+
+static enum pyro_status take_tag(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+{
+    return take_field(reader, target, node, PYRO_CLASS_TAG);
+}
+
+static enum pyro_status take_class_tags(const struct pyro_crawl_config *reader, void *target,
+                                        const struct pyro_settings *node)
+{
+    struct pyro_class *rule = target;
+    if (node->kind != PYRO_SETTINGS_MAP)
+        return pyro_crawl_refuse(reader, node, "tags is a list of keys with values (KEY: VALUE)");
+    for (size_t i = 0; i < node->count; i++) {
+        const char *value = "";
+        PYRO_TRY(pyro_crawl_take_text(reader, node->entries[i].value, &value));
+        struct pyro_run_pair *pair = pyro_vec_push(&rule->tags, reader->settings->allocator);
+        if (!pair)
+            return pyro_crawl_no_memory(reader);
+        *pair = (struct pyro_run_pair){pyro_arena_copy(&reader->settings->arena, node->entries[i].key),
+                                       pyro_slice_from(value)};
+        if (!pair->key.ptr)
+            return pyro_crawl_no_memory(reader);
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status take_class(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    static const struct pyro_crawl_key keys[] = {
+        {"match", take_match},     {"of", take_of},   {"application", take_application}, {"type", take_type},
+        {"version", take_version}, {"tag", take_tag}, {"tags", take_class_tags},
+    };
+    struct pyro_class *rule = pyro_vec_push(&reader->settings->classes.rules, reader->settings->allocator);
+    (void)target;
+    if (!rule)
+        return pyro_crawl_no_memory(reader);
+    rule->of = PYRO_SLICE_LITERAL("name");
+    PYRO_TRY(PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a rule of the classification", rule));
+    return rule->pattern ? PYRO_OK : pyro_crawl_refuse(reader, node, "a rule has a regular expression: match");
+}
+
+static enum pyro_status take_classes(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return pyro_crawl_take_list(reader, node, take_class, target);
+}
+
+/* ---- The rest ---------------------------------------------------------------------------------------------------- */
+
+/* The parts of a store's address, where it is not one text. */
+struct store_row {
+    const char *url, *user, *password;
+    struct pyro_strbuf parameters; /* "?raw=NAME&..." */
+};
+
+static enum pyro_status take_store_url(const struct pyro_crawl_config *reader, void *target,
+                                       const struct pyro_settings *node)
+{
+    return pyro_crawl_take_text(reader, node, &((struct store_row *)target)->url);
+}
+
+static enum pyro_status take_store_user(const struct pyro_crawl_config *reader, void *target,
+                                        const struct pyro_settings *node)
+{
+    return pyro_crawl_take_text(reader, node, &((struct store_row *)target)->user);
+}
+
+static enum pyro_status take_store_password(const struct pyro_crawl_config *reader, void *target,
+                                            const struct pyro_settings *node)
+{
+    return pyro_crawl_take_secret(reader, node, &((struct store_row *)target)->password);
+}
+
+static enum pyro_status add_parameter(const struct pyro_crawl_config *reader, struct store_row *row, const char *name,
+                                      const struct pyro_settings *node)
+{
+    const char *text = "";
+    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    pyro_strbuf_printf(&row->parameters, "%c%s=", row->parameters.len ? '&' : '?', name);
+    pyro_crawl_escape(&row->parameters, pyro_slice_from(text));
+    return row->parameters.failed ? pyro_crawl_no_memory(reader) : PYRO_OK;
+}
+
+static enum pyro_status take_store_ca(const struct pyro_crawl_config *reader, void *target,
+                                      const struct pyro_settings *node)
+{
+    return add_parameter(reader, target, "ca", node);
+}
+
+static enum pyro_status take_store_index(const struct pyro_crawl_config *reader, void *target,
+                                         const struct pyro_settings *node)
+{
+    static const char *const names[] = {"raw", "agg", "err", "rows", "work"};
+    for (size_t i = 0; i < node->count; i++) {
+        size_t n = 0;
+        while (n < 5 && !pyro_slice_is(node->entries[i].key, names[n]))
+            n++;
+        if (n == 5)
+            return pyro_crawl_refuse(reader, node, "the indices of a store are raw, agg, err, rows and work");
+        PYRO_TRY(add_parameter(reader, target, names[n], node->entries[i].value));
+    }
+    return PYRO_OK;
+}
+
+/* The address with its name, password and parameters in place. */
+static enum pyro_status join_store(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                   const struct store_row *row)
+{
+    struct pyro_strbuf url;
+    const char *host = row->url ? strstr(row->url, "://") : NULL;
+    bool more = row->user || row->password || row->parameters.len;
+    if (!row->url)
+        return pyro_crawl_refuse(reader, node, "a store has a url");
+    if (more && (!host || strncmp(row->url, "opensearch:", strlen("opensearch:")) != 0))
+        return pyro_crawl_refuse(reader, node, "only a store opensearch:http(s)://HOST:PORT/PREFIX has these keys");
+    pyro_strbuf_init(&url, reader->settings->allocator);
+    size_t head = host ? (size_t)(host + 3 - row->url) : 0;
+    pyro_strbuf_add(&url, row->url, head);
+    if (row->user) {
+        pyro_crawl_escape(&url, pyro_slice_from(row->user));
+        pyro_strbuf_add_char(&url, ':');
+        pyro_crawl_escape(&url, pyro_slice_from(row->password ? row->password : ""));
+        pyro_strbuf_add_char(&url, '@');
+    }
+    pyro_strbuf_add_text(&url, row->url + head);
+    pyro_strbuf_add_slice(&url, pyro_strbuf_slice(&row->parameters));
+    reader->settings->store =
+        url.failed ? NULL : pyro_arena_copy(&reader->settings->arena, pyro_strbuf_slice(&url)).ptr;
+    pyro_strbuf_done(&url);
+    return reader->settings->store ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+static enum pyro_status take_store(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    static const struct pyro_crawl_key keys[] = {
+        {"url", take_store_url}, {"user", take_store_user},   {"password", take_store_password},
+        {"ca", take_store_ca},   {"index", take_store_index},
+    };
+    struct store_row row = {0};
+    (void)target;
+    if (node->kind == PYRO_SETTINGS_SCALAR)
+        return pyro_crawl_take_text(reader, node, &reader->settings->store);
+    pyro_strbuf_init(&row.parameters, reader->settings->allocator);
+    enum pyro_status status = PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a store", &row);
+    if (status == PYRO_OK)
+        status = join_store(reader, node, &row);
+    pyro_strbuf_done(&row.parameters);
+    return status;
+}
+
+static enum pyro_status take_every(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    int64_t ms = 0;
+    PYRO_TRY(pyro_crawl_take_duration(reader, node, 100, &ms));
+    ((struct pyro_crawl_settings *)target)->every_ms = (unsigned)ms;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_still(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    return pyro_crawl_take_duration(reader, node, 1000, &((struct pyro_crawl_settings *)target)->still_ms);
+}
+
+static enum pyro_status take_jobs(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    int64_t jobs;
+    if (!pyro_settings_int(node, &jobs) || jobs < 1 || jobs > 64)
+        return pyro_settings_refuse(node, reader->path, reader->error, "a number from 1 to 64");
+    ((struct pyro_crawl_settings *)target)->jobs = (unsigned)jobs;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_min_end(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    const char *text = "";
+    pyro_settings_text(node, &text);
+    if (!pyro_parse_date(text, "%Y-%m-%dT%H:%M:%S", &((struct pyro_crawl_settings *)target)->min_end_ms))
+        return pyro_settings_refuse(node, reader->path, reader->error, "a time in UTC such as 2026-01-31T00:00:00");
+    return PYRO_OK;
+}
+
+/* What `suggest --apply` may do: it reads this part itself. */
+static enum pyro_status take_policy(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    (void)target;
+    return node->kind == PYRO_SETTINGS_MAP ? PYRO_OK
+                                           : pyro_crawl_refuse(reader, node, "policy is a list of keys with values");
+}
+
+enum pyro_status pyro_crawl_settings_load(struct pyro_crawl_settings *settings, const char *path,
+                                          struct pyro_error *error)
+{
+    static const struct pyro_crawl_key keys[] = {
+        {"store", take_store},
+        {"sources", take_sources},
+        {"every", take_every},
+        {"still", take_still},
+        {"jobs", take_jobs},
+        {"min_end_date", take_min_end},
+        {"names", take_names},
+        {"classification", take_classes},
+        {"enrichers", pyro_crawl_take_enrichers},
+        {"policy", take_policy},
+    };
+    const struct pyro_crawl_config reader = {settings, path, error};
+    const struct pyro_settings *root;
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, settings->allocator);
+    enum pyro_status status = pyro_settings_load(&arena, path, &root, error);
+    if (status == PYRO_OK)
+        status = PYRO_CRAWL_TAKE_MAP(&reader, root, keys, "the configuration of a crawler", settings);
+    pyro_arena_done(&arena);
+    return status == PYRO_ERROR_INPUT ? PYRO_ERROR_ARGUMENT : status;
+}

@@ -1,0 +1,53 @@
+/* Reading crawl.yaml: what its parts have in common. */
+#ifndef PYRO_FLEET_CRAWL_CONFIG_H
+#define PYRO_FLEET_CRAWL_CONFIG_H
+
+#include "base/settings_file.h"
+#include "fleet/crawl/settings.h"
+
+struct pyro_crawl_config {
+    struct pyro_crawl_settings *settings;
+    const char *path;
+    struct pyro_error *error;
+};
+
+/* One key of a map, and who takes its value into what the map is about. */
+typedef enum pyro_status pyro_crawl_take(const struct pyro_crawl_config *reader, void *target,
+                                         const struct pyro_settings *node);
+struct pyro_crawl_key {
+    const char *name;
+    pyro_crawl_take *take;
+};
+
+enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                   const char *why);
+enum pyro_status pyro_crawl_no_memory(const struct pyro_crawl_config *reader);
+/* Refuses keys that are not in the table, naming the nearest. Values that are null count as not given. */
+enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, const struct pyro_settings *map,
+                                     const struct pyro_crawl_key *keys, size_t count, const char *what, void *target);
+#define PYRO_CRAWL_TAKE_MAP(reader, map, keys, what, target)                                                           \
+    pyro_crawl_take_map(reader, map, keys, sizeof(keys) / sizeof(*(keys)), what, target)
+enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_settings *list,
+                                      pyro_crawl_take *take, void *target);
+
+/* Values; texts are in the settings' arena. */
+enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                      const char **ret);
+/* "env:NAME" or "file:PATH"; the value itself is refused, and not shown. */
+enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                        const char **ret);
+enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                          int64_t least_ms, int64_t *ret);
+enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                         struct pyro_pattern **ret);
+/* An address without name and password, which would be secrets. */
+enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                         const char **ret);
+/* "NAME:PASSWORD"; NULL where there is no user. */
+enum pyro_status pyro_crawl_join_user(const struct pyro_crawl_config *reader, const char *user, const char *password,
+                                      const char **ret);
+
+/* config_enrich.c */
+pyro_crawl_take pyro_crawl_take_enrichers;
+
+#endif

@@ -1,0 +1,222 @@
+/* The services of crawl.yaml that know more of runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fleet/crawl/config.h"
+#include "source/http.h"
+
+/* One row, before it is an enricher. */
+struct row {
+    const char *http, *yarn, *menas; /* addresses; exactly one is given */
+    const char *user, *password, *token, *ids;
+    int64_t timeout_ms, cache_ms;
+    struct pyro_pattern *names;
+    const struct pyro_settings *tags, *aggregates, *queue;
+};
+
+static enum pyro_status take_http(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    return pyro_crawl_take_address(reader, node, &((struct row *)target)->http);
+}
+
+static enum pyro_status take_yarn(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    return pyro_crawl_take_address(reader, node, &((struct row *)target)->yarn);
+}
+
+static enum pyro_status take_menas(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    return pyro_crawl_take_address(reader, node, &((struct row *)target)->menas);
+}
+
+static enum pyro_status take_account(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    const char *text = "";
+    pyro_settings_text(node, &text);
+    if (strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0)
+        return pyro_crawl_take_secret(reader, node, &((struct row *)target)->user);
+    return pyro_crawl_take_text(reader, node, &((struct row *)target)->user);
+}
+
+static enum pyro_status take_key(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+{
+    return pyro_crawl_take_secret(reader, node, &((struct row *)target)->password);
+}
+
+static enum pyro_status take_bearer(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    return pyro_crawl_take_secret(reader, node, &((struct row *)target)->token);
+}
+
+static enum pyro_status take_ids(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
+{
+    return pyro_crawl_take_text(reader, node, &((struct row *)target)->ids);
+}
+
+static enum pyro_status take_timeout(const struct pyro_crawl_config *reader, void *target,
+                                     const struct pyro_settings *node)
+{
+    return pyro_crawl_take_duration(reader, node, 1000, &((struct row *)target)->timeout_ms);
+}
+
+static enum pyro_status take_cache(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    return pyro_crawl_take_duration(reader, node, 0, &((struct row *)target)->cache_ms);
+}
+
+static enum pyro_status take_wanted(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    return pyro_crawl_take_pattern(reader, node, &((struct row *)target)->names);
+}
+
+static enum pyro_status take_tags(const struct pyro_crawl_config *reader, void *target,
+                                  const struct pyro_settings *node)
+{
+    (void)reader;
+    ((struct row *)target)->tags = node;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_aggregates(const struct pyro_crawl_config *reader, void *target,
+                                        const struct pyro_settings *node)
+{
+    (void)reader;
+    ((struct row *)target)->aggregates = node;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_queue(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
+{
+    (void)reader;
+    ((struct row *)target)->queue = node;
+    return PYRO_OK;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static enum pyro_status add_value(const struct pyro_crawl_config *reader, struct pyro_enricher *enricher,
+                                  enum pyro_enrich_target target, struct pyro_slice name,
+                                  const struct pyro_settings *node)
+{
+    const char *text = "";
+    struct pyro_error why = {.size = sizeof(why)};
+    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    struct pyro_enrich_value *value = pyro_vec_push(&enricher->values, reader->settings->allocator);
+    struct pyro_slice kept = pyro_arena_copy(&reader->settings->arena, name);
+    if (!value || !kept.ptr)
+        return pyro_crawl_no_memory(reader);
+    *value = (struct pyro_enrich_value){.target = target, .name = kept.ptr};
+    enum pyro_status status =
+        pyro_expression_parse(&reader->settings->arena, pyro_slice_from(text), &value->expression, &why);
+    if (status == PYRO_ERROR_ARGUMENT)
+        return pyro_crawl_refuse(reader, node, why.message);
+    return status == PYRO_OK ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+static enum pyro_status add_values(const struct pyro_crawl_config *reader, struct pyro_enricher *enricher,
+                                   enum pyro_enrich_target target, const struct pyro_settings *map)
+{
+    if (map && map->kind != PYRO_SETTINGS_MAP)
+        return pyro_crawl_refuse(reader, map, "tags and aggregates are lists of names with values (NAME: VALUE)");
+    for (size_t i = 0; map && i < map->count; i++)
+        PYRO_TRY(add_value(reader, enricher, target, map->entries[i].key, map->entries[i].value));
+    return PYRO_OK;
+}
+
+static const char *label_of(struct pyro_crawl_settings *settings, const char *url)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, settings->allocator);
+    pyro_http_label(url, &text);
+    const char *label = text.failed ? NULL : pyro_arena_copy(&settings->arena, pyro_strbuf_slice(&text)).ptr;
+    pyro_strbuf_done(&text);
+    return label;
+}
+
+/* An address of a service, and what is asked there. */
+static const char *with_path(struct pyro_crawl_settings *settings, const char *url, const char *path)
+{
+    size_t len = strlen(url);
+    while (len > 0 && url[len - 1] == '/')
+        len--;
+    return pyro_arena_printf(&settings->arena, "%.*s%s", (int)len, url, path).ptr;
+}
+
+static enum pyro_status set_address(const struct pyro_crawl_config *reader, struct pyro_enricher *enricher,
+                                    const struct row *row)
+{
+    struct pyro_crawl_settings *settings = reader->settings;
+    const char *base = row->yarn ? row->yarn : row->menas ? row->menas : row->http;
+    enricher->url = row->yarn    ? with_path(settings, base, "/ws/v1/cluster/apps/{app_id}")
+                    : row->menas ? with_path(settings, base, "/runs/bySparkAppId/{app_id}")
+                                 : base;
+    enricher->label = label_of(settings, base);
+    enricher->ids = row->ids ? row->ids : row->yarn ? "application_" : NULL;
+    enricher->token = row->token;
+    if (!enricher->url || !enricher->label)
+        return pyro_crawl_no_memory(reader);
+    if (row->menas) {
+        enricher->account = row->user;
+        enricher->password = row->password;
+        return PYRO_OK;
+    }
+    return pyro_crawl_join_user(reader, row->user, row->password, &enricher->user);
+}
+
+static enum pyro_status make_enricher(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
+                                      struct row *row)
+{
+    struct pyro_crawl_settings *settings = reader->settings;
+    enum pyro_enricher_kind kind = row->yarn ? PYRO_ENRICH_YARN : row->menas ? PYRO_ENRICH_MENAS : PYRO_ENRICH_HTTP;
+    if (!!row->http + !!row->yarn + !!row->menas != 1)
+        return pyro_crawl_refuse(reader, node, "an enricher has one of the keys http, yarn and menas");
+    struct pyro_enricher *enricher = pyro_enrichers_add(&settings->enrichers, kind, &settings->arena);
+    if (!enricher)
+        return pyro_crawl_no_memory(reader);
+    enricher->names = row->names;
+    row->names = NULL;
+    if (row->timeout_ms)
+        enricher->timeout_s = (unsigned)((row->timeout_ms + 999) / 1000); /* cannot overflow */
+    enricher->cache_ms = row->cache_ms >= 0 ? row->cache_ms : enricher->cache_ms;
+    PYRO_TRY(set_address(reader, enricher, row));
+    PYRO_TRY(pyro_enricher_complete(enricher, &settings->arena, settings->allocator, reader->error));
+    PYRO_TRY(add_values(reader, enricher, PYRO_ENRICH_TAG, row->tags));
+    PYRO_TRY(add_values(reader, enricher, PYRO_ENRICH_AGGREGATE, row->aggregates));
+    if (row->queue)
+        PYRO_TRY(add_value(reader, enricher, PYRO_ENRICH_QUEUE, PYRO_SLICE_LITERAL("queue"), row->queue));
+    return kind != PYRO_ENRICH_HTTP || enricher->values.count
+               ? PYRO_OK
+               : pyro_crawl_refuse(reader, node, "an enricher takes something: tags, aggregates or queue");
+}
+
+static enum pyro_status take_enricher(const struct pyro_crawl_config *reader, void *target,
+                                      const struct pyro_settings *node)
+{
+    static const struct pyro_crawl_key keys[] = {
+        {"http", take_http},    {"yarn", take_yarn},    {"menas", take_menas},     {"user", take_account},
+        {"password", take_key}, {"token", take_bearer}, {"timeout", take_timeout}, {"cache", take_cache},
+        {"names", take_wanted}, {"ids", take_ids},      {"tags", take_tags},       {"aggregates", take_aggregates},
+        {"queue", take_queue},
+    };
+    struct row row = {.cache_ms = -1};
+    (void)target;
+    enum pyro_status status = PYRO_CRAWL_TAKE_MAP(reader, node, keys, "an enricher", &row);
+    if (status == PYRO_OK)
+        status = make_enricher(reader, node, &row);
+    pyro_pattern_free(row.names);
+    return status;
+}
+
+enum pyro_status pyro_crawl_take_enrichers(const struct pyro_crawl_config *reader, void *target,
+                                           const struct pyro_settings *node)
+{
+    return pyro_crawl_take_list(reader, node, take_enricher, target);
+}
