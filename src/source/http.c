@@ -84,6 +84,7 @@ enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct
 #else
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "source/http_client.h"
@@ -133,8 +134,19 @@ static void set_credentials(struct pyro_http *http)
         curl_easy_setopt(http->curl, CURLOPT_USERPWD, options->user);
 }
 
+/* libcurl itself asks neither variable, though its command does. */
+static const char *authorities(const struct pyro_http_options *options)
+{
+    static const char *const variables[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+    const char *file = options->ca_file;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && (!file || !*file); i++)
+        file = getenv(variables[i]);
+    return file && *file ? file : NULL;
+}
+
 static void set_options(struct pyro_http *http)
 {
+    const char *ca_file = authorities(&http->options);
     CURL *curl = http->curl;
     long timeout = http->options.timeout_s ? (long)http->options.timeout_s : TIMEOUT_S;
     set_protocols(curl);
@@ -148,8 +160,8 @@ static void set_options(struct pyro_http *http)
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->reason);
     if (http->options.cookies)
         curl_easy_setopt(curl, CURLOPT_COOKIEFILE, "");
-    if (http->options.ca_file)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, http->options.ca_file);
+    if (ca_file)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
 }
 
 enum pyro_status pyro_http_open(const struct pyro_http_options *options, struct pyro_http **ret,

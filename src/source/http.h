@@ -22,7 +22,7 @@ struct pyro_http_options {
     const struct pyro_allocator *allocator;
     const char *user;    /* "NAME:PASSWORD"; NULL: what the address or ~/.netrc says */
     const char *token;   /* a bearer token; NULL: none */
-    const char *ca_file; /* certificates of authorities, as PEM; NULL: those of the system */
+    const char *ca_file; /* certificates of authorities, as PEM; NULL: CURL_CA_BUNDLE, SSL_CERT_FILE or the system's */
     bool cookies;        /* those that an answer sets go with later requests of this client */
     unsigned timeout_s;  /* an answer that brings less than a few bytes a second for so long is given up; 0: 120 */
     /* Asked several times a second; true stops the request with PYRO_ERROR_CANCELLED. May be NULL. */

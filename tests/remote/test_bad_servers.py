@@ -8,6 +8,7 @@ import http.server
 import io
 import json
 import signal
+import ssl
 import subprocess
 import threading
 import time
@@ -344,6 +345,22 @@ def test_names_and_passwords(site: Site, small_log: Path, tmp_path: Path) -> Non
         assert "wr0ng" not in wrong
     finally:
         other.close()
+
+
+def test_certificates(site: Site, small_log: Path, tmp_path: Path) -> None:
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, stderr=subprocess.PIPE)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    site.server.socket = context.wrap_socket(site.server.socket, server_side=True)
+    url = site.put("/log", send(small_log.read_bytes())).replace("http:", "https:") + "?x=1"
+    unset = {"CURL_CA_BUNDLE": "", "SSL_CERT_FILE": ""}
+    for env in (unset, {"CURL_CA_BUNDLE": str(tmp_path / "none"), "SSL_CERT_FILE": str(certificate)}):
+        assert "certificate of the server is not trusted" in refused(url, env=env)
+    for variable in unset:
+        assert run("diagnose", url, env={**unset, variable: str(certificate)}).exit == 0
 
 
 def test_an_interrupt_ends_a_download(site: Site) -> None:
