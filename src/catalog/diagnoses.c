@@ -200,7 +200,7 @@ static enum pyro_status apply_store(const char *url, pyro_diagnosis *diagnosis, 
     struct stat found;
     pyro_store *store = NULL;
     *ret_partial = false;
-    if (stat(pyro_store_place(url), &found) != 0 && errno == ENOENT)
+    if (pyro_store_has_file(url) && stat(pyro_store_place(url), &found) != 0 && errno == ENOENT)
         return PYRO_OK; /* nothing was said yet */
     enum pyro_status status = pyro_store_open_to_read(url, &store, error);
     if (status == PYRO_OK)

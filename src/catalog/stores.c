@@ -10,15 +10,17 @@ enum pyro_status pyro_catalog_store_open(const char *url, struct pyro_catalog_st
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     *store = (struct pyro_catalog_store){.url = strdup(url), .state = -1};
-    enum pyro_status status = store->url ? pyro_store_open_to_read(url, &store->store, error)
-                                         : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    pyro_strbuf_init(&store->label, NULL);
+    pyro_store_add_label(url, &store->label);
+    enum pyro_status status = store->url && !store->label.failed
+                                  ? pyro_store_open_to_read(url, &store->store, error)
+                                  : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
     if (status != PYRO_OK) {
-        free(store->url);
-        pyro_release(NULL, store);
+        pyro_catalog_store_close(store);
         return status;
     }
     struct stat file;
-    if (stat(pyro_store_place(url), &file) == 0)
+    if (pyro_store_has_file(url) && stat(pyro_store_place(url), &file) == 0)
         store->stamp = pyro_file_stamp_of(&file);
     *ret = store;
     return PYRO_OK;
@@ -31,6 +33,7 @@ void pyro_catalog_store_close(struct pyro_catalog_store *store)
     pyro_store_close(store->store);
     pyro_catalog_logs_done(&store->runs);
     pyro_vec_done(&store->named, NULL);
+    pyro_strbuf_done(&store->label);
     free(store->url);
     pyro_release(NULL, store);
 }
@@ -107,7 +110,7 @@ static struct pyro_catalog_log *make_run(struct reading *reading, const struct p
 {
     pyro_arena_reset(&reading->arena);
     const struct pyro_log none = {
-        .path = pyro_arena_printf(&reading->arena, "%s!%.*s/%.*s", reading->store->url, (int)run->app_id.len,
+        .path = pyro_arena_printf(&reading->arena, "%s!%.*s/%.*s", reading->store->label.data, (int)run->app_id.len,
                                   run->app_id.ptr ? run->app_id.ptr : "", (int)run->attempt.len,
                                   run->attempt.ptr ? run->attempt.ptr : "")};
     const struct pyro_attempt attempt = attempt_of(run);
@@ -175,7 +178,7 @@ static bool open_again(struct pyro_catalog_store *store)
 {
     struct stat file;
     struct pyro_error ignored = {.size = sizeof(ignored)};
-    if (stat(pyro_store_place(store->url), &file) == 0) {
+    if (pyro_store_has_file(store->url) && stat(pyro_store_place(store->url), &file) == 0) {
         struct pyro_file_stamp stamp = pyro_file_stamp_of(&file);
         if (stamp.device != store->stamp.device || stamp.inode != store->stamp.inode) {
             pyro_store_close(store->store);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "source/http.h"
 #include "store/clean.h"
 #include "store/handle.h"
 
@@ -26,12 +27,43 @@ static enum pyro_status no_memory(struct pyro_error *error)
     return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
 }
 
+void pyro_store_add_label(const char *url, struct pyro_strbuf *to)
+{
+    if (strstr(url, "://"))
+        pyro_http_label(url, to);
+    else
+        pyro_strbuf_add_text(to, url);
+}
+
+/* The same in the arena; NULL: no memory. */
+static const char *label_of(const char *url, struct pyro_arena *arena)
+{
+    struct pyro_strbuf label;
+    pyro_strbuf_init(&label, arena->allocator);
+    pyro_store_add_label(url, &label);
+    const char *copy = label.failed ? NULL : pyro_arena_copy(arena, pyro_strbuf_slice(&label)).ptr;
+    pyro_strbuf_done(&label);
+    return copy;
+}
+
+static enum pyro_status not_a_store(const char *url, struct pyro_error *error)
+{
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, NULL);
+    const char *label = label_of(url ? url : "", &arena);
+    pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                   "'%.200s' is not a store; give sqlite:FILE or opensearch:https://HOST:9200/PREFIX",
+                   label ? label : "");
+    pyro_arena_done(&arena);
+    return PYRO_ERROR_ARGUMENT;
+}
+
 static enum pyro_status open_url(const char *url, bool writes, const struct pyro_allocator *allocator,
                                  enum pyro_redaction redaction, pyro_store **ret, struct pyro_error *error)
 {
     const struct pyro_backend *backend = backend_of(url);
     if (!backend || !ret)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' is not a store; give sqlite:FILE", url ? url : "");
+        return not_a_store(url, error);
     struct pyro_store *store = pyro_allocate(allocator, sizeof(*store));
     if (!store)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a store");
@@ -42,8 +74,8 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
         return status;
     }
     pyro_arena_init(&store->arena, allocator);
-    store->url = pyro_arena_copy(&store->arena, pyro_slice_from(url)).ptr;
-    if (!store->url) {
+    store->label = label_of(url, &store->arena);
+    if (!store->label) {
         pyro_store_close(store);
         return no_memory(error);
     }
@@ -79,7 +111,7 @@ static enum pyro_status id_conflict(const pyro_store *store, const struct pyro_r
         "id-conflict: the store has another run of application '%.*s', which started at another time and was "
         "not overwritten; use another store for one of them",
         (int)(run->app_id.len < 200 ? run->app_id.len : 200), run->app_id.ptr);
-    pyro_error_at(error, store->url, UINT64_MAX);
+    pyro_error_at(error, store->label, UINT64_MAX);
     return PYRO_ERROR_OUTPUT;
 }
 
@@ -209,6 +241,11 @@ enum pyro_status pyro_store_each_run(pyro_store *store, int (*take)(void *contex
 bool pyro_store_is_url(const char *text)
 {
     return backend_of(text) != NULL;
+}
+
+bool pyro_store_has_file(const char *url)
+{
+    return backend_of(url) == &pyro_backend_sqlite;
 }
 
 const char *pyro_store_place(const char *url)

@@ -11,7 +11,7 @@ struct pyro_store {
     void *state;
     struct pyro_arena arena; /* what callers were handed */
     struct pyro_secrets secrets;
-    const char *url; /* in the arena, for messages */
+    const char *label; /* in the arena, for messages: the URL without what must not be shown */
 };
 
 #endif

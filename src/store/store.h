@@ -75,6 +75,10 @@ struct pyro_backend {
 
 /* Whether it names a store rather than a file or a folder. */
 bool pyro_store_is_url(const char *text);
+/* Appends the URL without a name, a password and parameters: what may be shown. */
+void pyro_store_add_label(const char *url, struct pyro_strbuf *to);
+/* Whether the store is a file of this machine. */
+bool pyro_store_has_file(const char *url);
 /* Where the store is, behind the scheme of its URL. */
 const char *pyro_store_place(const char *url);
 /* Opens one that is there, for the functions below only. */

@@ -1,0 +1,222 @@
+"""Crawlers that share work by a real OpenSearch: each step is one process (tests/store/store_work.c)."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple
+
+import conftest
+import pytest
+from servers import opensearch
+from servers.shared import ON_OPENSEARCH
+
+pytestmark = ON_OPENSEARCH
+PROGRAM = conftest.binary_path().parent / "tests" / "store" / "store_work"
+LOG = conftest.ROOT / "corpus" / "logs" / "straggler.zst"
+LEASE_MS, PAUSE_MS, TRIES = 300000, 60000, 5
+
+
+class Work(NamedTuple):
+    node: opensearch.Node
+    prefix: str
+
+    def __call__(self, *words: Any) -> str:
+        command = [str(PROGRAM), f"opensearch:{self.node.url}/{self.prefix}", *map(str, words)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, timeout=60, env={"HOME": "/nonexistent"}, text=True)
+        assert done.returncode == 0, done.stdout
+        return done.stdout.strip()
+
+    def claim(self, owner: str, most: int = 9) -> List[List[str]]:
+        return [line.split() for line in self("claim", owner, most).splitlines()]
+
+    def documents(self, index: str = "work") -> List[Dict[str, Any]]:
+        self.node.call("POST", f"/{self.prefix}-{index}/_refresh")
+        body = {"size": 1000, "version": True, "sort": ["_seq_no"]}
+        return self.node.call("POST", f"/{self.prefix}-{index}/_search", body).json["hits"]["hits"]
+
+    def item(self, key: str) -> Dict[str, Any]:
+        return next(hit["_source"] for hit in self.documents() if hit["_source"].get("key") == key)
+
+    def change(self, key: str, **members: Any) -> None:
+        """What no crawler does: to let time pass."""
+        answer = self.node.call("POST", f"/{self.prefix}-work/_update/{key}?refresh=true", {"doc": members})
+        assert answer.status == 200, answer
+
+    def counts(self) -> List[int]:
+        """New, leased, done, failed, dead; low; when all was listed."""
+        return [int(word) for word in self("counts").split()]
+
+
+@pytest.fixture
+def work(opensearch_node: opensearch.Node, index_prefix: str) -> Work:
+    return Work(opensearch_node, index_prefix)
+
+
+def test_items_are_claimed_once(work: Work) -> None:
+    assert [work("offer", *item) for item in (("b", 1, 20), ("a", 1, 10), ("b", 1, 20), ("c", 1, 30))] == ["1", "1", "0", "1"]
+    assert work.claim("one", 2) == [["a", "1", "10", "1", "0"], ["b", "1", "20", "1", "0"]]
+    assert work.claim("two") == [["c", "1", "30", "1", "0"]]
+    assert work.claim("one") == []
+    leased = work.item("a")
+    assert leased["owner"] == "one" and leased["state"] == "leased" and leased["source"] == "/logs"
+
+
+def test_two_that_claim_at_once_share(work: Work) -> None:
+    keys = {f"key-{number:02}" for number in range(24)}
+    for number, key in enumerate(sorted(keys)):
+        work("offer", key, 1, number)
+    got: Dict[str, List[str]] = {"one": [], "two": [], "three": []}
+
+    def crawl(owner: str) -> None:
+        for _ in range(12):
+            got[owner] += [item[0] for item in work.claim(owner, 4)]
+
+    threads = [threading.Thread(target=crawl, args=(owner,)) for owner in got]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(sum(got.values(), [])) == sorted(keys)
+
+
+def test_a_lease_that_ended_goes_to_another(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    (_,) = work.claim("one")
+    before = work.item("a")["until_ms"]
+    work.change("a", until_ms=1)
+    assert work("renew", "a", 1, 1) == "held"  # as long as nobody has taken it
+    assert work.item("a")["until_ms"] >= before and work.claim("two") == []
+    work.change("a", until_ms=1)
+    assert work.claim("two") == [["a", "1", "10", "2", "0"]]
+    assert work("renew", "a", 1, 1) == "lost"
+    for late in ("release", "fail", "lasts"):
+        work(late, "a", 1, 1)
+    assert work.item("a")["owner"] == "two" and work.item("a")["state"] == "leased" and work.documents("err") == []
+    work("release", "a", 1, 2)
+    assert work.item("a")["state"] == "new" and "owner" in work.item("a") and work.item("a")["owner"] is None
+
+
+def test_a_lease_is_over_only_after_the_grace(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    now_ms = work.item("a")["until_ms"] - LEASE_MS
+    work.change("a", until_ms=now_ms - 2000)
+    assert work.claim("two") == []
+    work.change("a", until_ms=now_ms - 30000)
+    assert len(work.claim("two")) == 1
+
+
+def test_failures_are_due_later_and_then_dead(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    for tried in range(TRIES):
+        (item,) = work.claim("one")
+        assert item[4] == str(tried)
+        leased_ms = work.item("a")["until_ms"] - LEASE_MS
+        work("fail", "a", 1, item[3])
+        if tried + 1 < TRIES:
+            later_ms = work.item("a")["next_ms"] - leased_ms
+            assert abs(later_ms - PAUSE_MS * 4**tried) < 50000  # the cluster's clock, in seconds
+            assert work.claim("two") == []
+            work.change("a", next_ms=0)
+    assert work.item("a")["state"] == "dead" and work.claim("one") == []
+    assert len(work.documents("err")) == TRIES
+    assert work("offer", "a", 1, 10) == "0" and work("offer", "a", 2, 10) == "1"
+    (item,) = work.claim("one")
+    assert item[1] == "2" and item[4] == "0"
+    work("lasts", "a", 2, item[3])
+    assert work.counts()[:5] == [0, 0, 0, 0, 1]
+    assert work("retry") == "1" and work.counts()[:5] == [1, 0, 0, 0, 0]
+
+
+def test_new_items_come_first(work: Work) -> None:
+    for key, end in (("leased", 1), ("failed", 2), ("new", 3)):
+        work("offer", key, 1, end)
+    work.change("leased", state="leased", until_ms=1, epoch=3)
+    work.change("failed", state="failed", next_ms=5, tries=2)
+    assert [item[0] for item in work.claim("one", 2)] == ["new", "failed"]
+    assert work.claim("one", 2) == [["leased", "1", "1", "4", "0"]]
+
+
+def test_counts(work: Work) -> None:
+    assert work.counts() == [0, 0, 0, 0, 0, -1, -1]
+    for key, end in (("a", 10), ("b", 20), ("c", 30)):
+        work("offer", key, 1, end)
+    work.change("a", state="done")
+    assert work.counts()[:6] == [2, 0, 1, 0, 0, 19]
+    work("listed")
+    for key in "bc":
+        work.change(key, state="done")
+    counts = work.counts()
+    assert counts[:6] == [0, 0, 3, 0, 0, 30] and counts[6] > 1600000000000
+    assert work("offer", "b", 2, 20) == "1" and work.counts()[5] == 19
+
+
+# ---- Recording under a lease -------------------------------------------------------------------------------------
+
+
+def test_a_run_ends_its_item(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    (item,) = work.claim("one")
+    assert work("record", "a", 1, item[3], LOG) == "kept"
+    assert work.item("a")["state"] == "done" and work.item("a")["source"] == "/logs" and work.item("a")["end_ms"] == 10
+    (run,) = work.documents("agg")
+    assert run["_version"] == 1 and run["_source"]["source"] == "/logs"
+    assert run["_source"]["properties"] == ["spark.executor.cores=4", "spark.odd=a=b"]
+    assert work("record", "a", 1, item[3], LOG) == "late"  # the lease is over
+    assert work("offer", "a", 1, 10) == "0"
+
+
+def test_who_is_late_gives_up(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    work.change("a", until_ms=1)
+    assert work.claim("two") == [["a", "1", "10", "2", "0"]]
+    assert work("record", "a", 1, 1, LOG) == "late" and work.documents("agg") == []
+    assert work("record", "a", 1, 2, LOG) == "kept"
+    assert {hit["_version"] for index in ("agg", "raw", "rows") for hit in work.documents(index)} == {2}
+    before = work.documents("agg")
+    # The first one looked before the second one claimed, and writes only now: every document is refused.
+    work.change("a", state="leased", epoch=1)
+    assert work("record", "a", 1, 1, LOG) == "late"
+    assert work.documents("agg") == before and work.item("a")["state"] == "leased"
+
+
+def test_rows_of_a_writer_that_died_go(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    assert work("record", "a", 1, 1, LOG) == "kept"
+    (run,) = work.documents("agg")
+    count = len(work.documents("rows"))
+    stray = {**next(hit["_source"] for hit in work.documents("rows") if hit["_source"]["kind"] == "finding"), "position": 99}
+    path = f"/{work.prefix}-rows/_doc/stray?version=1&version_type=external_gte&refresh=true"
+    assert work.node.call("PUT", path, stray).status == 201
+    work.change("a", state="leased", epoch=2)
+    assert work("record", "a", 2, 2, LOG) == "kept"
+    assert len(work.documents("rows")) == count and {hit["_version"] for hit in work.documents("rows")} == {2}
+    assert work.item("a")["stamp"] == "2" and run["_id"] == work.documents("agg")[0]["_id"]
+
+
+def test_a_record_without_a_lease_fits_in(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    assert work("record", "a", 1, 1, LOG) == "kept"
+    assert work("record", "-", 1, 0, LOG) == "kept" and work.documents("agg")[0]["_version"] == 1
+    work("offer", "a", 2, 10)
+    (item,) = work.claim("one")
+    assert work("record", "a", 2, item[3], LOG) == "kept" and work.documents("agg")[0]["_version"] == 2
+    assert work("record", "-", 1, 0, LOG) == "kept" and work.documents("agg")[0]["_version"] == 2
+
+
+def test_another_run_of_the_same_id_ends_the_item(work: Work, tmp_path: Path, small_log: Path) -> None:
+    lines = small_log.read_text().splitlines(keepends=True)
+    other = tmp_path / "other"
+    other.write_text("".join(line.replace('"Timestamp":1', '"Timestamp":2') if "ApplicationStart" in line else line for line in lines))
+    assert work("record", "-", 1, 0, small_log) == "kept"
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    assert work("record", "a", 1, 1, other) == "conflict"
+    assert work.item("a")["state"] == "dead"
+    (error,) = work.documents("err")
+    assert error["_source"]["type"] == "id-conflict"
