@@ -174,6 +174,14 @@ enum pyro_field_type pyro_query_field_type(const struct pyro_query_field *field)
 const struct pyro_slice *pyro_query_columns(const struct pyro_query *query, struct pyro_arena *arena,
                                             size_t *ret_count);
 
+/* The answer would have more than PYRO_QUERY_MOST_GROUPS rows. */
+enum pyro_status pyro_query_too_many_groups(struct pyro_error *error);
+/* How many they are. */
+size_t pyro_query_column_count(const struct pyro_query *query);
+/* An answer of rows of groups, which come in any order: those behind query->after, as many as the limit says. Texts are
+ * copied into the arena. */
+enum pyro_status pyro_query_arrange(const struct pyro_query *query, const struct pyro_query_value *values, size_t count,
+                                    struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
 /* Where an answer ended: the values by which its last row is ordered. Opaque text in the arena; null: no memory. */
 struct pyro_slice pyro_query_cursor_make(const struct pyro_query *query, const struct pyro_query_value *values,
                                          size_t count, struct pyro_arena *arena);

@@ -23,11 +23,17 @@ static size_t columns_of(const struct pyro_query_measure *measure)
     return measure->op == PYRO_MEASURE_PERCENTILES ? measure->at_count : 1;
 }
 
-const struct pyro_slice *pyro_query_columns(const struct pyro_query *query, struct pyro_arena *arena, size_t *ret_count)
+size_t pyro_query_column_count(const struct pyro_query *query)
 {
     size_t count = query->group_count + query->field_count;
     for (size_t i = 0; i < query->measure_count; i++)
         count += columns_of(&query->measures[i]);
+    return count;
+}
+
+const struct pyro_slice *pyro_query_columns(const struct pyro_query *query, struct pyro_arena *arena, size_t *ret_count)
+{
+    size_t count = pyro_query_column_count(query);
     struct pyro_slice *names = pyro_arena_array(arena, count + 1, sizeof(*names));
     size_t at = 0;
     if (!names)

@@ -124,11 +124,7 @@ static enum pyro_status add_group(struct pyro_query_groups *groups, const struct
 {
     size_t measures = groups->query->measure_count;
     if (groups->all.count == PYRO_QUERY_MOST_GROUPS)
-        return pyro_error_set(
-            error, PYRO_ERROR_ARGUMENT,
-            "the answer has more than %d groups; narrow the question with 'where', or make the groups "
-            "larger with 'every_ms' or 'edges'",
-            PYRO_QUERY_MOST_GROUPS);
+        return pyro_query_too_many_groups(error);
     struct pyro_query_one_group *group =
         pyro_arena_alloc(&groups->arena, sizeof(*group) + measures * sizeof(*group->tallies));
     struct pyro_query_one_group **at = pyro_vec_push(&groups->all, groups->allocator);
@@ -323,134 +319,27 @@ static size_t write_measure(const struct pyro_query_measure *measure, struct tal
     return 1;
 }
 
-/* By which column rows are ordered before their groups; SIZE_MAX: by none. */
-struct order {
-    size_t column, groups;
-    bool descending;
-};
-struct line {
-    const struct pyro_query_value *values;
-    const struct order *order;
-};
-
-static int compare(const struct order *order, const struct pyro_query_value *left, const struct pyro_query_value *right)
-{
-    int result = order->column == SIZE_MAX ? 0 : pyro_query_value_compare(&left[order->column], &right[order->column]);
-    for (size_t i = 0; i < order->groups && result == 0; i++)
-        result = pyro_query_value_compare(&left[i], &right[i]);
-    return order->descending ? -result : result;
-}
-
-static int by_order(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-    return compare(a->order, a->values, b->values);
-}
-
-/* The values that a cursor holds: by which rows are ordered. */
-static size_t cursor_values(const struct order *order, const struct pyro_query_value *row, struct pyro_query_value *ret)
-{
-    size_t count = 0;
-    if (order->column != SIZE_MAX)
-        ret[count++] = row[order->column];
-    for (size_t i = 0; i < order->groups; i++)
-        ret[count++] = row[i];
-    return count;
-}
-
-/* How many lines are not behind query->after. */
-static enum pyro_status skip(const struct pyro_query *query, const struct order *order, const struct line *lines,
-                             size_t count, struct pyro_arena *arena, size_t columns, size_t *ret,
-                             struct pyro_error *error)
-{
-    struct pyro_query_value last[PYRO_QUERY_GROUPS + 1];
-    size_t ordered = order->column != SIZE_MAX, low = 0, high = count;
-    struct pyro_query_value *row = pyro_arena_array(arena, columns + 1, sizeof(*row));
-    if (!row)
-        return no_memory(error);
-    PYRO_TRY(pyro_query_cursor_read(query, arena, last, ordered + order->groups, error));
-    for (size_t i = 0; i < order->groups; i++)
-        row[i] = last[ordered + i];
-    if (ordered)
-        row[order->column] = last[0];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(order, lines[middle].values, row) > 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *ret = low;
-    return PYRO_OK;
-}
-
-static void write_lines(struct pyro_query_groups *groups, size_t columns, struct pyro_query_value *values,
-                        struct line *lines, const struct order *order)
-{
-    for (size_t i = 0; i < groups->all.count; i++) {
-        struct pyro_query_one_group *group = groups->all.items[i];
-        struct pyro_query_value *row = values + i * columns;
-        size_t column = groups->query->group_count;
-        for (size_t j = 0; j < column; j++)
-            row[j] = group->values[j];
-        for (size_t j = 0; j < groups->query->measure_count; j++)
-            column += write_measure(&groups->query->measures[j], &group->tallies[j], row + column);
-        lines[i] = (struct line){row, order};
-    }
-    if (groups->all.count)
-        qsort(lines, groups->all.count, sizeof(*lines), by_order);
-}
-
-static bool copy_row(const struct pyro_query_value *from, size_t columns, struct pyro_arena *arena,
-                     struct pyro_query_value *to)
-{
-    for (size_t i = 0; i < columns; i++) {
-        to[i] = from[i];
-        if (from[i].kind == PYRO_VALUE_TEXT && !(to[i].text = pyro_arena_copy(arena, from[i].text)).ptr)
-            return false;
-    }
-    return true;
-}
-
 enum pyro_status pyro_query_groups_answer(struct pyro_query_groups *groups, struct pyro_arena *arena,
                                           struct pyro_query_answer *ret, struct pyro_error *error)
 {
     const struct pyro_query *query = groups->query;
-    size_t columns, first = 0;
-    const struct pyro_slice *names = pyro_query_columns(query, arena, &columns);
-    struct order order = {SIZE_MAX, query->group_count, query->descending};
     const struct pyro_query_value none[PYRO_QUERY_GROUPS] = {{0}};
     struct pyro_query_one_group *all;
-    if (!names)
-        return no_memory(error);
+    size_t columns = pyro_query_column_count(query);
     if (query->group_count == 0 && groups->all.count == 0) /* a question without groups has one row */
         PYRO_TRY(find_group(groups, none, &all, error));
-    for (size_t i = 0; query->order_by.ptr && i < columns; i++)
-        if (pyro_slice_eq(names[i], query->order_by))
-            order.column = i;
-    size_t count = groups->all.count;
-    struct pyro_query_value *values = pyro_arena_array(&groups->arena, count * columns + 1, sizeof(*values));
-    struct line *lines = pyro_arena_array(&groups->arena, count + 1, sizeof(*lines));
-    if (!values || !lines)
+    struct pyro_query_value *values =
+        pyro_arena_array(&groups->arena, groups->all.count * columns + 1, sizeof(*values));
+    if (!values)
         return no_memory(error);
-    write_lines(groups, columns, values, lines, &order);
-    if (query->after.ptr)
-        PYRO_TRY(skip(query, &order, lines, count, arena, columns, &first, error));
-    size_t shown = count - first < query->limit ? count - first : query->limit;
-    struct pyro_query_value *rows = pyro_arena_array(arena, shown * columns + 1, sizeof(*rows));
-    if (!rows)
-        return no_memory(error);
-    for (size_t i = 0; i < shown; i++)
-        if (!copy_row(lines[first + i].values, columns, arena, rows + i * columns))
-            return no_memory(error);
-    struct pyro_query_answer answer = {names, columns, rows, shown, PYRO_SLICE_NULL};
-    if (first + shown < count) {
-        struct pyro_query_value last[PYRO_QUERY_GROUPS + 1];
-        size_t kept = cursor_values(&order, lines[first + shown - 1].values, last);
-        answer.after = pyro_query_cursor_make(query, last, kept, arena);
-        if (!answer.after.ptr)
-            return no_memory(error);
+    for (size_t i = 0; i < groups->all.count; i++) {
+        struct pyro_query_one_group *group = groups->all.items[i];
+        struct pyro_query_value *row = values + i * columns;
+        size_t column = query->group_count;
+        for (size_t j = 0; j < column; j++)
+            row[j] = group->values[j];
+        for (size_t j = 0; j < query->measure_count; j++)
+            column += write_measure(&query->measures[j], &group->tallies[j], row + column);
     }
-    *ret = answer;
-    return PYRO_OK;
+    return pyro_query_arrange(query, values, groups->all.count, arena, ret, error);
 }
