@@ -31,6 +31,11 @@ const char *pyro_opensearch_kind(enum pyro_query_from from)
     return froms[from].kind;
 }
 
+enum pyro_opensearch_index pyro_opensearch_index_of(enum pyro_query_from from)
+{
+    return froms[from].index;
+}
+
 bool pyro_opensearch_has_own(enum pyro_query_from from, struct pyro_slice name)
 {
     for (size_t i = 0; i < FIELDS; i++)
@@ -140,6 +145,8 @@ void pyro_opensearch_add_index(enum pyro_opensearch_index index, struct pyro_str
         add_work(to);
     else
         add_own(index, to);
+    if (index == PYRO_OS_ERR)
+        add_type("kind", PYRO_FIELD_TEXT, to);
     if (index == PYRO_OS_ROWS) {
         add_type("number", PYRO_FIELD_REAL, to);
         add_type("verdict", PYRO_FIELD_TEXT, to);

@@ -10,7 +10,7 @@ static bool is_late(void *context, uint64_t received, uint64_t expected)
 {
     const struct pyro_opensearch *store = context;
     (void)received, (void)expected;
-    return store->deadline_ms && pyro_opensearch_monotonic_ms() > store->deadline_ms;
+    return store->deadline && pyro_opensearch_monotonic_ms() > store->deadline;
 }
 
 static void close_store(void *state)
@@ -178,6 +178,7 @@ const struct pyro_backend pyro_backend_opensearch = {
     .each_run = pyro_opensearch_each_run,
     .baseline = pyro_opensearch_baseline,
     .each_stored = pyro_opensearch_each_stored,
+    .query = pyro_opensearch_query,
     .work = &pyro_opensearch_work,
     .add_cluster = pyro_opensearch_put_cluster,
     .put_suggestion = pyro_opensearch_put_suggestion,

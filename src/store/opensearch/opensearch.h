@@ -38,7 +38,7 @@ struct pyro_opensearch {
     const char *ca_file;     /* NULL: the default */
     const char *index[PYRO_OS_INDICES];
     struct pyro_strbuf body;    /* of the answer that was read last */
-    int64_t deadline_ms;        /* by the monotonic clock, of the question that is asked now; 0: none */
+    int64_t deadline;           /* by the monotonic clock, of the question that is asked now; 0: none */
     int64_t clock_ms, asked_ms; /* the server's clock, and when by the monotonic clock it was asked for; 0: never */
     bool stale;                 /* something was written that searches do not show yet */
 };
@@ -100,8 +100,9 @@ enum pyro_status pyro_opensearch_no_memory(struct pyro_error *error);
 void pyro_opensearch_add_index(enum pyro_opensearch_index index, struct pyro_strbuf *to);
 /* Whether `from` has a column of its own with this name. */
 bool pyro_opensearch_has_own(enum pyro_query_from from, struct pyro_slice name);
-/* Name of `from` in "kind". */
+/* Name of `from` in "kind", and the index that has it. */
 const char *pyro_opensearch_kind(enum pyro_query_from from);
+enum pyro_opensearch_index pyro_opensearch_index_of(enum pyro_query_from from);
 
 /* ---- documents.c: members of documents, appended without braces ---- */
 

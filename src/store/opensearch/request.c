@@ -126,7 +126,7 @@ enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struc
     enum pyro_status status =
         url.failed ? pyro_opensearch_no_memory(&own) : pyro_http_send(store->http, &sent, &store->body, &answer, &own);
     pyro_strbuf_done(&url);
-    if (status == PYRO_ERROR_CANCELLED && store->deadline_ms) /* nobody else cancels */
+    if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nobody else cancels */
         return too_long(error);
     if (status == PYRO_ERROR_INPUT)
         return say(store, request->purpose, own.message, error);
