@@ -546,9 +546,9 @@ def store_of(pyrometer: Command, tmp_path: Path, log: Path, runs: list[tuple[str
     with contextlib.closing(sqlite3.connect(path)) as store, store:
         for number, (name, start, end, cores) in enumerate(runs):
             span = (START + start * day, START + end * day)
-            row = (f"old-{number}", "", name, *span, (end - start) * day * cores, 0, "{}")
-            columns = "app_id, attempt, name, start_ms, end_ms, core_ms, recorded_ms, json"
-            store.execute(f"INSERT INTO run ({columns}) VALUES (?,?,?,?,?,?,?,?)", row)
+            row = (f"old-{number}", "", name, *span, (end - start) * day * cores, 0)
+            columns = "app_id, attempt, name, start_ms, end_ms, core_ms, recorded_ms"
+            store.execute(f"INSERT INTO run ({columns}) VALUES (?,?,?,?,?,?,?)", row)
     return f"sqlite:{path}"
 
 

@@ -202,9 +202,10 @@ def test_stored_by_another_version(planted: Path, tmp_path: Path) -> None:
     assert pyrometer("diagnose", str(planted / "app"), "--store", f"sqlite:{store}", "--format", "json").exit == 0
     db = sqlite3.connect(store)
     assert db.execute("SELECT count(*) FROM run_redaction").fetchone() == (1,)
-    db.execute("""UPDATE run SET name = name || ' token=hunter2-old', path = '/nowhere', json = replace(json, '"master": "',
+    db.execute("UPDATE run SET name = name || ' token=hunter2-old', path = '/nowhere'")
+    db.execute("""UPDATE run_report SET json = replace(json, '"master": "',
                '"master": "password=hunter2-old, \\"api_key\\": \\"hunter2-old\\" ')""")
-    db.execute("""UPDATE run SET json = replace(json, '"application": {', '"application": {"x.password": "hunter2-old", ')""")
+    db.execute("""UPDATE run_report SET json = replace(json, '"application": {', '"application": {"x.password": "hunter2-old", ')""")
     db.execute("DELETE FROM run_redaction")
     db.commit()
     db.close()

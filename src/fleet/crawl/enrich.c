@@ -282,7 +282,7 @@ bool pyro_enrich_number(struct pyro_run *run, const char *name, double value)
     struct pyro_slice key = pyro_arena_copy(&run->arena, pyro_slice_from(name));
     struct pyro_aggregate *added = key.ptr ? pyro_vec_push(&run->aggregates, run->arena.allocator) : NULL;
     if (added)
-        *added = (struct pyro_aggregate){key.ptr, value};
+        *added = (struct pyro_aggregate){.name = key.ptr, .value = value};
     return added != NULL;
 }
 
