@@ -840,6 +840,37 @@ PYRO_API enum pyro_status pyro_evaluate(const char *corpus, const struct pyro_ev
                                         const struct pyro_options *options, enum pyro_format format,
                                         const struct pyro_writer *writer, struct pyro_error *error);
 
+/* ---- Fleet ------------------------------------------------------------------------------------------------------- */
+
+/* Views of the runs of a store (docs/fleet.md). */
+struct pyro_fleet_options {
+    size_t size;       /* sizeof(struct pyro_fleet_options) */
+    const char *app;   /* an application, as classified; NULL: all */
+    const char *user;  /* runs of this user; NULL: all */
+    const char *since; /* first and last start: "2026-01-31", "2026-01-31T12:00:00" (UTC), epoch milliseconds, or how */
+    const char *until; /* long ago: "24h", "30d". NULL: no limit */
+    const char *const *tags; /* "KEY=VALUE", all of which hold */
+    size_t tag_count;
+    const char *const *max; /* "FIELD=NUMBER": only runs with at most this much */
+    size_t max_count;
+    const char *by;                           /* a field to sum by, "tag.KEY" or "property.KEY"; NULL: the view's own */
+    const char *value;                        /* histogram: a field; NULL: "duration_ms" */
+    const char *before, *after;               /* compare: two values of `by`; NULL: the two that ran last */
+    const char *at;                           /* compare by "date": the date; NULL: that of the last lasting change */
+    const struct pyro_prices *prices;         /* waste: what hours cost; NULL: no money */
+    const char *instance, *region, *currency; /* as in pyro_cost_options */
+};
+/* Name and meaning of a view; NULL beyond the last one. */
+PYRO_API const char *pyro_fleet_view_name(size_t index);
+PYRO_API const char *pyro_fleet_view_meaning(size_t index);
+/* Writes a view of the store's runs as text, JSON (pyrometer.fleet_VIEW/1), CSV (its first table) or Markdown.
+ * PYRO_ERROR_ARGUMENT: there is no such view, field or option, or the question is too large for the store. `options`:
+ * allocator and progress. */
+PYRO_API enum pyro_status pyro_fleet_view(pyro_store *store, const char *name, const struct pyro_fleet_options *wanted,
+                                          enum pyro_format format, const struct pyro_report_options *report,
+                                          const struct pyro_options *options, const struct pyro_writer *writer,
+                                          struct pyro_error *error);
+
 /* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
 
 /* A decoder is fed the decompressed bytes of one event log in pieces of any size, as they appear. */

@@ -92,6 +92,16 @@ static double blocks(double bytes)
     return ceil(bytes / (128.0 * 1024 * 1024));
 }
 
+/* Tasks that wrote output, each partition once. */
+static double output_partitions(const struct pyro_app *app)
+{
+    double count = 0;
+    for (size_t row = 0; row < app->tasks.count; row++)
+        count += pyro_task_get(&app->tasks, PYRO_TASK_output_bytes, row) > 0 &&
+                 pyro_task_get(&app->tasks, PYRO_TASK_status, row) == PYRO_TASK_SUCCESS;
+    return count;
+}
+
 static double plan_saves(int64_t now, bool made, int64_t then)
 {
     return made ? known(now) - known(then) : 0;

@@ -1,0 +1,144 @@
+/* Failures and errors by cause. */
+#include "base/map.h"
+#include "fleet/views/views.h"
+#include "model/failure_text.h"
+
+enum { CAUSE_BYTES = 300 };
+
+/* One cause: messages that differ in numbers, ids and addresses only. */
+struct problem {
+    struct pyro_slice kind, cause, example; /* of the newest run or input that had it */
+    int64_t count, last_ms;
+};
+
+struct gathered {
+    struct pyro_fleet_view *view;
+    PYRO_VEC(struct problem) problems;
+    struct pyro_map known; /* hash of kind and message -> row + 1 */
+    bool failed;
+};
+
+static uint64_t hash_of(struct pyro_slice kind, struct pyro_slice message)
+{
+    uint64_t hash = pyro_message_hash(message);
+    for (size_t i = 0; i < kind.len; i++)
+        hash = (hash ^ (unsigned char)kind.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
+    return hash;
+}
+
+/* The newest one of a cause comes first. */
+static void add(struct gathered *all, struct pyro_slice kind, struct pyro_slice text, struct pyro_slice example,
+                int64_t time_ms)
+{
+    struct pyro_slice message = text.ptr ? pyro_telling_line(text) : PYRO_SLICE_LITERAL("");
+    uint64_t *row = pyro_map_put(&all->known, hash_of(kind, message), NULL);
+    struct problem *added = row && !*row ? pyro_vec_push(&all->problems, all->view->allocator) : NULL;
+    if (!row || (!*row && !added)) {
+        all->failed = true;
+        return;
+    }
+    if (added) {
+        message.len = message.len < CAUSE_BYTES ? message.len : CAUSE_BYTES;
+        *added = (struct problem){kind, message, example, 0, time_ms};
+        *row = all->problems.count;
+    }
+    all->problems.items[*row - 1].count++;
+}
+
+/* ---- What is asked ---- */
+
+static enum pyro_status add_findings(struct gathered *all, struct pyro_error *error)
+{
+    struct pyro_query_answer answer;
+    pyro_fleet_from(all->view, "findings");
+    pyro_fleet_where_number(all->view, "folded", "=", 0);
+    pyro_fleet_where(all->view, "category", "=", PYRO_SLICE_LITERAL("failures"));
+    PYRO_TRY(pyro_fleet_ask(all->view, &answer, error,
+                            "\"fields\":[\"rule\",\"cause\",\"app_id\",\"start_ms\"],\"order\":{\"by\":\"start_ms\","
+                            "\"descending\":true},\"limit\":20000"));
+    for (size_t i = 0; i < answer.row_count; i++) {
+        add(all, pyro_fleet_text(&answer, i, 0), pyro_fleet_text(&answer, i, 1), pyro_fleet_text(&answer, i, 2),
+            pyro_fleet_int(&answer, i, 3));
+    }
+    pyro_fleet_note_newest(all->view, &answer);
+    return PYRO_OK;
+}
+
+static enum pyro_status add_errors(struct gathered *all, struct pyro_error *error)
+{
+    struct pyro_query_answer answer;
+    const struct pyro_fleet_options *options = all->view->options;
+    if (options->app || options->user || options->tag_count || options->max_count) {
+        pyro_fleet_note(all->view, "Errors of the crawler are not shown: they belong to no application, user or tag.");
+        return PYRO_OK;
+    }
+    pyro_fleet_from(all->view, "errors");
+    PYRO_TRY(pyro_fleet_ask(all->view, &answer, error,
+                            "\"fields\":[\"step\",\"type\",\"message\",\"app_id\",\"time_ms\"],\"order\":{\"by\":"
+                            "\"time_ms\",\"descending\":true},\"limit\":20000"));
+    for (size_t i = 0; i < answer.row_count; i++) {
+        struct pyro_slice step = pyro_fleet_text(&answer, i, 0), type = pyro_fleet_text(&answer, i, 1);
+        struct pyro_slice kind = pyro_arena_printf(all->view->arena, "%.*s: %.*s", (int)step.len,
+                                                   step.ptr ? step.ptr : "", (int)type.len, type.ptr ? type.ptr : "");
+        add(all, kind, pyro_fleet_text(&answer, i, 2), pyro_fleet_text(&answer, i, 3), pyro_fleet_int(&answer, i, 4));
+    }
+    pyro_fleet_note_newest(all->view, &answer);
+    return PYRO_OK;
+}
+
+static enum pyro_status add_states(struct pyro_fleet_view *view, struct pyro_error *error)
+{
+    struct pyro_query_answer answer;
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "states", "Runs by state");
+    pyro_fleet_column(table, "status", "State", FLEET_TEXT);
+    pyro_fleet_column(table, "runs", "Runs", FLEET_COUNT);
+    pyro_fleet_column(table, "core_ms", "Core hours", FLEET_CORE_MS);
+    pyro_fleet_column(table, "last_ms", "Last start", FLEET_TIME);
+    pyro_fleet_from(view, "runs");
+    PYRO_TRY(pyro_fleet_ask(view, &answer, error,
+                            "\"group\":[{\"field\":\"status\"}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
+                            "{\"as\":\"core_ms\",\"op\":\"sum\",\"field\":\"core_ms\"},{\"as\":\"last_ms\","
+                            "\"op\":\"max\",\"field\":\"start_ms\"}]"));
+    for (size_t row = 0; row < answer.row_count; row++) {
+        pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, 0));
+        for (size_t c = 1; c < 4; c++)
+            pyro_fleet_add_int(view, table, pyro_fleet_int(&answer, row, c));
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_fleet_problems(struct pyro_fleet_view *view, struct pyro_error *error)
+{
+    struct gathered all = {.view = view};
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "rows", "Problems");
+    pyro_fleet_column(table, "kind", "Kind", FLEET_TEXT);
+    pyro_fleet_column(table, "count", "Count", FLEET_COUNT);
+    pyro_fleet_column(table, "last_ms", "Last", FLEET_TIME);
+    pyro_fleet_column(table, "cause", "Cause", FLEET_TEXT);
+    pyro_fleet_column(table, "example", "Example", FLEET_TEXT);
+    pyro_map_init(&all.known, view->allocator);
+    enum pyro_status status = add_findings(&all, error);
+    if (status == PYRO_OK)
+        status = add_errors(&all, error);
+    for (size_t i = 0; status == PYRO_OK && i < all.problems.count; i++) {
+        const struct problem *problem = &all.problems.items[i];
+        pyro_fleet_add_text(view, table, problem->kind);
+        pyro_fleet_add_int(view, table, problem->count);
+        pyro_fleet_add_int(view, table, problem->last_ms);
+        pyro_fleet_add_text(view, table, problem->cause);
+        pyro_fleet_add_text(view, table, problem->example);
+    }
+    pyro_map_done(&all.known);
+    pyro_vec_done(&all.problems, view->allocator);
+    PYRO_TRY(status);
+    if (all.failed)
+        return pyro_no_memory(error);
+    pyro_fleet_rank(view, table, 1, FLEET_TABLE_ROWS);
+    PYRO_TRY(add_states(view, error));
+    const struct pyro_fleet_picture picture = {"bars", "Problems", "rows",
+                                               NULL,   "count",    .series = PYRO_SLICE_LITERAL("cause")};
+    pyro_fleet_picture(view, &picture);
+    pyro_fleet_note(view,
+                    "Messages that differ only in numbers, ids and addresses are one cause; the newest one is shown.");
+    return PYRO_OK;
+}

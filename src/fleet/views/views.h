@@ -1,0 +1,153 @@
+/* Views: what the runs of a store say together. A view asks the store by its query form and nothing else (ask.c), and
+ * makes one document of tables, pictures and notes (document.c), which all formats write alike (write.c).
+ *
+ * The document names every question that was asked, so that each number of a picture can be asked for again. */
+#ifndef PYRO_FLEET_VIEWS_VIEWS_H
+#define PYRO_FLEET_VIEWS_VIEWS_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "report/report.h"
+#include "store/store.h"
+
+enum {
+    FLEET_MARKS = 5000,     /* of one picture; also the runs whose rows a view reads, newest first */
+    FLEET_TABLE_ROWS = 500, /* of a table without picture */
+    FLEET_SERIES = 8,       /* of one picture; what is beyond is summed up as "(other)" */
+    FLEET_COLUMNS = 20,
+    FLEET_TABLES = 3,
+    FLEET_PICTURES = 4,
+    FLEET_QUESTIONS = 48,
+    FLEET_NOTES = 16
+};
+
+enum pyro_fleet_unit {
+    FLEET_TEXT,
+    FLEET_COUNT,
+    FLEET_MS,
+    FLEET_BYTES,
+    FLEET_TIME,    /* epoch milliseconds */
+    FLEET_SHARE,   /* 0 to 1, of a whole */
+    FLEET_CORE_MS, /* shown as core hours */
+    FLEET_MIB_MS,  /* shown as GiB hours */
+    FLEET_RATIO,   /* any number without a unit */
+    FLEET_FLAG,
+    FLEET_OF_ROW /* what the row's column "unit" names */
+};
+
+struct pyro_fleet_column {
+    struct pyro_slice name;
+    const char *title;
+    enum pyro_fleet_unit unit;
+};
+
+struct pyro_fleet_table {
+    const char *name, *title; /* the first one is called "rows" */
+    struct pyro_fleet_column columns[FLEET_COLUMNS];
+    size_t column_count;
+    PYRO_VEC(struct pyro_query_value) values; /* row by row */
+    size_t left_out;                          /* rows */
+};
+
+/* How a table is drawn; columns by their names, NULL: none. */
+struct pyro_fleet_picture {
+    const char *kind; /* "area", "bars", "histogram" or "points" */
+    const char *title, *table, *x, *y;
+    const char *mark;         /* flag: marks that stand out */
+    const char *size;         /* of marks */
+    struct pyro_slice series; /* a column: one line, area or color for each of its values; null: none */
+    const char *only;         /* a column: the rows whose value is ... */
+    struct pyro_slice value;  /* ... this */
+};
+
+struct pyro_fleet_view {
+    const char *name;
+    const struct pyro_fleet_info *info;
+    pyro_store *store;
+    const struct pyro_query_viewer *viewer;
+    const struct pyro_options *work; /* progress, for who wants to stop it; may be NULL */
+    const struct pyro_fleet_options *options;
+    int64_t since_ms, until_ms, at_ms; /* PYRO_NONE: not said */
+    struct pyro_slice by;              /* a field of questions; empty: none */
+    struct pyro_slice by_json;         /* as a JSON string */
+    struct pyro_arena *arena;
+    const struct pyro_allocator *allocator;
+    struct pyro_strbuf question; /* the one that is being written */
+    size_t conditions;           /* in it */
+    struct pyro_slice questions[FLEET_QUESTIONS];
+    size_t question_count;
+    struct pyro_fleet_table tables[FLEET_TABLES];
+    size_t table_count;
+    struct pyro_fleet_picture pictures[FLEET_PICTURES];
+    size_t picture_count;
+    struct pyro_slice notes[FLEET_NOTES];
+    size_t note_count;
+    bool failed; /* no memory */
+};
+
+struct pyro_fleet_info {
+    const char *name, *options, *by, *meaning;
+    enum pyro_status (*make)(struct pyro_fleet_view *view, struct pyro_error *error);
+};
+#define FLEET_VIEW(name, options, by, meaning)                                                                         \
+    enum pyro_status pyro_fleet_##name(struct pyro_fleet_view *view, struct pyro_error *error);
+#include "fleet/views/views.def"
+#undef FLEET_VIEW
+
+/* pyro_fleet_view() for a user who may not see every run. `viewer` NULL: all runs. */
+enum pyro_status pyro_fleet_view_for(pyro_store *store, const char *name, const struct pyro_query_viewer *viewer,
+                                     const struct pyro_fleet_options *wanted, enum pyro_format format,
+                                     const struct pyro_report_options *report, const struct pyro_options *options,
+                                     const struct pyro_writer *writer, struct pyro_error *error);
+
+/* ---- Questions (ask.c) ---- */
+
+/* Begins one about "runs", "usage", ... with the filters that the user gave. */
+void pyro_fleet_from(struct pyro_fleet_view *view, const char *from);
+/* Further conditions. */
+void pyro_fleet_where(struct pyro_fleet_view *view, const char *field, const char *op, struct pyro_slice value);
+/* Whether it is known. */
+void pyro_fleet_where_known(struct pyro_fleet_view *view, const char *field, bool known);
+void pyro_fleet_where_number(struct pyro_fleet_view *view, const char *field, const char *op, double value);
+/* field in values; none of them is null. */
+void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, const struct pyro_query_value *values,
+                         size_t count);
+/* Asks it, with `format` for the members behind "where"; *ret is in the view's arena. */
+enum pyro_status pyro_fleet_ask(struct pyro_fleet_view *view, struct pyro_query_answer *ret, struct pyro_error *error,
+                                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Of an answer; NULL value, 0 or NaN where it is not known. */
+const struct pyro_query_value *pyro_fleet_value(const struct pyro_query_answer *answer, size_t row, size_t column);
+double pyro_fleet_real(const struct pyro_query_answer *answer, size_t row, size_t column);
+int64_t pyro_fleet_int(const struct pyro_query_answer *answer, size_t row, size_t column); /* PYRO_NONE: unknown */
+struct pyro_slice pyro_fleet_text(const struct pyro_query_answer *answer, size_t row, size_t column);
+/* The row whose first column has this value, SIZE_MAX: none; `from` is where the last one was. */
+size_t pyro_fleet_row_of(const struct pyro_query_answer *answer, const struct pyro_query_value *key, size_t from);
+bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_value *b);
+
+/* ---- Documents (document.c) ---- */
+
+struct pyro_fleet_table *pyro_fleet_table(struct pyro_fleet_view *view, const char *name, const char *title);
+void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit);
+/* The column of what the view sums by. */
+void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
+/* Cells, row by row. */
+void pyro_fleet_add(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct pyro_query_value *value);
+void pyro_fleet_add_int(struct pyro_fleet_view *view, struct pyro_fleet_table *table, int64_t value);
+void pyro_fleet_add_real(struct pyro_fleet_view *view, struct pyro_fleet_table *table, double value);
+void pyro_fleet_add_text(struct pyro_fleet_view *view, struct pyro_fleet_table *table, struct pyro_slice value);
+size_t pyro_fleet_rows(const struct pyro_fleet_table *table);
+/* Rows in the order of a column, largest first, equal ones as they were; those beyond `most` are left out. */
+void pyro_fleet_rank(struct pyro_fleet_view *view, struct pyro_fleet_table *table, size_t column, size_t most);
+void pyro_fleet_picture(struct pyro_fleet_view *view, const struct pyro_fleet_picture *picture);
+void pyro_fleet_note(struct pyro_fleet_view *view, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says that only the newest FLEET_MARKS runs are in it, where the answer has no end. */
+void pyro_fleet_note_newest(struct pyro_fleet_view *view, const struct pyro_query_answer *answer);
+
+/* ---- Formats (write.c) ---- */
+
+enum pyro_status pyro_fleet_write(const struct pyro_fleet_view *view, enum pyro_format format,
+                                  const struct pyro_report_options *report, const struct pyro_writer *writer,
+                                  struct pyro_error *error);
+
+#endif
