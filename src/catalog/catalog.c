@@ -320,6 +320,12 @@ void pyro_catalog_close(struct pyro_catalog *catalog)
 
 /* ---- Asking ---- */
 
+const char *pyro_catalog_store_url(const struct pyro_catalog *catalog, size_t index)
+{
+    /* Neither the list of stores nor their URLs change while the catalog is open. */
+    return index < catalog->stores.count ? catalog->stores.items[index]->url : NULL;
+}
+
 const struct pyro_catalog_list *pyro_catalog_list(struct pyro_catalog *catalog)
 {
     pthread_mutex_lock(&catalog->mutex);

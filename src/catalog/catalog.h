@@ -211,6 +211,9 @@ enum pyro_redaction pyro_catalog_redaction(const struct pyro_catalog *catalog);
 /* Closes what nobody reads, the half that was not asked for longest first. */
 void pyro_catalog_shrink(struct pyro_catalog *catalog);
 
+/* The URL of the `index`-th store among the folders; NULL beyond the last one. */
+const char *pyro_catalog_store_url(const struct pyro_catalog *catalog, size_t index);
+
 /* What is open now, and how many folders are watched. */
 struct pyro_catalog_usage {
     size_t open;

@@ -31,6 +31,10 @@ void pyro_api_version(struct api_request *request)
     else
         pyro_json_null(&document.json, "upload_bytes");
     pyro_json_bool(&document.json, "store", request->http->shared->store != NULL);
+    size_t stores = 0;
+    while (pyro_catalog_store_url(request->http->catalog, stores))
+        stores++;
+    pyro_json_count(&document.json, "stores", stores);
     pyro_json_string(&document.json, "role", role_name(request->http->role));
     pyro_json_line(&document.json);
     pyro_json_begin(&document.json, "features", '[');

@@ -1,0 +1,105 @@
+/* fleet: views of the stores that the server was given. */
+#include "serve/fleet.h"
+#include "serve/api/api.h"
+#include "serve/shared.h"
+
+enum { STORES_MAX = 1000 };
+
+/* ---- What there is ---- */
+
+void pyro_api_fleet(struct api_request *request)
+{
+    struct api_document document;
+    const char *name;
+    pyro_api_begin(request, &document, "pyrometer.fleet/1");
+    pyro_json_line(&document.json);
+    pyro_json_begin(&document.json, "stores", '[');
+    for (size_t i = 1; (name = pyro_serve_store_url(request->http->catalog, i)) != NULL; i++) {
+        const char *slash = strrchr(name, '/');
+        pyro_json_begin(&document.json, NULL, '{');
+        pyro_json_count(&document.json, "number", i);
+        pyro_json_string(&document.json, "name", slash ? slash + 1 : pyro_store_place(name));
+        pyro_json_end(&document.json, '}');
+    }
+    pyro_json_end(&document.json, ']');
+    pyro_json_line(&document.json);
+    pyro_json_begin(&document.json, "views", '[');
+    for (size_t i = 0; (name = pyro_fleet_view_name(i)) != NULL; i++) {
+        pyro_json_line(&document.json);
+        pyro_json_begin(&document.json, NULL, '{');
+        pyro_json_string(&document.json, "name", name);
+        pyro_json_string(&document.json, "meaning", pyro_fleet_view_meaning(i));
+        pyro_json_end(&document.json, '}');
+    }
+    pyro_json_end(&document.json, ']');
+    pyro_api_end(request, &document);
+}
+
+/* ---- One view ---- */
+
+static enum pyro_status write_view(struct api_job *job, const struct pyro_options *options,
+                                   const struct pyro_writer *writer, struct pyro_error *error)
+{
+    return pyro_serve_fleet_write(job->question, job->shared->prices, PYRO_FORMAT_JSON, NULL, options, writer, error);
+}
+
+static const char *const *take_list(struct api_request *request, struct api_job *job, const char *name,
+                                    size_t *ret_count)
+{
+    const char **list = pyro_arena_array(&job->arena, SERVE_PARAMETERS, sizeof(*list));
+    struct pyro_slice value;
+    *ret_count = 0;
+    for (size_t i = 0; list && (value = pyro_serve_parameter_at(request->http, name, i)).ptr; i++) {
+        list[i] = pyro_api_job_text(job, value);
+        *ret_count += list[i] != NULL;
+    }
+    return list;
+}
+
+static struct serve_fleet_question *take_question(struct api_request *request, struct api_job *job, const char *url)
+{
+    struct serve_fleet_question *question = pyro_arena_alloc(&job->arena, sizeof(*question));
+    if (!question)
+        return NULL;
+    *question = (struct serve_fleet_question){.view = pyro_api_job_text(job, request->arguments[0]), .url = url};
+    struct pyro_fleet_options *wanted = &question->wanted;
+    wanted->size = sizeof(*wanted);
+    const struct {
+        const char *name, **place;
+    } texts[] = {{"app", &wanted->app},           {"user", &wanted->user},     {"since", &wanted->since},
+                 {"until", &wanted->until},       {"by", &wanted->by},         {"value", &wanted->value},
+                 {"before", &wanted->before},     {"after", &wanted->after},   {"at", &wanted->at},
+                 {"instance", &wanted->instance}, {"region", &wanted->region}, {"currency", &wanted->currency}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct pyro_slice value = pyro_serve_parameter(request->http, texts[i].name);
+        *texts[i].place = value.len ? pyro_api_job_text(job, value) : NULL; /* an empty one is none, as of a form */
+    }
+    wanted->tags = take_list(request, job, "tag", &wanted->tag_count);
+    wanted->max = take_list(request, job, "max", &wanted->max_count);
+    return pyro_serve_viewer(request->http, &job->arena, question) && !job->arena.failed ? question : NULL;
+}
+
+void pyro_api_fleet_view(struct api_request *request)
+{
+    int64_t number;
+    if (!pyro_api_number(request, "store", 1, STORES_MAX, 1, &number))
+        return;
+    const char *url = pyro_serve_store_url(request->http->catalog, (size_t)number);
+    if (!url) {
+        pyro_api_error(request->http, 404,
+                       number == 1 ? "this server has no store: start it with 'pyrometer serve sqlite:FILE'"
+                                   : "there is no store %lld here; /pyrometer/v1/fleet lists the stores",
+                       (long long)number);
+        return;
+    }
+    struct api_job *job = pyro_api_job_new(request->http, write_view);
+    if (!job)
+        return;
+    job->question = take_question(request, job, url);
+    if (job->question) {
+        pyro_api_job_run(request->http, job);
+        return;
+    }
+    pyro_api_job_free(job);
+    pyro_api_error(request->http, 503, "no memory left: try again later");
+}

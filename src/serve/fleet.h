@@ -1,0 +1,27 @@
+/* Views of the stores that the server was given, for those who ask. */
+#ifndef PYRO_SERVE_FLEET_H
+#define PYRO_SERVE_FLEET_H
+
+#include "fleet/views/views.h"
+#include "serve/request.h"
+
+/* A question that outlives its request. */
+struct serve_fleet_question {
+    const char *view, *url; /* url: of the store */
+    bool narrowed;          /* only what `viewer` may see */
+    struct pyro_query_viewer viewer;
+    struct pyro_fleet_options wanted; /* without prices */
+};
+
+/* The store of that number, from 1 in the order in which the server was given them; NULL: there is none. */
+const char *pyro_serve_store_url(const struct pyro_catalog *catalog, size_t number);
+/* What the question may see, by who asks (NULL: everything). False: no memory. */
+bool pyro_serve_viewer(const struct serve_request *request, struct pyro_arena *arena,
+                       struct serve_fleet_question *question);
+/* Answers it. `prices` NULL: the library's own. */
+enum pyro_status pyro_serve_fleet_write(const struct serve_fleet_question *question, const pyro_prices *prices,
+                                        enum pyro_format format, const struct pyro_report_options *report,
+                                        const struct pyro_options *options, const struct pyro_writer *writer,
+                                        struct pyro_error *error);
+
+#endif
