@@ -40,6 +40,7 @@ TOOLS = {
     "what_if",
     "cost",
     "query",
+    "fleet",
 }
 
 Talk = Callable[[ClientSession], Awaitable[Any]]

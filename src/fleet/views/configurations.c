@@ -137,7 +137,7 @@ enum pyro_status pyro_fleet_configurations(struct pyro_fleet_view *view, struct 
     pyro_fleet_rank(view, table, SETTINGS, FLEET_TABLE_ROWS);
     pyro_fleet_note_newest(view, &answer);
     pyro_fleet_note(view, "A setting without a value was not set: Spark's default held.");
-    const struct pyro_fleet_picture picture = {"points",         "Core time by duration",
+    const struct pyro_fleet_picture picture = {"points",         "Core hours by duration",
                                                "rows",           "median_ms",
                                                "median_core_ms", .series = PYRO_SLICE_LITERAL("dynamic_allocation")};
     pyro_fleet_picture(view, &picture);

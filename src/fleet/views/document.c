@@ -1,4 +1,5 @@
 /* Tables, pictures and notes of a view, before they are written. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,10 +28,15 @@ void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const c
 
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table)
 {
-    const char *dot = pyro_slice_starts_with(view->by, "property.") || pyro_slice_starts_with(view->by, "tag.")
-                          ? strchr(view->by.ptr, '.') + 1
-                          : view->by.ptr;
-    add_column(table, view->by, dot, FLEET_TEXT);
+    bool has_key = pyro_slice_starts_with(view->by, "property.") || pyro_slice_starts_with(view->by, "tag.");
+    struct pyro_slice title =
+        pyro_arena_copy(view->arena, pyro_slice_from(has_key ? strchr(view->by.ptr, '.') + 1 : view->by.ptr));
+    view->failed |= !title.ptr;
+    for (size_t i = 0; title.ptr && !has_key && i < title.len; i++) { /* "spark_version": "Spark version" */
+        char *at = (char *)title.ptr + i;
+        *at = *at == '_' ? ' ' : i == 0 ? (char)toupper((unsigned char)*at) : *at;
+    }
+    add_column(table, view->by, title.ptr, FLEET_TEXT);
 }
 
 void pyro_fleet_add(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct pyro_query_value *value)

@@ -87,7 +87,7 @@ static void add_quantiles(struct pyro_fleet_view *view, const struct pyro_query_
         pyro_fleet_add(view, table, pyro_fleet_value(range, 0, i));
 }
 
-/* Bins without a run are rows too, so that the picture shows the gaps; of several series only those with runs. */
+/* Bins without a run are rows too, so that the picture shows the gaps. */
 static void add_bins(struct pyro_fleet_view *view, struct pyro_fleet_table *table,
                      const struct pyro_query_answer *counts, const double *edges, size_t edge_count)
 {
@@ -106,10 +106,12 @@ static void add_bins(struct pyro_fleet_view *view, struct pyro_fleet_table *tabl
             pyro_fleet_add(view, table, pyro_fleet_value(counts, at, 1 + several));
             pyro_fleet_add_real(view, table, pyro_fleet_real(counts, at, 1 + several) / all);
         }
-        if (rows || several)
+        if (rows)
             continue;
         pyro_fleet_add_real(view, table, edges[i]);
         pyro_fleet_add_real(view, table, edges[i + 1]);
+        if (several)
+            pyro_fleet_add_text(view, table, PYRO_SLICE_NULL);
         pyro_fleet_add_int(view, table, 0);
         pyro_fleet_add_real(view, table, 0);
     }

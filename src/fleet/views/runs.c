@@ -45,7 +45,7 @@ static enum pyro_status all_applications(struct pyro_fleet_view *view, struct py
             pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, c));
     }
     pyro_fleet_rank(view, table, 5, FLEET_TABLE_ROWS);
-    const struct pyro_fleet_picture picture = {"bars", "Core time", "rows", NULL, "core_ms", .series = view->by};
+    const struct pyro_fleet_picture picture = {"bars", "Core hours", "rows", NULL, "core_ms", .series = view->by};
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "Of one application, this view shows the trend, outliers and lasting changes.");
     return PYRO_OK;

@@ -222,8 +222,8 @@ enum pyro_status pyro_fleet_waste(struct pyro_fleet_view *view, struct pyro_erro
         }
     }
     pyro_fleet_rank(view, table, 3, FLEET_TABLE_ROWS);
-    const struct pyro_fleet_picture picture = {"bars", "Wasted core time", "rows",
-                                               NULL,   "wasted_core_ms",   .series = view->by};
+    const struct pyro_fleet_picture picture = {"bars", "Wasted core hours", "rows",
+                                               NULL,   "wasted_core_ms",    .series = view->by};
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "Wasted: core time without a task, and that of failed tasks. Settings would save: the "
                           "prediction for each run with all recommended settings together.");

@@ -9,6 +9,8 @@ export interface Server {
     upload_bytes: number | null;
     /** Keeps feedback at all. */
     store: boolean;
+    /** How many stores it shows the runs of. */
+    stores: number;
     role: "view" | "upload" | "admin";
 }
 
@@ -16,6 +18,10 @@ export interface Server {
 export function useServer(): Server | null {
     const state = useDocument<Server>(fromDisk ? null : "version");
     return state.status === "ready" ? state.data : null;
+}
+
+export function hasStores(server: Server | null): boolean {
+    return (server?.stores ?? 0) > 0;
 }
 
 export function takesUploads(server: Server | null): boolean {

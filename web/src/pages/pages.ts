@@ -1,6 +1,6 @@
 /** The table of pages: a page is a file in this folder and a row here. */
 import type { ComponentType } from "preact";
-import { type Server, takesUploads } from "../data/server";
+import { hasStores, type Server, takesUploads } from "../data/server";
 import type { Report } from "../data/types";
 import { hasProfiles, hasRecords, hasTextLogs } from "../logs/files";
 import { About } from "./about";
@@ -10,6 +10,7 @@ import { Configuration } from "./configuration";
 import { Cost } from "./cost";
 import { Executors } from "./executors";
 import { Flame } from "./flame";
+import { FleetPage } from "./fleet";
 import { Integrity } from "./integrity";
 import { Logs } from "./logs";
 import { Overview } from "./overview";
@@ -78,6 +79,7 @@ export interface RootPage {
 export const rootPages: RootPage[] = [
     { path: "", title: "Applications", key: "a", server: false, component: Applications },
     { path: "compare", title: "Compare", key: "d", server: true, component: Compare },
+    { path: "fleet", title: "Fleet", key: "v", server: true, offered: hasStores, component: FleetPage },
     { path: "upload", title: "Upload", key: "u", server: true, offered: takesUploads, component: Upload },
     { path: "rules", title: "Rules", key: "r", server: true, component: Rules },
     { path: "about", title: "About", key: "i", server: false, component: About },
