@@ -2,11 +2,10 @@
  *
  *     offer KEY STAMP END          how many items are new now
  *     claim OWNER MOST             a line "KEY STAMP END EPOCH TRIES" for each item
- *     renew|release|fail|lasts KEY STAMP EPOCH    fail, lasts: with an error, which lasts; "held" or "lost" for renew
- *     retry                        how many items are new now
- *     counts                       items by state, low and when everything was listed
- *     listed                       notes that everything was listed
- *     record KEY STAMP EPOCH LOG   diagnoses a log and records it under the lease: kept, late or conflict
+ *     renew|release|skip|fail|lasts KEY STAMP EPOCH    fail, lasts: with an error, which lasts; "held" or "lost" for
+ * renew retry                        how many items are new now counts                       items by state, low and
+ * when everything was listed listed                       notes that everything was listed record KEY STAMP EPOCH LOG
+ * diagnoses a log and records it under the lease: kept, late or conflict
  *
  * The source is /logs. Exit status 1: an error, which is printed. */
 #include <inttypes.h>
@@ -62,6 +61,8 @@ static enum pyro_status change(struct crawler *crawler, const char *what, char *
     const struct pyro_store_error_row row = {
         .time_ms = 1, .application = "app-1", .step = "read", .type = "unreadable", .message = "no", .tries = 1};
     bool held = false;
+    if (strcmp(what, "skip") == 0)
+        return work->skip(crawler->store, &lease, &crawler->error);
     if (strcmp(what, "release") == 0)
         return work->release(crawler->store, &lease, &crawler->error);
     if (strcmp(what, "renew") != 0)
@@ -94,18 +95,11 @@ static enum pyro_status record_diagnosis(struct crawler *crawler, const pyro_dia
                                          const struct pyro_lease *lease)
 {
     static const char *const names[] = {"kept", "late", "conflict"};
-    const struct pyro_run_pair pairs[] = {{PYRO_SLICE_LITERAL("spark.executor.cores"), PYRO_SLICE_LITERAL("4")},
-                                          {PYRO_SLICE_LITERAL("spark.odd"), PYRO_SLICE_LITERAL("a=b")}};
+    const struct pyro_run_origin origin = {.source = "/logs"};
     struct pyro_run run;
     enum pyro_record_result result = PYRO_RECORD_KEPT;
-    enum pyro_status status = pyro_run_make(diagnosis, NULL, &run, &crawler->error);
+    enum pyro_status status = pyro_run_make(diagnosis, &origin, &run, &crawler->error);
     run.lease = lease;
-    run.source = SOURCE;
-    for (size_t i = 0; i < 2 && status == PYRO_OK && run.properties.count < 2; i++) {
-        struct pyro_run_pair *place = pyro_vec_push(&run.properties, run.arena.allocator);
-        if (place)
-            *place = pairs[i];
-    }
     if (status == PYRO_OK)
         status = crawler->backend->record(crawler->store, (const struct pyro_run *const[]){&run}, 1, &result,
                                           &crawler->error);

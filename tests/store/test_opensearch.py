@@ -78,6 +78,7 @@ def test_a_run_is_kept_as_in_sqlite(store: Store, tmp_path: Path) -> None:
     }
     assert kept["agg"] == {row["name"]: row["value"] for row in in_sqlite(database, "SELECT name, value FROM aggregates")}
     assert len(kept["agg"]) > 500
+    assert kept["properties"] == [f"{row['key']}={row['value']}" for row in in_sqlite(database, "SELECT key, value FROM properties")]
     for kind, view in (("finding", "findings"), ("allocation", "allocations"), ("usage", "usage"), ("advice", "advice")):
         columns = in_sqlite(database, f"SELECT name FROM pragma_table_info('{view}')")
         names = [column["name"] for column in columns]
@@ -87,6 +88,8 @@ def test_a_run_is_kept_as_in_sqlite(store: Store, tmp_path: Path) -> None:
         assert all(row["agg"] == kept["agg"] and row["run_start_ms"] == kept["start_ms"] for row in store.rows(kind))
     (raw,) = store.documents("raw")
     assert json.loads(raw["report"]) == done and raw["app_id"] == kept["app_id"]
+    (document,) = [json.loads(row["json"]) for row in in_sqlite(database, "SELECT json FROM raw")]
+    assert {**raw["raw"], "time_processed": None} == {**document, "time_processed": None} and document["stages"]
     assert [(row["id"], row["app_id"]) for row in store.rows("baseline")] == [("good", kept["app_id"])]
     assert store.documents("err") == []
 
@@ -99,6 +102,8 @@ def test_a_later_record_leaves_nothing_of_an_earlier_one(store: Store) -> None:
     assert sorted(row["id"] for row in store.rows("finding")) == sorted(one["id"] for one in after["findings"])
     assert len(after["findings"]) < len(before["findings"])
     assert len(store.documents("agg")) == 1
+    assert store.diagnose(LOG)["findings"] == before["findings"]
+    assert sorted(row["id"] for row in store.rows("finding")) == sorted(one["id"] for one in before["findings"])
 
 
 def test_another_run_of_the_same_id_is_refused(store: Store, tmp_path: Path, small_log: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_lease_that_ended_goes_to_another(work: Work) -> None:
     work.change("a", until_ms=1)
     assert work.claim("two") == [["a", "1", "10", "2", "0"]]
     assert work("renew", "a", 1, 1) == "lost"
-    for late in ("release", "fail", "lasts"):
+    for late in ("release", "skip", "fail", "lasts"):
         work(late, "a", 1, 1)
     assert work.item("a")["owner"] == "two" and work.item("a")["state"] == "leased" and work.documents("err") == []
     work("release", "a", 1, 2)
@@ -106,6 +106,14 @@ def test_a_lease_is_over_only_after_the_grace(work: Work) -> None:
     assert work.claim("two") == []
     work.change("a", until_ms=now_ms - 30000)
     assert len(work.claim("two")) == 1
+
+
+def test_what_is_not_wanted_is_done(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    (item,) = work.claim("one")
+    work("skip", "a", 1, item[3])
+    assert work.item("a")["state"] == "done" and work.documents("agg") == []
+    assert work("offer", "a", 1, 10) == "0" and work("offer", "a", 2, 10) == "1"
 
 
 def test_failures_are_due_later_and_then_dead(work: Work) -> None:
@@ -163,7 +171,7 @@ def test_a_run_ends_its_item(work: Work) -> None:
     assert work.item("a")["state"] == "done" and work.item("a")["source"] == "/logs" and work.item("a")["end_ms"] == 10
     (run,) = work.documents("agg")
     assert run["_version"] == 1 and run["_source"]["source"] == "/logs"
-    assert run["_source"]["properties"] == ["spark.executor.cores=4", "spark.odd=a=b"]
+    assert "spark.master=local-cluster[2,2,1024]" in run["_source"]["properties"]
     assert work("record", "a", 1, item[3], LOG) == "late"  # the lease is over
     assert work("offer", "a", 1, 10) == "0"
 
@@ -207,6 +215,9 @@ def test_a_record_without_a_lease_fits_in(work: Work) -> None:
     (item,) = work.claim("one")
     assert work("record", "a", 2, item[3], LOG) == "kept" and work.documents("agg")[0]["_version"] == 2
     assert work("record", "-", 1, 0, LOG) == "kept" and work.documents("agg")[0]["_version"] == 2
+    environment = {"HOME": "/nonexistent", "PYROMETER_STORE": f"opensearch:{work.node.url}/{work.prefix}"}
+    subprocess.run([str(conftest.binary_path()), "diagnose", str(LOG)], check=True, env=environment, stdout=subprocess.PIPE)
+    assert work.documents("agg")[0]["_source"]["source"] == "/logs"  # where a crawler found it
 
 
 def test_another_run_of_the_same_id_ends_the_item(work: Work, tmp_path: Path, small_log: Path) -> None:

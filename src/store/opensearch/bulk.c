@@ -20,16 +20,15 @@ void pyro_opensearch_bulk_done(struct pyro_opensearch_bulk *bulk)
 }
 
 static void add_target(struct pyro_strbuf *body, const struct pyro_opensearch *store,
-                       const struct pyro_opensearch_target *target)
+                       const struct pyro_opensearch_target *target, const char *operation)
 {
-    const char *operation = target->create ? "create" : target->update ? "update" : "index";
     pyro_strbuf_printf(body, "{\"%s\":{\"_index\":\"%s\"", operation, store->index[target->index]);
     pyro_opensearch_add_text(body, "_id", target->id);
     if (target->version != PYRO_NONE)
         pyro_strbuf_printf(body, ",\"version\":%lld,\"version_type\":\"external_gte\"", (long long)target->version);
     pyro_opensearch_add_int(body, "if_seq_no", target->seq_no);
     pyro_opensearch_add_int(body, "if_primary_term", target->primary_term);
-    pyro_strbuf_add_text(body, target->update ? "}}\n{\"doc\":{" : "}}\n{");
+    pyro_strbuf_add_text(body, "}}\n");
 }
 
 enum pyro_status pyro_opensearch_bulk_begin(struct pyro_opensearch_bulk *bulk,
@@ -42,9 +41,25 @@ enum pyro_status pyro_opensearch_bulk_begin(struct pyro_opensearch_bulk *bulk,
     item->owner = owner;
     item->what = what;
     item->at = bulk->body.len;
-    add_target(&bulk->body, bulk->store, target);
-    item->document = bulk->body.len - 1;
+    add_target(&bulk->body, bulk->store, target, target->create ? "create" : target->update ? "update" : "index");
+    item->document = bulk->body.len;
+    pyro_strbuf_add_text(&bulk->body, target->update ? "{\"doc\":{" : "{");
     bulk->closing = target->update ? "}}\n" : "}\n";
+    return bulk->body.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
+}
+
+enum pyro_status pyro_opensearch_bulk_delete(struct pyro_opensearch_bulk *bulk,
+                                             const struct pyro_opensearch_target *target, size_t owner, int what,
+                                             struct pyro_error *error)
+{
+    struct pyro_opensearch_item *item = pyro_vec_push(&bulk->items, bulk->store->allocator);
+    if (!item)
+        return pyro_opensearch_no_memory(error);
+    item->owner = owner;
+    item->what = what;
+    item->at = bulk->body.len;
+    add_target(&bulk->body, bulk->store, target, "delete");
+    item->document = item->end = bulk->body.len;
     return bulk->body.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
 }
 
@@ -72,7 +87,8 @@ static enum pyro_status give(struct pyro_opensearch_bulk *bulk, const struct pyr
     struct pyro_slice reason = pyro_opensearch_text(cause, "reason");
     told.type = pyro_opensearch_text(why, "type");
     told.reason = reason.len ? reason : pyro_opensearch_text(why, "reason");
-    told.source = (struct pyro_slice){bulk->body.data + item->document, item->end - item->document - 1};
+    size_t bytes = item->end - item->document; /* with the line break at its end */
+    told.source = (struct pyro_slice){bulk->body.data + item->document, bytes ? bytes - 1 : 0};
     return bulk->take ? bulk->take(bulk->context, &told, error) : PYRO_OK;
 }
 

@@ -166,6 +166,10 @@ struct pyro_opensearch_target {
 enum pyro_status pyro_opensearch_bulk_begin(struct pyro_opensearch_bulk *bulk,
                                             const struct pyro_opensearch_target *target, size_t owner, int what,
                                             struct pyro_error *error);
+/* The document goes, unless it is of a later version. */
+enum pyro_status pyro_opensearch_bulk_delete(struct pyro_opensearch_bulk *bulk,
+                                             const struct pyro_opensearch_target *target, size_t owner, int what,
+                                             struct pyro_error *error);
 /* Sends what is there when it is much. */
 enum pyro_status pyro_opensearch_bulk_end(struct pyro_opensearch_bulk *bulk, struct pyro_error *error);
 enum pyro_status pyro_opensearch_bulk_send(struct pyro_opensearch_bulk *bulk, struct pyro_error *error);

@@ -7,10 +7,10 @@
 #include "report/shared/escape.h"
 #include "store/opensearch/work.h"
 
-enum document { RAW, ROW, RUN, BASELINE, WORK };
+enum document { RAW, ROW, RUN, BASELINE, WORK, GONE };
 
 struct one_run {
-    const struct pyro_run *run;
+    struct pyro_run run;           /* its parts are the caller's */
     struct pyro_slice id, work;    /* ids; work: null without a lease */
     int64_t version;               /* of what the store has; PYRO_NONE: nothing */
     int64_t epoch;                 /* of what is written */
@@ -43,11 +43,11 @@ static void name_documents(struct recording *recording, const struct pyro_run *c
     const struct pyro_opensearch *store = recording->store;
     for (size_t i = 0; i < recording->count; i++) {
         struct one_run *one = &recording->runs[i];
-        one->run = runs[i];
+        one->run = *runs[i];
         one->id = pyro_opensearch_run_id(&recording->arena, runs[i]->app_id, runs[i]->attempt);
-        pyro_opensearch_format(docs,
-                               "?x{'_index':?s,'_id':?t,'_source':['start_ms']},{'_index':?s,'_id':?t,'_source':false}",
-                               i ? "," : "", store->index[PYRO_OS_AGG], one->id, store->index[PYRO_OS_RAW], one->id);
+        pyro_opensearch_format(
+            docs, "?x{'_index':?s,'_id':?t,'_source':['start_ms','source']},{'_index':?s,'_id':?t,'_source':false}",
+            i ? "," : "", store->index[PYRO_OS_AGG], one->id, store->index[PYRO_OS_RAW], one->id);
         if (!runs[i]->lease)
             continue;
         one->work = pyro_opensearch_id(&recording->arena, pyro_slice_from(runs[i]->lease->key));
@@ -61,18 +61,21 @@ static bool is_found(const json_t *doc)
     return json_is_true(json_object_get(doc, "found"));
 }
 
-static void take_known(struct one_run *one, const json_t *run, const json_t *raw)
+static void take_known(struct recording *recording, struct one_run *one, const json_t *run, const json_t *raw)
 {
+    const json_t *source = json_object_get(run, "_source");
     one->version = PYRO_NONE;
     one->start_ms = PYRO_NONE;
     one->known = is_found(run);
     if (one->known) {
         one->version = pyro_opensearch_int(run, "_version");
-        one->start_ms = pyro_opensearch_int(json_object_get(run, "_source"), "start_ms");
+        one->start_ms = pyro_opensearch_int(source, "start_ms");
+        if (!one->run.source.ptr) /* a run that is diagnosed again stays where it was found */
+            one->run.source = pyro_arena_copy(&recording->arena, pyro_opensearch_text(source, "source"));
     }
     if (is_found(raw) && pyro_opensearch_int(raw, "_version") > one->version) /* a writer died behind it */
         one->version = pyro_opensearch_int(raw, "_version");
-    one->epoch = one->run->lease ? one->run->lease->epoch : one->version > 0 ? one->version : 1;
+    one->epoch = one->run.lease ? one->run.lease->epoch : one->version > 0 ? one->version : 1;
 }
 
 static void take_lease(struct one_run *one, const json_t *work)
@@ -80,7 +83,7 @@ static void take_lease(struct one_run *one, const json_t *work)
     const json_t *source = json_object_get(work, "_source");
     one->seq_no = pyro_opensearch_int(work, "_seq_no");
     one->primary_term = pyro_opensearch_int(work, "_primary_term");
-    if (!is_found(work) || pyro_opensearch_int(source, "epoch") != one->run->lease->epoch ||
+    if (!is_found(work) || pyro_opensearch_int(source, "epoch") != one->run.lease->epoch ||
         !pyro_slice_is(pyro_opensearch_text(source, "state"), pyro_opensearch_work_state(PYRO_WORK_LEASED)))
         end_run(one, PYRO_RECORD_LATE);
 }
@@ -99,11 +102,11 @@ static enum pyro_status look(struct recording *recording, const struct pyro_run 
     const json_t *found = json_object_get(answer, "docs");
     for (size_t i = 0, at = 0; i < recording->count; i++) {
         struct one_run *one = &recording->runs[i];
-        take_known(one, json_array_get(found, at), json_array_get(found, at + 1));
+        take_known(recording, one, json_array_get(found, at), json_array_get(found, at + 1));
         at += 2;
         if (one->work.ptr)
             take_lease(one, json_array_get(found, at++));
-        int64_t start_ms = one->run->diagnosis->app->application.start_ms;
+        int64_t start_ms = one->run.diagnosis->app->application.start_ms;
         if (!one->over && one->start_ms != PYRO_NONE && start_ms != PYRO_NONE && one->start_ms != start_ms)
             end_run(one, PYRO_RECORD_CONFLICT);
     }
@@ -124,7 +127,7 @@ static const char *kept(struct recording *recording, struct pyro_slice text)
 static enum pyro_status put_error(struct recording *recording, const struct one_run *one, const char *type,
                                   const char *message, const char *raw, struct pyro_error *error)
 {
-    const struct pyro_run *run = one->run;
+    const struct pyro_run *run = &one->run;
     const struct pyro_store_error_row row = {
         .time_ms = run->recorded_ms,
         .application = kept(recording, run->app_id),
@@ -149,7 +152,8 @@ static enum pyro_status put_error(struct recording *recording, const struct one_
 static enum pyro_status take_refusal(struct recording *recording, struct one_run *one,
                                      const struct pyro_opensearch_item *item, struct pyro_error *error)
 {
-    static const char *const names[] = {"the raw document", "a row", "the run", "the name", "the item of work"};
+    static const char *const names[] = {"the raw document", "a row",           "the run", "the name",
+                                        "the item of work", "the end of a row"};
     bool again = (item->what == RAW && !one->without_raw) || (item->what == RUN && !one->without_agg);
     if (item->what != ROW && !again)
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "the store cannot be written: the server refuses %s: %u %.*s",
@@ -169,9 +173,9 @@ static enum pyro_status take_answer(void *context, const struct pyro_opensearch_
 {
     struct recording *recording = context;
     struct one_run *one = &recording->runs[item->owner];
-    if (item->status / 100 == 2 || one->over)
+    if (item->status / 100 == 2 || one->over || (item->what == GONE && item->status == 404))
         return PYRO_OK;
-    if (item->status == 409 && one->run->lease) {
+    if (item->status == 409 && one->run.lease) {
         end_run(one, PYRO_RECORD_LATE);
         return PYRO_OK;
     }
@@ -210,7 +214,7 @@ static void begin_rows(struct rows *rows, enum pyro_query_from from)
     rows->from = from;
     pyro_strbuf_clear(&rows->of_run);
     pyro_opensearch_add_text(&rows->of_run, "kind", pyro_slice_from(pyro_opensearch_kind(from)));
-    pyro_opensearch_add_run(rows->one->run, rows->one->id, rows->one->epoch, from, PYRO_OS_ALL, &rows->of_run);
+    pyro_opensearch_add_run(&rows->one->run, rows->one->id, rows->one->epoch, from, PYRO_OS_ALL, &rows->of_run);
 }
 
 static enum pyro_status begin_row(struct rows *rows, size_t position, struct pyro_error *error)
@@ -227,7 +231,7 @@ static enum pyro_status begin_row(struct rows *rows, size_t position, struct pyr
 static enum pyro_status put_kinds(struct rows *rows, struct pyro_error *error)
 {
     struct recording *recording = rows->recording;
-    const struct pyro_run *run = rows->one->run;
+    const struct pyro_run *run = &rows->one->run;
     struct pyro_strbuf *body = &recording->bulk.body;
     begin_rows(rows, PYRO_FROM_FINDINGS);
     for (size_t i = 0; i < run->diagnosis->finding_count; i++) {
@@ -265,8 +269,8 @@ static enum pyro_status put_rows(struct recording *recording, struct one_run *on
 static enum pyro_status put_raw(struct recording *recording, struct one_run *one, struct pyro_error *error)
 {
     PYRO_TRY(begin(recording, one, PYRO_OS_RAW, one->id, RAW, error));
-    pyro_opensearch_add_run(one->run, one->id, one->epoch, PYRO_FROM_RUNS, PYRO_OS_COLUMNS, &recording->bulk.body);
-    pyro_opensearch_add_raw(one->run, !one->without_raw, &recording->bulk.body);
+    pyro_opensearch_add_run(&one->run, one->id, one->epoch, PYRO_FROM_RUNS, PYRO_OS_COLUMNS, &recording->bulk.body);
+    pyro_opensearch_add_raw(&one->run, !one->without_raw, &recording->bulk.body);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
 
@@ -274,14 +278,14 @@ static enum pyro_status put_run(struct recording *recording, struct one_run *one
 {
     PYRO_TRY(begin(recording, one, PYRO_OS_AGG, one->id, RUN, error));
     pyro_opensearch_add_text(&recording->bulk.body, "kind", pyro_slice_from(pyro_opensearch_kind(PYRO_FROM_RUNS)));
-    pyro_opensearch_add_run(one->run, one->id, one->epoch, PYRO_FROM_RUNS,
+    pyro_opensearch_add_run(&one->run, one->id, one->epoch, PYRO_FROM_RUNS,
                             one->without_agg ? PYRO_OS_COLUMNS : PYRO_OS_ALL, &recording->bulk.body);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
 
 static enum pyro_status put_baseline(struct recording *recording, struct one_run *one, struct pyro_error *error)
 {
-    const struct pyro_run *run = one->run;
+    const struct pyro_run *run = &one->run;
     struct pyro_slice id =
         pyro_opensearch_id(&recording->arena, pyro_arena_printf(&recording->arena, "baseline#%s", run->baseline));
     const struct pyro_opensearch_target target = {
@@ -308,26 +312,8 @@ static enum pyro_status put_work(struct recording *recording, struct one_run *on
                                                   .primary_term = one->primary_term};
     bool conflict = *one->result == PYRO_RECORD_CONFLICT;
     PYRO_TRY(pyro_opensearch_bulk_begin(&recording->bulk, &target, (size_t)(one - recording->runs), WORK, error));
-    pyro_opensearch_work_ended(one->run->lease, conflict ? PYRO_WORK_DEAD : PYRO_WORK_DONE, &recording->bulk.body);
+    pyro_opensearch_work_ended(one->run.lease, conflict ? PYRO_WORK_DEAD : PYRO_WORK_DONE, &recording->bulk.body);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
-}
-
-/* What an earlier record of the run had more of. Where nobody began with it before, there is none. */
-static enum pyro_status delete_older(struct recording *recording, const struct one_run *one, struct pyro_error *error)
-{
-    struct pyro_opensearch *store = recording->store;
-    json_t *answer = NULL;
-    if (one->run->lease && one->epoch == 1 && one->version == PYRO_NONE)
-        return PYRO_OK;
-    PYRO_TRY(pyro_opensearch_ask(
-        store, PYRO_OS_WRITES, store->index[PYRO_OS_ROWS], "_delete_by_query?conflicts=proceed&refresh=true", &answer,
-        error,
-        "{'query':{'bool':{'filter':[{'term':{'run':?t}},{'exists':{'field':'epoch'}}],'minimum_should_match':1,"
-        "'should':[{'range':{'epoch':{'lt':?i}}},{'bool':{'filter':[{'term':{'epoch':?i}},"
-        "{'range':{'recorded_ms':{'lt':?i}}}]}}]}}}",
-        one->id, one->epoch, one->epoch, one->run->recorded_ms));
-    json_decref(answer);
-    return PYRO_OK;
 }
 
 /* ---- Phases ------------------------------------------------------------------------------------------------------ */
@@ -341,7 +327,7 @@ static bool goes_on(const struct one_run *one)
 
 static bool has_baseline(const struct one_run *one)
 {
-    return !one->over && one->run->baseline;
+    return !one->over && one->run.baseline;
 }
 
 static bool lost_raw(const struct one_run *one)
@@ -356,7 +342,7 @@ static bool lost_agg(const struct one_run *one)
 
 static bool has_lease(const struct one_run *one)
 {
-    return one->run->lease && (!one->over || *one->result == PYRO_RECORD_CONFLICT);
+    return one->run.lease && (!one->over || *one->result == PYRO_RECORD_CONFLICT);
 }
 
 static enum pyro_status put_all(struct recording *recording, bool (*wanted)(const struct one_run *one), put_part *put,
@@ -372,6 +358,61 @@ static enum pyro_status send(struct recording *recording, struct pyro_error *err
 {
     return pyro_opensearch_bulk_send(&recording->bulk, error);
 }
+
+/* ---- What an earlier record of the run had more of --------------------------------------------------------------- */
+
+struct deleting {
+    struct recording *recording;
+    const struct one_run *one;
+    struct pyro_error *error;
+    enum pyro_status status;
+};
+
+/* With this epoch as the version of what is no longer there, so that a later record may write it again. */
+static int delete_row(void *context, const json_t *hit)
+{
+    struct deleting *deleting = context;
+    const struct pyro_opensearch_target target = {.index = PYRO_OS_ROWS,
+                                                  .id = pyro_opensearch_text(hit, "_id"),
+                                                  .version = deleting->one->epoch,
+                                                  .seq_no = PYRO_NONE,
+                                                  .primary_term = PYRO_NONE};
+    struct recording *recording = deleting->recording;
+    deleting->status = pyro_opensearch_bulk_delete(&recording->bulk, &target, (size_t)(deleting->one - recording->runs),
+                                                   GONE, deleting->error);
+    return deleting->status != PYRO_OK;
+}
+
+static bool may_have_rows(const struct one_run *one)
+{
+    return !one->over && !(one->run.lease && one->epoch == 1 && one->version == PYRO_NONE);
+}
+
+static enum pyro_status delete_older(struct recording *recording, struct one_run *one, struct pyro_error *error)
+{
+    struct deleting deleting = {.recording = recording, .one = one, .error = error};
+    PYRO_TRY(pyro_opensearch_each(
+        recording->store, PYRO_OS_ROWS, delete_row, &deleting, error,
+        "{'query':{'bool':{'filter':[{'term':{'run':?t}},{'exists':{'field':'epoch'}}],'minimum_should_match':1,"
+        "'should':[{'range':{'epoch':{'lt':?i}}},{'bool':{'filter':[{'term':{'epoch':?i}},"
+        "{'range':{'recorded_ms':{'lt':?i}}}]}}]}},'_source':false,'sort':['_seq_no']}",
+        one->id, one->epoch, one->epoch, one->run.recorded_ms));
+    return deleting.status;
+}
+
+static enum pyro_status delete_rows(struct recording *recording, struct pyro_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recording->count; i++)
+        count += may_have_rows(&recording->runs[i]);
+    if (count == 0)
+        return PYRO_OK;
+    PYRO_TRY(pyro_opensearch_refresh(recording->store, recording->store->index[PYRO_OS_ROWS], error));
+    PYRO_TRY(put_all(recording, may_have_rows, delete_older, error));
+    return pyro_opensearch_bulk_send(&recording->bulk, error);
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static enum pyro_status write_conflicts(struct recording *recording, struct pyro_error *error)
 {
@@ -394,10 +435,7 @@ static enum pyro_status write_all(struct recording *recording, const struct pyro
     PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, lost_raw, put_raw, error));
     PYRO_TRY(send(recording, error));
-    PYRO_TRY(pyro_opensearch_refresh(store, store->index[PYRO_OS_ROWS], error));
-    for (size_t i = 0; i < recording->count; i++)
-        if (!recording->runs[i].over)
-            PYRO_TRY(delete_older(recording, &recording->runs[i], error));
+    PYRO_TRY(delete_rows(recording, error));
     PYRO_TRY(put_all(recording, goes_on, put_run, error));
     PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, lost_agg, put_run, error));
@@ -406,7 +444,7 @@ static enum pyro_status write_all(struct recording *recording, const struct pyro
     PYRO_TRY(pyro_opensearch_refresh(store, store->index[PYRO_OS_AGG], error));
     for (size_t i = 0; i < recording->count; i++)
         if (!recording->runs[i].over)
-            PYRO_TRY(pyro_opensearch_mark_final(store, recording->runs[i].run->app_id, error));
+            PYRO_TRY(pyro_opensearch_mark_final(store, recording->runs[i].run.app_id, error));
     PYRO_TRY(write_conflicts(recording, error));
     PYRO_TRY(pyro_opensearch_bulk_send(&recording->refused, error));
     PYRO_TRY(put_all(recording, has_lease, put_work, error));

@@ -349,6 +349,20 @@ static enum pyro_status release(void *state, const struct pyro_lease *lease, str
     return change_lease(state, lease, add_new, NULL, &held, error);
 }
 
+static void add_skipped(void *context, const json_t *source, struct pyro_strbuf *to)
+{
+    (void)source;
+    pyro_opensearch_work_ended(context, PYRO_WORK_DONE, to);
+    pyro_opensearch_add_int(to, "tries", 0);
+}
+
+static enum pyro_status skip(void *state, const struct pyro_lease *lease, struct pyro_error *error)
+{
+    struct pyro_lease own = *lease;
+    bool held;
+    return change_lease(state, lease, add_skipped, &own, &held, error);
+}
+
 struct failure {
     struct pyro_opensearch *store;
     const struct pyro_lease *lease;
@@ -492,6 +506,7 @@ const struct pyro_work_backend pyro_opensearch_work = {
     .claim = claim,
     .renew = renew,
     .release = release,
+    .skip = skip,
     .fail = fail,
     .retry = retry,
     .counts = counts,
