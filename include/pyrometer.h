@@ -824,6 +824,19 @@ struct pyro_crawl_options {
 PYRO_API enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struct pyro_options *options,
                                      struct pyro_error *error);
 
+struct pyro_feature_info;
+/* Tries what a configuration of crawlers names: the store, each source and each service. Calls `tried` for each, whose
+ * `kind` is "crawl"; its texts live during the call. PYRO_ERROR_ARGUMENT: the configuration is not valid. `options`:
+ * allocator. */
+PYRO_API enum pyro_status pyro_crawl_try(const char *config, const struct pyro_options *options,
+                                         void (*tried)(void *context, const struct pyro_feature_info *what),
+                                         void *context, struct pyro_error *error);
+/* Writes the configuration that does what Spot does by its config.ini (sections SPARK_HISTORY, CRAWLER,
+ * SPOT_ELASTICSEARCH, MENAS, MISC). Passwords are not in it, but where it expects them. PYRO_ERROR_INPUT: the file
+ * cannot be read, or has no settings. */
+PYRO_API enum pyro_status pyro_crawl_from_spot(const char *path, const struct pyro_writer *writer,
+                                               struct pyro_error *error);
+
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 struct pyro_evaluate_options {

@@ -223,6 +223,39 @@ static void check_agents(struct rows *rows, const char *folder)
     free(answer);
 }
 
+/* ---- crawl ------------------------------------------------------------------------------------------------------- */
+
+struct names {
+    struct rows rows;
+    char text[CLI_CHECKS_MAX][200];
+};
+
+static void add_tried(void *context, const struct pyro_feature_info *what)
+{
+    struct names *names = context;
+    if (names->rows.count == CLI_CHECKS_MAX)
+        return;
+    char *name = names->text[names->rows.count];
+    snprintf(name, sizeof(names->text[0]), "%s", what->name);
+    add(&names->rows, "crawl", name, what->available != 0, "%s", what->detail);
+}
+
+bool cli_crawl_checks(const struct cli_call *call, struct cli_check *ret, size_t *count)
+{
+    static struct names names; /* as long as the rows */
+    struct pyro_error error = {.size = sizeof(error)};
+    const char *config = cli_value(call, "config");
+    if (config == NULL)
+        return true;
+    names.rows = (struct rows){.all = ret, .count = *count};
+    if (pyro_crawl_try(config, NULL, add_tried, &names, &error) != PYRO_OK) {
+        cli_usage_error(call->verb, "%s", error.message);
+        return false;
+    }
+    *count = names.rows.count;
+    return true;
+}
+
 size_t cli_checks(const struct cli_call *call, struct cli_check *ret)
 {
     struct rows rows = {.all = ret};

@@ -31,7 +31,7 @@ static const struct cli_exit_meaning exits[] = {
     {CLI_EXIT_INPUT, NULL, "rules doctor help version completions man",
      "an input cannot be read; one line on standard error says which, why and what to do"},
     {CLI_EXIT_OUTPUT, NULL, NULL, "the output cannot be written, or an internal error occurred"},
-    {CLI_EXIT_SIGNALLED + SIGINT, NULL, "serve", "stopped by Ctrl-C"},
+    {CLI_EXIT_SIGNALLED + SIGINT, NULL, "crawl serve", "stopped by Ctrl-C"},
     {0},
 };
 

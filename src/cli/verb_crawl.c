@@ -210,7 +210,9 @@ static int exit_of(struct crawl *state, enum pyro_status status, const struct py
     case PYRO_ERROR_CANCELLED: /* what was in work is done */
         return CLI_EXIT_OK;
     case PYRO_ERROR_ARGUMENT:
-        return cli_usage_error(state->call->verb, "%s", error->message);
+        return error->path[0] != '\0' && strstr(error->message, error->path) == NULL
+                   ? cli_usage_error(state->call->verb, "%s, %s", error->path, error->message)
+                   : cli_usage_error(state->call->verb, "%s", error->message);
     default:
         break;
     }
@@ -221,8 +223,29 @@ static int exit_of(struct crawl *state, enum pyro_status status, const struct py
     return status == PYRO_ERROR_INPUT ? CLI_EXIT_INPUT : CLI_EXIT_OUTPUT;
 }
 
+/* --from-spot: no crawl, but the configuration of one. */
+static int translate(const struct cli_call *call, const char *path)
+{
+    struct cli_output output;
+    struct pyro_error error = {.size = sizeof(error)};
+    int opened = cli_output_open(&output, NULL);
+    if (opened != CLI_EXIT_OK)
+        return opened;
+    struct pyro_writer writer = cli_output_writer(&output);
+    enum pyro_status status = pyro_crawl_from_spot(path, &writer, &error);
+    int closed = cli_output_close(&output, status == PYRO_OK);
+    if (status == PYRO_ERROR_INPUT) {
+        cli_complain_unreadable(path, error.message);
+        return CLI_EXIT_INPUT;
+    }
+    return status == PYRO_OK || status == PYRO_ERROR_OUTPUT ? closed : cli_usage_error(call->verb, "%s", error.message);
+}
+
 static int run(const struct cli_call *call)
 {
+    const char *spot = cli_value(call, "from-spot");
+    if (spot != NULL)
+        return translate(call, spot);
     struct crawl state = {.call = call};
     struct pyro_error error = {.size = sizeof(error)};
     if (!take_options(&state))
@@ -256,6 +279,8 @@ static const struct cli_option options[] = {
     {"retry-errors", 0, NULL, NULL, NULL, "Try all logs again that failed."},
     {"recompute", 0, NULL, NULL, NULL,
      "First read the logs of all stored runs again, if they are still available, and replace what the store has."},
+    {"from-spot", 0, "FILE", NULL, NULL,
+     "Print the configuration (crawl.yaml) that does what Spot does with this config.ini, and do nothing else."},
     {"log-format", 0, "FORMAT", "text json", NULL,
      "Print one line for each event in this format. Default: text; on a terminal, a line of progress."},
     {"timeout", 0, "SECONDS", NULL, "120", "Give up on a server that sends almost nothing for this time."},
@@ -268,7 +293,8 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"pyrometer crawl http://history:18080 --store sqlite:runs.db", "Take every run of a History Server, and those to come."},
+    {"pyrometer crawl http://history:18080 --store sqlite:runs.db",
+     "Take every run of a History Server, and those to come."},
     {"pyrometer crawl /var/spark-events --store sqlite:runs.db --once", "One pass over a folder of event logs."},
     {"pyrometer crawl -c crawl.yaml --log-format json", "As a service."},
     {0},

@@ -64,11 +64,13 @@ static void print_text(struct cli_output *output, const struct cli_check *checks
 static int run(const struct cli_call *call)
 {
     struct cli_output output;
+    static struct cli_check checks[CLI_CHECKS_MAX];
+    size_t count = cli_checks(call, checks);
+    if (!cli_crawl_checks(call, checks, &count))
+        return CLI_EXIT_USAGE;
     int status = cli_output_open(&output, NULL);
     if (status != CLI_EXIT_OK)
         return status;
-    struct cli_check checks[CLI_CHECKS_MAX];
-    size_t count = cli_checks(call, checks);
     if (strcmp(cli_value(call, "format"), "json") == 0)
         print_json(&output, checks, count);
     else
@@ -82,6 +84,7 @@ static const struct cli_option options[] = {
     {"tls-cert", 0, "FILE", NULL, NULL, "Test this certificate (PEM) with the key of --tls-key."},
     {"tls-key", 0, "FILE", NULL, NULL, "The private key of the certificate (PEM)."},
     {"cache", 0, "DIR", NULL, NULL, "Test this cache folder instead of the default of 'serve'."},
+    {"config", 'c', "FILE", NULL, NULL, "Try the store, the sources and the services of this crawl.yaml."},
     CLI_OPTION_HELP,
     {0},
 };
@@ -91,6 +94,7 @@ static const struct cli_example examples[] = {
     {"pyrometer doctor --format json", "The same for a bug report or a script."},
     {"pyrometer doctor --tokens TOKENS --tls-cert cert.pem --tls-key key.pem",
      "Whether a server could be started with these files."},
+    {"pyrometer doctor --config crawl.yaml", "Whether a crawler reaches all that its configuration names."},
     {0},
 };
 

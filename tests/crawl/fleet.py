@@ -43,7 +43,7 @@ def make_log(
     app_id = f"app-20260101000000-{number:04d}"
     shift = number * 3_600_000 if shift_ms is None else shift_ms
     text = text.replace(found.group(1), app_id.encode())
-    text = re.sub(rb'"App Name":"[^"]*"', b'"App Name":' + json.dumps(name).encode(), text, count=1)
+    text = re.sub(rb'"App Name":"[^"]*"', lambda _: b'"App Name":' + json.dumps(name).encode(), text, count=1)
     if attempt:
         text = text.replace(b'"App ID":', b'"App Attempt ID":' + json.dumps(attempt).encode() + b',"App ID":', 1)
     text = EPOCH_MS.sub(lambda match: str(int(match.group()) + shift).encode(), text)

@@ -6,12 +6,6 @@
 
 enum { CAPTURES = 32, MATCH_LIMIT = 200000, DEPTH_LIMIT = 2000, HEAP_KIB = 2048, MOST_BYTES = 4096 };
 
-const char *pyro_class_field_name(enum pyro_class_field field)
-{
-    static const char *const names[PYRO_CLASS_FIELDS] = {"application", "type", "version", "tag"};
-    return field < PYRO_CLASS_FIELDS ? names[field] : NULL;
-}
-
 void pyro_classes_done(struct pyro_classes *classes)
 {
     for (size_t i = 0; i < classes->rules.count; i++) {

@@ -29,8 +29,6 @@ struct pyro_classes {
 };
 
 void pyro_classes_done(struct pyro_classes *classes);
-/* "application", "type", "version", "tag" */
-const char *pyro_class_field_name(enum pyro_class_field field);
 /* Fills application, type, version and tag of a run, and adds tags. The first rule whose expression is found counts;
  * without one, application, type and tag are the name, and its parts are tags. False: no memory. */
 bool pyro_classify(const struct pyro_classes *classes, struct pyro_run *run);

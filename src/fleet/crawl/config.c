@@ -31,12 +31,14 @@ static enum pyro_status unknown_key(const struct pyro_crawl_config *reader, cons
                                     const struct pyro_crawl_key *keys, size_t count, const char *what)
 {
     const char *names[MOST_KEYS];
-    char text[300];
-    for (size_t i = 0; i < count; i++)
+    char text[500], list[300] = "";
+    for (size_t i = 0, len = 0; i < count; i++) {
         names[i] = keys[i].name;
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", keys[i].name);
+    }
     const char *nearest = pyro_nearest(entry->key.ptr, names, count);
     snprintf(text, sizeof(text), "'%.60s' is not a key of %s; %s%s%s", entry->key.ptr, what,
-             nearest ? "did you mean '" : "see docs/crawl.md", nearest ? nearest : "", nearest ? "'?" : "");
+             nearest ? "did you mean '" : "its keys are ", nearest ? nearest : list, nearest ? "'?" : "");
     struct pyro_settings at = *entry->value;
     at.line = entry->line;
     return pyro_crawl_refuse(reader, &at, text);

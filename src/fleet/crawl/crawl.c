@@ -164,9 +164,7 @@ static enum pyro_status take_settings(struct pyro_crawl *crawl)
     struct pyro_crawl_settings *settings = &crawl->settings;
     const struct pyro_crawl_options *wanted = crawl->wanted;
     struct pyro_crawl_source *source;
-    *settings = (struct pyro_crawl_settings){.allocator = crawl->options->allocator, .min_end_ms = PYRO_NONE};
-    settings->classes.allocator = settings->enrichers.allocator = settings->allocator;
-    pyro_arena_init(&settings->arena, settings->allocator);
+    pyro_crawl_settings_init(settings, crawl->options->allocator);
     if (wanted->config)
         PYRO_TRY(pyro_crawl_settings_load(settings, wanted->config, crawl->error));
     for (size_t i = 0; i < wanted->source_count; i++)

@@ -32,7 +32,6 @@ struct pyro_enrich_memory {
     size_t next;
     unsigned failures; /* one after the other */
     int64_t rest_until_ms;
-    struct pyro_http *session; /* of Menas, once somebody has logged in */
 };
 
 /* ---- The list of services ---------------------------------------------------------------------------------------- */
@@ -58,7 +57,6 @@ void pyro_enrichers_done(struct pyro_enrichers *all)
         struct pyro_enricher *enricher = &all->items.items[i];
         for (size_t k = 0; k < KEPT; k++)
             pyro_release(all->allocator, enricher->memory->kept[k].body);
-        pyro_http_close(enricher->memory->session);
         pthread_mutex_destroy(&enricher->memory->lock);
         pyro_pattern_free(enricher->names);
         pyro_vec_done(&enricher->values, all->allocator);

@@ -20,6 +20,13 @@ static void free_patterns(const pyro_crawl_patterns *patterns)
         pyro_pattern_free(patterns->items[i]);
 }
 
+void pyro_crawl_settings_init(struct pyro_crawl_settings *settings, const struct pyro_allocator *allocator)
+{
+    *settings = (struct pyro_crawl_settings){.allocator = allocator, .min_end_ms = PYRO_NONE, .still_ms = STILL_MS};
+    settings->classes.allocator = settings->enrichers.allocator = allocator;
+    pyro_arena_init(&settings->arena, allocator);
+}
+
 void pyro_crawl_settings_done(struct pyro_crawl_settings *settings)
 {
     free_patterns(&settings->include);
@@ -96,7 +103,6 @@ enum pyro_status pyro_crawl_settings_finish(struct pyro_crawl_settings *settings
     if (settings->jobs > MOST_JOBS)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a crawler has 1 to %d jobs", (int)MOST_JOBS);
     settings->every_ms = settings->every_ms ? settings->every_ms : EVERY_MS;
-    settings->still_ms = settings->still_ms ? settings->still_ms : STILL_MS;
     return PYRO_OK;
 }
 

@@ -39,6 +39,7 @@ struct pyro_crawl_settings {
     struct pyro_enrichers enrichers;
 };
 
+void pyro_crawl_settings_init(struct pyro_crawl_settings *settings, const struct pyro_allocator *allocator);
 void pyro_crawl_settings_done(struct pyro_crawl_settings *settings);
 /* Adds a source as a user names it. PYRO_ERROR_ARGUMENT: it is neither an address nor a path that can be. */
 enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, const char *given,
