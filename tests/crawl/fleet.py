@@ -18,6 +18,7 @@ TEMPLATE = conftest.ROOT / "corpus" / "logs" / "result_limit.zst"
 EPOCH_MS = re.compile(rb"\b1[67]\d{11}\b")
 # Of each view, what is the same however often, and by whomever, a run was recorded.
 PASSING = {"recorded_ms", "time_ms", "until_ms", "next_ms", "epoch", "owner", "tries"}
+TIME_PROCESSED = re.compile(r'"time_processed" : [^,}]*')
 VIEWS = ("runs", "reports", "raw", "aggregates", "properties", "tags", "findings", "allocations", "usage", "advice", "errors")
 
 
@@ -84,6 +85,7 @@ def content(store: Path) -> Dict[str, List[Tuple[Any, ...]]]:
         columns = [row[1] for row in rows(store, f"SELECT * FROM pragma_table_info('{view}')") if row[1] not in PASSING]
         columns = columns or [row[0] for row in rows(store, f"SELECT name FROM pragma_table_info('{view}')") if row[0] not in PASSING]
         answer[view] = sorted(rows(store, f"SELECT {', '.join(columns)} FROM {view}"), key=repr)
+    answer["raw"] = [(*row[:2], TIME_PROCESSED.sub("", row[2])) for row in answer["raw"]]
     answer["work"] = sorted(rows(store, "SELECT key, stamp, state FROM work"))
     return answer
 
