@@ -148,7 +148,7 @@ static const struct cli_example examples[] = {
     {"pyrometer fleet runs sqlite:runs.db --app daily-report",
      "The trend of one application, its outliers and lasting changes."},
     {"pyrometer fleet findings sqlite:runs.db", "Which findings cost most, over all runs."},
-    {"pyrometer fleet waste sqlite:runs.db --by queue --instance m5.xlarge --region us-east-1 --format csv",
+    {"pyrometer fleet waste sqlite:runs.db --by queue --instance m5.xlarge --format csv",
      "Core hours and money without use, for a spreadsheet."},
     {"pyrometer fleet histogram sqlite:runs.db --value input_bytes --max duration_ms=600000",
      "The input of runs of up to ten minutes."},

@@ -159,10 +159,10 @@ enum pyro_status pyro_fleet_usage(struct pyro_fleet_view *view, struct pyro_erro
     struct pyro_query_answer range, all;
     struct pyro_query_value top[FLEET_SERIES];
     size_t top_count = 0;
-    pyro_fleet_from(view, "usage");
+    pyro_fleet_from(view, "runs"); /* far fewer than spans */
     PYRO_TRY(pyro_fleet_ask(view, &range, error,
                             "\"measures\":[{\"as\":\"first\",\"op\":\"min\",\"field\":\"start_ms\"},"
-                            "{\"as\":\"last\",\"op\":\"max\",\"field\":\"start_ms\"}]"));
+                            "{\"as\":\"last\",\"op\":\"max\",\"field\":\"end_ms\"}]"));
     double first = range.row_count ? pyro_fleet_real(&range, 0, 0) : 0;
     double last = range.row_count ? pyro_fleet_real(&range, 0, 1) : 0;
     int64_t span_ms = span_of(first, last);
