@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "base/saturate.h"
 #include "store/query_groups.h"
 
 enum { STEPS = 20000 }; /* of SQLite's machine, between looks at the clock */
@@ -187,7 +188,8 @@ enum pyro_status pyro_sqlite_query(void *state, const struct pyro_query *query, 
                                    struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error)
 {
     struct pyro_sqlite *store = state;
-    struct answering answering = {.store = store, .deadline = {now_ms() + query->most_ms, false}, .arena = arena};
+    struct answering answering = {
+        .store = store, .deadline = {pyro_add_saturating(now_ms(), query->most_ms), false}, .arena = arena};
     struct pyro_query_groups groups;
     pyro_query_groups_init(&groups, query, store->allocator);
     sqlite3_progress_handler(store->db, STEPS, look_at_clock, &answering.deadline);
