@@ -718,6 +718,21 @@ PYRO_API enum pyro_status pyro_store_query(pyro_store *store, const char *questi
                                            const struct pyro_store_query_options *options,
                                            const struct pyro_writer *writer, struct pyro_error *error);
 
+struct pyro_prune_options {
+    size_t size;                /* sizeof(struct pyro_prune_options) */
+    int64_t keep_ms;            /* how long reports and documents of the History Server stay; 0: for ever */
+    int64_t keep_aggregates_ms; /* how long runs stay; then one row for each day and application does; 0: for ever */
+    int64_t most_bytes;         /* that the store may take, else the oldest go first; 0: any */
+    int dry_run;                /* 1: says what would go, and changes nothing */
+};
+/* Forgets what is too old, or too much, and writes what that was as JSON (pyrometer.store_prune/1). Runs that bear a
+ * name as a baseline stay. PYRO_ERROR_OUTPUT: the store could not be written; a part may be gone. */
+PYRO_API enum pyro_status pyro_store_prune(pyro_store *store, const struct pyro_prune_options *options,
+                                           const struct pyro_writer *writer, struct pyro_error *error);
+/* Writes what takes the store's space as JSON (pyrometer.store_stat/1). */
+PYRO_API enum pyro_status pyro_store_stat(pyro_store *store, const struct pyro_writer *writer,
+                                          struct pyro_error *error);
+
 /* Calls `take` for every run whose start, end and core time are known, by start; a result other than 0 stops. `run`
  * has its size set and lives during the call. */
 PYRO_API enum pyro_status pyro_store_each_run(pyro_store *store,

@@ -1,4 +1,4 @@
-/* pyrometer store query STORE QUESTION */
+/* pyrometer store query STORE QUESTION, pyrometer store stat|prune STORE */
 #include "load.h"
 #include "output.h"
 
@@ -17,12 +17,38 @@ static int query(const struct cli_call *call, pyro_store *store, const struct py
                                                                                         : cli_failure(&error);
 }
 
+static int stat(const struct cli_call *call, pyro_store *store, const struct pyro_writer *writer)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    (void)call;
+    return pyro_store_stat(store, writer, &error) == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+static int prune(const struct cli_call *call, pyro_store *store, const struct pyro_writer *writer)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    struct pyro_prune_options how = {.size = sizeof(how), .dry_run = cli_value(call, "dry-run") != NULL};
+    uint64_t most_bytes = 0;
+    if ((cli_value(call, "keep") != NULL && !cli_time_value(call, "keep", &how.keep_ms)) ||
+        (cli_value(call, "keep-aggregates") != NULL &&
+         !cli_time_value(call, "keep-aggregates", &how.keep_aggregates_ms)) ||
+        (cli_value(call, "max-size") != NULL && !cli_size_value(call, "max-size", &most_bytes)))
+        return CLI_EXIT_USAGE;
+    how.most_bytes = most_bytes < INT64_MAX ? (int64_t)most_bytes : INT64_MAX;
+    if (how.keep_ms == 0 && how.keep_aggregates_ms == 0 && how.most_bytes == 0)
+        return cli_usage_error(call->verb, "say what to keep: --keep, --keep-aggregates or --max-size");
+    return pyro_store_prune(store, &how, writer, &error) == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
 static const struct sub_verb {
     const char *name;
     size_t arguments; /* with its own name */
+    bool writes;
     sub_call *call;
     const char *usage;
-} sub_verbs[] = {{"query", 3, query, "query STORE QUESTION"}};
+} sub_verbs[] = {{"query", 3, false, query, "query STORE QUESTION"},
+                 {"stat", 2, false, stat, "stat STORE"},
+                 {"prune", 2, true, prune, "prune STORE"}};
 
 static const struct sub_verb *find_sub_verb(const struct cli_call *call)
 {
@@ -43,21 +69,51 @@ static const struct sub_verb *find_sub_verb(const struct cli_call *call)
     return NULL;
 }
 
-static int run(const struct cli_call *call)
+/* False: an option that this command does not have; reported. */
+static bool check_options(const struct cli_call *call, const struct sub_verb *sub_verb)
+{
+    static const char *const owners[][2] = {{"user", "query"},           {"groups", "query"},   {"always", "query"},
+                                            {"keep", "prune"},           {"max-size", "prune"}, {"dry-run", "prune"},
+                                            {"keep-aggregates", "prune"}};
+    for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++) {
+        if (cli_value(call, owners[i][0]) == NULL || strcmp(sub_verb->name, owners[i][1]) == 0)
+            continue;
+        cli_usage_error(call->verb, "--%s goes with 'store %s'", owners[i][0], owners[i][1]);
+        return false;
+    }
+    if (cli_value(call, "user") == NULL && (cli_value(call, "groups") != NULL || cli_value(call, "always") != NULL)) {
+        cli_usage_error(call->verb, "--groups and --always go with --user");
+        return false;
+    }
+    return true;
+}
+
+/* A store that is not there is not made. Gives the exit status. */
+static int open_store(const struct cli_call *call, bool writes, pyro_store **ret)
 {
     struct pyro_error error = {.size = sizeof(error)};
-    const struct sub_verb *sub_verb = find_sub_verb(call);
     struct pyro_store_options how = {.size = sizeof(how), .redaction = cli_redaction(call), .read_only = 1};
+    if (pyro_store_open(call->arguments[1], &how, NULL, ret, &error) != PYRO_OK)
+        return cli_failure(&error);
+    if (!writes)
+        return CLI_EXIT_OK;
+    pyro_store_close(*ret);
+    how.read_only = 0;
+    return pyro_store_open(call->arguments[1], &how, NULL, ret, &error) == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+static int run(const struct cli_call *call)
+{
+    const struct sub_verb *sub_verb = find_sub_verb(call);
     struct cli_output output;
     pyro_store *store = NULL;
-    if (sub_verb == NULL)
+    if (sub_verb == NULL || !check_options(call, sub_verb))
         return CLI_EXIT_USAGE;
-    if (cli_value(call, "user") == NULL && (cli_value(call, "groups") != NULL || cli_value(call, "always") != NULL))
-        return cli_usage_error(call->verb, "--groups and --always go with --user");
     cli_catch_signals();
-    if (pyro_store_open(call->arguments[1], &how, NULL, &store, &error) != PYRO_OK)
-        return cli_failure(&error);
-    int status = cli_output_open(&output, cli_value(call, "output"));
+    int status = open_store(call, sub_verb->writes && cli_value(call, "dry-run") == NULL, &store);
+    if (status != CLI_EXIT_OK)
+        return status;
+    status = cli_output_open(&output, cli_value(call, "output"));
     if (status == CLI_EXIT_OK) {
         struct pyro_writer writer = cli_output_writer(&output);
         status = sub_verb->call(call, store, &writer);
@@ -74,6 +130,15 @@ static const struct cli_option options[] = {
     {"groups", 0, "NAMES", NULL, NULL, "query: The groups of this user, separated by commas."},
     {"always", 0, NULL, NULL, NULL,
      "query: Access lists also hold for applications that ran without spark.acls.enable."},
+    {"keep", 0, "TIME", NULL, NULL,
+     "prune: Keep reports and documents of the History Server for this time since the start of their run, such as "
+     "90d."},
+    {"keep-aggregates", 0, "TIME", NULL, NULL,
+     "prune: Keep runs for this time, such as 2y. Then one row for each day and application remains."},
+    {"max-size", 0, "SIZE", NULL, NULL,
+     "prune: If the store uses more than SIZE (a number of bytes, or a number with K, M or G), remove reports and "
+     "documents of the oldest runs, and then the oldest runs."},
+    {"dry-run", 0, NULL, NULL, NULL, "prune: Say what would be removed, and change nothing."},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_REDACT,
     CLI_OPTION_HELP,
@@ -85,6 +150,9 @@ static const struct cli_example examples[] = {
      "The runs of a store."},
     {"pyrometer store query sqlite:runs.db --user ann \"$(cat question.json)\"",
      "The answer that this user gets to the question in a file."},
+    {"pyrometer store stat sqlite:runs.db", "What takes the space of a store."},
+    {"pyrometer store prune sqlite:runs.db --keep 90d --keep-aggregates 2y --dry-run",
+     "What these limits would remove."},
     {0},
 };
 
@@ -93,10 +161,11 @@ const struct cli_verb_body cli_verb_store = {
     .least = 1,
     .most = 3,
     .options = options,
-    .choices = "query",
-    .description =
-        "Asks and maintains a store of runs. query: answers QUESTION, a JSON text (pyrometer.store_query/1), "
-        "with one JSON document (pyrometer.store_answer/1).\n\nSTORE is the URL of the store, such as "
-        "sqlite:FILE.",
+    .choices = "query stat prune",
+    .description = "Asks and maintains a store of runs. Each command writes one JSON document. query: answers "
+                   "QUESTION, a JSON text "
+                   "(pyrometer.store_query/1). stat: the size of the store, and what takes it. prune: removes what is "
+                   "too old or too "
+                   "much.\n\nSTORE is the URL of the store, such as sqlite:FILE.",
     .examples = examples,
 };

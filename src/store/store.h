@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "store/query.h"
+#include "store/retention.h"
 #include "store/run.h"
 #include "store/work.h"
 
@@ -58,6 +59,13 @@ struct pyro_backend {
      * groups than may be, or it took too long. */
     enum pyro_status (*query)(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
                               struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
+    /* Forgets what is too old, or too much for the store's size. NULL: it cannot; PYRO_ERROR_OUTPUT: stopped halfway.
+     */
+    enum pyro_status (*prune)(void *state, const struct pyro_prune *prune, struct pyro_pruned *ret,
+                              struct pyro_error *error);
+    /* NULL: it cannot. *ret is in the arena. */
+    enum pyro_status (*stat)(void *state, struct pyro_arena *arena, struct pyro_store_stat *ret,
+                             struct pyro_error *error);
     const struct pyro_work_backend *work;
     enum pyro_status (*add_cluster)(void *state, const struct pyro_cluster_row *rows, size_t count,
                                     struct pyro_error *error);

@@ -14,7 +14,7 @@ from cli_command import ROOT, Command, pyrometer  # noqa: F401  (fixture)
 LOG = ROOT / "corpus" / "logs" / "straggler.zst"
 VIEWS = [
     "runs", "raw", "reports", "aggregates", "properties", "tags", "findings", "allocations", "usage", "advice",
-    "suggestions", "errors", "feedback", "baselines", "work", "cluster",
+    "suggestions", "errors", "feedback", "baselines", "work", "cluster", "days",
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ STATEMENTS = {
     "errors": "SELECT *, key AS place FROM error",
     "suggestions": "SELECT *, id AS place FROM suggestions",
     "cluster": "SELECT *, name AS place FROM cluster",
+    "days": "SELECT *, application AS place FROM days",
 }
 
 

@@ -89,6 +89,7 @@ def grouped() -> List[Question]:
     made += [groups("allocations", ["platform", "instance"], measure("sum", "core_ms")), groups("errors", ["step", "type"])]
     made += [groups("cluster", ["name"], measure("mean", "value"), measure("min", "value")), groups("suggestions", ["application", "state"])]
     made += [groups("cluster", [{"field": "value", "every_ms": 3}]), groups("cluster", [{"field": "time_ms", "every_ms": 60_000}, "name"], measure("sum", "value"))]
+    made += [groups("days", ["application"], measure("sum", "runs"), {**measure("sum", "core_ms"), "as": "core"})]
     made += [groups("cluster", [{"field": "value", "edges": [-100, -2.5, 0, 2.5, 100]}])]
     return made
 
@@ -122,7 +123,7 @@ def ordered() -> List[Question]:
     for by in ("app_id", "name", "end_ms", "confidence", INPUT, PARTITIONS, "is_final_attempt"):
         made += [rows("runs", shown, order={"by": by, "descending": down}, limit=7) for down in (False, True)]
     made += [rows("findings", ["app_id", "rule", "saves_ms"], order={"by": "rule", "descending": down}, limit=11) for down in (False, True)]
-    made += [rows(source, [field], order={"descending": True}, limit=5) for source, field in (("usage", "core_ms"), ("advice", "key"), ("cluster", "value"), ("errors", "step"))]
+    made += [rows(source, [field], order={"descending": True}, limit=5) for source, field in (("usage", "core_ms"), ("advice", "key"), ("cluster", "value"), ("days", "runs"), ("errors", "step"))]
     made += [rows("findings", ["rule"], limit=1, order={"by": "rule"}, where=[where("user", "=", "ann")])]
     many = [COUNT, measure("sum", "core_ms"), measure("percentiles", "duration_ms", at=[50]), measure("mean", INPUT)]
     for by in ("name", "user", "n", "sum", "percentiles.50", "mean"):

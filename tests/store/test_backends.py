@@ -73,6 +73,7 @@ def add_rows(store: Path) -> None:
         for place in range(20):
             time_ms, value = FIRST_MS + place // 3 * 20_000, (place - 9) * 1.1
             db.execute("INSERT INTO cluster VALUES (?, ?, ?, ?)", (f"rm{place % 2}", time_ms, f"n{place % 3}", value))
+            db.execute("INSERT INTO run_day VALUES (?, ?, ?, ?, ?, ?, ?)", (f"app{place % 3}", FIRST_MS + place // 3 * 86_400_000, place, place // 2, place * 7, place << 54, 0))
             state = ["suggested", "kept"][place % 2]
             db.execute("INSERT INTO suggestion VALUES (?, ?, ?, ?, 'cheaper', NULL, '{}', NULL)", (f"s{place:02}", f"app{place % 4}", time_ms, state))
             db.execute("INSERT INTO error (time_ms, app_id, step, type, message, tries) VALUES (?, ?, ?, 't', 'm', ?)", (time_ms, f"app{place % 2}", ["fetch", "read"][place % 2], place))

@@ -25,6 +25,7 @@ static const struct term terms[PYRO_QUERY_FROMS][MOST_TERMS] = {
     [PYRO_FROM_ADVICE] = {RUN_ORDER, {"t.position", PYRO_FIELD_INT}},
     [PYRO_FROM_SUGGESTIONS] = {{"t.time_ms", PYRO_FIELD_TIME}, {"t.id", PYRO_FIELD_TEXT}},
     [PYRO_FROM_CLUSTER] = {{"t.time_ms", PYRO_FIELD_TIME}, {"t.source", PYRO_FIELD_TEXT}, {"t.name", PYRO_FIELD_TEXT}},
+    [PYRO_FROM_DAYS] = {{"t.time_ms", PYRO_FIELD_TIME}, {"t.application", PYRO_FIELD_TEXT}},
 };
 
 static size_t term_count(enum pyro_query_from from)

@@ -45,6 +45,9 @@
     "CREATE TABLE work_source (source TEXT PRIMARY KEY, listed_ms INTEGER NOT NULL) WITHOUT ROWID;"                    \
     "CREATE TABLE cluster (source TEXT NOT NULL, time_ms INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,"   \
     " PRIMARY KEY (source, time_ms, name)) WITHOUT ROWID;"                                                             \
+    "CREATE TABLE run_day (application TEXT NOT NULL, time_ms INTEGER NOT NULL, runs INTEGER NOT NULL,"                \
+    " completed INTEGER NOT NULL, duration_ms INTEGER NOT NULL, core_ms INTEGER NOT NULL,"                             \
+    " input_bytes INTEGER NOT NULL, PRIMARY KEY (application, time_ms)) WITHOUT ROWID;"                                \
     "CREATE INDEX run_by_application ON run (application, start_ms);"                                                  \
     "CREATE INDEX run_by_start ON run (start_ms);"                                                                     \
     "CREATE INDEX run_by_end ON run (end_ms);"
@@ -87,6 +90,8 @@
     "CREATE VIEW errors AS SELECT app_id, step, type, message, raw, time_ms, attempt, source, tries FROM error;"       \
     "CREATE VIEW feedback AS SELECT application, finding, rule, verdict, note, time_ms FROM verdict;"                  \
     "CREATE VIEW baselines AS SELECT b.name AS name, app_id, attempt FROM baseline b JOIN run ON run = key;"           \
+    "CREATE VIEW days AS SELECT application, time_ms, runs, completed, duration_ms, core_ms, input_bytes FROM "        \
+    "run_day;"                                                                                                         \
     "CREATE VIEW suggestions AS SELECT id, application, time_ms, state, goal, target, document, note FROM suggestion;"
 
 const char pyro_sqlite_schema[] =

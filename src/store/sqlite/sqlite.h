@@ -68,6 +68,10 @@ enum pyro_status pyro_sqlite_report(void *state, struct pyro_slice app_id, struc
                                     struct pyro_strbuf *out, uint64_t *ret_redaction, struct pyro_error *error);
 enum pyro_status pyro_sqlite_baseline(void *state, const char *name, struct pyro_arena *arena,
                                       struct pyro_baseline *ret, uint64_t *ret_redaction, struct pyro_error *error);
+enum pyro_status pyro_sqlite_prune(void *state, const struct pyro_prune *prune, struct pyro_pruned *ret,
+                                   struct pyro_error *error);
+enum pyro_status pyro_sqlite_stat(void *state, struct pyro_arena *arena, struct pyro_store_stat *ret,
+                                  struct pyro_error *error);
 enum pyro_status pyro_sqlite_query(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
                                    struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
 

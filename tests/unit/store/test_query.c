@@ -319,6 +319,32 @@ static void test_a_question_ends_in_time(void **state)
     pyro_arena_done(&arena);
 }
 
+/* ---- Size -------------------------------------------------------------------------------------------------------- */
+
+/* An SQLite without the table that knows pages. */
+static void test_a_size_without_dbstat(void **state)
+{
+    (void)state;
+    struct pyro_arena arena;
+    struct pyro_store_stat ret;
+    void *store = NULL;
+    pyro_arena_init(&arena, NULL);
+    assert_int_equal(pyro_backend_sqlite.open(":memory:", true, NULL, &store, NULL), PYRO_OK);
+    sqlite3 *db = ((struct pyro_sqlite *)store)->db;
+    assert_true(pyro_database_run(db, "INSERT INTO cluster VALUES ('12345', 1, '123', 1.5), ('', 2, '', 2)"));
+    sqlite3_drop_modules(db, NULL);
+    assert_int_equal(pyro_sqlite_stat(store, &arena, &ret, NULL), PYRO_OK);
+    assert_int_equal(ret.runs, 0);
+    assert_true(ret.first_ms == PYRO_NONE && ret.last_ms == PYRO_NONE && ret.bytes > 0);
+    for (size_t i = 0; i < ret.table_count; i++)
+        if (strcmp(ret.tables[i].name, "cluster") == 0) {
+            assert_int_equal(ret.tables[i].rows, 2);
+            assert_int_equal(ret.tables[i].bytes, 2 * (4 + 2 + 5 + 2 + 9) + 5 + 3); /* texts, a number and a real */
+        }
+    pyro_backend_sqlite.close(store);
+    pyro_arena_done(&arena);
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Gives memory so often, then never. */
@@ -406,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_percentiles_have_a_limit_of_memory),
         cmocka_unit_test(test_cursors),
         cmocka_unit_test(test_a_question_ends_in_time),
+        cmocka_unit_test(test_a_size_without_dbstat),
         cmocka_unit_test(test_wherever_memory_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+/* What a store may forget, and what takes its space. */
+#ifndef PYRO_STORE_RETENTION_H
+#define PYRO_STORE_RETENTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/column.h"
+
+/* A run that is older than a limit loses first its texts (report and document of the History Server), then everything
+ * else; of the latter one row for each day and application stays. Runs that bear a name as a baseline stay whole. */
+struct pyro_prune {
+    int64_t texts_before_ms, details_before_ms; /* by the run's start; PYRO_NONE: none */
+    int64_t most_bytes;                         /* that the store may take: the oldest go first; PYRO_NONE: any */
+    bool dry_run;                               /* nothing is changed */
+};
+struct pyro_pruned {
+    int64_t texts_before_ms, details_before_ms; /* as asked for, or later where the store was too large */
+    int64_t texts, details;                     /* runs that lost them */
+    int64_t errors, cluster;                    /* rows of these lists that went with the details */
+    int64_t bytes_before, bytes_after;          /* that the store uses; after a dry run about so many */
+};
+
+struct pyro_store_table {
+    const char *name; /* of the view that shows it */
+    int64_t rows, bytes;
+};
+struct pyro_store_stat {
+    int64_t bytes, free_bytes; /* of the store; within these, of what was deleted */
+    int64_t runs, first_ms, last_ms;
+    const struct pyro_store_table *tables;
+    size_t table_count;
+};
+
+#endif
