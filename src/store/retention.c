@@ -6,7 +6,7 @@
 
 static enum pyro_status refuse(const struct pyro_store *store, const char *what, struct pyro_error *error)
 {
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' is a kind of store that cannot be %s", store->url,
+    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' is a kind of store that cannot be %s", store->label,
                           what);
 }
 

@@ -128,6 +128,8 @@ def mirror(node: opensearch.Node, database: Path) -> None:
             lines += [{"index": {"_index": f"{PREFIX}-rows"}}, {**known(row), "kind": "suggestion"}]
         for row in db.execute("SELECT source, time_ms, name, value AS number FROM cluster"):
             lines += [{"index": {"_index": f"{PREFIX}-rows"}}, {**known(row), "kind": "cluster"}]
+        for row in db.execute("SELECT * FROM run_day"):
+            lines += [{"index": {"_index": f"{PREFIX}-rows"}}, {**known(row), "kind": "day"}]
         for row in db.execute("SELECT * FROM error ORDER BY key"):
             lines += [{"index": {"_index": f"{PREFIX}-err"}}, {**known(row), "kind": "error"}]
     assert not recorded

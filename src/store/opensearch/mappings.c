@@ -13,6 +13,7 @@ static const struct {
     [PYRO_FROM_ADVICE] = {"advice", PYRO_OS_ROWS},
     [PYRO_FROM_SUGGESTIONS] = {"suggestion", PYRO_OS_ROWS},
     [PYRO_FROM_CLUSTER] = {"cluster", PYRO_OS_ROWS},
+    [PYRO_FROM_DAYS] = {"day", PYRO_OS_ROWS},
 };
 
 static const struct {

@@ -26,6 +26,7 @@ static const struct term terms[PYRO_QUERY_FROMS][MOST_TERMS] = {
     [PYRO_FROM_ADVICE] = {RUN_ORDER, {"position", "long"}},
     [PYRO_FROM_SUGGESTIONS] = {{"time_ms", "date"}, {"id", "keyword"}},
     [PYRO_FROM_CLUSTER] = {{"time_ms", "date"}, {"source", "keyword"}, {"name", "keyword"}},
+    [PYRO_FROM_DAYS] = {{"time_ms", "date"}, {"application", "keyword"}},
 };
 
 struct asking {
