@@ -27,6 +27,11 @@ KEPT = {
     "pyro_reader_codec": "unit tests ask which codec was recognised",
     "pyro_row_table_bytes": "unit tests look at what rows cost",
     # Statistics and models over runs come before the views and suggestions that show them.
+    "pyro_adoption_find": "views of fleets use it next",
+    "pyro_adoption_gone": "views of fleets use it next",
+    "pyro_adoption_of": "views of fleets use it next",
+    "pyro_realised_saving": "views of fleets use it next",
+    "pyro_realised_verdict_name": "views of fleets use it next",
     "pyro_fleet_models_fit": "views of fleets use it next",
     "pyro_fleet_predict": "views of fleets use it next",
     "pyro_least_squares_add": "views of fleets use it next",

@@ -1,11 +1,12 @@
 /* fleet_numbers: the statistics and models over runs on numbers from standard input, for comparison with an oracle.
  *
  * A line is a function and one or two groups of numbers, each as its count and its numbers. The output has one line for
- * each, with the results (test_fleet_statistics.py, test_fleet_models.py). */
+ * each, with the results (test_fleet_*.py). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/adoption/adoption.h"
 #include "fleet/models/models.h"
 #include "fleet/statistics/statistics.h"
 
@@ -148,6 +149,26 @@ static void models(struct pyro_arena *arena)
     }
 }
 
+/* Four numbers a run: duration, core time, input, 1 where it completed; then the first run that follows, and the end.
+ */
+static void realised(struct pyro_arena *arena)
+{
+    struct group numbers = read_group(arena), span = read_group(arena);
+    struct pyro_adoption_run *runs = pyro_arena_array(arena, numbers.count / 4 + 1, sizeof(*runs));
+    struct pyro_realised found;
+    check(runs && span.count == 2);
+    for (size_t i = 0; i < numbers.count / 4; i++) {
+        const double *n = numbers.values + 4 * i;
+        runs[i] = (struct pyro_adoption_run){n[0], n[1], n[2], n[3] > 0};
+    }
+    check(pyro_realised_saving(runs, (size_t)span.values[0], (size_t)span.values[1], arena, &found));
+    printf("%d %zu %zu %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g ", found.verdict, found.before, found.after,
+           found.later, found.slope, found.shift.shift, found.shift.low, found.shift.high, found.saved_ms,
+           found.saved_low_ms, found.saved_core_ms);
+    printf("%.17g %.17g %.17g %.17g %.17g", found.failed_before.share, found.failed_after.share, found.slow_ms,
+           found.slow_before.share, found.slow_after.share);
+}
+
 int main(void)
 {
     static const struct {
@@ -155,7 +176,8 @@ int main(void)
         void (*run)(struct pyro_arena *arena);
     } functions[] = {{"percentiles", percentiles}, {"z", z_scores},  {"slope", slope},
                      {"ranks", rank_test},         {"shift", shift}, {"share", share},
-                     {"changes", changes},         {"nnls", nnls},   {"models", models}};
+                     {"changes", changes},         {"nnls", nnls},   {"models", models},
+                     {"realised", realised}};
     char name[32];
     struct pyro_arena arena;
     pyro_arena_init(&arena, NULL);
