@@ -171,9 +171,7 @@ static enum pyro_status fit_analytic(struct pyro_fleet_models *models, enum pyro
 /* ---- The simulator ------------------------------------------------------------------------------------------------
  */
 
-/* The readable log with the nearest input among the first runs; of equally near ones the newest. False: there is none.
- */
-static bool nearest_log(const struct pyro_fleet_models *models, size_t end, double input_bytes, size_t *ret)
+bool pyro_fleet_nearest_log(const struct pyro_fleet_models *models, size_t end, double input_bytes, size_t *ret)
 {
     double wanted = pyro_log_input(input_bytes), nearest = INFINITY;
     bool found = false;
@@ -199,7 +197,7 @@ static enum pyro_status simulate(const struct pyro_fleet_models *models, size_t 
 {
     size_t log = 0;
     *ret_known = false;
-    while (models->simulator.simulate && nearest_log(models, end, asked->input_bytes, &log)) {
+    while (models->simulator.simulate && pyro_fleet_nearest_log(models, end, asked->input_bytes, &log)) {
         enum pyro_status status = models->simulator.simulate(models->simulator.context, log, asked, ret_ms, error);
         if (status == PYRO_OK) {
             *ret_known = *ret_ms > 0 && isfinite(*ret_ms);
@@ -250,8 +248,9 @@ static enum pyro_status fit_simulator(struct pyro_fleet_models *models, struct p
     residuals_take(&residuals, fit);
     fit->runs = variety.runs;
     fit->configurations = variety.configurations;
-    fit->missing = missing_of(PYRO_FLEET_SIMULATOR, &variety, models->count,
-                              models->simulator.simulate && nearest_log(models, models->count, NAN, &log), arena);
+    fit->missing =
+        missing_of(PYRO_FLEET_SIMULATOR, &variety, models->count,
+                   models->simulator.simulate && pyro_fleet_nearest_log(models, models->count, NAN, &log), arena);
     if (!fit->missing && fit->predictions == 0)
         fit->missing = "a run after one with a log that can be read";
     fit->usable = !fit->missing;

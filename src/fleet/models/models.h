@@ -85,6 +85,10 @@ enum pyro_status pyro_fleet_predict(const struct pyro_fleet_models *models, enum
                                     const struct pyro_fleet_question *asked, struct pyro_fleet_prediction *ret,
                                     struct pyro_error *error);
 
+/* The run among the first `end` whose log can be read and has the nearest input (by ln; of equally near ones the
+ * newest). False: there is none. */
+bool pyro_fleet_nearest_log(const struct pyro_fleet_models *models, size_t end, double input_bytes, size_t *ret);
+
 /* ---- Non-negative least squares (nnls.c) ---- */
 
 /* Sums of a linear model's rows: as many as there are, in constant memory. */

@@ -1,0 +1,325 @@
+/* Steps 3 and 4: what candidates are predicted to take, and which one to take. */
+#include <math.h>
+
+#include "fleet/statistics/statistics.h"
+#include "fleet/suggest/suggest.h"
+
+#define HOUR_MS     3600e3
+#define LEAST_GAIN  0.05
+#define EQUAL       0.01 /* costs that differ by less are equal */
+#define LARGE_ERROR 0.2
+#define ROUNDING    (1 + 1e-9) /* equal predictions are equal */
+
+const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal)
+{
+    static const char *const names[] = {[PYRO_GOAL_CHEAPER] = "cheaper",
+                                        [PYRO_GOAL_DEADLINE] = "deadline",
+                                        [PYRO_GOAL_MAX_COST] = "max-cost",
+                                        [PYRO_GOAL_SURVIVE] = "survive"};
+    return names[goal];
+}
+
+struct choosing {
+    const struct pyro_suggest_asked *asked;
+    const struct pyro_suggest_simulator *simulator; /* NULL: there is none */
+    struct pyro_suggestion_result *result;
+    struct pyro_fleet_models models;
+    struct pyro_candidates *candidates;
+    double largest_input_bytes;
+    double core_share; /* of executors x cores x duration that was allocated, in the median run */
+    bool priced;       /* all predicted candidates have a cost */
+    struct pyro_arena *arena;
+    struct pyro_error *error;
+};
+
+static enum pyro_status replay(void *context, size_t run, const struct pyro_fleet_question *asked, double *ret_ms,
+                               struct pyro_error *error)
+{
+    const struct pyro_suggest_simulator *simulator = context;
+    struct pyro_simulated simulated;
+    PYRO_TRY(simulator->simulate(simulator->context, run, asked, NULL, 0, &simulated, error));
+    *ret_ms = simulated.wall_ms;
+    return PYRO_OK;
+}
+
+static enum pyro_status fit(struct choosing *choosing)
+{
+    const struct pyro_history *history = &choosing->result->history;
+    struct pyro_fleet_run *runs = pyro_history_fleet_runs(history, choosing->arena);
+    double *shares = pyro_arena_array(choosing->arena, history->count + 1, sizeof(*shares));
+    size_t share_count = 0;
+    if (!runs || !shares)
+        return pyro_no_memory(choosing->error);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct pyro_history_run *run = history->runs[i];
+        double share = run->core_ms / (run->executors * run->cores * run->duration_ms);
+        if (share > 0 && isfinite(share))
+            shares[share_count++] = share;
+        runs[i].has_log = choosing->simulator && choosing->simulator->has_log(choosing->simulator->context, i);
+    }
+    if (!pyro_middle(shares, share_count, choosing->arena, &choosing->core_share))
+        return pyro_no_memory(choosing->error);
+    if (share_count == 0)
+        choosing->core_share = 1;
+    const struct pyro_fleet_simulator simulator = {replay, (void *)choosing->simulator};
+    return pyro_fleet_models_fit(runs, history->count, choosing->simulator ? &simulator : NULL, choosing->arena,
+                                 &choosing->models, choosing->error);
+}
+
+/* How many times as long the run takes with a candidate's other settings, by a replay with and without them. *ret NaN:
+ * no log says. */
+static enum pyro_status settings_factor(struct choosing *choosing, const struct pyro_candidate *candidate,
+                                        const struct pyro_fleet_question *asked, struct pyro_simulated *ret,
+                                        double *ret_factor)
+{
+    const struct pyro_suggest_simulator *simulator = choosing->simulator;
+    struct pyro_simulated without;
+    size_t log = 0;
+    *ret_factor = NAN;
+    *ret = (struct pyro_simulated){NAN, NAN, NAN};
+    while (simulator && pyro_fleet_nearest_log(&choosing->models, choosing->models.count, asked->input_bytes, &log)) {
+        struct pyro_error error = {.size = sizeof(error)};
+        enum pyro_status status = simulator->simulate(simulator->context, log, asked, NULL, 0, &without, &error);
+        if (status == PYRO_OK) {
+            *ret = without;
+            if (candidate->resized)
+                status = simulator->simulate(simulator->context, log, asked, candidate->settings,
+                                             candidate->setting_count, ret, &error);
+            if (status == PYRO_OK)
+                *ret_factor = ret->wall_ms / without.wall_ms;
+            if (status == PYRO_OK || status == PYRO_ERROR_INPUT)
+                return PYRO_OK;
+        }
+        if (status != PYRO_ERROR_INPUT) {
+            pyro_error_copy(choosing->error, &error);
+            return status;
+        }
+        choosing->models.logs[log] = false;
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status predict(struct choosing *choosing, struct pyro_candidate *candidate)
+{
+    const struct pyro_fleet_question asked = {candidate->executors, candidate->cores, choosing->result->input_bytes,
+                                              choosing->largest_input_bytes};
+    enum pyro_fleet_model model = (enum pyro_fleet_model)choosing->models.best;
+    if (!candidate->ran && !candidate->current)
+        model = PYRO_FLEET_SIMULATOR;
+    if (!choosing->models.fits[model].usable)
+        return PYRO_OK;
+    PYRO_TRY(pyro_fleet_predict(&choosing->models, model, &asked, &candidate->wall, choosing->error));
+    struct pyro_simulated simulated = {NAN, NAN, NAN};
+    double factor = 1;
+    if (candidate->resized || (choosing->simulator && choosing->simulator->priced))
+        PYRO_TRY(settings_factor(choosing, candidate, &asked, &simulated, &factor));
+    if (candidate->resized) {
+        candidate->wall.known = candidate->wall.known && factor > 0 && isfinite(factor);
+        candidate->wall.low_ms *= factor;
+        candidate->wall.expected_ms *= factor;
+        candidate->wall.high_ms *= factor;
+    }
+    candidate->known = candidate->wall.known && candidate->wall.expected_ms > 0;
+    candidate->core_ms = candidate->executors * candidate->cores * candidate->wall.expected_ms * choosing->core_share;
+    candidate->cost = simulated.cost * candidate->wall.expected_ms / simulated.wall_ms;
+    return PYRO_OK;
+}
+
+/* In money, or in core hours. */
+static double cost_of(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    return choosing->priced ? candidate->cost : candidate->core_ms / HOUR_MS;
+}
+
+static double high_cost_of(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    return cost_of(choosing, candidate) * candidate->wall.high_ms / candidate->wall.expected_ms;
+}
+
+static bool reaches_goal(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    switch (choosing->result->goal) {
+    case PYRO_GOAL_DEADLINE:
+        return candidate->wall.high_ms <= choosing->asked->deadline_ms;
+    case PYRO_GOAL_MAX_COST:
+        return high_cost_of(choosing, candidate) <= choosing->asked->max_cost;
+    default:
+        return candidate->wall.high_ms <= choosing->result->current.wall.expected_ms * ROUNDING || candidate->current;
+    }
+}
+
+/* What the goal makes small. */
+static double measure_of(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    return choosing->result->goal == PYRO_GOAL_MAX_COST ? candidate->wall.expected_ms : cost_of(choosing, candidate);
+}
+
+static bool is_better(const struct choosing *choosing, const struct pyro_candidate *one,
+                      const struct pyro_candidate *other)
+{
+    double a = measure_of(choosing, one), b = measure_of(choosing, other);
+    if (fabs(a - b) > EQUAL * fmax(a, b))
+        return a < b;
+    if (one->setting_count != other->setting_count)
+        return one->setting_count < other->setting_count;
+    return a < b;
+}
+
+static bool say(struct choosing *choosing, pyro_texts *texts, const char *text)
+{
+    return pyro_texts_add(texts, choosing->arena, "%s", text);
+}
+
+/* Whether the change is worth it; the reason why not is a doubt. */
+static bool is_worth_it(struct choosing *choosing, const struct pyro_candidate *best, bool *ok)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    const struct pyro_candidate *now = &result->current;
+    if (best->current)
+        return false;
+    if (!reaches_goal(choosing, now))
+        return true;
+    double gain = 1 - measure_of(choosing, best) / measure_of(choosing, now);
+    double noise = 1 - now->wall.low_ms / now->wall.expected_ms;
+    if (gain >= LEAST_GAIN && gain > noise)
+        return true;
+    *ok = pyro_texts_add(&result->doubts, choosing->arena,
+                         "the best other configuration saves %.1f %%, which is %s: keep the settings", 100 * gain,
+                         gain < LEAST_GAIN ? "less than 5 %" : "within the error of the prediction");
+    return false;
+}
+
+static enum pyro_status choose(struct choosing *choosing)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    struct pyro_candidate *best = NULL;
+    size_t known = 0;
+    bool ok = true;
+    choosing->priced = true;
+    for (size_t i = 0; i < choosing->candidates->count; i++) {
+        struct pyro_candidate *candidate = &choosing->candidates->items[i];
+        PYRO_TRY(predict(choosing, candidate));
+        known += candidate->known;
+        choosing->priced = choosing->priced && (!candidate->known || isfinite(candidate->cost));
+    }
+    result->current = choosing->candidates->items[0];
+    result->has_current = result->current.known;
+    if (!result->has_current) {
+        ok = say(choosing, &result->missing,
+                 "the executors, cores or input of the current configuration, to predict it");
+        return ok ? PYRO_OK : pyro_no_memory(choosing->error);
+    }
+    for (size_t i = 0; i < choosing->candidates->count; i++) {
+        struct pyro_candidate *candidate = &choosing->candidates->items[i];
+        if (candidate->known && reaches_goal(choosing, candidate) && (!best || is_better(choosing, candidate, best)))
+            best = candidate;
+    }
+    result->chosen = result->current;
+    if (!best) {
+        ok = pyro_texts_add(&result->missing, choosing->arena,
+                            "a configuration that %s: none of the %zu predicted ones does",
+                            result->goal == PYRO_GOAL_DEADLINE ? "meets the deadline" : "costs at most this", known);
+    } else if (is_worth_it(choosing, best, &ok)) {
+        result->chosen = *best;
+        result->has_settings = true;
+    }
+    return ok ? PYRO_OK : pyro_no_memory(choosing->error);
+}
+
+/* What a reader should know before following the suggestion. */
+static bool doubt(struct choosing *choosing)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    const struct pyro_history *history = &result->history;
+    pyro_texts *doubts = &result->doubts;
+    double seen = 0;
+    bool ok = true;
+    for (size_t i = 0; i < history->count; i++)
+        seen = fmax(seen, history->runs[i]->input_bytes);
+    if (result->input_bytes > seen && seen > 0)
+        ok = pyro_texts_add(doubts, choosing->arena, "the input is %.3g times the largest of the runs that count",
+                            result->input_bytes / seen);
+    if (ok && history->outliers > 0)
+        ok =
+            pyro_texts_add(doubts, choosing->arena, "%zu run%s with an unusual duration %s left out", history->outliers,
+                           history->outliers == 1 ? "" : "s", history->outliers == 1 ? "is" : "are");
+    if (ok && result->model && result->model_error > LARGE_ERROR)
+        ok = pyro_texts_add(doubts, choosing->arena, "the model is off by %.0f %% in the median run",
+                            100 * result->model_error);
+    if (ok && pyro_history_number(history->completed, PYRO_KEY_DYNAMIC) > 0)
+        ok = say(choosing, doubts, "dynamic allocation: the executors of a run are all that it ever had");
+    return ok;
+}
+
+static enum pyro_status lack(struct choosing *choosing)
+{
+    for (int i = 0; i < PYRO_FLEET_MODELS; i++)
+        if (choosing->models.fits[i].missing &&
+            !pyro_texts_add(&choosing->result->missing, choosing->arena, "%s: %s", pyro_fleet_model_infos[i].name,
+                            choosing->models.fits[i].missing))
+            return pyro_no_memory(choosing->error);
+    return PYRO_OK;
+}
+
+static enum pyro_status predict_and_choose(struct choosing *choosing)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    const struct pyro_suggest_asked *asked = choosing->asked;
+    PYRO_TRY(fit(choosing));
+    if (choosing->models.best < 0)
+        return lack(choosing);
+    const struct pyro_fleet_fit *best = &choosing->models.fits[choosing->models.best];
+    result->model = pyro_fleet_model_infos[choosing->models.best].name;
+    result->model_error = best->error;
+    result->model_runs = best->runs;
+    choosing->candidates = pyro_arena_alloc(choosing->arena, sizeof(*choosing->candidates));
+    if (!choosing->candidates ||
+        !pyro_candidates_make(&result->history, result->input_bytes, &asked->limits, asked->plan, asked->plan_count,
+                              asked->kept, choosing->arena, choosing->candidates))
+        return pyro_no_memory(choosing->error);
+    PYRO_TRY(choose(choosing));
+    return doubt(choosing) ? PYRO_OK : pyro_no_memory(choosing->error);
+}
+
+static enum pyro_status survive(struct choosing *choosing)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    const struct pyro_suggest_asked *asked = choosing->asked;
+    size_t tried = 0;
+    for (size_t i = 0; i < asked->tried; i++)
+        tried += asked->tried_ms[i] < result->history.newest->start_ms;
+    result->goal = PYRO_GOAL_SURVIVE;
+    if (!pyro_ladder_next(&result->history, asked->death, tried, &asked->limits, choosing->arena, &result->chosen,
+                          &result->rung))
+        return pyro_no_memory(choosing->error);
+    result->has_settings = result->rung != NULL;
+    bool ok =
+        result->rung
+            ? say(choosing, &result->doubts, "the newest run died: this configuration is to survive, not to be faster")
+            : say(choosing, &result->missing,
+                  "a further rung: everything that helps against this death was tried or is at its limit");
+    return ok ? PYRO_OK : pyro_no_memory(choosing->error);
+}
+
+enum pyro_status pyro_suggest_from(const struct pyro_history_run *rows, size_t count,
+                                   const struct pyro_suggest_asked *asked,
+                                   const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
+                                   struct pyro_suggestion_result *ret, struct pyro_error *error)
+{
+    struct pyro_suggestion_result result = {.input_bytes = asked->input_bytes};
+    struct choosing choosing = {
+        .asked = asked, .simulator = simulator, .result = &result, .arena = arena, .error = error};
+    if (!pyro_history_choose(rows, count, asked->now_ms, arena, &result.history))
+        return pyro_no_memory(error);
+    result.goal = isfinite(asked->deadline_ms) ? PYRO_GOAL_DEADLINE
+                  : isfinite(asked->max_cost)  ? PYRO_GOAL_MAX_COST
+                                               : PYRO_GOAL_CHEAPER;
+    choosing.largest_input_bytes = result.history.largest_input_bytes;
+    if (isnan(result.input_bytes))
+        result.input_bytes = result.history.input_bytes;
+    else if (result.history.input_bytes > 0)
+        choosing.largest_input_bytes *= result.input_bytes / result.history.input_bytes;
+    PYRO_TRY(asked->death.ptr && result.history.newest ? survive(&choosing) : predict_and_choose(&choosing));
+    *ret = result;
+    return PYRO_OK;
+}
