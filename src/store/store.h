@@ -119,6 +119,12 @@ enum pyro_status pyro_store_add_cluster(pyro_store *store, const struct pyro_clu
 enum pyro_status pyro_store_add_error(pyro_store *store, const struct pyro_store_error_row *row,
                                       struct pyro_error *error);
 
+/* ---- For suggestions ---- */
+
+/* Keeps a suggestion; one with the same id is replaced. */
+enum pyro_status pyro_store_put_suggestion(pyro_store *store, const struct pyro_suggestion_row *row,
+                                           struct pyro_error *error);
+
 #define PYRO_BACKEND(name) extern const struct pyro_backend pyro_backend_##name;
 #include "store/backends.def"
 #undef PYRO_BACKEND

@@ -515,3 +515,23 @@ enum pyro_status pyro_sqlite_add_verdict(void *state, const struct pyro_verdict_
     }
     return pyro_sqlite_finish(store, s, error);
 }
+
+enum pyro_status pyro_sqlite_put_suggestion(void *state, const struct pyro_suggestion_row *row,
+                                            struct pyro_error *error)
+{
+    struct pyro_sqlite *store = state;
+    sqlite3_stmt *s = pyro_sqlite_prepare(
+        store, "INSERT OR REPLACE INTO suggestion (id, application, time_ms, state, goal, target, document, note)"
+               " VALUES (?,?,?,?,?,?,?,?)");
+    if (s) {
+        pyro_sqlite_bind_slice(s, 1, row->id);
+        pyro_sqlite_bind_slice(s, 2, row->application);
+        sqlite3_bind_int64(s, 3, row->time_ms);
+        pyro_sqlite_bind_slice(s, 4, row->state);
+        pyro_sqlite_bind_slice(s, 5, row->goal);
+        pyro_sqlite_bind_slice(s, 6, row->target);
+        pyro_sqlite_bind_slice(s, 7, row->document);
+        pyro_sqlite_bind_slice(s, 8, row->note);
+    }
+    return pyro_sqlite_finish(store, s, error);
+}

@@ -192,6 +192,7 @@ const struct pyro_backend pyro_backend_sqlite = {
     .query = pyro_sqlite_query,
     .prune = pyro_sqlite_prune,
     .stat = pyro_sqlite_stat,
+    .put_suggestion = pyro_sqlite_put_suggestion,
     .report = pyro_sqlite_report,
     .work = &pyro_sqlite_work,
     .add_cluster = pyro_sqlite_add_cluster,

@@ -72,6 +72,8 @@ enum pyro_status pyro_sqlite_prune(void *state, const struct pyro_prune *prune, 
                                    struct pyro_error *error);
 enum pyro_status pyro_sqlite_stat(void *state, struct pyro_arena *arena, struct pyro_store_stat *ret,
                                   struct pyro_error *error);
+enum pyro_status pyro_sqlite_put_suggestion(void *state, const struct pyro_suggestion_row *row,
+                                            struct pyro_error *error);
 enum pyro_status pyro_sqlite_query(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
                                    struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
 
