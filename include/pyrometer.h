@@ -899,6 +899,87 @@ PYRO_API enum pyro_status pyro_fleet_view(pyro_store *store, const char *name, c
                                           const struct pyro_options *options, const struct pyro_writer *writer,
                                           struct pyro_error *error);
 
+/* ---- Suggestions ------------------------------------------------------------------------------------------------- */
+
+/* Fits models of run time to the runs of an application in a store and writes them with their errors (docs/models.md):
+ * text or JSON (pyrometer.fleet_model/1). `without_logs`: 1: only what the store has; no log is opened. An application
+ * without enough runs is no error: the document says what is missing. `options`: allocator, threads and progress. */
+PYRO_API enum pyro_status pyro_fleet_model_write(pyro_store *store, const char *application, int without_logs,
+                                                 enum pyro_format format, const struct pyro_options *options,
+                                                 const struct pyro_writer *writer, struct pyro_error *error);
+
+/* The configuration of the next run of an application, from its runs in a store (docs/suggestions.md). */
+typedef struct pyro_suggestion pyro_suggestion;
+
+struct pyro_suggest_options {
+    size_t size;                      /* sizeof(struct pyro_suggest_options) */
+    int64_t input_bytes;              /* of the next run; 0: the median of the newest five */
+    int64_t deadline_ms;              /* the cheapest configuration that meets it; 0: none */
+    double max_cost;                  /* the fastest configuration within it; 0: none. In money if there are
+                                       * prices, else core hours */
+    const struct pyro_prices *prices; /* NULL: costs are core hours */
+    const char *instance, *region;    /* as in pyro_cost_options */
+    const char *policy;               /* a configuration file with limits (docs/cli/suggest.md); NULL: none */
+    int without_logs;                 /* 1: only what the store has; no log is opened */
+    const struct pyro_load_options *load; /* how logs are read; NULL: defaults */
+};
+/* PYRO_ERROR_ARGUMENT: both a deadline and a cost, or a policy that is wrong. Too little history is no error: the
+ * suggestion has no settings and says what is missing. The store may be closed before the suggestion is freed.
+ * `options`: allocator, threads and progress. */
+PYRO_API enum pyro_status pyro_suggest(pyro_store *store, const char *application,
+                                       const struct pyro_suggest_options *wanted, const struct pyro_options *options,
+                                       pyro_suggestion **ret, struct pyro_error *error);
+PYRO_API void pyro_suggestion_free(pyro_suggestion *suggestion);
+
+struct pyro_suggested_setting {
+    size_t size; /* sizeof(struct pyro_suggested_setting) */
+    const char *key, *value;
+    const char *previous; /* of the last run; NULL: not set, or not known */
+};
+PYRO_API size_t pyro_suggestion_setting_count(const pyro_suggestion *suggestion);
+/* `index` < pyro_suggestion_setting_count(). */
+PYRO_API enum pyro_status pyro_suggestion_setting(const pyro_suggestion *suggestion, size_t index,
+                                                  struct pyro_suggested_setting *ret);
+
+/* 1: the policy allows to apply it without a review: the application is in its list, and it has limits. */
+PYRO_API int pyro_suggestion_is_permitted(const pyro_suggestion *suggestion);
+
+enum pyro_suggestion_format {
+    PYRO_SUGGESTION_TEXT = 0,
+    PYRO_SUGGESTION_JSON = 1,          /* pyrometer.suggestion/1 */
+    PYRO_SUGGESTION_SPARK_SUBMIT = 2,  /* --conf KEY=VALUE ..., for a shell; empty without settings */
+    PYRO_SUGGESTION_SPARK_DEFAULTS = 3 /* lines of spark-defaults.conf */
+};
+PYRO_API enum pyro_status pyro_suggestion_write(const pyro_suggestion *suggestion, enum pyro_suggestion_format format,
+                                                const struct pyro_writer *writer, struct pyro_error *error);
+/* Suggestions for every application of the store, those that save the most core time in a run first; text or JSON
+ * (pyrometer.suggestions/1). */
+PYRO_API enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_options *wanted,
+                                           enum pyro_suggestion_format format, const struct pyro_options *options,
+                                           const struct pyro_writer *writer, struct pyro_error *error);
+
+/* Keeps a suggestion with settings in the store; one that was applied before stays as it is. */
+PYRO_API enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *suggestion,
+                                                 struct pyro_error *error);
+/* Writes the settings into a file such as spark-defaults.conf: only their own lines change, the file is replaced at once,
+ * and the former one is kept in the same folder. The store remembers both by their hash. PYRO_ERROR_INPUT: the file was changed
+ * since a suggestion was applied to it; then it stays as it is. A suggestion without settings does nothing. */
+PYRO_API enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *suggestion, const char *path,
+                                                struct pyro_error *error);
+
+struct pyro_review_options {
+    size_t size;             /* sizeof(struct pyro_review_options) */
+    const char *application; /* NULL: all */
+    const char *policy;      /* as in pyro_suggest_options */
+    int rollback;            /* 1: take back what does harm */
+};
+/* Judges every applied suggestion by the runs since: keep, roll back, or wait for more; text or JSON
+ * (pyrometer.suggestion_review/1). Those to keep are marked so in the store. */
+PYRO_API enum pyro_status pyro_suggestions_review(pyro_store *store, const struct pyro_review_options *wanted,
+                                                  enum pyro_suggestion_format format,
+                                                  const struct pyro_options *options,
+                                                  const struct pyro_writer *writer, struct pyro_error *error);
+
 /* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
 
 /* A decoder is fed the decompressed bytes of one event log in pieces of any size, as they appear. */

@@ -15,7 +15,7 @@ from cli_command import ROOT, Command, log, pyrometer, verbs  # noqa: F401 (fixt
 def test_the_table_holds_the_verbs_of_this_version() -> None:
     assert verbs() == [
         "diagnose", "compare", "gate", "whatif", "cost", "sql", "logs", "flame", "profile",
-        "crawl", "fleet", "store",
+        "crawl", "fleet", "suggest", "store",
         "serve", "mcp", "export", "feedback",
         "evaluate", "rules", "doctor",
         "help", "version", "completions", "man",

@@ -42,28 +42,36 @@ static enum pyro_status replay(void *context, size_t run, const struct pyro_flee
     return PYRO_OK;
 }
 
+enum pyro_status pyro_suggest_fit(const struct pyro_history *history, const struct pyro_suggest_simulator *simulator,
+                                  struct pyro_arena *arena, struct pyro_fleet_models *ret, struct pyro_error *error)
+{
+    struct pyro_fleet_run *runs = pyro_history_fleet_runs(history, arena);
+    if (!runs)
+        return pyro_no_memory(error);
+    for (size_t i = 0; simulator && i < history->count; i++)
+        runs[i].has_log = simulator->has_log(simulator->context, i);
+    const struct pyro_fleet_simulator replays = {replay, (void *)simulator};
+    return pyro_fleet_models_fit(runs, history->count, simulator ? &replays : NULL, arena, ret, error);
+}
+
 static enum pyro_status fit(struct choosing *choosing)
 {
     const struct pyro_history *history = &choosing->result->history;
-    struct pyro_fleet_run *runs = pyro_history_fleet_runs(history, choosing->arena);
     double *shares = pyro_arena_array(choosing->arena, history->count + 1, sizeof(*shares));
     size_t share_count = 0;
-    if (!runs || !shares)
+    if (!shares)
         return pyro_no_memory(choosing->error);
     for (size_t i = 0; i < history->count; i++) {
         const struct pyro_history_run *run = history->runs[i];
         double share = run->core_ms / (run->executors * run->cores * run->duration_ms);
         if (share > 0 && isfinite(share))
             shares[share_count++] = share;
-        runs[i].has_log = choosing->simulator && choosing->simulator->has_log(choosing->simulator->context, i);
     }
     if (!pyro_middle(shares, share_count, choosing->arena, &choosing->core_share))
         return pyro_no_memory(choosing->error);
     if (share_count == 0)
         choosing->core_share = 1;
-    const struct pyro_fleet_simulator simulator = {replay, (void *)choosing->simulator};
-    return pyro_fleet_models_fit(runs, history->count, choosing->simulator ? &simulator : NULL, choosing->arena,
-                                 &choosing->models, choosing->error);
+    return pyro_suggest_fit(history, choosing->simulator, choosing->arena, &choosing->models, choosing->error);
 }
 
 /* How many times as long the run takes with a candidate's other settings, by a replay with and without them. *ret NaN:
@@ -284,13 +292,8 @@ static enum pyro_status predict_and_choose(struct choosing *choosing)
 static enum pyro_status survive(struct choosing *choosing)
 {
     struct pyro_suggestion_result *result = choosing->result;
-    const struct pyro_suggest_asked *asked = choosing->asked;
-    size_t tried = 0;
-    for (size_t i = 0; i < asked->tried; i++)
-        tried += asked->tried_ms[i] < result->history.newest->start_ms;
     result->goal = PYRO_GOAL_SURVIVE;
-    if (!pyro_ladder_next(&result->history, asked->death, tried, &asked->limits, choosing->arena, &result->chosen,
-                          &result->rung))
+    if (!pyro_ladder_next(&result->history, choosing->asked, choosing->arena, &result->chosen, &result->rung))
         return pyro_no_memory(choosing->error);
     result->has_settings = result->rung != NULL;
     bool ok =

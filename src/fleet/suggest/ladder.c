@@ -152,28 +152,33 @@ static bool within(const struct pyro_candidate *candidate, const struct pyro_sug
            !(sized && pyro_history_number(&changed, PYRO_KEY_MEMORY) > limits->most_memory_bytes);
 }
 
-bool pyro_ladder_next(const struct pyro_history *history, struct pyro_slice death, size_t tried,
-                      const struct pyro_suggest_limits *limits, struct pyro_arena *arena, struct pyro_candidate *ret,
-                      const char **ret_rung)
+static bool was_tried(const struct pyro_history *history, const struct pyro_suggest_asked *asked, const char *rung)
+{
+    for (size_t i = 0; i < asked->tried_count; i++)
+        if (asked->tried[i].time_ms < history->newest->start_ms && pyro_slice_is(asked->tried[i].rung, rung))
+            return true;
+    return false;
+}
+
+bool pyro_ladder_next(const struct pyro_history *history, const struct pyro_suggest_asked *asked,
+                      struct pyro_arena *arena, struct pyro_candidate *ret, const char **ret_rung)
 {
     *ret_rung = NULL;
     for (size_t i = 0; i < sizeof(ladders) / sizeof(ladders[0]); i++) {
-        if (!pyro_slice_is(death, ladders[i].death))
+        if (!pyro_slice_is(asked->death, ladders[i].death))
             continue;
-        /* A rung that changes nothing here, or is not allowed, does not count as one. */
         for (size_t k = 0; k < ladders[i].count; k++) {
+            const struct rung *rung = &ladders[i].rungs[k];
             struct pyro_candidate candidate = {.executors = history->newest->executors,
                                                .cores = history->newest->cores};
-            if (!ladders[i].rungs[k].change(history, &candidate, arena))
+            if (was_tried(history, asked, rung->name))
+                continue;
+            if (!rung->change(history, &candidate, arena))
                 return false;
-            if (candidate.setting_count == 0 || !within(&candidate, limits))
+            if (candidate.setting_count == 0 || !within(&candidate, &asked->limits))
                 continue;
-            if (tried > 0) {
-                tried--;
-                continue;
-            }
             *ret = candidate;
-            *ret_rung = ladders[i].rungs[k].name;
+            *ret_rung = rung->name;
             return true;
         }
     }

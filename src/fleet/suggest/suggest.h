@@ -101,6 +101,10 @@ struct pyro_suggest_simulator {
     bool priced; /* it knows costs */
 };
 
+/* The models of a history; `simulator` NULL: there is none. The history must outlive *ret. */
+enum pyro_status pyro_suggest_fit(const struct pyro_history *history, const struct pyro_suggest_simulator *simulator,
+                                  struct pyro_arena *arena, struct pyro_fleet_models *ret, struct pyro_error *error);
+
 enum pyro_suggest_goal { PYRO_GOAL_CHEAPER, PYRO_GOAL_DEADLINE, PYRO_GOAL_MAX_COST, PYRO_GOAL_SURVIVE };
 const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal);
 
@@ -109,9 +113,12 @@ struct pyro_suggest_asked {
     double deadline_ms, max_cost; /* NaN: none; max_cost in core hours where there are no prices */
     int64_t now_ms;
     struct pyro_suggest_limits limits;
-    size_t kept;                             /* suggestions for the application that were kept */
-    int64_t tried_ms[8];                     /* when rungs of a ladder were suggested since the last completed run */
-    size_t tried;                            /* their number */
+    size_t kept; /* suggestions for the application that were kept */
+    struct {
+        int64_t time_ms;
+        struct pyro_slice rung;
+    } tried[16]; /* rungs of ladders that were suggested since the last completed run */
+    size_t tried_count;
     const struct pyro_suggest_setting *plan; /* of the newest report */
     size_t plan_count;
     struct pyro_slice death; /* of the newest run: enum pyro_death by name; null: it did not die, or not of these */
@@ -142,11 +149,10 @@ bool pyro_texts_add(pyro_texts *texts, struct pyro_arena *arena, const char *for
 
 /* ---- Ladders (ladder.c) ---- */
 
-/* The next rung after a death; *ret_rung NULL: there is none left, or no ladder for it. `tried`: rungs that were
- * suggested before the run started. False: no memory. */
-bool pyro_ladder_next(const struct pyro_history *history, struct pyro_slice death, size_t tried,
-                      const struct pyro_suggest_limits *limits, struct pyro_arena *arena, struct pyro_candidate *ret,
-                      const char **ret_rung);
+/* The next rung after a death; *ret_rung NULL: there is none left, or no ladder for it. A rung counts as tried if it
+ * was suggested before the run started. False: no memory. */
+bool pyro_ladder_next(const struct pyro_history *history, const struct pyro_suggest_asked *asked,
+                      struct pyro_arena *arena, struct pyro_candidate *ret, const char **ret_rung);
 
 /* ---- Settings as texts (settings.c) ---- */
 

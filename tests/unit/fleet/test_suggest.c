@@ -318,6 +318,12 @@ static void test_memory_by_peak(void **state)
     assert_string_equal(setting(&candidates.items[1], "spark.executor.memory"), "10g");
 }
 
+static void tried(struct pyro_suggest_asked *asked, const char *rung, int64_t time_ms)
+{
+    asked->tried[asked->tried_count].rung = pyro_slice_from(rung);
+    asked->tried[asked->tried_count++].time_ms = time_ms;
+}
+
 static void test_ladders(void **state)
 {
     (void)state;
@@ -336,27 +342,26 @@ static void test_ladders(void **state)
     assert_string_equal(setting(&result.chosen, "spark.executor.cores"), "2");
     assert_string_equal(result.rung, "half the tasks at once");
     /* A rung that was suggested after the run started has not been tried. */
-    asked.tried = 1;
-    asked.tried_ms[0] = rows[RUNS - 1].start_ms + 1;
+    tried(&asked, "half the tasks at once", rows[RUNS - 1].start_ms + 1);
     assert_string_equal(suggest(rows, RUNS, &asked, NULL).rung, "half the tasks at once");
-    asked.tried_ms[0] = rows[RUNS - 1].start_ms - 1;
+    tried(&asked, "half the tasks at once", rows[RUNS - 1].start_ms - 1);
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.executor.memory"), "6g");
     assert_string_equal(setting(&result.chosen, "spark.executor.memoryOverhead"), "615m");
-    asked.tried = 2;
+    tried(&asked, "executor memory x 1.5", rows[RUNS - 1].start_ms - 1);
     /* From the last completed run, not from the rung before. */
     rows[RUNS - 1].settings[PYRO_KEY_MEMORY] = PYRO_SLICE_LITERAL("6g");
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.executor.memory"), "8g");
-    asked.tried = 3;
+    tried(&asked, "executor memory x 2", rows[RUNS - 1].start_ms - 1);
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.sql.shuffle.partitions"), "400");
-    asked.tried = 4;
+    tried(&asked, "twice the partitions", rows[RUNS - 1].start_ms - 1);
     result = suggest(rows, RUNS, &asked, NULL);
     assert_false(result.has_settings);
     assert_true(has_text(&result.missing, "a further rung"));
     /* Rungs that the policy does not allow are passed over. */
-    asked.tried = 1;
+    asked.tried_count = 2; /* the first rung only */
     rows[RUNS - 1].settings[PYRO_KEY_MEMORY] = PYRO_SLICE_LITERAL("4g");
     asked.limits.most_memory_bytes = 5 * GIB;
     assert_string_equal(suggest(rows, RUNS, &asked, NULL).rung, "twice the partitions");

@@ -1,0 +1,291 @@
+/* The suggestion functions of pyrometer.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "fleet/suggest/document.h"
+#include "fleet/suggest/logs.h"
+#include "fleet/suggest/policy.h"
+#include "fleet/suggest/store.h"
+
+enum { APPLICATIONS = 10000 };
+
+static enum pyro_status take_options(const struct pyro_suggest_options *wanted, struct pyro_suggest_options *ret,
+                                     struct pyro_error *error)
+{
+    *ret = (struct pyro_suggest_options){.size = sizeof(*ret)};
+    PYRO_TRY(PYRO_TAKE(ret, wanted, error));
+    if (ret->input_bytes < 0 || ret->deadline_ms < 0 || !(ret->max_cost >= 0))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "an input, a deadline or a cost is not below 0");
+    if (ret->deadline_ms > 0 && ret->max_cost > 0)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "give a deadline or a maximum cost, not both");
+    return PYRO_OK;
+}
+
+static uint64_t add_hash(uint64_t hash, struct pyro_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (unsigned char)text.ptr[i]) * 1099511628211U; /* FNV-1a */
+    return (hash ^ 0xff) * 1099511628211U;
+}
+
+/* The same settings for the same application and goal are the same suggestion; after a death, for the same run. */
+static bool make_id(pyro_suggestion *suggestion)
+{
+    const struct pyro_suggestion_result *result = &suggestion->result;
+    uint64_t hash = add_hash(14695981039346656037U, suggestion->application);
+    hash = add_hash(hash, pyro_slice_from(pyro_suggest_goal_name(result->goal)));
+    if (result->rung)
+        hash = add_hash(hash, result->history.newest->app_id);
+    for (size_t i = 0; i < result->chosen.setting_count; i++)
+        hash = add_hash(add_hash(hash, result->chosen.settings[i].key), result->chosen.settings[i].value);
+    suggestion->id = pyro_arena_printf(&suggestion->arena, "s%016llx", (unsigned long long)hash);
+    return suggestion->id.ptr != NULL;
+}
+
+/* Callers get settings as C strings. */
+static bool end_texts(struct pyro_arena *arena, struct pyro_candidate *candidate)
+{
+    for (size_t i = 0; i < candidate->setting_count; i++) {
+        struct pyro_suggest_setting *setting = &candidate->settings[i];
+        setting->key = pyro_arena_copy(arena, setting->key);
+        setting->value = pyro_arena_copy(arena, setting->value);
+        setting->previous = pyro_arena_copy(arena, setting->previous);
+    }
+    return !arena->failed;
+}
+
+static enum pyro_status fill(pyro_store *store, const struct pyro_suggest_options *wanted,
+                             const struct pyro_policy *policy, const struct pyro_options *options,
+                             pyro_suggestion *suggestion, struct pyro_error *error)
+{
+    struct pyro_history_run *rows = NULL;
+    size_t count = 0;
+    struct pyro_suggest_asked asked = {
+        .input_bytes = wanted->input_bytes > 0 ? (double)wanted->input_bytes : (double)NAN,
+        .deadline_ms = wanted->deadline_ms > 0 ? (double)wanted->deadline_ms : (double)NAN,
+        .max_cost = wanted->max_cost > 0 ? wanted->max_cost : (double)NAN,
+        .now_ms = pyro_store_now_ms(),
+        .limits = policy->limits};
+    struct pyro_arena *arena = &suggestion->arena;
+    suggestion->permitted = pyro_policy_applies(policy, suggestion->application);
+    suggestion->deadline_ms = asked.deadline_ms;
+    suggestion->max_cost = asked.max_cost;
+    if (policy->off) {
+        bool ok = pyro_texts_add(&suggestion->result.missing, arena, "permission: the policy turns suggestions off");
+        return ok && make_id(suggestion) ? PYRO_OK : pyro_no_memory(error);
+    }
+    PYRO_TRY(pyro_history_read(store, suggestion->application, arena, &rows, &count, error));
+    PYRO_TRY(pyro_suggest_read_past(store, suggestion->application, rows, count, arena, &asked, error));
+    /* The logs are those of the runs that the first step chooses, which is a function of the rows alone. */
+    struct pyro_history history;
+    if (!pyro_history_choose(rows, count, asked.now_ms, arena, &history))
+        return pyro_no_memory(error);
+    struct pyro_replays replays;
+    pyro_replays_init(&replays, &history, options);
+    replays.load = wanted->load;
+    replays.prices = wanted->prices;
+    replays.instance = wanted->instance;
+    replays.region = wanted->region;
+    const struct pyro_suggest_simulator simulator = pyro_replays_simulator(&replays);
+    enum pyro_status status = pyro_suggest_from(rows, count, &asked, wanted->without_logs ? NULL : &simulator, arena,
+                                                &suggestion->result, error);
+    pyro_replays_done(&replays);
+    PYRO_TRY(status);
+    struct pyro_suggestion_result *result = &suggestion->result;
+    double now = result->current.core_ms, then = result->chosen.core_ms;
+    if (result->has_settings && result->has_current && result->chosen.known)
+        suggestion->saves_core_ms = now - then;
+    return end_texts(arena, &result->chosen) && make_id(suggestion) ? PYRO_OK : pyro_no_memory(error);
+}
+
+static enum pyro_status make(pyro_store *store, struct pyro_slice application,
+                             const struct pyro_suggest_options *wanted, const struct pyro_policy *policy,
+                             const struct pyro_options *options, pyro_suggestion **ret, struct pyro_error *error)
+{
+    pyro_suggestion *suggestion = pyro_allocate(options->allocator, sizeof(*suggestion));
+    if (!suggestion)
+        return pyro_no_memory(error);
+    *suggestion = (pyro_suggestion){.result.input_bytes = NAN};
+    pyro_arena_init(&suggestion->arena, options->allocator);
+    suggestion->application = pyro_arena_copy(&suggestion->arena, application);
+    enum pyro_status status =
+        suggestion->application.ptr ? fill(store, wanted, policy, options, suggestion, error) : pyro_no_memory(error);
+    if (status == PYRO_OK)
+        *ret = suggestion;
+    else
+        pyro_suggestion_free(suggestion);
+    return status;
+}
+
+static enum pyro_status load_policy(const struct pyro_suggest_options *wanted, struct pyro_arena *arena,
+                                    struct pyro_policy *ret, struct pyro_error *error)
+{
+    *ret = pyro_policy_none();
+    return wanted->policy ? pyro_policy_load(wanted->policy, arena, ret, error) : PYRO_OK;
+}
+
+enum pyro_status pyro_suggest(pyro_store *store, const char *application, const struct pyro_suggest_options *wanted,
+                              const struct pyro_options *options, pyro_suggestion **ret, struct pyro_error *error)
+{
+    struct pyro_suggest_options how;
+    struct pyro_options own;
+    struct pyro_policy policy;
+    struct pyro_arena arena;
+    pyro_error_clear(error);
+    if (!store || !application || !ret)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the application is missing");
+    PYRO_TRY(take_options(wanted, &how, error));
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    pyro_arena_init(&arena, own.allocator);
+    enum pyro_status status = load_policy(&how, &arena, &policy, error);
+    if (status == PYRO_OK)
+        status = make(store, pyro_slice_from(application), &how, &policy, &own, ret, error);
+    pyro_arena_done(&arena);
+    return status;
+}
+
+void pyro_suggestion_free(pyro_suggestion *suggestion)
+{
+    if (!suggestion)
+        return;
+    const struct pyro_allocator *allocator = suggestion->arena.allocator;
+    pyro_arena_done(&suggestion->arena);
+    pyro_release(allocator, suggestion);
+}
+
+size_t pyro_suggestion_setting_count(const pyro_suggestion *suggestion)
+{
+    return suggestion && suggestion->result.has_settings ? suggestion->result.chosen.setting_count : 0;
+}
+
+enum pyro_status pyro_suggestion_setting(const pyro_suggestion *suggestion, size_t index,
+                                         struct pyro_suggested_setting *ret)
+{
+    if (index >= pyro_suggestion_setting_count(suggestion))
+        return PYRO_ERROR_ARGUMENT;
+    const struct pyro_suggest_setting *setting = &suggestion->result.chosen.settings[index];
+    const struct pyro_suggested_setting found = {
+        .key = setting->key.ptr, .value = setting->value.ptr, .previous = setting->previous.ptr};
+    return PYRO_GIVE(ret, &found);
+}
+
+int pyro_suggestion_is_permitted(const pyro_suggestion *suggestion)
+{
+    return suggestion && suggestion->permitted;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------------
+ */
+
+static void write_json(struct pyro_output *output, const pyro_suggestion *const *suggestions, size_t count, bool many)
+{
+    struct pyro_json json;
+    pyro_json_init(&json, output);
+    if (!many) {
+        pyro_suggestion_json(&json, NULL, suggestions[0]);
+    } else {
+        pyro_json_begin(&json, NULL, '{');
+        pyro_json_line(&json);
+        pyro_json_string(&json, "schema", "pyrometer.suggestions/1");
+        pyro_json_line(&json);
+        pyro_json_begin(&json, "suggestions", '[');
+        for (size_t i = 0; i < count; i++) {
+            pyro_json_line(&json);
+            pyro_suggestion_json(&json, NULL, suggestions[i]);
+        }
+        pyro_json_end(&json, ']');
+        pyro_json_end(&json, '}');
+    }
+    pyro_strbuf_add_char(&output->buffer, '\n');
+}
+
+static enum pyro_status write_all(const pyro_suggestion *const *suggestions, size_t count, bool many,
+                                  enum pyro_suggestion_format format, const struct pyro_allocator *allocator,
+                                  const struct pyro_writer *writer, struct pyro_error *error)
+{
+    struct pyro_output output;
+    pyro_output_init(&output, writer, allocator);
+    if (format == PYRO_SUGGESTION_JSON)
+        write_json(&output, suggestions, count, many);
+    for (size_t i = 0; format != PYRO_SUGGESTION_JSON && i < count; i++) {
+        if (format == PYRO_SUGGESTION_SPARK_SUBMIT)
+            pyro_suggestion_flags(&output.buffer, suggestions[i]);
+        else if (format == PYRO_SUGGESTION_SPARK_DEFAULTS)
+            pyro_suggestion_defaults(&output.buffer, suggestions[i]);
+        else
+            pyro_suggestion_text(&output.buffer, suggestions[i]);
+        if (many && i + 1 < count)
+            pyro_strbuf_add_char(&output.buffer, '\n');
+    }
+    return pyro_output_done(&output, error);
+}
+
+enum pyro_status pyro_suggestion_write(const pyro_suggestion *suggestion, enum pyro_suggestion_format format,
+                                       const struct pyro_writer *writer, struct pyro_error *error)
+{
+    pyro_error_clear(error);
+    if (!suggestion || !pyro_can_write(writer) || (unsigned)format > PYRO_SUGGESTION_SPARK_DEFAULTS)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the suggestion or the writer is missing, or there is no such format");
+    return write_all(&suggestion, 1, false, format, suggestion->arena.allocator, writer, error);
+}
+
+static int by_saving(const void *left, const void *right)
+{
+    const pyro_suggestion *a = *(const pyro_suggestion *const *)left, *b = *(const pyro_suggestion *const *)right;
+    if (a->saves_core_ms < b->saves_core_ms || a->saves_core_ms > b->saves_core_ms)
+        return a->saves_core_ms > b->saves_core_ms ? -1 : 1;
+    return pyro_slice_compare(a->application, b->application);
+}
+
+static enum pyro_status suggest_each(pyro_store *store, const struct pyro_suggest_options *wanted,
+                                     const struct pyro_options *options, struct pyro_arena *arena,
+                                     pyro_suggestion ***ret, size_t *ret_count, struct pyro_error *error)
+{
+    static const char applications[] = "{\"from\":\"runs\",\"group\":[{\"field\":\"application\"}],"
+                                       "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}]}";
+    struct pyro_query_answer answer;
+    struct pyro_policy policy;
+    PYRO_TRY(load_policy(wanted, arena, &policy, error));
+    PYRO_TRY(pyro_suggest_ask(store, applications, PYRO_SLICE_NULL, arena, &answer, error));
+    *ret = pyro_arena_array(arena, answer.row_count + 1, sizeof(**ret));
+    if (!*ret)
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < answer.row_count && i < APPLICATIONS; i++) {
+        struct pyro_slice application = pyro_answer_text(&answer, i, 0);
+        if (!application.ptr)
+            continue;
+        PYRO_TRY(make(store, application, wanted, &policy, options, &(*ret)[*ret_count], error));
+        ++*ret_count;
+    }
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_options *wanted,
+                                  enum pyro_suggestion_format format, const struct pyro_options *options,
+                                  const struct pyro_writer *writer, struct pyro_error *error)
+{
+    struct pyro_suggest_options how;
+    struct pyro_options own;
+    struct pyro_arena arena;
+    pyro_suggestion **all = NULL;
+    size_t count = 0;
+    pyro_error_clear(error);
+    if (!store || !pyro_can_write(writer) || (format != PYRO_SUGGESTION_TEXT && format != PYRO_SUGGESTION_JSON))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "the store or the writer is missing, or there is no such format");
+    PYRO_TRY(take_options(wanted, &how, error));
+    PYRO_TRY(pyro_options_resolve(options, &own, error));
+    pyro_arena_init(&arena, own.allocator);
+    enum pyro_status status = suggest_each(store, &how, &own, &arena, &all, &count, error);
+    if (status == PYRO_OK) {
+        qsort(all, count, sizeof(*all), by_saving);
+        status = write_all((const pyro_suggestion *const *)all, count, true, format, own.allocator, writer, error);
+    }
+    for (size_t i = 0; i < count; i++)
+        pyro_suggestion_free(all[i]);
+    pyro_arena_done(&arena);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* Reads, edits and replaces files of Spark settings. */
+#include "fleet/suggest/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The key of a line of a properties file, as java.util.Properties separates it; empty for comments and blank lines. */
+static struct pyro_slice key_of(struct pyro_slice line)
+{
+    size_t from = 0, to;
+    while (from < line.len && strchr(" \t\f", line.ptr[from]) && line.ptr[from])
+        from++;
+    if (from == line.len || line.ptr[from] == '#' || line.ptr[from] == '!')
+        return PYRO_SLICE_LITERAL("");
+    for (to = from; to < line.len && line.ptr[to] && !strchr(" \t\f=:\r", line.ptr[to]);)
+        to++;
+    return (struct pyro_slice){line.ptr + from, to - from};
+}
+
+static bool next_line(struct pyro_slice *rest, struct pyro_slice *ret)
+{
+    if (rest->len == 0)
+        return false;
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    size_t len = end ? (size_t)(end - rest->ptr) + 1 : rest->len;
+    *ret = (struct pyro_slice){rest->ptr, len};
+    *rest = (struct pyro_slice){rest->ptr + len, rest->len - len};
+    return true;
+}
+
+/* The setting whose key the line has, or `count`. */
+static size_t setting_of(struct pyro_slice line, const struct pyro_suggest_setting *settings, size_t count)
+{
+    struct pyro_slice key = key_of(line);
+    size_t i = 0;
+    while (i < count && !(key.len > 0 && pyro_slice_eq(settings[i].key, key)))
+        i++;
+    return i;
+}
+
+static bool has_later_line(struct pyro_slice rest, const struct pyro_suggest_setting *setting)
+{
+    struct pyro_slice line;
+    while (next_line(&rest, &line))
+        if (setting_of(line, setting, 1) == 0)
+            return true;
+    return false;
+}
+
+static void add_setting(struct pyro_strbuf *text, const struct pyro_suggest_setting *setting)
+{
+    pyro_strbuf_add_slice(text, setting->key);
+    pyro_strbuf_add_char(text, ' ');
+    pyro_strbuf_add_slice(text, setting->value);
+    pyro_strbuf_add_char(text, '\n');
+}
+
+bool pyro_settings_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
+                             struct pyro_strbuf *ret)
+{
+    struct pyro_slice rest = text, line;
+    while (next_line(&rest, &line)) {
+        size_t i = setting_of(line, settings, count);
+        if (i == count || (settings[i].value.ptr && has_later_line(rest, &settings[i])))
+            pyro_strbuf_add_slice(ret, line);
+        else if (settings[i].value.ptr)
+            add_setting(ret, &settings[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!settings[i].value.ptr || has_later_line(text, &settings[i]))
+            continue;
+        if (ret->len > 0 && ret->data[ret->len - 1] != '\n')
+            pyro_strbuf_add_char(ret, '\n');
+        add_setting(ret, &settings[i]);
+    }
+    return !ret->failed;
+}
+
+static enum pyro_status fail(struct pyro_error *error, enum pyro_status code, const char *path, const char *why)
+{
+    pyro_error_set(error, code, "%s", why);
+    pyro_error_at(error, path, UINT64_MAX);
+    return code;
+}
+
+enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
+                                         bool *ret_exists, struct pyro_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    *ret_exists = descriptor >= 0;
+    *ret = PYRO_SLICE_LITERAL("");
+    if (descriptor < 0 && errno == ENOENT)
+        return PYRO_OK;
+    struct stat found;
+    if (descriptor < 0 || fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) ||
+        found.st_size > PYRO_SETTINGS_FILE_BYTES) {
+        int failure = errno;
+        if (descriptor >= 0)
+            close(descriptor);
+        return fail(error, PYRO_ERROR_INPUT, path, descriptor < 0 ? strerror(failure) : "it is not a file of settings");
+    }
+    size_t size = (size_t)found.st_size, len = 0;
+    char *text = pyro_arena_alloc(arena, size + 1);
+    ssize_t got = 1;
+    while (text && len < size && (got = read(descriptor, text + len, size - len)) > 0)
+        len += (size_t)got;
+    close(descriptor);
+    if (!text)
+        return pyro_no_memory(error);
+    if (got < 0)
+        return fail(error, PYRO_ERROR_INPUT, path, strerror(errno));
+    *ret = (struct pyro_slice){text, len};
+    return PYRO_OK;
+}
+
+static bool write_whole(int descriptor, struct pyro_slice text)
+{
+    for (size_t done = 0; done < text.len;) {
+        ssize_t wrote = write(descriptor, text.ptr + done, text.len - done);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
+enum pyro_status pyro_settings_file_write(const char *path, struct pyro_slice text, struct pyro_arena *arena,
+                                          struct pyro_error *error)
+{
+    struct pyro_slice temporary = pyro_arena_printf(arena, "%s.XXXXXX", path);
+    struct stat before;
+    if (!temporary.ptr)
+        return pyro_no_memory(error);
+    int descriptor = mkostemp((char *)temporary.ptr, O_CLOEXEC); /* the arena's own bytes */
+    bool ok = descriptor >= 0;
+    if (ok && stat(path, &before) == 0)
+        ok = fchmod(descriptor, before.st_mode & 07777) == 0;
+    else if (ok)
+        ok = fchmod(descriptor, 0644) == 0;
+    ok = ok && write_whole(descriptor, text) && fsync(descriptor) == 0;
+    int failure = errno;
+    if (descriptor >= 0 && close(descriptor) != 0 && ok) {
+        failure = errno;
+        ok = false;
+    }
+    if (ok && rename(temporary.ptr, path) != 0) {
+        failure = errno;
+        ok = false;
+    }
+    if (!ok && descriptor >= 0)
+        unlink(temporary.ptr);
+    return ok ? PYRO_OK : fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure));
+}

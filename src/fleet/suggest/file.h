@@ -1,0 +1,22 @@
+/* A file of Spark settings (spark-defaults.conf) of which only some keys are changed. */
+#ifndef PYRO_FLEET_SUGGEST_FILE_H
+#define PYRO_FLEET_SUGGEST_FILE_H
+
+#include "base/strbuf.h"
+#include "fleet/suggest/sha256.h"
+#include "fleet/suggest/suggest.h"
+
+enum { PYRO_SETTINGS_FILE_BYTES = 16 << 20 };
+
+/* The text with these settings: the last line of each key is replaced (Spark takes the last), others are appended. A
+ * null value removes the key's lines. All other bytes stay. False: no memory. */
+bool pyro_settings_file_edit(struct pyro_slice text, const struct pyro_suggest_setting *settings, size_t count,
+                             struct pyro_strbuf *ret);
+/* Reads a whole file into the arena. A file that does not exist is empty; *ret_exists says so. */
+enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
+                                         bool *ret_exists, struct pyro_error *error);
+/* Replaces a file at once, with the permissions that it had: another process sees the old or the new content. */
+enum pyro_status pyro_settings_file_write(const char *path, struct pyro_slice text, struct pyro_arena *arena,
+                                          struct pyro_error *error);
+
+#endif

@@ -1,0 +1,209 @@
+/* Keeps suggestions in the store, and writes applied ones into files of settings. */
+#include "fleet/suggest/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fleet/suggest/document.h"
+#include "fleet/suggest/file.h"
+#include "fleet/suggest/store.h"
+
+static int64_t integer_of(const struct pyro_query_answer *answer, size_t row, size_t column)
+{
+    double value = pyro_answer_number(answer, row, column);
+    return isfinite(value) ? (int64_t)value : 0;
+}
+
+enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, const char *state,
+                                       struct pyro_arena *arena, struct pyro_kept_suggestion **ret, size_t *ret_count,
+                                       struct pyro_error *error)
+{
+#define FIELDS "\"fields\":[\"id\",\"application\",\"time_ms\",\"state\",\"goal\",\"target\",\"document\",\"note\"]"
+    static const char of_one[] =
+        "{\"from\":\"suggestions\",\"where\":[{\"field\":\"application\",\"op\":\"=\",\"value\":%s}]," FIELDS "}";
+    static const char of_all[] = "{\"from\":\"suggestions\"," FIELDS "}";
+    struct pyro_query_answer answer;
+    PYRO_TRY(pyro_suggest_ask(store, application.ptr ? of_one : of_all, application, arena, &answer, error));
+    struct pyro_kept_suggestion *all = pyro_arena_array(arena, answer.row_count + 1, sizeof(*all));
+    size_t count = 0;
+    if (!all)
+        return pyro_no_memory(error);
+    for (size_t i = 0; i < answer.row_count; i++) {
+        if (state && !pyro_slice_is(pyro_answer_text(&answer, i, 3), state))
+            continue;
+        struct pyro_kept_suggestion *kept = &all[count++];
+        kept->row = (struct pyro_suggestion_row){.id = pyro_answer_text(&answer, i, 0),
+                                                 .application = pyro_answer_text(&answer, i, 1),
+                                                 .time_ms = integer_of(&answer, i, 2),
+                                                 .state = pyro_answer_text(&answer, i, 3),
+                                                 .goal = pyro_answer_text(&answer, i, 4),
+                                                 .target = pyro_answer_text(&answer, i, 5),
+                                                 .document = pyro_answer_text(&answer, i, 6),
+                                                 .note = pyro_answer_text(&answer, i, 7)};
+        PYRO_TRY(pyro_kept_suggestion_read(kept->row.document, arena, kept, error));
+    }
+    *ret = all;
+    *ret_count = count;
+    return PYRO_OK;
+}
+
+enum pyro_status pyro_kept_suggestion_move(pyro_store *store, const struct pyro_kept_suggestion *kept,
+                                           const char *state, struct pyro_slice note, struct pyro_error *error)
+{
+    struct pyro_suggestion_row row = kept->row;
+    row.state = pyro_slice_from(state);
+    row.note = note;
+    row.time_ms = pyro_store_now_ms();
+    return pyro_store_put_suggestion(store, &row, error);
+}
+
+static enum pyro_status put(pyro_store *store, pyro_suggestion *suggestion, const char *state, const char *note,
+                            struct pyro_error *error)
+{
+    struct pyro_strbuf text;
+    struct pyro_output output;
+    struct pyro_json json;
+    pyro_strbuf_init(&text, suggestion->arena.allocator);
+    const struct pyro_writer writer = pyro_strbuf_writer(&text);
+    pyro_output_init(&output, &writer, suggestion->arena.allocator);
+    pyro_json_init(&json, &output);
+    pyro_suggestion_json(&json, NULL, suggestion);
+    enum pyro_status status = pyro_output_done(&output, error);
+    const struct pyro_suggestion_row row = {.id = suggestion->id,
+                                            .application = suggestion->application,
+                                            .state = pyro_slice_from(state),
+                                            .goal = pyro_slice_from(pyro_suggest_goal_name(suggestion->result.goal)),
+                                            .document = pyro_strbuf_slice(&text),
+                                            .target = suggestion->applied.target,
+                                            .note = pyro_slice_from(note),
+                                            .time_ms = pyro_store_now_ms()};
+    if (status == PYRO_OK)
+        status = pyro_store_put_suggestion(store, &row, error);
+    pyro_strbuf_done(&text);
+    return status;
+}
+
+static const struct pyro_kept_suggestion *find(const struct pyro_kept_suggestion *all, size_t count,
+                                               struct pyro_slice id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_eq(all[i].row.id, id))
+            return &all[i];
+    return NULL;
+}
+
+enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *suggestion, struct pyro_error *error)
+{
+    struct pyro_kept_suggestion *all = NULL;
+    size_t count = 0;
+    pyro_error_clear(error);
+    if (!store || !suggestion)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the suggestion is missing");
+    if (!suggestion->result.has_settings)
+        return PYRO_OK;
+    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, NULL, &suggestion->arena, &all, &count, error));
+    /* What was applied, kept or rolled back stays so, though it is suggested again. */
+    const struct pyro_kept_suggestion *before = find(all, count, suggestion->id);
+    if (before && !pyro_slice_is(before->row.state, "suggested"))
+        return PYRO_OK;
+    return put(store, suggestion, "suggested", suggestion->result.rung, error);
+}
+
+/* ---- Files ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The last suggestion that wrote this file. */
+static enum pyro_status check_unchanged(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
+                                        const char *hash, struct pyro_error *error)
+{
+    struct pyro_kept_suggestion *all = NULL;
+    const struct pyro_kept_suggestion *last = NULL;
+    size_t count = 0;
+    PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, NULL, &suggestion->arena, &all, &count, error));
+    for (size_t i = 0; i < count; i++)
+        if (pyro_slice_is(all[i].row.state, "applied") && all[i].target.ptr && pyro_slice_eq(all[i].target, path) &&
+            (!last || all[i].applied_ms >= last->applied_ms))
+            last = &all[i];
+    if (last && last->after.ptr && !pyro_slice_is(last->after, hash))
+        return pyro_error_set(error, PYRO_ERROR_INPUT,
+                              "%.300s was changed since suggestion %.40s was applied to it; look at it, then run "
+                              "'pyrometer suggest --review' and apply again",
+                              path.ptr, last->row.id.ptr);
+    return PYRO_OK;
+}
+
+/* The absolute path of a file that may not exist yet, in the arena. */
+static enum pyro_status resolve(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
+                                struct pyro_error *error)
+{
+    char *found = realpath(path, NULL);
+    const char *slash = strrchr(path, '/');
+    if (found) {
+        *ret = pyro_arena_copy(arena, pyro_slice_from(found));
+    } else {
+        struct pyro_slice folder =
+            pyro_arena_printf(arena, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+        found = folder.ptr ? realpath(folder.ptr, NULL) : NULL;
+        if (!found) {
+            pyro_error_set(error, PYRO_ERROR_OUTPUT, "its folder does not exist");
+            pyro_error_at(error, path, UINT64_MAX);
+            return PYRO_ERROR_OUTPUT;
+        }
+        *ret = pyro_arena_printf(arena, "%s/%s", found, slash ? slash + 1 : path);
+    }
+    free(found); /* realpath() takes it from malloc() */
+    return ret->ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
+static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
+                             struct pyro_strbuf *text, struct pyro_error *error)
+{
+    const struct pyro_candidate *chosen = &suggestion->result.chosen;
+    struct pyro_arena *arena = &suggestion->arena;
+    struct pyro_slice before;
+    char hash[PYRO_SHA256_HEX];
+    bool exists;
+    PYRO_TRY(pyro_settings_file_read(path.ptr, arena, &before, &exists, error));
+    pyro_sha256(before, hash);
+    PYRO_TRY(check_unchanged(store, suggestion, path, hash, error));
+    if (!pyro_settings_file_edit(before, chosen->settings, chosen->setting_count, text))
+        return pyro_no_memory(error);
+    suggestion->applied.target = path;
+    suggestion->applied.time_ms = pyro_store_now_ms();
+    if (exists) {
+        suggestion->applied.before = pyro_arena_copy(arena, pyro_slice_from(hash));
+        suggestion->applied.kept = pyro_arena_printf(arena, "%s.before-%s", path.ptr, suggestion->id.ptr);
+        if (!suggestion->applied.before.ptr || !suggestion->applied.kept.ptr)
+            return pyro_no_memory(error);
+        PYRO_TRY(pyro_settings_file_write(suggestion->applied.kept.ptr, before, arena, error));
+    }
+    pyro_sha256(pyro_strbuf_slice(text), hash);
+    suggestion->applied.after = pyro_arena_copy(arena, pyro_slice_from(hash));
+    return suggestion->applied.after.ptr ? PYRO_OK : pyro_no_memory(error);
+}
+
+enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *suggestion, const char *path,
+                                       struct pyro_error *error)
+{
+    struct pyro_strbuf text;
+    struct pyro_slice target;
+    pyro_error_clear(error);
+    if (!store || !suggestion || !path)
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store, the suggestion or the file is missing");
+    if (!suggestion->result.has_settings)
+        return PYRO_OK;
+    PYRO_TRY(resolve(path, &suggestion->arena, &target, error));
+    pyro_strbuf_init(&text, suggestion->arena.allocator);
+    enum pyro_status status = edit(store, suggestion, target, &text, error);
+    /* The row first: a file that changes without one could not be rolled back. */
+    if (status == PYRO_OK)
+        status = put(store, suggestion, "applied", suggestion->result.rung, error);
+    if (status == PYRO_OK) {
+        status = pyro_settings_file_write(target.ptr, pyro_strbuf_slice(&text), &suggestion->arena, error);
+        struct pyro_error other = {.size = sizeof(other)};
+        if (status != PYRO_OK)
+            put(store, suggestion, "refused", "the file could not be written", &other);
+    }
+    pyro_strbuf_done(&text);
+    return status;
+}
