@@ -152,7 +152,7 @@ static bool tag_parts(struct pyro_run *run)
 {
     static const char splits[] = " ;,.-%_";
     size_t number = 0;
-    for (size_t from = 0, i = 0; i <= run->name.len; i++) {
+    for (size_t from = 0, i = 0; run->name.ptr && i <= run->name.len; i++) {
         if (i < run->name.len && !memchr(splits, run->name.ptr[i], sizeof(splits) - 1))
             continue;
         struct pyro_slice key = pyro_arena_printf(&run->arena, "%zu", ++number);

@@ -155,10 +155,12 @@ static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, cons
 enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
                                          const char **ret)
 {
-    PYRO_TRY(pyro_crawl_take_text(reader, node, ret));
-    if (!pyro_is_url(*ret))
+    const char *text = "";
+    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    *ret = text;
+    if (!pyro_is_url(text))
         return pyro_settings_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
-    const char *host = strstr(*ret, "://") + 3, *at = strchr(host, '@');
+    const char *host = strstr(text, "://") + 3, *at = strchr(host, '@');
     if (at && (size_t)(at - host) < strcspn(host, "/?#"))
         return pyro_crawl_refuse(reader, node,
                                  "an address has no name and password here; use the keys user and password");
@@ -269,7 +271,7 @@ static enum pyro_status take_sources(const struct pyro_crawl_config *reader, voi
 static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader, void *target,
                                           const struct pyro_settings *node)
 {
-    struct pyro_pattern *pattern;
+    struct pyro_pattern *pattern = NULL;
     pyro_crawl_patterns *patterns = target;
     PYRO_TRY(pyro_crawl_take_pattern(reader, node, &pattern));
     struct pyro_pattern **added = pyro_vec_push(patterns, reader->settings->allocator);
