@@ -1,6 +1,7 @@
 /* Questions: their conditions, and who asks. */
 #include <math.h>
 
+#include "base/saturate.h"
 #include "model/access.h"
 #include "report/shared/escape.h"
 #include "store/opensearch/question.h"
@@ -233,7 +234,7 @@ void pyro_opensearch_add_query(const struct pyro_query *query, const struct pyro
                                struct pyro_strbuf *to)
 {
     const struct conditions conditions = {query->from, to};
-    pyro_opensearch_format(to, "'timeout':'?xs','query':{'bool':{'filter':[{'term':{'kind':?s}}", "15",
+    pyro_opensearch_format(to, "'timeout':'?ims','query':{'bool':{'filter':[{'term':{'kind':?s}}", query->most_ms,
                            pyro_opensearch_kind(query->from));
     for (size_t i = 0; i < query->condition_count; i++) {
         pyro_strbuf_add_char(to, ',');
@@ -251,7 +252,8 @@ enum pyro_status pyro_opensearch_query(void *state, const struct pyro_query *que
                                        struct pyro_query_answer *ret, struct pyro_error *error)
 {
     struct pyro_opensearch *store = state;
-    store->deadline = pyro_opensearch_monotonic_ms() + 1000 * PYRO_QUERY_SECONDS;
+    store->most_ms = query->most_ms;
+    store->deadline = pyro_add_saturating(pyro_opensearch_monotonic_ms(), query->most_ms);
     enum pyro_status status = query->field_count ? pyro_opensearch_ask_rows(store, query, viewer, arena, ret, error)
                                                  : pyro_opensearch_ask_groups(store, query, viewer, arena, ret, error);
     store->deadline = 0;

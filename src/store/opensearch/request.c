@@ -96,13 +96,13 @@ static enum pyro_status read_answer(struct pyro_opensearch *store, enum pyro_ope
     return say(store, purpose, error ? error->message : "", error);
 }
 
-static enum pyro_status too_long(struct pyro_error *error)
+static enum pyro_status too_long(const struct pyro_opensearch *store, struct pyro_error *error)
 {
     return pyro_error_set(
         error, PYRO_ERROR_ARGUMENT,
-        "the question took longer than %d s and was stopped; narrow it with 'where', for example by a "
-        "later start_ms",
-        PYRO_QUERY_SECONDS);
+        "the question took longer than %lld s and was stopped; narrow it with 'where', for example by "
+        "a later start_ms",
+        (long long)store->most_ms / 1000);
 }
 
 enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struct pyro_opensearch_request *request,
@@ -127,7 +127,7 @@ enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struc
         url.failed ? pyro_opensearch_no_memory(&own) : pyro_http_send(store->http, &sent, &store->body, &answer, &own);
     pyro_strbuf_done(&url);
     if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nobody else cancels */
-        return too_long(error);
+        return too_long(store, error);
     if (status == PYRO_ERROR_INPUT)
         return say(store, request->purpose, own.message, error);
     if (status != PYRO_OK) {
@@ -214,7 +214,7 @@ static enum pyro_status search(struct pyro_opensearch *store, enum pyro_opensear
                  *failure = json_array_get(json_object_get(shards, "failures"), 0);
     enum pyro_status status = PYRO_OK;
     if (json_is_true(json_object_get(answer, "timed_out")))
-        status = too_long(error);
+        status = too_long(store, error);
     else if (pyro_opensearch_int(shards, "failed") > 0)
         status = pyro_opensearch_refused(store, PYRO_OS_READS, 200, json_object_get(failure, "reason"), error);
     if (status != PYRO_OK) {
