@@ -6,6 +6,7 @@
 
 #include "report/shared/escape.h"
 #include "store/opensearch/question.h"
+#include "store/query_groups.h"
 
 struct asking {
     struct pyro_opensearch *store;
@@ -289,6 +290,97 @@ static enum pyro_status read_level(struct asking *asking, size_t level, const js
     return count > 0 ? read_level(asking, level + 1, rest, count, groups, error) : PYRO_OK;
 }
 
+/* ---- Few documents ----------------------------------------------------------------------------------------------- */
+
+/* Percentiles that OpenSearch estimates lie between two values, which matters where there are few: of so many documents
+ * at most, the values themselves are fetched. */
+enum { FEW = 1000, MOST_FETCHED = PYRO_QUERY_GROUPS + 2 * PYRO_QUERY_MOST_MEASURES };
+
+static bool has_percentiles(const struct pyro_query *query)
+{
+    for (size_t i = 0; i < query->measure_count; i++)
+        if (query->measures[i].op == PYRO_MEASURE_PERCENTILES)
+            return true;
+    return false;
+}
+
+/* Which column of the rows has a field: fields that are asked for twice come once. */
+struct fetched {
+    struct pyro_query_field fields[MOST_FETCHED];
+    size_t count;
+};
+
+static size_t fetch(struct fetched *fetched, const struct pyro_query_field *field)
+{
+    size_t i = 0;
+    while (i < fetched->count && !pyro_slice_eq(fetched->fields[i].name, field->name))
+        i++;
+    if (i == fetched->count)
+        fetched->fields[fetched->count++] = *field;
+    return i;
+}
+
+static struct pyro_query_value fetched_value(struct fetched *fetched, const struct pyro_query_field *field,
+                                             const struct pyro_query_value *row)
+{
+    return field->kind == PYRO_QUERY_NO_FIELD ? unknown : row[fetch(fetched, field)];
+}
+
+static enum pyro_status add_rows(struct fetched *fetched, const struct pyro_query_answer *rows,
+                                 struct pyro_query_groups *groups, struct pyro_error *error)
+{
+    const struct pyro_query *query = groups->query;
+    struct pyro_query_value names[PYRO_QUERY_GROUPS], values[PYRO_QUERY_MOST_MEASURES],
+        weights[PYRO_QUERY_MOST_MEASURES];
+    for (size_t i = 0; i < rows->row_count; i++) {
+        const struct pyro_query_value *row = rows->values + i * rows->column_count;
+        for (size_t j = 0; j < query->group_count; j++)
+            names[j] = row[fetch(fetched, &query->groups[j].field)];
+        for (size_t j = 0; j < query->measure_count; j++) {
+            values[j] = fetched_value(fetched, &query->measures[j].field, row);
+            weights[j] = fetched_value(fetched, &query->measures[j].weight, row);
+        }
+        PYRO_TRY(pyro_query_groups_add(groups, names, values, weights, error));
+    }
+    return PYRO_OK;
+}
+
+/* *ret_few: there were so few, and *ret is the answer. */
+static enum pyro_status ask_few(struct pyro_opensearch *store, const struct pyro_query *query,
+                                const struct pyro_query_viewer *viewer, struct pyro_arena *arena, bool *ret_few,
+                                struct pyro_query_answer *ret, struct pyro_error *error)
+{
+    struct fetched fetched = {.count = 0};
+    struct pyro_query_answer rows = {0};
+    struct pyro_query_groups groups;
+    for (size_t i = 0; i < query->group_count; i++)
+        fetch(&fetched, &query->groups[i].field);
+    for (size_t i = 0; i < query->measure_count; i++) {
+        const struct pyro_query_measure *measure = &query->measures[i];
+        if (measure->field.kind != PYRO_QUERY_NO_FIELD)
+            fetch(&fetched, &measure->field);
+        if (measure->weight.kind != PYRO_QUERY_NO_FIELD)
+            fetch(&fetched, &measure->weight);
+    }
+    const struct pyro_query asked = {.from = query->from,
+                                     .conditions = query->conditions,
+                                     .condition_count = query->condition_count,
+                                     .fields = fetched.fields,
+                                     .field_count = fetched.count,
+                                     .limit = FEW,
+                                     .most_ms = query->most_ms};
+    PYRO_TRY(pyro_opensearch_ask_rows(store, &asked, viewer, arena, &rows, error));
+    *ret_few = !rows.after.ptr;
+    if (!*ret_few)
+        return PYRO_OK;
+    pyro_query_groups_init(&groups, query, store->allocator);
+    enum pyro_status status = add_rows(&fetched, &rows, &groups, error);
+    if (status == PYRO_OK)
+        status = pyro_query_groups_answer(&groups, arena, ret, error);
+    pyro_query_groups_done(&groups);
+    return status;
+}
+
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static enum pyro_status ask(struct asking *asking, json_t **ret, struct pyro_error *error)
@@ -310,6 +402,11 @@ enum pyro_status pyro_opensearch_ask_groups(struct pyro_opensearch *store, const
     struct asking asking = {.store = store, .query = query, .arena = arena, .columns = pyro_query_column_count(query)};
     struct pyro_query_value groups[PYRO_QUERY_GROUPS];
     json_t *answer = NULL;
+    bool few = false;
+    if (has_percentiles(query))
+        PYRO_TRY(ask_few(store, query, viewer, arena, &few, ret, error));
+    if (few)
+        return PYRO_OK;
     pyro_strbuf_init(&asking.body, store->allocator);
     pyro_opensearch_add_query(query, viewer, &asking.body);
     pyro_opensearch_format(&asking.body, ",'size':0,'track_total_hits':true,'aggs':{");

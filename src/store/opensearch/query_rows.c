@@ -36,7 +36,7 @@ struct asking {
     struct pyro_strbuf body;
     PYRO_VEC(struct pyro_query_value) values;
     size_t rows, before; /* before: bytes of the arena */
-    bool full, failed;
+    bool full, columns;
     struct pyro_query_value last[MOST_TERMS]; /* what the last row of the answer is ordered by */
     size_t terms;
 };
@@ -125,11 +125,36 @@ static void add_order(struct asking *asking)
     pyro_strbuf_done(&name);
 }
 
+/* ---- Where values come from -------------------------------------------------------------------------------------- */
+
+/* Numbers and names stand in columns, which are read many times faster than documents; long texts do not. */
+static bool has_column(const struct pyro_query_field *field)
+{
+    static const char *const names[] = {"app_id", "attempt",     "name",     "user",    "spark_version",
+                                        "status", "application", "type",     "version", "tag",
+                                        "queue",  "rule",        "category", "severity"};
+    if (pyro_opensearch_is_pair(field))
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (pyro_slice_is(field->name, names[i]))
+            return true;
+    return pyro_query_field_type(field) != PYRO_FIELD_TEXT;
+}
+
+static bool are_columns(const struct pyro_query *query)
+{
+    for (size_t i = 0; i < query->field_count; i++)
+        if (!has_column(&query->fields[i]))
+            return false;
+    return true;
+}
+
 static void add_source(struct asking *asking)
 {
     const struct pyro_query *query = asking->query;
     struct pyro_strbuf *to = &asking->body;
-    pyro_opensearch_format(to, ",'_source':[");
+    asking->columns = are_columns(query);
+    pyro_opensearch_format(to, asking->columns ? ",'_source':false,'docvalue_fields':[" : ",'_source':[");
     for (size_t i = 0; i < query->field_count; i++) {
         pyro_strbuf_add_text(to, i ? "," : "");
         pyro_opensearch_add_field(query->from, &query->fields[i], to);
@@ -164,23 +189,43 @@ static struct pyro_query_value pair_value(const struct pyro_query_field *field, 
     return (struct pyro_query_value){.kind = PYRO_VALUE_NULL};
 }
 
-static struct pyro_query_value field_value(enum pyro_query_from from, const struct pyro_query_field *field,
-                                           const json_t *source)
+/* The value of a document that has it in the source or, as the only one of an array, in a column. */
+static const json_t *find_value(const struct asking *asking, const struct pyro_query_field *field, const json_t *hit)
 {
+    struct pyro_slice name = field->name;
+    if (asking->query->from == PYRO_FROM_CLUSTER && pyro_slice_is(name, "value"))
+        name = PYRO_SLICE_LITERAL("number");
+    if (asking->columns)
+        return json_array_get(json_object_getn(json_object_get(hit, "fields"), name.ptr, name.len), 0);
+    const json_t *source = json_object_get(hit, "_source");
+    return field->kind == PYRO_QUERY_AGGREGATE
+               ? json_object_getn(json_object_get(source, "agg"), field->key.ptr, field->key.len)
+               : json_object_getn(source, name.ptr, name.len);
+}
+
+/* Columns of times are written as texts. */
+static int64_t whole_number(struct pyro_slice text)
+{
+    int64_t value = 0;
+    bool negative = text.len && *text.ptr == '-';
+    for (size_t i = negative; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_sub_overflow(value, text.ptr[i] - '0', &value))
+            return negative ? INT64_MIN : INT64_MAX;
+    return negative ? value : -value;
+}
+
+static struct pyro_query_value field_value(const struct asking *asking, const struct pyro_query_field *field,
+                                           const json_t *hit)
+{
+    enum pyro_field_type type = pyro_query_field_type(field);
     if (pyro_opensearch_is_pair(field))
-        return pair_value(field, json_object_get(source, field->kind == PYRO_QUERY_TAG ? "tags" : "properties"));
-    if (field->kind == PYRO_QUERY_AGGREGATE) {
-        struct pyro_query_value value =
-            value_of(json_object_getn(json_object_get(source, "agg"), field->key.ptr, field->key.len));
-        if (value.kind == PYRO_VALUE_INT)
-            value = (struct pyro_query_value){.kind = PYRO_VALUE_REAL, .real = (double)value.integer};
-        return value;
-    }
-    const char *name =
-        from == PYRO_FROM_CLUSTER && pyro_slice_is(field->name, "value") ? "number" : field->column->name;
-    struct pyro_query_value value = value_of(json_object_get(source, name));
-    if (field->column->type == PYRO_FIELD_REAL && value.kind == PYRO_VALUE_INT)
-        value = (struct pyro_query_value){.kind = PYRO_VALUE_REAL, .real = (double)value.integer};
+        return pair_value(field, json_object_get(json_object_get(hit, "_source"),
+                                                 field->kind == PYRO_QUERY_TAG ? "tags" : "properties"));
+    struct pyro_query_value value = value_of(find_value(asking, field, hit));
+    if (type == PYRO_FIELD_REAL && value.kind == PYRO_VALUE_INT)
+        return (struct pyro_query_value){.kind = PYRO_VALUE_REAL, .real = (double)value.integer};
+    if (type != PYRO_FIELD_TEXT && value.kind == PYRO_VALUE_TEXT)
+        return (struct pyro_query_value){.kind = PYRO_VALUE_INT, .integer = whole_number(value.text)};
     return value;
 }
 
@@ -194,12 +239,12 @@ static bool keep(struct asking *asking, struct pyro_query_value *value)
 static bool take_row(struct asking *asking, const json_t *hit)
 {
     const struct pyro_query *query = asking->query;
-    const json_t *source = json_object_get(hit, "_source"), *sort = json_object_get(hit, "sort");
+    const json_t *sort = json_object_get(hit, "sort");
     if (!pyro_vec_reserve(&asking->values, query->field_count, asking->store->allocator))
         return false;
     for (size_t i = 0; i < query->field_count; i++) {
         struct pyro_query_value *value = &asking->values.items[asking->values.count + i];
-        *value = field_value(query->from, &query->fields[i], source);
+        *value = field_value(asking, &query->fields[i], hit);
         if (!keep(asking, value))
             return false;
     }
