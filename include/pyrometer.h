@@ -678,17 +678,18 @@ struct pyro_store_options {
     int64_t read_only;             /* 1: for reading only; a store that does not exist is an error */
 };
 
-/* "sqlite:FILE"; a file that does not exist is created, unless for reading only. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT:
- * it cannot be opened, is damaged, or is not a store of this library; such a file is not changed. PYRO_ERROR_OUTPUT: it
- * cannot be written now (it is locked, the disk is full). `options`: allocator only. */
+/* "sqlite:FILE" or "opensearch:https://HOST:9200/PREFIX" (docs/store.md); what does not exist is created, unless for
+ * reading only. PYRO_ERROR_ARGUMENT: no such kind of store. PYRO_ERROR_INPUT: it cannot be opened, is damaged, or is
+ * not a store of this library; such a file is not changed. PYRO_ERROR_OUTPUT: it cannot be written now (it is locked,
+ * the disk is full). `options`: allocator only. */
 PYRO_API enum pyro_status pyro_store_open(const char *url, const struct pyro_store_options *wanted,
                                           const struct pyro_options *options, pyro_store **ret,
                                           struct pyro_error *error);
 PYRO_API void pyro_store_close(pyro_store *store);
 /* Stores a run: its report, findings, settings, allocation, usage and advice, and, if the application was loaded with
- * pyro_load_options.history, the History Server's document and aggregates of it. An earlier record of the same application
- * and attempt is replaced. `baseline`: a name for this run, taken from any other run, or NULL. PYRO_ERROR_OUTPUT: nothing
- * was stored. */
+ * pyro_load_options.history, the History Server's document and aggregates of it. An earlier record of the same
+ * application and attempt is replaced. `baseline`: a name for this run, taken from any other run, or NULL.
+ * PYRO_ERROR_OUTPUT: nothing was stored. */
 PYRO_API enum pyro_status pyro_store_record(pyro_store *store, const pyro_diagnosis *diagnosis, const char *baseline,
                                             struct pyro_error *error);
 /* Stores what went wrong with an input: application (or path), step ("read"), type, message, raw text (may be NULL). */
@@ -1183,7 +1184,7 @@ PYRO_API enum pyro_status pyro_features_get(size_t index, struct pyro_feature_in
 /* ---- Server ------------------------------------------------------------------------------------------------------ */
 
 /* Serves the REST API of Spark's History Server for the logs of folders (docs/serve.md), on threads of its own. Each
- * folder may also be the URL of a store (sqlite:FILE), whose runs are listed too. */
+ * folder may also be the URL of a store (sqlite:FILE, opensearch:URL), whose runs are listed too. */
 typedef struct pyro_server pyro_server;
 
 /* How many of each /api/v1 keeps, as Spark's History Server does; 0: all. */

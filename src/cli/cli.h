@@ -129,7 +129,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 #define CLI_OPTION_STORE                                                                                               \
     {                                                                                                                  \
         "store", 's', "URL", NULL, NULL,                                                                               \
-            "Keep runs and feedback on findings in this store (sqlite:FILE), and use what the store already has. "     \
+            "Keep runs and feedback on findings in this store (sqlite:FILE, opensearch:URL), and use what the store "  \
+            "already has. "                                                                                            \
             "Default: the environment variable PYROMETER_STORE."                                                       \
     }
 

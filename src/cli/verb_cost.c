@@ -174,7 +174,8 @@ static const struct cli_option options[] = {
     {"deadline", 0, "TIME", NULL, NULL,
      "The longest time that a recommended run may take (90s, 30m, 2h). Default: 10 % longer than this run."},
     {"store", 's', "URL", NULL, NULL,
-     "Recommend reserved capacity from the runs of an application in this store (sqlite:FILE). Default: the "
+     "Recommend reserved capacity from the runs of an application in this store (sqlite:FILE, opensearch:URL). "
+     "Default: the "
      "environment variable PYROMETER_STORE."},
     {"details", 'd', NULL, NULL, NULL, "Show every application and every row in the text."},
     CLI_OPTION_THREADS,

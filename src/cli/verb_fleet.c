@@ -109,7 +109,8 @@ static const struct cli_option options[] = {
      "What to write. JSON is one document, schema pyrometer.fleet_VIEW/1; CSV is the first table."},
     CLI_OPTION_OUTPUT,
     {"store", 's', "URL", NULL, NULL,
-     "Read this store (sqlite:FILE) if there is no STORE. Default: the environment variable PYROMETER_STORE."},
+     "Read this store (sqlite:FILE, opensearch:URL) if there is no STORE. Default: the environment variable "
+     "PYROMETER_STORE."},
     {"app", 'a', "NAME", NULL, NULL, "Take only runs of this application."},
     {"user", 'u', "NAME", NULL, NULL, "Take only runs of this user."},
     {"since", 0, "TIME", NULL, NULL,

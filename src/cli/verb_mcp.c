@@ -97,9 +97,10 @@ const struct cli_verb_body cli_verb_mcp = {
     .most = 16,
     .options = options,
     .choices = "@files",
-    .description = "Answers the Model Context Protocol on standard input and output, for agents: list, diagnose, "
-                   "explain, inspect, compare, predict, price and query runs. The runs come from logs in folders, or "
-                   "from stores (sqlite:FILE). Each answer has a budget of tokens and says how to get the rest "
-                   "(docs/mcp.md).\n\n`pyrometer serve` answers the same over HTTP, at /mcp.",
+    .description =
+        "Answers the Model Context Protocol on standard input and output, for agents: list, diagnose, "
+        "explain, inspect, compare, predict, price and query runs. The runs come from logs in folders, or "
+        "from stores (sqlite:FILE, opensearch:URL). Each answer has a budget of tokens and says how to get the rest "
+        "(docs/mcp.md).\n\n`pyrometer serve` answers the same over HTTP, at /mcp.",
     .examples = examples,
 };

@@ -343,7 +343,8 @@ static const struct cli_option options[] = {
      "retainedStages or retainedDeadExecutors, or spark.sql.ui.retainedExecutions. It takes precedence over "
      "--retain-like-spark. Alone it limits nothing else."},
     {"store", 's', "URL", NULL, NULL,
-     "Keep feedback on findings in this store (sqlite:FILE). Without a store the server refuses feedback. Default: the "
+     "Keep feedback on findings in this store (sqlite:FILE, opensearch:URL). Without a store the server refuses "
+     "feedback. Default: the "
      "environment variable PYROMETER_STORE."},
     CLI_OPTION_REDACT,
     CLI_OPTION_CONFIG,
@@ -379,7 +380,8 @@ const struct cli_verb_body cli_verb_serve = {
     .options = options,
     .choices = "@files",
     .description = "Serves the web UI and the REST API of Spark's History Server (/api/v1, as Spark 3.5) for the logs "
-                   "in folders and the runs in stores (sqlite:FILE): applications, jobs, stages, tasks, executors, "
+                   "in folders and the runs in stores (sqlite:FILE, opensearch:URL): applications, jobs, stages, "
+                   "tasks, executors, "
                    "RDDs, environment. docs/serve.md lists all endpoints. /pyrometer/v1 serves reports, timelines, "
                    "plans, predictions, uploads and feedback (docs/api.md). /metrics serves metrics for "
                    "Prometheus.\n\nPrints one line, 'listening on http://HOST:PORT/', as soon as it listens. Requests "

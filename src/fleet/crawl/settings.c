@@ -96,7 +96,7 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
 enum pyro_status pyro_crawl_settings_finish(struct pyro_crawl_settings *settings, struct pyro_error *error)
 {
     if (!settings->store)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "name the store: --store sqlite:FILE");
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "name the store: --store sqlite:FILE or opensearch:URL");
     if (settings->sources.count == 0 && !settings->recompute)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "name a source: a folder of event logs, or the address of a History Server");

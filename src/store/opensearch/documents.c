@@ -21,11 +21,10 @@ struct pyro_slice pyro_opensearch_id(struct pyro_arena *arena, struct pyro_slice
         return text;
     XXH128_canonical_t hash;
     XXH128_canonicalFromHash(&hash, XXH3_128bits(text.ptr, text.len));
-    uint64_t half[2];
-    memcpy(half, hash.digest, sizeof(half));
-    return pyro_arena_printf(arena, "%.*s~%016llx%016llx", (int)(plain < LEFT_OF_ID ? plain : LEFT_OF_ID), text.ptr,
-                             (unsigned long long)__builtin_bswap64(half[0]),
-                             (unsigned long long)__builtin_bswap64(half[1]));
+    char digits[2 * sizeof(hash.digest) + 1];
+    for (size_t i = 0; i < sizeof(hash.digest); i++)
+        snprintf(digits + 2 * i, 3, "%02x", hash.digest[i]);
+    return pyro_arena_printf(arena, "%.*s~%s", (int)(plain < LEFT_OF_ID ? plain : LEFT_OF_ID), text.ptr, digits);
 }
 
 struct pyro_slice pyro_opensearch_run_id(struct pyro_arena *arena, struct pyro_slice app_id, struct pyro_slice attempt)
