@@ -26,10 +26,6 @@ KEPT = {
     "pyro_history_follower_feed": "unit tests give a history its events one by one, cut anywhere",
     "pyro_reader_codec": "unit tests ask which codec was recognised",
     "pyro_row_table_bytes": "unit tests look at what rows cost",
-    # Statistics and models over runs come before the views and suggestions that show them.
-    "pyro_adoption_find": "views of fleets use it next",
-    "pyro_adoption_gone": "views of fleets use it next",
-    "pyro_weighted_percentile": "views of fleets use it next",
 }
 
 # Parts of a function, and copies of it that the compiler made.

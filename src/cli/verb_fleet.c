@@ -164,11 +164,12 @@ const struct cli_verb_body cli_verb_fleet = {
     .most = 2,
     .options = options,
     .choices = "usage runs histogram configurations allocation partitions parallelism idle waste findings problems "
-               "compare @files",
+               "adoption compare @files",
     .description =
         "Shows what the runs of a store have in common. VIEW is usage (cores, memory and data over time), runs (the "
         "trend of one application), histogram, configurations, allocation, partitions, parallelism, idle (executors), "
-        "waste (core hours and money), findings, problems or compare (two groups of runs).\n\nSTORE is where "
+        "waste (core hours and money), findings, problems, adoption (of recommendations) or "
+        "compare (two groups of runs).\n\nSTORE is where "
         "'pyrometer diagnose --store' and 'pyrometer crawl' keep runs. Each view says which "
         "questions it asked the store, and works on any number of runs.",
     .examples = examples,

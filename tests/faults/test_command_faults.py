@@ -221,3 +221,15 @@ def test_all_of_a_kind_fail(command: Command) -> None:
     assert (halves.exit, halves.out) == (0, good.out)
 
 
+
+
+@pytest.mark.parametrize("view", ["usage", "runs", "waste", "adoption", "compare"])
+def test_views_of_a_store(command: Command, tmp_path: Path, view: str) -> None:
+    store = tmp_path / "runs.db"
+    for name in ("idle_narrow", "skew_rdd"):
+        log = ROOT / "corpus" / "logs" / f"{name}.zst"
+        assert command.run(["diagnose", "--threads", "1", "--brief", "--store", f"sqlite:{store}", log]).exit == 0
+    with sqlite3.connect(store) as db:  # two versions of one application
+        db.execute("UPDATE run SET application = 'etl', status = 'completed', version = CASE name WHEN 'skew_rdd' THEN '2' ELSE '1' END")
+    options = ["--app", "etl"] if view in ("runs", "compare") else ["--by", "user"] if view == "usage" else []
+    run_all(command, ["fleet", view, f"sqlite:{store}", "-f", "json", *options], 15)

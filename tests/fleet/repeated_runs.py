@@ -2,6 +2,7 @@
 
 What is planted: `data_skew` takes half again as long with version 2 and four executor cores, and has one run that took six times as
 long; every 13th run failed; runs have users, queues, teams and, from their middle on, adaptive execution.
+`disk_spill` follows a recommended setting then, `straggler` a recommended change of the program.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ USERS = ["etl", "ann", "bob"]
 QUEUES = ["prod", "dev"]
 TEAMS = ["red", "blue"]
 CHANGED, OUTLIER = COPIES // 2, 5  # of data_skew: the first run with version 2, and a run that took very long
+FOLLOWED = {"disk_spill": 0.7, "straggler": 0.8}  # what they take once advice is followed: a setting, a change of the program
 FAILED_EVERY = 13
 # Aggregates that views ask for; the others are not copied.
 NAMES = [
@@ -64,6 +66,8 @@ def factor_of(application: str, copy: int) -> float:
     noise = 1 + ((copy * 7919 + len(application)) % 11 - 5) / 100
     if application == "data_skew":
         return noise * (6 if copy == OUTLIER else 1.5 if copy >= CHANGED else 1)
+    if application in FOLLOWED:
+        return noise * (FOLLOWED[application] if copy >= CHANGED else 1)
     return noise
 
 
@@ -96,6 +100,8 @@ def settings_of(run: Row, copy: int) -> Dict[str, str]:
     settings["spark.sql.adaptive.enabled"] = "true" if copy >= CHANGED else "false"
     if run["application"] == "data_skew":
         settings["spark.executor.cores"] = "4" if copy >= CHANGED else "2"
+    if run["application"] == "disk_spill":
+        settings["spark.memory.fraction"] = "0.6" if copy >= CHANGED else "0.1"
     return settings
 
 
@@ -106,9 +112,12 @@ def copy_all(db: sqlite3.Connection) -> None:
         by_run[table] = {}
         for row in rows_of(db, table):
             by_run[table].setdefault(row["run"], []).append(row)
-    ids = property_ids(db, ["spark.dynamicAllocation.enabled", "spark.sql.adaptive.enabled", "spark.executor.cores"])
+    ids = property_ids(db, ["spark.dynamicAllocation.enabled", "spark.sql.adaptive.enabled", "spark.executor.cores", "spark.memory.fraction"])
     db.execute("INSERT OR IGNORE INTO tag_name (name) VALUES ('team')")
     (team,) = db.execute("SELECT id FROM tag_name WHERE name = 'team'").fetchone()
+    properties: Dict[int, Dict[int, str]] = {}
+    for name, run, value in db.execute("SELECT name, run, value FROM property"):
+        properties.setdefault(run, {})[name] = value
     marks = ", ".join("?" * len(NAMES))
     (zeroes,) = db.execute("SELECT id FROM aggregate_name WHERE name = 'executors.totalTasks.count_zeroes'").fetchone()
     aggregates: Dict[int, List[Row]] = {}
@@ -120,7 +129,8 @@ def copy_all(db: sqlite3.Connection) -> None:
             made, factor, later = copy_run(run, place, copy)
             new["run"].append(made)
             for table, rows in by_run.items():
-                for row in rows.get(run["key"], []):
+                followed = table == "run_advice" and run["application"] in FOLLOWED and copy >= CHANGED
+                for row in [] if followed else rows.get(run["key"], []):
                     one = {**scaled(row, factor), "run": made["key"]}
                     if table == "run_usage":
                         one["start_ms"] = (row["start_ms"] + later) // row["span_ms"] * row["span_ms"]
@@ -130,7 +140,8 @@ def copy_all(db: sqlite3.Connection) -> None:
             for row in aggregates.get(run["key"], []):
                 idle = run["application"] == "idle_executors" and row["name"] == zeroes and copy % 2
                 new["aggregate"].append({**row, "run": made["key"], "value": 1 if idle else row["value"]})
-            new["property"] += [{"name": ids[key], "run": made["key"], "value": value} for key, value in settings_of(run, copy).items()]
+            settings = {**properties.get(run["key"], {}), **{ids[key]: value for key, value in settings_of(run, copy).items()}}
+            new["property"] += [{"name": key, "run": made["key"], "value": value} for key, value in settings.items()]
             new["run_tag"].append({"name": team, "run": made["key"], "value": TEAMS[place % len(TEAMS)]})
     for table in ("run", "run_finding", "run_usage", "run_allocation", "run_access", "run_advice", "aggregate", "property", "run_tag"):
         insert(db, table, new[table])

@@ -14,14 +14,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import repeated_runs  # noqa: E402
 import schemas  # noqa: E402
 import view_oracle as oracle  # noqa: E402
 from cli_command import Command  # noqa: E402
+from fleet_adoption import Run, realised  # noqa: E402
 
-VIEWS = ["usage", "runs", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "compare"]
+VIEWS = ["usage", "runs", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption", "compare"]
 APP = "data_skew"
 
 
@@ -246,6 +248,39 @@ def test_too_few_runs_are_not_judged(store: Store) -> None:
     assert {row["verdict"] for row in rows_of(document)} == {"too few runs"}
     assert all(row["shift"] is None and row["p"] is None for row in rows_of(document))
     assert any("Too few runs: 3 before" in note for note in document["notes"])
+
+
+# ---- Adoption ----
+
+
+@pytest.mark.parametrize(
+    ("application", "key", "rule", "adoption"),
+    [("disk_spill", "spark.memory.fraction", "disk-spill", "full"), ("straggler", "(program)", "straggler", "gone")],
+)
+def test_what_followed_advice_saved(store: Store, application: str, key: str, rule: str, adoption: str) -> None:
+    row = next(row for row in store.rows("adoption") if (row["application"], row["key"], row["rule"]) == (application, key, rule))
+    runs = sorted((run for run in store.fleet.runs if run["application"] == application), key=lambda run: run["start_ms"])
+    first = repeated_runs.CHANGED
+    assert (row["adoption"], row["adopted_ms"], row["runs_since"]) == (adoption, runs[first]["start_ms"], len(runs) - first)
+    assert row["advised_runs"] == first  # nobody is advised any more
+    given = [Run(run["duration_ms"], run["core_ms"], run["input_bytes"] or 0, run["status"] == "completed") for run in runs]
+    expected = realised(given, first, len(runs))
+    assert row["verdict"] == "realised" and expected[0] == 2
+    assert [row[name] for name in ("saved_ms", "saved_low_ms", "saved_core_ms")] == pytest.approx(expected[8:11], abs=1)
+    assert [row["failed_before"], row["failed_after"]] == pytest.approx(expected[11:13])
+    assert "version 1 -> 2" in row["confounded"] and "spark.memory.fraction" not in row["confounded"]
+
+
+def test_advice_that_nobody_followed(store: Store) -> None:
+    rows = store.rows("adoption", "--app", "data_skew")
+    assert {row["key"] for row in rows} == {
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes",
+    }
+    assert {(row["adoption"], row["verdict"], row["saved_ms"]) for row in rows} == {("none", None, None)}
+    one_set = [row for row in store.rows("adoption", "--app", "straggler") if row["adoption"] == "gone"]
+    assert len(one_set) == 2 and len({row["set"] for row in one_set}) == 1
+    assert sum(row["saved_ms"] is not None for row in one_set) == 1
 
 
 # ---- Problems ----

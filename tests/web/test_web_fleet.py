@@ -18,7 +18,7 @@ import repeated_runs  # noqa: E402
 pytestmark = [requires_browser, pytest.mark.slow]
 
 APP = "data_skew"
-VIEWS = ["usage", "runs", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems"]
+VIEWS = ["usage", "runs", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption"]
 
 
 @pytest.fixture(scope="module")

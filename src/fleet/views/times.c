@@ -44,8 +44,10 @@ static bool read_date(const char *at, int64_t year, int64_t *ret)
             return false;
     }
     at += *at == 'Z';
+    if (*at != '\0')
+        return false;
     *ret = (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000;
-    return *at == '\0';
+    return true;
 }
 
 bool pyro_fleet_time(const char *text, int64_t now_ms, int64_t *ret)

@@ -61,7 +61,7 @@ static void run(struct mcp_call *call)
 static const struct mcp_parameter parameters[] = {
     {"view", MCP_TEXT, true,
      "usage (cores over time), runs (trend of one app), histogram, configurations, allocation, partitions, "
-     "parallelism, idle, waste, findings, problems, or compare (two groups of runs)",
+     "parallelism, idle, waste, findings, problems, adoption, or compare (two groups of runs)",
      NULL},
     {"app", MCP_TEXT, false, "Only runs of this application (its name)", NULL},
     {"user", MCP_TEXT, false, "Only runs of this user", NULL},

@@ -313,7 +313,6 @@ const EXTRAS: Record<string, string[]> = {
     idle: ["by"],
     waste: ["by", "instance"],
     findings: ["by"],
-    adoption: ["by"],
     compare: ["by", "before", "after", "at"],
 };
 
