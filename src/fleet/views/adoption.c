@@ -389,8 +389,8 @@ enum pyro_status pyro_fleet_adoption(struct pyro_fleet_view *view, struct pyro_e
     pyro_fleet_rank(view, table, SAVED, MOST_ADVICE);
     if (state.count)
         pyro_fleet_note_newest(view, &state.runs);
-    const struct pyro_fleet_picture picture = {"bars",     "Time saved by adopted recommendations", "rows", NULL,
-                                               "saved_ms", .series = PYRO_SLICE_LITERAL("key")};
+    const struct pyro_fleet_picture picture = {"bars",     "Time saved by adopted recommendations",    "rows", NULL,
+                                               "saved_ms", .series = PYRO_SLICE_LITERAL("application")};
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "A setting is adopted if a later run has the recommended value, or is 80 %% of the way "
                           "there; a change of the program is gone if 3 runs of a new version lack the finding. What "

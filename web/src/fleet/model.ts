@@ -42,6 +42,8 @@ export const MOST_MARKS = 5000;
 const MOST_BARS = 20;
 /** Colors of charts (styles/colours.css). */
 const COLOURS = 8;
+/** What the smaller series are summed up as. */
+const OTHER = "(other)";
 /** What a series is called where its value is not known. */
 const UNKNOWN = "(unknown)";
 
@@ -132,13 +134,13 @@ export function seriesOf(table: FleetTable, picture: Picture, measure = picture.
     const numbers = [...sums.keys()].every((name) => name !== "" && Number.isFinite(Number(name)));
     if (numbers) return [...sums.keys()].sort((a, b) => Number(a) - Number(b));
     const names = [...sums.keys()].sort(
-        (a, b) => Number(a === "(other)") - Number(b === "(other)") || sums.get(b)! - sums.get(a)! || (a < b ? -1 : 1),
+        (a, b) => Number(a === OTHER) - Number(b === OTHER) || sums.get(b)! - sums.get(a)! || (a < b ? -1 : 1),
     );
     return names;
 }
 
-export function colourOf(series: number): string {
-    return `chart-${(series % COLOURS) + 1}`;
+export function colourOf(series: number, name: string): string {
+    return name === OTHER ? "part-other" : `chart-${(series % COLOURS) + 1}`;
 }
 
 export interface Areas {
@@ -214,7 +216,7 @@ export function pointsOf(table: FleetTable, picture: Picture): Points {
         .filter((row) => number(row, xAt) !== null && number(row, yAt) !== null)
         .sort((a, b) => number(a, xAt)! - number(b, xAt)!);
     const all = seriesOf(table, picture);
-    const names = all.length > COLOURS ? [...all.slice(0, COLOURS - 1), "(other)"] : all;
+    const names = all.length > COLOURS ? [...all.slice(0, COLOURS - 1), OTHER] : all;
     const known = new Map(names.map((name, i) => [name, i]));
     const largest = Math.max(...rows.map((row) => number(row, sizeAt) ?? 0), 1);
     const y = names.map(() => rows.map((): number | null => null));

@@ -71,7 +71,7 @@ function Legend({ names }: { names: string[] }) {
         <p class="legend">
             {names.map((name, i) => (
                 <span key={name}>
-                    <span class="swatch" style={{ background: `var(--${colourOf(i)})` }} />
+                    <span class="swatch" style={{ background: `var(--${colourOf(i, name)})` }} />
                     {name}
                 </span>
             ))}
@@ -97,10 +97,10 @@ function Area({ table, picture, measure }: Props) {
             axes: [axisOf("time", { incrs: TIME_INCRS, space: 90 }), axisOf(unit, { size: 64 })],
             series: [
                 {},
-                ...areas.names.map((_, i) => ({
-                    stroke: colour(colourOf(i)),
+                ...areas.names.map((name, i) => ({
+                    stroke: colour(colourOf(i, name)),
                     width: 1,
-                    fill: `${colour(colourOf(i))}${areas.names.length > 1 ? "cc" : "55"}`,
+                    fill: `${colour(colourOf(i, name))}${areas.names.length > 1 ? "cc" : "55"}`,
                     points: { show: areas.x.length < 2 },
                     paths: uPlot.paths.stepped!({ align: 1 }),
                 })),
@@ -143,7 +143,7 @@ function Marks({ table, picture }: Props) {
             const ratio = window.devicePixelRatio || 1;
             const values = plot.data[series]!;
             context.save();
-            context.fillStyle = `${colour(colourOf(series - 1))}99`;
+            context.fillStyle = `${colour(colourOf(series - 1, points.names[series - 1]!))}99`;
             context.strokeStyle = colour("bad");
             context.lineWidth = 2 * ratio;
             for (let i = 0; i < values.length; i++) {
@@ -218,8 +218,8 @@ function Bars({ table, picture }: Props) {
     if (!bars.length) return <p class="note">Nothing to draw.</p>;
     return (
         <ul class="fleet-bars" aria-label={`${picture.title}; the table has the values`}>
-            {bars.map((bar) => (
-                <li key={bar.name} class="fleet-bar-row">
+            {bars.map((bar, i) => (
+                <li key={i} class="fleet-bar-row">
                     <span class="fleet-bar-name" title={bar.name}>
                         {bar.name}
                     </span>

@@ -27,7 +27,7 @@ function cellOf(table: FleetTable, column: number, row: Cell[], filters: Filters
     const value = row[column] ?? null;
     const text = cellText(value, unitOf(table, column, row));
     const name = table.columns[column];
-    if (typeof value !== "string" || !value) return text;
+    if (typeof value !== "string" || !value || value.startsWith("(")) return text; // "(other)", "(program)"
     if (name === "application") return <a href={applicationLink(value, filters)}>{value}</a>;
     if (name === "app_id") {
         const attempt = row[table.columns.indexOf("attempt")];
@@ -37,7 +37,12 @@ function cellOf(table: FleetTable, column: number, row: Cell[], filters: Filters
             </a>
         );
     }
-    if (name === "rule") return <a href={link(["rules", value])}>{value}</a>;
+    if (name === "rule")
+        return (
+            <a class="nowrap" href={link(["rules", value])}>
+                {value}
+            </a>
+        );
     if (name === "status") return <Status status={value} />;
     if (name === "measure") return metricName(value);
     return value.length > LONG ? <span class="breaks">{value}</span> : value;
