@@ -1,8 +1,35 @@
-/* What a store forgets and how large it is, as JSON. */
+/* What a store forgets: by which limits, and as JSON; and how large it is. */
 #include "base/options.h"
 #include "base/saturate.h"
 #include "report/shared/json_write.h"
 #include "store/handle.h"
+
+int64_t pyro_prune_plan(const struct pyro_ages *ages, int64_t used, struct pyro_prune *prune)
+{
+    int64_t rest = (used - ages->text_bytes) / (int64_t)(ages->runs.count + 1), gone = 0;
+    int64_t excess = prune->most_bytes == PYRO_NONE ? INT64_MIN : used - prune->most_bytes;
+    for (size_t i = 0; i < ages->runs.count; i++) {
+        const struct pyro_age *run = &ages->runs.items[i];
+        bool details = run->time_ms < prune->details_before_ms,
+             texts = details || run->time_ms < prune->texts_before_ms;
+        gone += (details ? rest : 0) + (texts ? run->text_bytes : 0);
+    }
+    for (size_t i = 0; i < ages->runs.count && gone < excess; i++) {
+        const struct pyro_age *run = &ages->runs.items[i];
+        if (run->time_ms < prune->texts_before_ms || run->time_ms < prune->details_before_ms)
+            continue;
+        gone += run->text_bytes;
+        if (i + 1 == ages->runs.count || ages->runs.items[i + 1].time_ms > run->time_ms || gone >= excess)
+            prune->texts_before_ms = pyro_add_saturating(run->time_ms, 1);
+    }
+    for (size_t i = 0; i < ages->runs.count && gone < excess; i++) {
+        if (ages->runs.items[i].time_ms < prune->details_before_ms)
+            continue;
+        gone += rest;
+        prune->details_before_ms = pyro_add_saturating(ages->runs.items[i].time_ms, 1);
+    }
+    return gone < used ? gone : used;
+}
 
 static enum pyro_status refuse(const struct pyro_store *store, const char *what, struct pyro_error *error)
 {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "model/column.h"
 
 /* A run that is older than a limit loses first its texts (report and document of the History Server), then everything
@@ -22,8 +23,20 @@ struct pyro_pruned {
     int64_t bytes_before, bytes_after;          /* that the store uses; after a dry run about so many */
 };
 
+/* Runs by their age, the oldest first, without those that stay whole. */
+struct pyro_age {
+    int64_t time_ms, text_bytes;
+};
+struct pyro_ages {
+    PYRO_VEC(struct pyro_age) runs;
+    int64_t text_bytes; /* of all */
+};
+/* Moves the limits to where a store that uses so many bytes fits, as far as that can be said beforehand. Gives how many
+ * bytes go. */
+int64_t pyro_prune_plan(const struct pyro_ages *ages, int64_t used, struct pyro_prune *prune);
+
 struct pyro_store_table {
-    const char *name; /* of the view that shows it */
+    const char *name; /* of the view that shows it, or of the index */
     int64_t rows, bytes;
 };
 struct pyro_store_stat {

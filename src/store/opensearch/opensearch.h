@@ -212,6 +212,10 @@ enum pyro_status pyro_opensearch_put_suggestion(void *state, const struct pyro_s
 enum pyro_status pyro_opensearch_query(void *state, const struct pyro_query *query,
                                        const struct pyro_query_viewer *viewer, struct pyro_arena *arena,
                                        struct pyro_query_answer *ret, struct pyro_error *error);
+enum pyro_status pyro_opensearch_prune(void *state, const struct pyro_prune *prune, struct pyro_pruned *ret,
+                                       struct pyro_error *error);
+enum pyro_status pyro_opensearch_stat(void *state, struct pyro_arena *arena, struct pyro_store_stat *ret,
+                                      struct pyro_error *error);
 extern const struct pyro_work_backend pyro_opensearch_work;
 
 #endif

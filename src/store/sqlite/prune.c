@@ -15,15 +15,6 @@ enum { ROUNDS = 16 };
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Of one run, the oldest first. */
-struct aged {
-    int64_t time_ms, text_bytes;
-};
-struct ages {
-    PYRO_VEC(struct aged) runs;
-    int64_t text_bytes;
-};
-
 static int64_t used_bytes(struct pyro_sqlite *store)
 {
     int64_t pages = pyro_database_number(store->db, "PRAGMA page_count"),
@@ -43,13 +34,13 @@ static int64_t text_bytes(struct pyro_sqlite *store, const char *table, int64_t 
     return bytes;
 }
 
-static bool read_ages(struct pyro_sqlite *store, struct ages *ret)
+static bool read_ages(struct pyro_sqlite *store, struct pyro_ages *ret)
 {
     sqlite3_stmt *s = pyro_sqlite_prepare(store, "SELECT key, " AGE " FROM run WHERE " NO_NAME " ORDER BY 2");
     int step = s ? SQLITE_ROW : SQLITE_ERROR;
     while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
         int64_t key = sqlite3_column_int64(s, 0);
-        struct aged *run = pyro_vec_push(&ret->runs, store->allocator);
+        struct pyro_age *run = pyro_vec_push(&ret->runs, store->allocator);
         if (!run) {
             step = SQLITE_NOMEM;
             break;
@@ -60,34 +51,6 @@ static bool read_ages(struct pyro_sqlite *store, struct ages *ret)
     }
     sqlite3_finalize(s);
     return step == SQLITE_DONE;
-}
-
-/* Moves the limits to where the store fits, as far as that can be said beforehand. Gives how many bytes go. */
-static int64_t plan(const struct ages *ages, int64_t used, struct pyro_prune *prune)
-{
-    int64_t rest = (used - ages->text_bytes) / (int64_t)(ages->runs.count + 1), gone = 0;
-    int64_t excess = prune->most_bytes == PYRO_NONE ? INT64_MIN : used - prune->most_bytes;
-    for (size_t i = 0; i < ages->runs.count; i++) {
-        const struct aged *run = &ages->runs.items[i];
-        bool details = run->time_ms < prune->details_before_ms,
-             texts = details || run->time_ms < prune->texts_before_ms;
-        gone += (details ? rest : 0) + (texts ? run->text_bytes : 0);
-    }
-    for (size_t i = 0; i < ages->runs.count && gone < excess; i++) {
-        const struct aged *run = &ages->runs.items[i];
-        if (run->time_ms < prune->texts_before_ms || run->time_ms < prune->details_before_ms)
-            continue;
-        gone += run->text_bytes;
-        if (i + 1 == ages->runs.count || ages->runs.items[i + 1].time_ms > run->time_ms || gone >= excess)
-            prune->texts_before_ms = pyro_add_saturating(run->time_ms, 1);
-    }
-    for (size_t i = 0; i < ages->runs.count && gone < excess; i++) {
-        if (ages->runs.items[i].time_ms < prune->details_before_ms)
-            continue;
-        gone += rest;
-        prune->details_before_ms = pyro_add_saturating(ages->runs.items[i].time_ms, 1);
-    }
-    return gone < used ? gone : used;
 }
 
 /* ---- One batch --------------------------------------------------------------------------------------------------- */
@@ -239,11 +202,11 @@ static bool count_all(struct pyro_sqlite *store, const struct pyro_prune *prune,
 static bool prune_all(struct pyro_sqlite *store, struct pyro_prune *prune, struct pyro_pruned *ret)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        struct ages ages = {0};
+        struct pyro_ages ages = {0};
         int64_t used = used_bytes(store);
         bool ok = used >= 0 && read_ages(store, &ages);
         const struct pyro_prune before = *prune;
-        int64_t gone = ok ? plan(&ages, used, prune) : 0;
+        int64_t gone = ok ? pyro_prune_plan(&ages, used, prune) : 0;
         pyro_vec_done(&ages.runs, store->allocator);
         if (round == 0)
             ret->bytes_before = used;

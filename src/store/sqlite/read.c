@@ -190,7 +190,8 @@ enum pyro_status pyro_sqlite_report(void *state, struct pyro_slice app_id, struc
         if (out->failed || pyro_sqlite_row_step(store, step) != SQLITE_ROW)
             status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a stored report");
     } else if (step == SQLITE_DONE) {
-        status = pyro_error_lasts(error, pyro_error_set(error, PYRO_ERROR_INPUT, "the store no longer has the report of this run"));
+        status = pyro_error_lasts(
+            error, pyro_error_set(error, PYRO_ERROR_INPUT, "the store no longer has the report of this run"));
     } else {
         status = pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
     }
