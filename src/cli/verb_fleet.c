@@ -1,4 +1,5 @@
 /* pyrometer fleet VIEW STORE */
+#include "fleet_model.h"
 #include "load.h"
 #include "output.h"
 #include "prices.h"
@@ -87,6 +88,10 @@ static int run(const struct cli_call *call)
     struct fleet fleet;
     struct cli_output output;
     enum pyro_format format;
+    if (strcmp(call->arguments[0], "model") == 0)
+        return cli_fleet_model(call);
+    if (call->argument_count > 2)
+        return cli_usage_error(call->verb, "give one view and one store");
     if (!cli_format_value(call, "format", &format) || !take_options(call, &fleet))
         return CLI_EXIT_USAGE;
     if (cli_value(call, "width") != NULL && !cli_unsigned_value(call, "width", 40, 1000, &report.width))
@@ -153,6 +158,8 @@ static const struct cli_example examples[] = {
      "Core hours and money without use, for a spreadsheet."},
     {"pyrometer fleet histogram sqlite:runs.db --value input_bytes --max duration_ms=600000",
      "The input of runs of up to ten minutes."},
+    {"pyrometer fleet model daily-report sqlite:runs.db",
+     "Which model predicts the run time of one application best, and how far it is off."},
     {"pyrometer fleet compare sqlite:runs.db --app daily-report --by spark.sql.adaptive.enabled",
      "Whether a setting made runs faster, and what else differs."},
     {0},
@@ -161,15 +168,15 @@ static const struct cli_example examples[] = {
 const struct cli_verb_body cli_verb_fleet = {
     .run = run,
     .least = 1,
-    .most = 2,
+    .most = 3,
     .options = options,
     .choices = "usage runs histogram configurations allocation partitions parallelism idle waste findings problems "
-               "adoption compare @files",
+               "adoption compare model @files",
     .description =
         "Shows what the runs of a store have in common. VIEW is usage (cores, memory and data over time), runs (the "
         "trend of one application), histogram, configurations, allocation, partitions, parallelism, idle (executors), "
-        "waste (core hours and money), findings, problems, adoption (of recommendations) or "
-        "compare (two groups of runs).\n\nSTORE is where "
+        "waste (core hours and money), findings, problems, adoption (of recommendations), compare (two groups of "
+        "runs) or model APP (models of the run time of one application).\n\nSTORE is where "
         "'pyrometer diagnose --store' and 'pyrometer crawl' keep runs. Each view says which "
         "questions it asked the store, and works on any number of runs.",
     .examples = examples,

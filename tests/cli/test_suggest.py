@@ -354,3 +354,29 @@ def test_the_simulator_predicts_from_recorded_logs(pyrometer: Command, store: Pa
 def test_wrong_usage(pyrometer: Command, store: Path, arguments: List[str], part: str) -> None:  # noqa: F811
     run = pyrometer("suggest", "-s", f"sqlite:{store}", *arguments)
     assert run.returncode == 2 and part in run.stderr
+
+
+# ---- Models ----
+
+
+def test_models_of_an_application(pyrometer: Command, store: Path, nightly: Runs) -> None:  # noqa: F811
+    run = pyrometer("fleet", "model", "nightly", f"sqlite:{store}", "-f", "json")
+    assert (run.returncode, run.stderr) == (0, "")
+    document = json.loads(run.stdout)
+    check(document, "pyrometer.fleet_model-1.json")
+    models = {model["name"]: model for model in document["models"]}
+    assert list(models) == ["wave", "ernest", "amdahl", "simulator"] and document["best"] == "wave"
+    assert models["wave"]["coefficients"] == pytest.approx({"s_ms": 10000, "w_ms": 60000})
+    assert models["wave"]["error"] == pytest.approx(0, abs=1e-9) and models["wave"]["predictions"] == 21
+    assert models["amdahl"]["error"] > 0.01 and models["simulator"]["missing"] == "a run with a log that can be read"
+    text = pyrometer("fleet", "model", "-a", "nightly", "-s", f"sqlite:{store}").stdout
+    assert "(best)" in text and "simulator  needs a run with a log" in text
+
+
+def test_models_without_history(pyrometer: Command, store: Path) -> None:  # noqa: F811
+    document = json.loads(pyrometer("fleet", "model", "never-seen", f"sqlite:{store}", "-f", "json").stdout)
+    check(document, "pyrometer.fleet_model-1.json")
+    assert document["best"] is None and all(model["missing"] for model in document["models"])
+    assert pyrometer("fleet", "model").returncode == 2
+    assert pyrometer("fleet", "model", "a", f"sqlite:{store}", "-f", "csv").returncode == 2
+    assert pyrometer("fleet", "usage", f"sqlite:{store}", "more").returncode == 2

@@ -1,0 +1,47 @@
+/* pyrometer fleet model APP [STORE]: which model predicts an application's runs best. */
+#include "fleet_model.h"
+#include "load.h"
+#include "output.h"
+
+static int write_models(const struct cli_call *call, const char *app, const char *url, enum pyro_format format,
+                        struct cli_output *output)
+{
+    pyro_store *store = NULL;
+    struct pyro_error error = {.size = sizeof(error)};
+    const struct pyro_store_options how = {.size = sizeof(how), .redaction = cli_redaction(call), .read_only = 1};
+    struct cli_progress progress = {0};
+    const struct pyro_options work = {
+        .size = sizeof(work), .progress = cli_progress_callback, .progress_context = &progress};
+    const struct pyro_writer writer = cli_output_writer(output);
+    enum pyro_status status = pyro_store_open(url, &how, NULL, &store, &error);
+    if (status == PYRO_OK)
+        status = pyro_fleet_model_write(store, app, 0, format, &work, &writer, &error);
+    cli_progress_erase(&progress);
+    pyro_store_close(store);
+    return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
+}
+
+int cli_fleet_model(const struct cli_call *call)
+{
+    const char *app = cli_value(call, "app"), *url = cli_store_url(call);
+    size_t at = 1;
+    enum pyro_format format;
+    struct cli_output output;
+    if (!cli_format_value(call, "format", &format))
+        return CLI_EXIT_USAGE;
+    if (app == NULL && call->argument_count > at)
+        app = call->arguments[at++];
+    if (call->argument_count > at)
+        url = call->arguments[at++];
+    if (app == NULL || url == NULL || call->argument_count > at)
+        return cli_usage_error(call->verb, "give an application and a store: fleet model APP sqlite:FILE");
+    if (format != PYRO_FORMAT_TEXT && format != PYRO_FORMAT_JSON)
+        return cli_usage_error(call->verb, "models are written as text or json");
+    int status = cli_output_open(&output, cli_value(call, "output"));
+    if (status != CLI_EXIT_OK)
+        return status;
+    cli_catch_signals();
+    status = write_models(call, app, url, format, &output);
+    int closed = cli_output_close(&output, status == CLI_EXIT_OK);
+    return status == CLI_EXIT_OK ? closed : status;
+}
