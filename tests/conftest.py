@@ -292,8 +292,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 # What may break memory: the command's own paths. What checks documents, formulas and the oracle says nothing about it.
 EVERY_FORMAT = "e2e/test_formats.py"
-SANITIZED = ("cli/", "mcp/", "serve/", "remote/", "e2e/test_hostile.py", "e2e/test_tables.py", "e2e/test_zip_members.py")
-SERVERS = ("faults/", "mcp/", "remote/", "serve/", "servers/", "soak/", "web/")
+SANITIZED = ("cli/", "crawl/", "mcp/", "serve/", "remote/", "e2e/test_hostile.py", "e2e/test_tables.py", "e2e/test_zip_members.py")
+SERVERS = ("crawl/", "faults/", "mcp/", "remote/", "serve/", "servers/", "soak/", "web/")
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist adds the group to the name

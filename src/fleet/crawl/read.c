@@ -159,8 +159,13 @@ static void diagnose(struct reader *reader)
 {
     struct pyro_crawl_result *ret = reader->ret;
     enum pyro_status status = pyro_diagnose(ret->app, NULL, &reader->work, &ret->diagnosis, &reader->error);
-    if (status == PYRO_OK)
-        status = reader->reading->judge(reader->reading->context, ret->diagnosis, &reader->error);
+    if (status == PYRO_OK &&
+        (status = reader->reading->judge(reader->reading->context, ret->diagnosis, &reader->error)) != PYRO_OK) {
+        /* Without the feedback it would be another report than the next one. */
+        fail(reader, status, "store", "unread");
+        ret->lasting = false;
+        return;
+    }
     if (status == PYRO_OK)
         status = make_run(reader);
     if (status == PYRO_OK)

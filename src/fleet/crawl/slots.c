@@ -21,11 +21,7 @@ static enum pyro_status judge(void *context, pyro_diagnosis *diagnosis, struct p
     pthread_mutex_lock(&crawl->store_lock);
     enum pyro_status status = pyro_store_apply_feedback(crawl->store, diagnosis, error);
     pthread_mutex_unlock(&crawl->store_lock);
-    if (status == PYRO_ERROR_MEMORY)
-        return status;
-    if (status != PYRO_OK)
-        pyro_diagnosis_lacks_feedback(diagnosis);
-    return PYRO_OK;
+    return status;
 }
 
 static struct pyro_crawl_slot *oldest(struct pyro_crawl *crawl)
