@@ -29,7 +29,8 @@ bool pyro_http_available(void)
 
 const char *pyro_http_description(void)
 {
-    return "History Servers and addresses as inputs; install libcurl (Debian: libcurl4-openssl-dev) and build again";
+    return "History Servers and addresses as inputs, stores on OpenSearch; install libcurl (Debian: "
+           "libcurl4-openssl-dev) and build again";
 }
 
 static enum pyro_status unavailable(struct pyro_error *error)
@@ -98,7 +99,7 @@ bool pyro_http_available(void)
 
 const char *pyro_http_description(void)
 {
-    return "History Servers, live UIs and addresses as inputs; libcurl " LIBCURL_VERSION;
+    return "History Servers, live UIs and addresses as inputs, stores on OpenSearch; libcurl " LIBCURL_VERSION;
 }
 
 /* libcurl's own global state; it offers no other way. */

@@ -165,17 +165,9 @@ static void add_viewer(struct pyro_strbuf *to, char kind, struct pyro_slice name
 
 static void add_viewers(struct pyro_strbuf *to, char kind, struct pyro_slice list)
 {
-    while (list.len) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        struct pyro_slice name = {list.ptr, comma ? (size_t)(comma - list.ptr) : list.len};
-        list = (struct pyro_slice){list.ptr + name.len + (comma != NULL), list.len - name.len - (comma != NULL)};
-        for (; name.len && *name.ptr == ' '; name.ptr++)
-            name.len--;
-        while (name.len && name.ptr[name.len - 1] == ' ')
-            name.len--;
-        if (name.len)
-            add_viewer(to, kind, name, true);
-    }
+    struct pyro_slice name;
+    while (pyro_access_next(&list, &name))
+        add_viewer(to, kind, name, true);
 }
 
 /* Who may see the run, as it can be asked for: its owner, "open" where it checks nobody, and whom its lists name; and

@@ -13,6 +13,14 @@ struct again {
     enum pyro_status status;
 };
 
+static enum pyro_status write_document(struct again *again, const struct pyro_opensearch_target *target,
+                                       const char *text)
+{
+    PYRO_TRY(pyro_opensearch_bulk_begin(&again->bulk, target, 0, 0, again->error));
+    pyro_strbuf_add(&again->bulk.body, text + 1, strlen(text) - 2); /* without its braces */
+    return pyro_opensearch_bulk_end(&again->bulk, again->error);
+}
+
 static int write_again(void *context, const json_t *hit)
 {
     struct again *again = context;
@@ -24,14 +32,10 @@ static int write_again(void *context, const json_t *hit)
                                                   .primary_term = PYRO_NONE};
     char *text =
         json_object_set_new(source, "is_final_attempt", json_integer(0)) == 0 ? json_dumps(source, JSON_COMPACT) : NULL;
-    if (!text)
-        again->status = pyro_opensearch_no_memory(again->error);
+    if (text)
+        again->status = write_document(again, &target, text);
     else
-        again->status = pyro_opensearch_bulk_begin(&again->bulk, &target, 0, 0, again->error);
-    if (again->status == PYRO_OK) {
-        pyro_strbuf_add(&again->bulk.body, text + 1, strlen(text) - 2); /* without its braces */
-        again->status = pyro_opensearch_bulk_end(&again->bulk, again->error);
-    }
+        again->status = pyro_opensearch_no_memory(again->error);
     free(text);
     return again->status != PYRO_OK;
 }

@@ -461,12 +461,14 @@ enum pyro_status pyro_opensearch_record(void *state, const struct pyro_run *cons
     recording.bulk.take = take_answer;
     recording.bulk.context = &recording;
     recording.runs = pyro_arena_array(&recording.arena, count ? count : 1, sizeof(*recording.runs));
-    enum pyro_status status = recording.runs ? PYRO_OK : pyro_opensearch_no_memory(error);
-    for (size_t i = 0; i < count && status == PYRO_OK; i++) {
+    enum pyro_status status = PYRO_OK;
+    for (size_t i = 0; i < count && recording.runs; i++) {
         results[i] = PYRO_RECORD_KEPT;
         recording.runs[i].result = &results[i];
     }
-    if (status == PYRO_OK && count)
+    if (!recording.runs)
+        status = pyro_opensearch_no_memory(error);
+    else if (count)
         status = write_all(&recording, runs, error);
     if (status != PYRO_OK)
         pyro_error_at(error, recording.store->label, UINT64_MAX);

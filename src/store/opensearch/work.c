@@ -71,9 +71,9 @@ static enum pyro_status take_change(void *context, const struct pyro_opensearch_
     return PYRO_OK;
 }
 
-static void changes_init(struct changes *changes, struct pyro_opensearch *store, bool *done)
+static void changes_init(struct changes *changes, struct pyro_opensearch *store)
 {
-    *changes = (struct changes){.store = store, .done = done};
+    *changes = (struct changes){.store = store};
     pyro_opensearch_bulk_init(&changes->bulk, store);
     changes->bulk.take = take_change;
     changes->bulk.context = changes;
@@ -192,7 +192,7 @@ static enum pyro_status offer(void *state, const struct pyro_work_item *items, s
     struct changes changes;
     struct pyro_arena arena;
     enum pyro_status status = PYRO_OK;
-    changes_init(&changes, state, NULL);
+    changes_init(&changes, state);
     pyro_arena_init(&arena, changes.store->allocator);
     for (size_t i = 0; i < count && status == PYRO_OK; i += OFFERED_AT_ONCE)
         status =
@@ -234,7 +234,8 @@ static enum pyro_status lease_hits(struct pyro_opensearch *store, const json_t *
 {
     struct changes changes;
     enum pyro_status status = PYRO_OK;
-    changes_init(&changes, store, done);
+    changes_init(&changes, store);
+    changes.done = done;
     for (size_t i = 0; i < json_array_size(hits) && status == PYRO_OK; i++) {
         const json_t *hit = json_array_get(hits, i);
         if (!copy_item(arena, json_object_get(hit, "_source"), owner, now + PYRO_WORK_LEASE_MS, &ret[i]))
@@ -312,7 +313,7 @@ static enum pyro_status change_lease(struct pyro_opensearch *store, const struct
     const json_t *item = json_array_get(found, 0), *source = json_object_get(item, "_source");
     bool held = json_is_true(json_object_get(item, "found")) && state_of(source) == PYRO_WORK_LEASED &&
                 pyro_opensearch_int(source, "epoch") == lease->epoch;
-    changes_init(&changes, store, NULL);
+    changes_init(&changes, store);
     if (held)
         status = begin_change(&changes, item, 0, error);
     if (held && status == PYRO_OK) {
@@ -420,7 +421,7 @@ static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret
 {
     struct retrying retrying = {.error = error};
     PYRO_TRY(refresh(state, error));
-    changes_init(&retrying.changes, state, NULL);
+    changes_init(&retrying.changes, state);
     enum pyro_status status = pyro_opensearch_each(
         state, PYRO_OS_WORK, retry_one, &retrying, error,
         "{'query':{'bool':{'filter':[{'term':{'source':?t}},{'terms':{'state':['failed','dead']}}]}},"
