@@ -29,7 +29,7 @@ static uint64_t hash_of(const struct pyro_query_answer *answer, size_t row)
     for (size_t c = 0; c < SETTINGS; c++) {
         struct pyro_slice text = pyro_fleet_text(answer, row, FIRST_SETTING + c);
         hash = (hash ^ (text.ptr ? 0xff : 0xfe)) * UINT64_C(1099511628211);
-        for (size_t i = 0; i < text.len; i++)
+        for (size_t i = 0; text.ptr && i < text.len; i++)
             hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
     }
     return hash;
@@ -109,7 +109,7 @@ static bool find(struct pyro_fleet_view *view, const struct pyro_query_answer *a
 
 enum pyro_status pyro_fleet_configurations(struct pyro_fleet_view *view, struct pyro_error *error)
 {
-    struct pyro_query_answer answer;
+    struct pyro_query_answer answer = {0};
     struct found found = {.all = {0}};
     PYRO_TRY(ask_runs(view, &answer, error));
     size_t *owner = pyro_arena_array(view->arena, answer.row_count + 1, sizeof(*owner));

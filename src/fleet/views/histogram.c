@@ -119,7 +119,7 @@ static void add_bins(struct pyro_fleet_view *view, struct pyro_fleet_table *tabl
 
 enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_error *error)
 {
-    struct pyro_query_answer range, counts = {0};
+    struct pyro_query_answer range = {0}, counts = {0};
     double edges[BINS * 2 + 3];
     const char *value = view->options->value ? view->options->value : "duration_ms";
     struct pyro_strbuf text;

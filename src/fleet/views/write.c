@@ -268,7 +268,7 @@ static void write_csv(struct pyro_output *output, const struct pyro_fleet_table 
         pyro_add_csv(out, table->columns[c].name);
     }
     pyro_strbuf_add_text(out, "\r\n");
-    for (size_t i = 0; i < table->values.count; i++) {
+    for (size_t i = 0; i < table->values.count && table->column_count; i++) {
         const struct pyro_query_value *value = &table->values.items[i];
         if (value->kind == PYRO_VALUE_INT)
             pyro_strbuf_add_int(out, value->integer);
