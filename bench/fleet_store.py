@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time questions to a store with many runs.
+"""Time questions to a store with many runs, or (--views) the views of `pyrometer fleet`.
 
 The runs are real: the logs of corpus/logs are recorded once with 'pyrometer diagnose --store', and their rows are then copied
 under other ids, names, users and times. Reports are not copied, since no question reads them, and of the aggregates only
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,9 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "fleet"))
+from repeated_runs import NAMES  # noqa: E402  (aggregates that views ask for)
+
 BINARY = ROOT / "build" / "pyrometer"
 DAY_MS = 86_400_000
 STEP = 1000  # between keys of a run and its next copy
@@ -35,6 +39,10 @@ COPIES = {
         "SELECT run + n.value * :step, position, id, rule, category, severity, confidence, title, cause, job, stage, stage_attempt, sql,"
         " executor, host, call_site, saves_low_ms, saves_ms, saves_high_ms, saves_core_ms, folded"
         " FROM n, (SELECT * FROM run_finding WHERE run < :step) ORDER BY n.value, run, position"
+    ),
+    "run_advice": (
+        "SELECT run + n.value * :step, position, finding, rule, key, previous, a.value, saves_low_ms, saves_ms, saves_high_ms, saves_core_ms"
+        " FROM n, (SELECT * FROM run_advice WHERE run < :step) a ORDER BY n.value, run, position"
     ),
     "run_access": "SELECT run + n.value * :step, n.value % 2, 'ann,bob', NULL, NULL, NULL FROM n, (SELECT * FROM run_access WHERE run < :step)",
     "run_allocation": (
@@ -91,6 +99,15 @@ def questions(newest_ms: int, application: str) -> Dict[str, Dict[str, Any]]:
     }
 
 
+def views(application: str) -> List[List[str]]:
+    """What people ask `pyrometer fleet` for."""
+    one = ["--app", application]
+    return [
+        ["usage"], ["usage", "--by", "user"], ["runs"], ["runs", *one], ["histogram"], ["configurations"], ["allocation"], ["partitions"], ["parallelism"],
+        ["idle"], ["waste"], ["findings"], ["problems"], ["adoption"], ["compare", *one, "--by", "date"],
+    ]  # fmt: skip
+
+
 def record(store: Path) -> None:
     logs = sorted((ROOT / "corpus" / "logs").glob("*.zst"))
     for log in logs:  # one by one: two of them have the same id, and only the first is kept
@@ -106,7 +123,7 @@ def copy(store: Path, runs: int, names: int) -> int:
         (recorded,) = db.execute("SELECT count(*) FROM original").fetchone()
         db.execute("CREATE TEMP TABLE n (value INTEGER PRIMARY KEY)")
         db.executemany("INSERT INTO n VALUES (?)", [(one,) for one in range(1, max(2, round(runs / recorded)))])
-        first = json.dumps([INPUT, CORES, "summary.unused_core_cost"])
+        first = json.dumps([INPUT, CORES, *NAMES])
         if not db.execute("SELECT 1 FROM property LIMIT 1").fetchone():
             db.execute("INSERT OR IGNORE INTO property_name (name) VALUES (?)", (MEMORY,))
             db.execute("INSERT INTO property SELECT p.id, key, (1 + key % 4) || 'g' FROM property_name p, run WHERE p.name = ?", (MEMORY,))
@@ -132,11 +149,31 @@ def measure(store: Path, question: Dict[str, Any], times: int, options: List[str
     return {"ms": round(sorted(taken)[len(taken) // 2] * 1000), "rows": rows}
 
 
+def measure_views(store: Path, application: str, times: int) -> None:
+    """Wall time and processor time, medians of several runs of the command, the first of which does not count."""
+    print("| view | marks or rows | wall ms | CPU ms |\n| --- | --- | --- | --- |")
+    for words in views(application):
+        taken, rows = [], 0
+        for attempt in range(times + 1):
+            begin, before = time.monotonic(), os.times()
+            done = subprocess.run([BINARY, "fleet", *words, f"sqlite:{store}", "-f", "json"], capture_output=True, check=False)
+            after = os.times()
+            if done.returncode:
+                sys.exit(done.stderr.decode())
+            cpu = after.children_user + after.children_system - before.children_user - before.children_system
+            if attempt:
+                taken.append((time.monotonic() - begin, cpu))
+            rows = len(json.loads(done.stdout)["rows"])
+        wall, cpu = (sorted(one[i] for one in taken)[len(taken) // 2] for i in (0, 1))
+        print(f"| {' '.join(words)} | {rows} | {round(wall * 1000)} | {round(cpu * 1000)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--aggregates", type=int, default=40, help="names of aggregates to copy")
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--views", action="store_true", help="time views instead of questions")
     parser.add_argument("--store", type=Path, help="keep the store here, and use it if it exists")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -148,6 +185,9 @@ def main() -> None:
             runs, newest = db.execute("SELECT count(*), max(start_ms) FROM run").fetchone()
             (application,) = db.execute("SELECT application FROM run GROUP BY application ORDER BY count(*) DESC LIMIT 1").fetchone()
         print(f"{runs} runs, {store.stat().st_size / 1e6:.0f} MB")
+        if options.views:
+            measure_views(store, application, options.times)
+            return
         print("| question | rows | ms | ms for a user |\n| --- | --- | --- | --- |")
         for name, question in questions(newest, application).items():
             every, own = (measure(store, question, options.times, more) for more in ([], ["--user", "pyrometer7"]))
