@@ -159,7 +159,7 @@ static size_t values_of(const struct group *group, size_t measure, double *ret)
 }
 
 /* ln(duration) of both groups, adjusted for input by one slope. */
-static bool adjust(struct pyro_fleet_view *view, const struct group *groups, double *const *values)
+static bool adjust(struct pyro_fleet_view *view, const struct group *groups, double *const *values, double *ret_slope)
 {
     size_t counts[] = {groups[0].answer.row_count, groups[1].answer.row_count}, all = counts[0] + counts[1];
     double *input = pyro_arena_array(view->arena, all + 1, sizeof(*input));
@@ -176,7 +176,8 @@ static bool adjust(struct pyro_fleet_view *view, const struct group *groups, dou
         return false;
     memcpy(values[0], trend.adjusted, counts[0] * sizeof(double));
     memcpy(values[1], trend.adjusted + counts[0], counts[1] * sizeof(double));
-    pyro_fleet_note(view, "Slope of the duration by input (logarithms of both): %.3f.", trend.slope);
+    if (ret_slope)
+        *ret_slope = trend.slope;
     return true;
 }
 
@@ -227,7 +228,8 @@ static bool fill(struct pyro_fleet_view *view, const struct group *groups)
     pyro_fleet_column(table, "verdict", "Verdict", FLEET_TEXT);
     pyro_fleet_column(table, "unit", "Unit", FLEET_TEXT);
     const size_t runs[2] = {groups[0].answer.row_count, groups[1].answer.row_count};
-    if (!values[0] || !values[1] || !adjust(view, groups, values) ||
+    double slope;
+    if (!values[0] || !values[1] || !adjust(view, groups, values, &slope) ||
         !add_row(view, table, "adjusted_duration_ms", "ms", values, runs, true))
         return false;
     for (size_t i = 0; i < MEASURES; i++) {
@@ -235,6 +237,7 @@ static bool fill(struct pyro_fleet_view *view, const struct group *groups)
         if (counts[0] && counts[1] && !add_row(view, table, measures[i].name, measures[i].unit, values, counts, false))
             return false;
     }
+    pyro_fleet_note(view, "Slope of the duration by input (logarithms of both): %.3f.", slope);
     if (runs[0] < LEAST || runs[1] < LEAST)
         pyro_fleet_note(view, "Too few runs: %zu before and %zu after; at least %d of each are compared.", runs[0],
                         runs[1], LEAST);
@@ -265,6 +268,36 @@ static enum pyro_status add_settings(struct pyro_fleet_view *view, const struct 
         pyro_fleet_add_int(view, table, (int64_t)changes[i].after_count);
     }
     return PYRO_OK;
+}
+
+/* The runs of both groups, for the picture. False: no memory. */
+static bool add_runs(struct pyro_fleet_view *view, const struct group *groups)
+{
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "runs", "Runs");
+    size_t most = groups[0].answer.row_count + groups[1].answer.row_count + 1;
+    double *values[2] = {pyro_arena_array(view->arena, most, sizeof(**values)),
+                         pyro_arena_array(view->arena, most, sizeof(**values))};
+    table->drawn_only = true;
+    pyro_fleet_column(table, "start_ms", "Start", FLEET_TIME);
+    pyro_fleet_column(table, "group", "Group", FLEET_TEXT);
+    pyro_fleet_column(table, "adjusted_ms", "Adjusted for input", FLEET_MS);
+    pyro_fleet_column(table, "duration_ms", "Duration", FLEET_MS);
+    pyro_fleet_column(table, "input_bytes", "Input", FLEET_BYTES);
+    if (!values[0] || !values[1] || !adjust(view, groups, values, NULL))
+        return false;
+    for (size_t g = 0; g < 2; g++) {
+        for (size_t i = 0; i < groups[g].answer.row_count; i++) {
+            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, MEASURES));
+            pyro_fleet_add_text(view, table, g ? PYRO_SLICE_LITERAL("after") : PYRO_SLICE_LITERAL("before"));
+            pyro_fleet_add_real(view, table, exp(values[g][i]));
+            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, DURATION));
+            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, INPUT));
+        }
+    }
+    const struct pyro_fleet_picture picture = {"points",      "Duration, adjusted for input",       "runs", "start_ms",
+                                               "adjusted_ms", .series = PYRO_SLICE_LITERAL("group")};
+    pyro_fleet_picture(view, &picture);
+    return true;
 }
 
 static struct pyro_slice name_of(struct pyro_fleet_view *view, const struct group *group)
@@ -300,6 +333,8 @@ enum pyro_status pyro_fleet_compare(struct pyro_fleet_view *view, struct pyro_er
     if (!fill(view, groups))
         return pyro_no_memory(error);
     PYRO_TRY(add_settings(view, groups, error));
+    if (!add_runs(view, groups))
+        return pyro_no_memory(error);
     pyro_fleet_note(view, "Shift: Hodges-Lehmann estimate of after - before with its 90 %% interval; p: Mann-Whitney, "
                           "two-sided. The adjusted duration leaves out the influence of input.");
     return PYRO_OK;

@@ -47,6 +47,7 @@ struct pyro_fleet_table {
     size_t column_count;
     PYRO_VEC(struct pyro_query_value) values; /* row by row */
     size_t left_out;                          /* rows */
+    bool drawn_only;                          /* the last table, left out of text and Markdown: a picture needs it */
 };
 
 /* How a table is drawn; columns by their names, NULL: none. */

@@ -218,7 +218,7 @@ static void write_text(struct pyro_output *output, const struct pyro_fleet_view 
     struct pyro_strbuf line;
     pyro_page_init(&page, output, options);
     pyro_strbuf_init(&line, output->buffer.allocator);
-    for (size_t i = 0; i < view->table_count; i++) {
+    for (size_t i = 0; i < view->table_count && !view->tables[i].drawn_only; i++) {
         struct pyro_section section;
         struct pyro_grid_column columns[TEXT_COLUMNS];
         pyro_section_init(&section, output->buffer.allocator);
@@ -239,7 +239,7 @@ static void write_text(struct pyro_output *output, const struct pyro_fleet_view 
 
 static void write_markdown(struct pyro_output *output, const struct pyro_fleet_view *view)
 {
-    for (size_t i = 0; i < view->table_count; i++) {
+    for (size_t i = 0; i < view->table_count && !view->tables[i].drawn_only; i++) {
         struct pyro_section section;
         struct pyro_grid_column columns[TEXT_COLUMNS];
         pyro_section_init(&section, output->buffer.allocator);

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, Plot } from "../charts/plot";
 import { BYTE_STEPS, COUNT_STEPS, SECOND_STEPS, TIME_STEPS } from "../charts/steps";
-import { time } from "../format";
+import { metricName, time } from "../format";
 import { colour } from "../ui/theme";
 import {
     areasOf,
@@ -290,7 +290,7 @@ export function PictureOf({ view, picture }: { view: FleetView; picture: Picture
     const Kind = KINDS[picture.kind];
     return (
         <figure class="fleet-picture">
-            <figcaption>{picture.title}</figcaption>
+            <figcaption>{picture.kind === "histogram" ? metricName(picture.title) : picture.title}</figcaption>
             <Kind table={table} picture={picture} measure={view.pictures[0]?.y ?? null} />
         </figure>
     );

@@ -21,6 +21,9 @@ import {
 import { PictureOf } from "./pictures";
 
 const LONG = 24;
+/** Tables that are open at first: the first ones of a page about one view, and short ones. */
+const SHOWN = 2;
+const FEW = 25;
 
 /** Names of applications and runs lead to their pages. */
 function cellOf(table: FleetTable, column: number, row: Cell[], filters: Filters): ComponentChildren {
@@ -140,7 +143,11 @@ function Body({
                 </div>
             )}
             {tables.map((table, i) => (
-                <details key={table.name} class="fleet-table" open={open || (i > 0 && table.rows.length > 0)}>
+                <details
+                    key={table.name}
+                    class="fleet-table"
+                    open={(open && i < SHOWN) || (i > 0 && table.rows.length > 0 && table.rows.length <= FEW)}
+                >
                     <summary>
                         {table.title || "Table"} ({table.rows.length})
                     </summary>
