@@ -34,17 +34,6 @@ static struct group read_group(struct pyro_arena *arena)
     return group;
 }
 
-static void percentiles(struct pyro_arena *arena)
-{
-    struct group values = read_group(arena), weights = read_group(arena);
-    static const double at[] = {0, 1, 50, 95, 99, 100};
-    for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
-        double found;
-        check(pyro_weighted_percentile(values.values, weights.values, values.count, at[i], arena, &found));
-        printf("%.17g ", found);
-    }
-}
-
 static void z_scores(struct pyro_arena *arena)
 {
     struct group values = read_group(arena);
@@ -174,10 +163,9 @@ int main(void)
     static const struct {
         const char *name;
         void (*run)(struct pyro_arena *arena);
-    } functions[] = {{"percentiles", percentiles}, {"z", z_scores},  {"slope", slope},
-                     {"ranks", rank_test},         {"shift", shift}, {"share", share},
-                     {"changes", changes},         {"nnls", nnls},   {"models", models},
-                     {"realised", realised}};
+    } functions[] = {{"z", z_scores},  {"slope", slope},   {"ranks", rank_test},
+                     {"shift", shift}, {"share", share},   {"changes", changes},
+                     {"nnls", nnls},   {"models", models}, {"realised", realised}};
     char name[32];
     struct pyro_arena arena;
     pyro_arena_init(&arena, NULL);

@@ -14,17 +14,6 @@ MIB = 1048576
 EXACT_VALUES = 50
 
 
-def weighted_percentile(values: Sequence[float], weights: Sequence[float], percent: float) -> float:
-    """The smallest value at which the sum of weights reaches the percentage of all."""
-    rows = sorted((value, weight) for value, weight in zip(values, weights) if weight > 0)
-    total, reached = sum(weight for _, weight in rows), 0.0
-    for value, weight in rows:
-        reached += weight
-        if reached >= total * percent / 100:
-            return value
-    return rows[-1][0] if rows else math.nan
-
-
 def modified_z(values: Sequence[float]) -> List[float]:
     """0.6745 (x - median) / MAD of every value."""
     middle = median(values)

@@ -1,6 +1,6 @@
 /* Medians and percentiles. */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "fleet/statistics/statistics.h"
@@ -13,41 +13,6 @@ double pyro_sorted_percentile(const double *sorted, size_t count, double percent
     double rank = ceil(fmin(fmax(percent, 0), 100) * (double)count / 100);
     size_t index = rank < 1 ? 0 : (size_t)rank - 1;
     return sorted[index < count ? index : count - 1];
-}
-
-struct weighted {
-    double value, weight;
-};
-
-static int by_value(const void *left, const void *right)
-{
-    const struct weighted *a = left, *b = right;
-    return (a->value > b->value) - (a->value < b->value);
-}
-
-bool pyro_weighted_percentile(const double *values, const double *weights, size_t count, double percent,
-                              struct pyro_arena *scratch, double *ret)
-{
-    struct weighted *all = pyro_arena_array(scratch, count + 1, sizeof(*all));
-    if (!all)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        all[i] = (struct weighted){values[i], weights[i]};
-    qsort(all, count, sizeof(*all), by_value);
-    double sum = 0, reached = 0, found = NAN;
-    for (size_t i = 0; i < count; i++)
-        sum += all[i].weight;
-    double wanted = sum * fmin(fmax(percent, 0), 100) / 100;
-    for (size_t i = 0; sum > 0 && i < count; i++) {
-        if (all[i].weight <= 0)
-            continue;
-        reached += all[i].weight;
-        found = all[i].value;
-        if (reached >= wanted)
-            break;
-    }
-    *ret = found;
-    return true;
 }
 
 double pyro_sorted_middle(const double *sorted, size_t count)

@@ -13,10 +13,6 @@
 
 /* Nearest rank: the smallest of the sorted values that at least `percent` of 100 of them do not exceed. NaN: none. */
 double pyro_sorted_percentile(const double *sorted, size_t count, double percent);
-/* The same with a weight, at least 0, for each value: the smallest value at which the sum of weights reaches `percent`
- * of all. The values come in any order. `*ret` is NaN where all weights are 0. */
-bool pyro_weighted_percentile(const double *values, const double *weights, size_t count, double percent,
-                              struct pyro_arena *scratch, double *ret);
 /* The mean of the two middle values where their number is even. NaN: none. */
 double pyro_sorted_middle(const double *sorted, size_t count);
 /* The same of values in any order. */

@@ -92,8 +92,8 @@ static void write_applied(struct pyro_json *json, const struct pyro_suggestion *
     pyro_json_begin(json, "applied", '{');
     pyro_json_text(json, "target", suggestion->applied.target);
     pyro_json_text(json, "kept", suggestion->applied.kept);
-    pyro_json_text(json, "before_sha256", suggestion->applied.before);
-    pyro_json_text(json, "after_sha256", suggestion->applied.after);
+    pyro_json_text(json, "before_xxh128", suggestion->applied.before);
+    pyro_json_text(json, "after_xxh128", suggestion->applied.after);
     pyro_json_int(json, "time_ms", suggestion->applied.time_ms);
     pyro_json_end(json, '}');
 }
@@ -149,6 +149,15 @@ static void add_prediction(struct pyro_strbuf *text, const char *label, const st
     pyro_strbuf_add_char(text, '\n');
 }
 
+static void add_size(struct pyro_strbuf *text, double executors, double cores)
+{
+    if (executors > 0 && isfinite(cores))
+        pyro_strbuf_printf(text, "%-11s%.0f executor%s with %.0f core%s\n", "Now:", executors, executors > 1 ? "s" : "",
+                           cores, cores > 1 ? "s" : "");
+    else
+        pyro_strbuf_printf(text, "%-11sno executors\n", "Now:");
+}
+
 static void add_head(struct pyro_strbuf *text, const struct pyro_suggestion *suggestion)
 {
     const struct pyro_suggestion_result *result = &suggestion->result;
@@ -160,8 +169,7 @@ static void add_head(struct pyro_strbuf *text, const struct pyro_suggestion *sug
     }
     pyro_strbuf_add_text(text, "\n");
     if (result->history.completed)
-        pyro_strbuf_printf(text, "%-11s%.0f executors with %.0f cores\n", "Now:", result->history.completed->executors,
-                           result->history.completed->cores);
+        add_size(text, result->history.completed->executors, result->history.completed->cores);
     add_prediction(text, "Predicted:", &result->current);
 }
 

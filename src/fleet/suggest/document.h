@@ -16,7 +16,7 @@ struct pyro_suggestion {
     struct {
         struct pyro_slice target;        /* absolute; null: it was not applied */
         struct pyro_slice kept;          /* the former file; null: there was none */
-        struct pyro_slice before, after; /* SHA-256 of the file; before: null where there was none */
+        struct pyro_slice before, after; /* XXH128 of the file; before: null where there was none */
         int64_t time_ms;
     } applied;
     double saves_core_ms; /* in one run; 0 where nothing changes, or it is not known */

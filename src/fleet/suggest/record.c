@@ -161,10 +161,10 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     const struct pyro_candidate *chosen = &suggestion->result.chosen;
     struct pyro_arena *arena = &suggestion->arena;
     struct pyro_slice before;
-    char hash[PYRO_SHA256_HEX];
+    char hash[PYRO_SETTINGS_HASH_BYTES];
     bool exists;
     PYRO_TRY(pyro_settings_file_read(path.ptr, arena, &before, &exists, error));
-    pyro_sha256(before, hash);
+    pyro_settings_file_hash(before, hash);
     PYRO_TRY(check_unchanged(store, suggestion, path, hash, error));
     if (!pyro_settings_file_edit(before, chosen->settings, chosen->setting_count, text))
         return pyro_no_memory(error);
@@ -177,7 +177,7 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
             return pyro_no_memory(error);
         PYRO_TRY(pyro_settings_file_write(suggestion->applied.kept.ptr, before, arena, error));
     }
-    pyro_sha256(pyro_strbuf_slice(text), hash);
+    pyro_settings_file_hash(pyro_strbuf_slice(text), hash);
     suggestion->applied.after = pyro_arena_copy(arena, pyro_slice_from(hash));
     return suggestion->applied.after.ptr ? PYRO_OK : pyro_no_memory(error);
 }

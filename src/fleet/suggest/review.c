@@ -80,13 +80,13 @@ static enum pyro_status read_runs(pyro_store *store, const struct pyro_kept_sugg
 static enum pyro_status check_file(struct pyro_review *review, struct pyro_arena *arena, struct pyro_error *error)
 {
     const struct pyro_kept_suggestion *kept = review->kept;
-    char hash[PYRO_SHA256_HEX];
+    char hash[PYRO_SETTINGS_HASH_BYTES];
     struct pyro_slice text;
     bool exists = false;
     if (!kept->target.ptr)
         return PYRO_OK;
     PYRO_TRY(pyro_settings_file_read(kept->target.ptr, arena, &text, &exists, error));
-    pyro_sha256(text, hash);
+    pyro_settings_file_hash(text, hash);
     if (!exists || !kept->after.ptr || !pyro_slice_is(kept->after, hash)) {
         review->action = PYRO_REVIEW_CHANGED;
         review->reason = exists ? "the file was changed since" : "the file was removed since";
@@ -102,8 +102,8 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     bool exists = false;
     if (kept->kept.ptr)
         PYRO_TRY(pyro_settings_file_read(kept->kept.ptr, arena, &before, &exists, error));
-    char hash[PYRO_SHA256_HEX];
-    pyro_sha256(before, hash);
+    char hash[PYRO_SETTINGS_HASH_BYTES];
+    pyro_settings_file_hash(before, hash);
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);

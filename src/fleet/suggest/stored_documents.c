@@ -84,7 +84,7 @@ enum pyro_status pyro_plan_read(struct pyro_slice report, struct pyro_arena *are
 
 static bool read_applied(struct pyro_json *json, struct pyro_arena *arena, struct pyro_kept_suggestion *kept)
 {
-    PYRO_JSON_KEYS(applied, (TARGET, "target"), (KEPT, "kept"), (BEFORE, "before_sha256"), (AFTER, "after_sha256"),
+    PYRO_JSON_KEYS(applied, (TARGET, "target"), (KEPT, "kept"), (BEFORE, "before_xxh128"), (AFTER, "after_xxh128"),
                    (TIME, "time_ms"));
     struct pyro_json_object object;
     bool ok = true;

@@ -35,22 +35,6 @@ static void test_nearest_rank(void **state)
     assert_true(isnan(pyro_sorted_middle(values, 0)));
 }
 
-static void test_weights(void **state)
-{
-    (void)state;
-    double found, values[] = {30, 10, 20}, weights[] = {1, 1, 8}, none[] = {0, 0, 0};
-    assert_true(pyro_weighted_percentile(values, weights, 3, 50, &arena, &found));
-    close_to(found, 20);
-    assert_true(pyro_weighted_percentile(values, weights, 3, 10, &arena, &found));
-    close_to(found, 10);
-    assert_true(pyro_weighted_percentile(values, weights, 3, 90.5, &arena, &found));
-    close_to(found, 30);
-    assert_true(pyro_weighted_percentile(values, none, 3, 50, &arena, &found));
-    assert_true(isnan(found));
-    assert_true(pyro_weighted_percentile(values, weights, 0, 50, &arena, &found));
-    assert_true(isnan(found));
-}
-
 static void test_outlier(void **state)
 {
     (void)state;
@@ -212,7 +196,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_nearest_rank, reset),
-        cmocka_unit_test_teardown(test_weights, reset),
         cmocka_unit_test_teardown(test_outlier, reset),
         cmocka_unit_test_teardown(test_slope_needs_runs_and_range, reset),
         cmocka_unit_test_teardown(test_smallest_groups, reset),
