@@ -54,11 +54,14 @@ def test_two_crawlers_and_a_kill(opensearch_node: opensearch.Node, index_prefix:
             process.kill()
             process.wait()
     # What time does, some minutes later.
-    end = {"script": {"source": "ctx._source.until_ms = 0"}, "query": {"term": {"state": 1}}}
-    opensearch_node.call("POST", f"/{index_prefix}-work/_update_by_query?refresh=true", end)
+    end = {"script": {"source": "ctx._source.until_ms = 0"}, "query": {"term": {"state": "leased"}}}
+    opensearch_node.call("POST", f"/{index_prefix}-*/_refresh")
+    ended = opensearch_node.call("POST", f"/{index_prefix}-work/_update_by_query?refresh=true", end)
+    assert ended.status == 200, ended.body
     done = crawl(logs, "--store", url, "--once", "--log-format", "json")
     assert done.returncode == 0, done.stderr
     done = crawl(logs, "--store", url, "--once", "--log-format", "json")
     assert kinds(events(done)) == {"listed": 1, "passed": 1}
+    opensearch_node.call("POST", f"/{index_prefix}-*/_refresh")  # which it does by itself within seconds
     for question in QUESTIONS:
         assert ask(url, question) == ask(sqlite, question), question
