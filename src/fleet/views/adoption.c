@@ -1,4 +1,5 @@
 /* Which recommended settings later runs have, and what that saved (docs/adoption.md). */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +46,22 @@ static double or_zero(double value)
     return value > 0 ? value : 0;
 }
 
+/* Keys are those of the library's own advice, but a store is a file that anybody may have written. */
+static bool is_plain(struct pyro_slice key)
+{
+    for (size_t i = 0; i < key.len; i++)
+        if (!isalnum((unsigned char)key.ptr[i]) && !memchr("._-", key.ptr[i], 3))
+            return false;
+    return key.len < 200;
+}
+
 /* Oldest first, so that each is as it was advised first. False: no memory. */
 static bool gather(struct adoption *state, const struct pyro_query_answer *answer, struct pyro_map *known)
 {
     for (size_t row = answer->row_count; row-- > 0;) {
         uint64_t hash = UINT64_C(14695981039346656037);
+        if (!is_plain(pyro_fleet_text(answer, row, A_KEY)))
+            continue;
         for (size_t c = A_APPLICATION; c <= A_VALUE; c++)
             if (c != A_PREVIOUS)
                 hash = mix(hash, pyro_fleet_text(answer, row, c));
