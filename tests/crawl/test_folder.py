@@ -31,6 +31,16 @@ def test_each_run_is_taken_once(tmp_path: Path) -> None:
     assert {row[0] for row in rows(store, "SELECT source FROM runs")} == {str(logs)}
 
 
+def test_the_store_is_no_log(tmp_path: Path) -> None:
+    """It may be in the folder that is crawled, and changes with each pass."""
+    store = tmp_path / "runs.db"
+    made = make_fleet(tmp_path, 2)
+    assert kinds(crawled(store, tmp_path)) == {"listed": 1, "stored": 2, "passed": 1}
+    (tmp_path / "runs.db-journal").touch()
+    assert kinds(crawled(store, tmp_path)) == {"listed": 1, "passed": 1}
+    assert ids(store) == [(one.id, "") for one in made] and rows(store, "SELECT count(*) FROM errors") == [(0,)]
+
+
 def test_what_diagnose_records_is_what_crawl_records(tmp_path: Path) -> None:
     crawler, other, logs = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "logs"
     (made,) = make_fleet(logs, 1)

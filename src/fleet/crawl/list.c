@@ -4,13 +4,17 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/saturate.h"
 #include "source/file_stamp.h"
 #include "source/source.h"
+#include "store/store.h"
 
 #define WRITTEN ".inprogress"
 
@@ -146,9 +150,30 @@ static bool add_log(const struct pyro_crawl_listing *listing, struct pyro_crawl_
                                modified_ms);
 }
 
+/* Whether it is the file that the runs go into, or its journal: each pass changes them. */
+static bool is_store(const struct pyro_crawl_listing *listing, struct pyro_slice path)
+{
+    static const char *const ends[] = {"-journal", "-wal", "-shm"};
+    const char *url = listing->settings->store;
+    char name[PATH_MAX];
+    struct stat store, file;
+    if (!url || strncmp(url, "sqlite:", 7) != 0 || path.len >= sizeof(name) || stat(pyro_store_place(url), &store) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        if (pyro_slice_ends_with(path, ends[i])) {
+            path.len -= strlen(ends[i]);
+            break;
+        }
+    memcpy(name, path.ptr, path.len);
+    name[path.len] = '\0';
+    return stat(name, &file) == 0 && file.st_dev == store.st_dev && file.st_ino == store.st_ino;
+}
+
 /* A file that is no log: reading it says why, once, and then it is done for until it changes. */
 static bool add_other(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *list, struct pyro_slice path)
 {
+    if (is_store(listing, path))
+        return true;
     struct pyro_log_part part = {.path = path};
     const struct pyro_log log = {.path = path, .parts = &part, .part_count = 1};
     return add_log(listing, list, &log);
