@@ -42,8 +42,10 @@ enum pyro_status pyro_crawl_patiently(struct pyro_crawl *crawl, pyro_crawl_call 
         pthread_mutex_lock(&crawl->store_lock);
         enum pyro_status status = call(crawl, context, crawl->error);
         pthread_mutex_unlock(&crawl->store_lock);
+        /* A store that cannot be read is not a source that cannot. */
+        status = status == PYRO_ERROR_INPUT ? PYRO_ERROR_OUTPUT : status;
         if (status != PYRO_ERROR_OUTPUT || tried >= STORE_TRIES)
-            return status == PYRO_ERROR_INPUT ? PYRO_ERROR_OUTPUT : status;
+            return status;
         struct pyro_crawl_event event = {.kind = PYRO_CRAWL_WAITING, .step = "store", .message = crawl->error->message};
         pyro_crawl_tell(crawl, &event);
         pause_ms((int64_t)STORE_PAUSE_MS * tried);

@@ -40,24 +40,27 @@ static void *list(void *context)
     return NULL;
 }
 
-static enum pyro_status count(struct pyro_crawl *crawl, const struct pyro_crawl_watch *watch,
-                              struct pyro_work_counts *ret)
+struct counting {
+    const struct pyro_crawl_watch *watch;
+    struct pyro_work_counts counts;
+};
+
+static enum pyro_status count(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
 {
-    pthread_mutex_lock(&crawl->store_lock);
-    enum pyro_status status =
-        crawl->work->counts(crawl->work_state, pyro_slice_from(watch->source->label), ret, crawl->error);
-    pthread_mutex_unlock(&crawl->store_lock);
-    return status;
+    struct counting *counting = context;
+    return crawl->work->counts(crawl->work_state, pyro_slice_from(counting->watch->source->label), &counting->counts,
+                               error);
 }
 
 /* What a list begins with: the later of what is wanted and what the store has behind it. */
 static enum pyro_status begin_list(struct pyro_crawl *crawl, struct pyro_crawl_watch *watch)
 {
-    struct pyro_work_counts counts;
+    struct counting counting = {.watch = watch};
     struct lister *lister = pyro_allocate(NULL, sizeof(*lister));
     if (!lister)
         return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for listing a source");
-    enum pyro_status status = count(crawl, watch, &counts);
+    enum pyro_status status = pyro_crawl_patiently(crawl, count, &counting);
+    const struct pyro_work_counts counts = counting.counts;
     int64_t from_ms = crawl->settings.min_end_ms;
     bool first = !watch->reachable || counts.listed_ms == PYRO_NONE || counts.low_ms == PYRO_NONE;
     watch->whole =
@@ -75,9 +78,12 @@ static enum pyro_status begin_list(struct pyro_crawl *crawl, struct pyro_crawl_w
     *lister = (struct lister){crawl, watch};
     watch->listed = false;
     watch->listing_now = status == PYRO_OK && pyro_thread_start(&watch->lister, list, lister);
-    if (!watch->listing_now)
-        pyro_release(NULL, lister);
-    return status;
+    if (watch->listing_now)
+        return PYRO_OK;
+    pyro_release(NULL, lister);
+    return status == PYRO_OK
+               ? pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "the system starts no thread for listing a source")
+               : status;
 }
 
 enum pyro_status pyro_crawl_begin_pass(struct pyro_crawl *crawl)
@@ -316,11 +322,19 @@ static int take_stored(void *context, const struct pyro_stored_run *run)
     struct pyro_crawl_again *again = run->path.len ? pyro_vec_push(&crawl->again, crawl->settings.allocator) : NULL;
     if (!run->path.len)
         return 0;
+    crawl->again_arena.failed |= !again;
     if (again)
         *again = (struct pyro_crawl_again){pyro_arena_copy(&crawl->again_arena, run->path),
                                            pyro_arena_copy(&crawl->again_arena, run->app_id),
                                            pyro_arena_copy(&crawl->again_arena, run->attempt)};
     return !again || !again->path.ptr || !again->app_id.ptr || !again->attempt.ptr;
+}
+
+static enum pyro_status list_stored(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    (void)context;
+    crawl->again.count = 0; /* of a try before this one */
+    return pyro_store_each_stored(crawl->store, take_stored, crawl, error);
 }
 
 static enum pyro_status retry(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
@@ -333,9 +347,8 @@ static enum pyro_status retry(struct pyro_crawl *crawl, void *context, struct py
 enum pyro_status pyro_crawl_prepare(struct pyro_crawl *crawl)
 {
     if (crawl->settings.recompute) {
-        size_t before = crawl->again.count;
-        PYRO_TRY(pyro_store_each_stored(crawl->store, take_stored, crawl, crawl->error));
-        if (crawl->again_arena.failed || crawl->again.count < before)
+        PYRO_TRY(pyro_crawl_patiently(crawl, list_stored, NULL));
+        if (crawl->again_arena.failed)
             return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for the list of runs");
     }
     for (size_t i = 0; crawl->settings.retry_errors && i < crawl->watch_count; i++)
