@@ -9,7 +9,7 @@
 
 struct document {
     struct pyro_slice application;
-    struct pyro_history history;
+    struct pyro_suggest_history history;
     struct pyro_fleet_models models;
 };
 
@@ -42,7 +42,7 @@ static void write_fit(struct pyro_json *json, const struct pyro_fleet_fit *fit,
 
 static void write_json(struct pyro_output *output, const struct document *document)
 {
-    const struct pyro_history *history = &document->history;
+    const struct pyro_suggest_history *history = &document->history;
     struct pyro_json json;
     pyro_json_init(&json, output);
     pyro_json_begin(&json, NULL, '{');
@@ -73,7 +73,7 @@ static void write_json(struct pyro_output *output, const struct document *docume
 
 static void write_text(struct pyro_strbuf *text, const struct document *document)
 {
-    const struct pyro_history *history = &document->history;
+    const struct pyro_suggest_history *history = &document->history;
     pyro_strbuf_add_text(text, "Application: ");
     pyro_strbuf_add_slice(text, document->application);
     pyro_strbuf_printf(text, "\n%zu run%s count%s", history->count, history->count == 1 ? "" : "s",
@@ -96,9 +96,9 @@ static void write_text(struct pyro_strbuf *text, const struct document *document
 static enum pyro_status fit(pyro_store *store, bool without_logs, const struct pyro_options *options,
                             struct pyro_arena *arena, struct document *document, struct pyro_error *error)
 {
-    struct pyro_history_run *rows = NULL;
+    struct pyro_suggest_run *rows = NULL;
     size_t count = 0;
-    PYRO_TRY(pyro_history_read(store, document->application, arena, &rows, &count, error));
+    PYRO_TRY(pyro_history_read(store, NULL, document->application, arena, &rows, &count, error));
     if (!pyro_history_choose(rows, count, pyro_store_now_ms(), arena, &document->history))
         return pyro_no_memory(error);
     struct pyro_replays replays;

@@ -56,11 +56,11 @@ static bool end_texts(struct pyro_arena *arena, struct pyro_candidate *candidate
     return !arena->failed;
 }
 
-static enum pyro_status fill(pyro_store *store, const struct pyro_suggest_options *wanted,
-                             const struct pyro_policy *policy, const struct pyro_options *options,
-                             pyro_suggestion *suggestion, struct pyro_error *error)
+static enum pyro_status fill(pyro_store *store, const struct pyro_query_viewer *viewer,
+                             const struct pyro_suggest_options *wanted, const struct pyro_policy *policy,
+                             const struct pyro_options *options, pyro_suggestion *suggestion, struct pyro_error *error)
 {
-    struct pyro_history_run *rows = NULL;
+    struct pyro_suggest_run *rows = NULL;
     size_t count = 0;
     struct pyro_suggest_asked asked = {
         .input_bytes = wanted->input_bytes > 0 ? (double)wanted->input_bytes : (double)NAN,
@@ -76,10 +76,10 @@ static enum pyro_status fill(pyro_store *store, const struct pyro_suggest_option
         bool ok = pyro_texts_add(&suggestion->result.missing, arena, "permission: the policy turns suggestions off");
         return ok && make_id(suggestion) ? PYRO_OK : pyro_no_memory(error);
     }
-    PYRO_TRY(pyro_history_read(store, suggestion->application, arena, &rows, &count, error));
-    PYRO_TRY(pyro_suggest_read_past(store, suggestion->application, rows, count, arena, &asked, error));
+    PYRO_TRY(pyro_history_read(store, viewer, suggestion->application, arena, &rows, &count, error));
+    PYRO_TRY(pyro_suggest_read_past(store, viewer, suggestion->application, rows, count, arena, &asked, error));
     /* The logs are those of the runs that the first step chooses, which is a function of the rows alone. */
-    struct pyro_history history;
+    struct pyro_suggest_history history;
     if (!pyro_history_choose(rows, count, asked.now_ms, arena, &history))
         return pyro_no_memory(error);
     struct pyro_replays replays;
@@ -100,7 +100,7 @@ static enum pyro_status fill(pyro_store *store, const struct pyro_suggest_option
     return end_texts(arena, &result->chosen) && make_id(suggestion) ? PYRO_OK : pyro_no_memory(error);
 }
 
-static enum pyro_status make(pyro_store *store, struct pyro_slice application,
+static enum pyro_status make(pyro_store *store, const struct pyro_query_viewer *viewer, struct pyro_slice application,
                              const struct pyro_suggest_options *wanted, const struct pyro_policy *policy,
                              const struct pyro_options *options, pyro_suggestion **ret, struct pyro_error *error)
 {
@@ -110,8 +110,9 @@ static enum pyro_status make(pyro_store *store, struct pyro_slice application,
     *suggestion = (pyro_suggestion){.result.input_bytes = NAN};
     pyro_arena_init(&suggestion->arena, options->allocator);
     suggestion->application = pyro_arena_copy(&suggestion->arena, application);
-    enum pyro_status status =
-        suggestion->application.ptr ? fill(store, wanted, policy, options, suggestion, error) : pyro_no_memory(error);
+    enum pyro_status status = suggestion->application.ptr
+                                  ? fill(store, viewer, wanted, policy, options, suggestion, error)
+                                  : pyro_no_memory(error);
     if (status == PYRO_OK)
         *ret = suggestion;
     else
@@ -126,8 +127,9 @@ static enum pyro_status load_policy(const struct pyro_suggest_options *wanted, s
     return wanted->policy ? pyro_policy_load(wanted->policy, arena, ret, error) : PYRO_OK;
 }
 
-enum pyro_status pyro_suggest(pyro_store *store, const char *application, const struct pyro_suggest_options *wanted,
-                              const struct pyro_options *options, pyro_suggestion **ret, struct pyro_error *error)
+enum pyro_status pyro_suggest_for(pyro_store *store, const struct pyro_query_viewer *viewer, const char *application,
+                                  const struct pyro_suggest_options *wanted, const struct pyro_options *options,
+                                  pyro_suggestion **ret, struct pyro_error *error)
 {
     struct pyro_suggest_options how;
     struct pyro_options own;
@@ -141,9 +143,15 @@ enum pyro_status pyro_suggest(pyro_store *store, const char *application, const 
     pyro_arena_init(&arena, own.allocator);
     enum pyro_status status = load_policy(&how, &arena, &policy, error);
     if (status == PYRO_OK)
-        status = make(store, pyro_slice_from(application), &how, &policy, &own, ret, error);
+        status = make(store, viewer, pyro_slice_from(application), &how, &policy, &own, ret, error);
     pyro_arena_done(&arena);
     return status;
+}
+
+enum pyro_status pyro_suggest(pyro_store *store, const char *application, const struct pyro_suggest_options *wanted,
+                              const struct pyro_options *options, pyro_suggestion **ret, struct pyro_error *error)
+{
+    return pyro_suggest_for(store, NULL, application, wanted, options, ret, error);
 }
 
 void pyro_suggestion_free(pyro_suggestion *suggestion)
@@ -249,7 +257,7 @@ static enum pyro_status suggest_each(pyro_store *store, const struct pyro_sugges
     struct pyro_query_answer answer;
     struct pyro_policy policy;
     PYRO_TRY(load_policy(wanted, arena, &policy, error));
-    PYRO_TRY(pyro_suggest_ask(store, applications, PYRO_SLICE_NULL, arena, &answer, error));
+    PYRO_TRY(pyro_suggest_ask(store, NULL, applications, PYRO_SLICE_NULL, arena, &answer, error));
     *ret = pyro_arena_array(arena, answer.row_count + 1, sizeof(**ret));
     if (!*ret)
         return pyro_no_memory(error);
@@ -257,7 +265,7 @@ static enum pyro_status suggest_each(pyro_store *store, const struct pyro_sugges
         struct pyro_slice application = pyro_answer_text(&answer, i, 0);
         if (!application.ptr)
             continue;
-        PYRO_TRY(make(store, application, wanted, &policy, options, &(*ret)[*ret_count], error));
+        PYRO_TRY(make(store, NULL, application, wanted, &policy, options, &(*ret)[*ret_count], error));
         ++*ret_count;
     }
     return PYRO_OK;

@@ -34,8 +34,8 @@ static double range_clamp(const struct range *range, double factor, double value
 
 /* What all candidates of an application share. */
 struct making {
-    const struct pyro_history *history;
-    const struct pyro_history_run *now; /* newest run that counts */
+    const struct pyro_suggest_history *history;
+    const struct pyro_suggest_run *now; /* newest run that counts */
     double input_bytes;
     const struct pyro_suggest_limits *limits;
     const struct pyro_suggest_setting *plan;
@@ -49,7 +49,7 @@ struct making {
     bool ok;
 };
 
-static bool is_large_enough(const struct making *making, const struct pyro_history_run *run)
+static bool is_large_enough(const struct making *making, const struct pyro_suggest_run *run)
 {
     return isnan(making->input_bytes) || run->input_bytes >= making->input_bytes / 2;
 }
@@ -62,14 +62,14 @@ static double factor_of(size_t kept)
 /* The largest peak of all runs with headroom, more of it where it grows with an input that was never seen. */
 static double need_of(struct making *making, size_t offset)
 {
-    const struct pyro_history *history = making->history;
+    const struct pyro_suggest_history *history = making->history;
     double *x = pyro_arena_array(making->arena, history->count + 1, sizeof(*x));
     double *y = pyro_arena_array(making->arena, history->count + 1, sizeof(*y));
     double most = NAN, seen = NAN, slope = 0;
     size_t count = 0;
     making->ok = making->ok && x && y;
     for (size_t i = 0; making->ok && i < history->count; i++) {
-        const struct pyro_history_run *run = history->runs[i];
+        const struct pyro_suggest_run *run = history->runs[i];
         double peak = *(const double *)(const void *)((const char *)run + offset);
         if (!(peak > 0))
             continue;
@@ -93,7 +93,7 @@ static void look_at_history(struct making *making)
     making->executors = making->cores = making->memory = making->partitions = making->advisory = nothing;
     making->shuffle_bytes = NAN;
     for (size_t i = 0; i < making->history->count; i++) {
-        const struct pyro_history_run *run = making->history->runs[i];
+        const struct pyro_suggest_run *run = making->history->runs[i];
         if (!is_large_enough(making, run))
             continue;
         range_add(&making->executors, run->executors);
@@ -104,14 +104,14 @@ static void look_at_history(struct making *making)
         double larger = making->input_bytes > 0 && run->input_bytes > 0 ? making->input_bytes / run->input_bytes : 1;
         making->shuffle_bytes = fmax(making->shuffle_bytes, run->largest_shuffle_bytes * larger);
     }
-    making->heap_bytes = need_of(making, offsetof(struct pyro_history_run, heap_peak_bytes));
-    making->outside_bytes = need_of(making, offsetof(struct pyro_history_run, outside_peak_bytes));
+    making->heap_bytes = need_of(making, offsetof(struct pyro_suggest_run, heap_peak_bytes));
+    making->outside_bytes = need_of(making, offsetof(struct pyro_suggest_run, outside_peak_bytes));
 }
 
 static bool ran(const struct making *making, double executors, double cores)
 {
     for (size_t i = 0; i < making->history->count; i++) {
-        const struct pyro_history_run *run = making->history->runs[i];
+        const struct pyro_suggest_run *run = making->history->runs[i];
         if (is_large_enough(making, run) && !(fabs(run->executors - executors) > 0) && !(fabs(run->cores - cores) > 0))
             return true;
     }
@@ -128,7 +128,7 @@ static void set_number(struct making *making, struct pyro_candidate *candidate, 
     set(making, candidate, pyro_suggest_keys[key], pyro_arena_printf(making->arena, "%.0f", value));
 }
 
-static bool is_adaptive(const struct pyro_history_run *run)
+static bool is_adaptive(const struct pyro_suggest_run *run)
 {
     double flag = pyro_history_number(run, PYRO_KEY_ADAPTIVE);
     if (isfinite(flag))
@@ -227,7 +227,7 @@ static void add_variant(struct making *making, const struct pyro_candidate *pair
 /* A pair without other changes, with fitting sizes, with the plan, and with both. */
 static void add_pair(struct making *making, double executors, double cores)
 {
-    const struct pyro_history_run *now = making->now;
+    const struct pyro_suggest_run *now = making->now;
     struct pyro_candidate pair = {.executors = executors, .cores = cores, .ran = ran(making, executors, cores)};
     const struct pyro_suggest_limits *limits = making->limits;
     bool current = !(fabs(executors - now->executors) > 0) && !(fabs(cores - now->cores) > 0);
@@ -268,7 +268,7 @@ static size_t values_of(const struct range *range, double factor, size_t most, d
     return count;
 }
 
-bool pyro_candidates_make(const struct pyro_history *history, double input_bytes,
+bool pyro_candidates_make(const struct pyro_suggest_history *history, double input_bytes,
                           const struct pyro_suggest_limits *limits, const struct pyro_suggest_setting *plan,
                           size_t plan_count, size_t kept, struct pyro_arena *arena, struct pyro_candidates *ret)
 {

@@ -42,8 +42,9 @@ static enum pyro_status replay(void *context, size_t run, const struct pyro_flee
     return PYRO_OK;
 }
 
-enum pyro_status pyro_suggest_fit(const struct pyro_history *history, const struct pyro_suggest_simulator *simulator,
-                                  struct pyro_arena *arena, struct pyro_fleet_models *ret, struct pyro_error *error)
+enum pyro_status pyro_suggest_fit(const struct pyro_suggest_history *history,
+                                  const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
+                                  struct pyro_fleet_models *ret, struct pyro_error *error)
 {
     struct pyro_fleet_run *runs = pyro_history_fleet_runs(history, arena);
     if (!runs)
@@ -56,13 +57,13 @@ enum pyro_status pyro_suggest_fit(const struct pyro_history *history, const stru
 
 static enum pyro_status fit(struct choosing *choosing)
 {
-    const struct pyro_history *history = &choosing->result->history;
+    const struct pyro_suggest_history *history = &choosing->result->history;
     double *shares = pyro_arena_array(choosing->arena, history->count + 1, sizeof(*shares));
     size_t share_count = 0;
     if (!shares)
         return pyro_no_memory(choosing->error);
     for (size_t i = 0; i < history->count; i++) {
-        const struct pyro_history_run *run = history->runs[i];
+        const struct pyro_suggest_run *run = history->runs[i];
         double share = run->core_ms / (run->executors * run->cores * run->duration_ms);
         if (share > 0 && isfinite(share))
             shares[share_count++] = share;
@@ -238,7 +239,7 @@ static enum pyro_status choose(struct choosing *choosing)
 static bool doubt(struct choosing *choosing)
 {
     struct pyro_suggestion_result *result = choosing->result;
-    const struct pyro_history *history = &result->history;
+    const struct pyro_suggest_history *history = &result->history;
     pyro_texts *doubts = &result->doubts;
     double seen = 0;
     bool ok = true;
@@ -304,7 +305,7 @@ static enum pyro_status survive(struct choosing *choosing)
     return ok ? PYRO_OK : pyro_no_memory(choosing->error);
 }
 
-enum pyro_status pyro_suggest_from(const struct pyro_history_run *rows, size_t count,
+enum pyro_status pyro_suggest_from(const struct pyro_suggest_run *rows, size_t count,
                                    const struct pyro_suggest_asked *asked,
                                    const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
                                    struct pyro_suggestion_result *ret, struct pyro_error *error)

@@ -56,7 +56,7 @@ static void write_texts(struct pyro_json *json, const char *key, const pyro_text
 
 static void write_current(struct pyro_json *json, const struct pyro_suggestion_result *result)
 {
-    const struct pyro_history_run *run = result->history.completed;
+    const struct pyro_suggest_run *run = result->history.completed;
     pyro_json_line(json);
     if (!run) {
         pyro_json_null(json, "current");

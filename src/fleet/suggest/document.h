@@ -5,6 +5,7 @@
 #include "fleet/suggest/suggest.h"
 #include "report/report.h"
 #include "report/shared/json_write.h"
+#include "store/query.h"
 
 /* Behind pyro_suggestion of pyrometer.h. */
 struct pyro_suggestion {
@@ -29,5 +30,10 @@ void pyro_suggestion_text(struct pyro_strbuf *text, const struct pyro_suggestion
 void pyro_suggestion_flags(struct pyro_strbuf *text, const struct pyro_suggestion *suggestion);
 /* Lines of spark-defaults.conf. */
 void pyro_suggestion_defaults(struct pyro_strbuf *text, const struct pyro_suggestion *suggestion);
+
+/* As pyro_suggest(), from the runs that `viewer` may see; NULL: from all. */
+enum pyro_status pyro_suggest_for(pyro_store *store, const struct pyro_query_viewer *viewer, const char *application,
+                                  const struct pyro_suggest_options *wanted, const struct pyro_options *options,
+                                  pyro_suggestion **ret, struct pyro_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 /* Runs of one configuration that their spread needs. */
 enum { JUDGED = 3 };
 
-static bool is_completed(const struct pyro_history_run *run)
+static bool is_completed(const struct pyro_suggest_run *run)
 {
     return run->final && pyro_slice_is(run->status, "completed") && run->duration_ms > 0;
 }
@@ -21,7 +21,7 @@ static bool same(struct pyro_slice a, struct pyro_slice b)
 }
 
 /* Keeps those whose text is that of the newest run, where there are enough. Says whether it did. */
-static bool keep_same(struct pyro_history *history, size_t offset)
+static bool keep_same(struct pyro_suggest_history *history, size_t offset)
 {
     const struct pyro_slice *newest = (const void *)((const char *)history->newest + offset);
     size_t equal = 0;
@@ -37,14 +37,14 @@ static bool keep_same(struct pyro_history *history, size_t offset)
     return true;
 }
 
-static bool same_configuration(const struct pyro_history_run *a, const struct pyro_history_run *b)
+static bool same_configuration(const struct pyro_suggest_run *a, const struct pyro_suggest_run *b)
 {
     return !(fabs(a->executors - b->executors) > 0) && !(fabs(a->cores - b->cores) > 0);
 }
 
 /* Deviations of input-adjusted durations from the median of their configuration: a run on other executors is no
  * outlier. `judged`: of configurations with enough runs. */
-static bool deviations(const struct pyro_history *history, double *ret, bool *judged, struct pyro_arena *arena)
+static bool deviations(const struct pyro_suggest_history *history, double *ret, bool *judged, struct pyro_arena *arena)
 {
     size_t count = history->count;
     double *x = pyro_arena_array(arena, count + 1, sizeof(*x)), *y = pyro_arena_array(arena, count + 1, sizeof(*y));
@@ -74,7 +74,7 @@ static bool deviations(const struct pyro_history *history, double *ret, bool *ju
     return true;
 }
 
-static bool leave_out_outliers(struct pyro_history *history, struct pyro_arena *arena)
+static bool leave_out_outliers(struct pyro_suggest_history *history, struct pyro_arena *arena)
 {
     size_t count = history->count, kept = 0, spread_count = 0;
     double *off = pyro_arena_array(arena, count + 1, sizeof(*off));
@@ -97,7 +97,8 @@ static bool leave_out_outliers(struct pyro_history *history, struct pyro_arena *
 }
 
 /* The median of the newest known values. */
-static bool newest_median(const struct pyro_history *history, size_t offset, struct pyro_arena *arena, double *ret)
+static bool newest_median(const struct pyro_suggest_history *history, size_t offset, struct pyro_arena *arena,
+                          double *ret)
 {
     double values[PYRO_HISTORY_INPUTS];
     size_t count = 0;
@@ -109,10 +110,10 @@ static bool newest_median(const struct pyro_history *history, size_t offset, str
     return pyro_middle(values, count, arena, ret);
 }
 
-bool pyro_history_choose(const struct pyro_history_run *rows, size_t count, int64_t now_ms, struct pyro_arena *arena,
-                         struct pyro_history *ret)
+bool pyro_history_choose(const struct pyro_suggest_run *rows, size_t count, int64_t now_ms, struct pyro_arena *arena,
+                         struct pyro_suggest_history *ret)
 {
-    struct pyro_history history = {.runs = pyro_arena_array(arena, count + 1, sizeof(*history.runs))};
+    struct pyro_suggest_history history = {.runs = pyro_arena_array(arena, count + 1, sizeof(*history.runs))};
     if (!history.runs)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -122,16 +123,16 @@ bool pyro_history_choose(const struct pyro_history_run *rows, size_t count, int6
             history.runs[history.count++] = &rows[i];
     }
     if (history.newest) {
-        history.same_code = keep_same(&history, offsetof(struct pyro_history_run, version));
-        history.same_spark = keep_same(&history, offsetof(struct pyro_history_run, spark_version));
+        history.same_code = keep_same(&history, offsetof(struct pyro_suggest_run, version));
+        history.same_spark = keep_same(&history, offsetof(struct pyro_suggest_run, spark_version));
     }
     if (history.count > PYRO_HISTORY_RUNS) {
         history.runs += history.count - PYRO_HISTORY_RUNS;
         history.count = PYRO_HISTORY_RUNS;
     }
     if (!leave_out_outliers(&history, arena) ||
-        !newest_median(&history, offsetof(struct pyro_history_run, input_bytes), arena, &history.input_bytes) ||
-        !newest_median(&history, offsetof(struct pyro_history_run, largest_input_bytes), arena,
+        !newest_median(&history, offsetof(struct pyro_suggest_run, input_bytes), arena, &history.input_bytes) ||
+        !newest_median(&history, offsetof(struct pyro_suggest_run, largest_input_bytes), arena,
                        &history.largest_input_bytes))
         return false;
     history.completed = history.count > 0 ? history.runs[history.count - 1] : NULL;
@@ -139,11 +140,11 @@ bool pyro_history_choose(const struct pyro_history_run *rows, size_t count, int6
     return true;
 }
 
-struct pyro_fleet_run *pyro_history_fleet_runs(const struct pyro_history *history, struct pyro_arena *arena)
+struct pyro_fleet_run *pyro_history_fleet_runs(const struct pyro_suggest_history *history, struct pyro_arena *arena)
 {
     struct pyro_fleet_run *runs = pyro_arena_array(arena, history->count + 1, sizeof(*runs));
     for (size_t i = 0; runs && i < history->count; i++) {
-        const struct pyro_history_run *run = history->runs[i];
+        const struct pyro_suggest_run *run = history->runs[i];
         runs[i] = (struct pyro_fleet_run){.start_ms = run->start_ms,
                                           .duration_ms = run->duration_ms,
                                           .executors = run->executors,

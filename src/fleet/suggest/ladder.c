@@ -10,23 +10,24 @@
  * nothing here. */
 struct rung {
     const char *name;
-    bool (*change)(const struct pyro_history *history, struct pyro_candidate *candidate, struct pyro_arena *arena);
+    bool (*change)(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
+                   struct pyro_arena *arena);
 };
 
-static bool set(const struct pyro_history *history, struct pyro_candidate *candidate, enum pyro_suggest_key key,
+static bool set(const struct pyro_suggest_history *history, struct pyro_candidate *candidate, enum pyro_suggest_key key,
                 struct pyro_slice value)
 {
     return pyro_candidate_set(candidate, history->newest, pyro_slice_from(pyro_suggest_keys[key]), value);
 }
 
 /* The value that rungs multiply: of the last run that completed, so that a rung does not build upon an earlier one. */
-static double base_of(const struct pyro_history *history, enum pyro_suggest_key key)
+static double base_of(const struct pyro_suggest_history *history, enum pyro_suggest_key key)
 {
     double base = history->completed ? pyro_history_number(history->completed, key) : (double)NAN;
     return isfinite(base) ? base : pyro_history_number(history->newest, key);
 }
 
-static bool half_the_tasks(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool half_the_tasks(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                            struct pyro_arena *arena)
 {
     double cores = pyro_history_number(history->newest, PYRO_KEY_CORES), cpus;
@@ -41,8 +42,8 @@ static bool half_the_tasks(const struct pyro_history *history, struct pyro_candi
     return set(history, candidate, PYRO_KEY_CORES, pyro_arena_printf(arena, "%.0f", half * cpus));
 }
 
-static bool larger(const struct pyro_history *history, struct pyro_candidate *candidate, struct pyro_arena *arena,
-                   double factor)
+static bool larger(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
+                   struct pyro_arena *arena, double factor)
 {
     double memory = base_of(history, PYRO_KEY_MEMORY), overhead = base_of(history, PYRO_KEY_OVERHEAD);
     if (!isfinite(memory))
@@ -53,19 +54,19 @@ static bool larger(const struct pyro_history *history, struct pyro_candidate *ca
            set(history, candidate, PYRO_KEY_OVERHEAD, pyro_size_text(overhead * factor, arena));
 }
 
-static bool half_as_large_again(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool half_as_large_again(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                                 struct pyro_arena *arena)
 {
     return larger(history, candidate, arena, 1.5);
 }
 
-static bool twice_as_large(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool twice_as_large(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                            struct pyro_arena *arena)
 {
     return larger(history, candidate, arena, 2);
 }
 
-static bool twice_the_partitions(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool twice_the_partitions(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                                  struct pyro_arena *arena)
 {
     double partitions = base_of(history, PYRO_KEY_PARTITIONS);
@@ -73,26 +74,26 @@ static bool twice_the_partitions(const struct pyro_history *history, struct pyro
            set(history, candidate, PYRO_KEY_PARTITIONS, pyro_arena_printf(arena, "%.0f", partitions * 2));
 }
 
-static bool larger_driver(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool larger_driver(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                           struct pyro_arena *arena, double factor)
 {
     double memory = base_of(history, PYRO_KEY_DRIVER_MEMORY);
     return !isfinite(memory) || set(history, candidate, PYRO_KEY_DRIVER_MEMORY, pyro_size_text(memory * factor, arena));
 }
 
-static bool driver_half_as_large_again(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool driver_half_as_large_again(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                                        struct pyro_arena *arena)
 {
     return larger_driver(history, candidate, arena, 1.5);
 }
 
-static bool driver_twice_as_large(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool driver_twice_as_large(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                                   struct pyro_arena *arena)
 {
     return larger_driver(history, candidate, arena, 2);
 }
 
-static bool larger_results(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool larger_results(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                            struct pyro_arena *arena)
 {
     double limit = base_of(history, PYRO_KEY_RESULT_SIZE), memory = base_of(history, PYRO_KEY_DRIVER_MEMORY);
@@ -105,7 +106,7 @@ static bool larger_results(const struct pyro_history *history, struct pyro_candi
 }
 
 /* Executors of half the size are lost and replaced more easily. */
-static bool survive_preemption(const struct pyro_history *history, struct pyro_candidate *candidate,
+static bool survive_preemption(const struct pyro_suggest_history *history, struct pyro_candidate *candidate,
                                struct pyro_arena *arena)
 {
     double instances = base_of(history, PYRO_KEY_INSTANCES), memory = base_of(history, PYRO_KEY_MEMORY);
@@ -143,7 +144,7 @@ static const struct {
 
 static bool within(const struct pyro_candidate *candidate, const struct pyro_suggest_limits *limits)
 {
-    struct pyro_history_run changed = {0};
+    struct pyro_suggest_run changed = {0};
     for (size_t i = 0; i < candidate->setting_count; i++)
         if (pyro_slice_is(candidate->settings[i].key, pyro_suggest_keys[PYRO_KEY_MEMORY]))
             changed.settings[PYRO_KEY_MEMORY] = candidate->settings[i].value;
@@ -152,7 +153,8 @@ static bool within(const struct pyro_candidate *candidate, const struct pyro_sug
            !(sized && pyro_history_number(&changed, PYRO_KEY_MEMORY) > limits->most_memory_bytes);
 }
 
-static bool was_tried(const struct pyro_history *history, const struct pyro_suggest_asked *asked, const char *rung)
+static bool was_tried(const struct pyro_suggest_history *history, const struct pyro_suggest_asked *asked,
+                      const char *rung)
 {
     for (size_t i = 0; i < asked->tried_count; i++)
         if (asked->tried[i].time_ms < history->newest->start_ms && pyro_slice_is(asked->tried[i].rung, rung))
@@ -160,7 +162,7 @@ static bool was_tried(const struct pyro_history *history, const struct pyro_sugg
     return false;
 }
 
-bool pyro_ladder_next(const struct pyro_history *history, const struct pyro_suggest_asked *asked,
+bool pyro_ladder_next(const struct pyro_suggest_history *history, const struct pyro_suggest_asked *asked,
                       struct pyro_arena *arena, struct pyro_candidate *ret, const char **ret_rung)
 {
     *ret_rung = NULL;

@@ -7,7 +7,7 @@
 
 #define SCALE_EQUAL 0.01
 
-void pyro_replays_init(struct pyro_replays *replays, const struct pyro_history *history,
+void pyro_replays_init(struct pyro_replays *replays, const struct pyro_suggest_history *history,
                        const struct pyro_options *options)
 {
     *replays = (struct pyro_replays){.history = history, .options = options};
@@ -41,7 +41,7 @@ static bool is_readable(struct pyro_slice path)
 static bool has_log(void *context, size_t run)
 {
     const struct pyro_replays *replays = context;
-    const struct pyro_history *history = replays->history;
+    const struct pyro_suggest_history *history = replays->history;
     size_t newer = 0;
     for (size_t i = run + 1; i < history->count && newer < PYRO_REPLAY_LOGS; i++)
         newer += is_readable(history->runs[i]->path);
@@ -49,7 +49,7 @@ static bool has_log(void *context, size_t run)
 }
 
 static enum pyro_status load(struct pyro_replays *replays, struct pyro_replay_log *log,
-                             const struct pyro_history_run *run, struct pyro_error *error)
+                             const struct pyro_suggest_run *run, struct pyro_error *error)
 {
     pyro_inputs *inputs = NULL;
     const char *path = run->path.ptr;
@@ -69,7 +69,7 @@ static enum pyro_status load(struct pyro_replays *replays, struct pyro_replay_lo
 }
 
 /* The loaded log of a run; the one that was used least recently makes room. */
-static enum pyro_status open_log(struct pyro_replays *replays, const struct pyro_history_run *run,
+static enum pyro_status open_log(struct pyro_replays *replays, const struct pyro_suggest_run *run,
                                  struct pyro_replay_log **ret, struct pyro_error *error)
 {
     struct pyro_replay_log *oldest = &replays->open[0];
@@ -113,7 +113,7 @@ static enum pyro_status simulate(void *context, size_t run, const struct pyro_fl
                                  struct pyro_error *error)
 {
     struct pyro_replays *replays = context;
-    const struct pyro_history_run *history = replays->history->runs[run];
+    const struct pyro_suggest_run *history = replays->history->runs[run];
     struct pyro_replay_log *log = NULL;
     struct pyro_scenario scenario = {.brief = true};
     PYRO_TRY(open_log(replays, history, &log, error));

@@ -12,14 +12,14 @@ enum { PYRO_REPLAY_LOGS = 12, PYRO_REPLAY_OPEN = 3 };
 
 /* One loaded log. */
 struct pyro_replay_log {
-    const struct pyro_history_run *run; /* NULL: this place is free */
+    const struct pyro_suggest_run *run; /* NULL: this place is free */
     pyro_app *app;
     struct pyro_predicted_run predicted;
     uint64_t used; /* the largest was used last */
 };
 
 struct pyro_replays {
-    const struct pyro_history *history;
+    const struct pyro_suggest_history *history;
     const struct pyro_options *options;   /* allocator, threads and progress */
     const struct pyro_load_options *load; /* NULL: defaults */
     const pyro_prices *prices;            /* NULL: costs are not known */
@@ -29,7 +29,7 @@ struct pyro_replays {
     struct pyro_arena arena; /* of one answer */
 };
 /* The history must outlive it. pyro_replays_done() afterwards. */
-void pyro_replays_init(struct pyro_replays *replays, const struct pyro_history *history,
+void pyro_replays_init(struct pyro_replays *replays, const struct pyro_suggest_history *history,
                        const struct pyro_options *options);
 void pyro_replays_done(struct pyro_replays *replays);
 /* The simulator of pyro_suggest_from(), for runs of the history. */

@@ -23,7 +23,7 @@ enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice appl
         "{\"from\":\"suggestions\",\"where\":[{\"field\":\"application\",\"op\":\"=\",\"value\":%s}]," FIELDS "}";
     static const char of_all[] = "{\"from\":\"suggestions\"," FIELDS "}";
     struct pyro_query_answer answer;
-    PYRO_TRY(pyro_suggest_ask(store, application.ptr ? of_one : of_all, application, arena, &answer, error));
+    PYRO_TRY(pyro_suggest_ask(store, NULL, application.ptr ? of_one : of_all, application, arena, &answer, error));
     struct pyro_kept_suggestion *all = pyro_arena_array(arena, answer.row_count + 1, sizeof(*all));
     size_t count = 0;
     if (!all)

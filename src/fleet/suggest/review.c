@@ -32,7 +32,7 @@ static enum pyro_status ask_runs(pyro_store *store, const struct pyro_kept_sugge
     pyro_strbuf_add_text(&question, "],\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":400}");
     enum pyro_status status = question.failed || arena->failed ? pyro_no_memory(error) : PYRO_OK;
     if (status == PYRO_OK)
-        status = pyro_suggest_ask(store, question.data, kept->row.application, arena, ret, error);
+        status = pyro_suggest_ask(store, NULL, question.data, kept->row.application, arena, ret, error);
     pyro_strbuf_done(&question);
     return status;
 }
@@ -67,9 +67,9 @@ static enum pyro_status read_runs(pyro_store *store, const struct pyro_kept_sugg
         if (!pyro_slice_is(status, "failed") || !runs[i].adopts)
             continue;
         struct pyro_slice death = PYRO_SLICE_NULL;
-        const struct pyro_history_run run = {.app_id = pyro_answer_text(&answer, row, APP_ID),
+        const struct pyro_suggest_run run = {.app_id = pyro_answer_text(&answer, row, APP_ID),
                                              .attempt = pyro_answer_text(&answer, row, ATTEMPT)};
-        PYRO_TRY(pyro_suggest_read_death(store, &run, arena, &death, error));
+        PYRO_TRY(pyro_suggest_read_death(store, NULL, &run, arena, &death, error));
         runs[i].died_of_it = death.ptr && !pyro_slice_is(death, "preemption");
     }
     *ret = runs;

@@ -21,7 +21,7 @@ struct pyro_slice pyro_size_text(double bytes, struct pyro_arena *arena)
     return pyro_arena_printf(arena, "%.0fm", mib);
 }
 
-double pyro_history_number(const struct pyro_history_run *run, enum pyro_suggest_key key)
+double pyro_history_number(const struct pyro_suggest_run *run, enum pyro_suggest_key key)
 {
     const struct pyro_property_row *row = pyro_property_find(pyro_slice_from(pyro_suggest_keys[key]));
     struct pyro_slice value = run->settings[key];
@@ -30,7 +30,7 @@ double pyro_history_number(const struct pyro_history_run *run, enum pyro_suggest
     return pyro_property_magnitude(row, value);
 }
 
-static struct pyro_slice value_of(const struct pyro_history_run *run, struct pyro_slice key)
+static struct pyro_slice value_of(const struct pyro_suggest_run *run, struct pyro_slice key)
 {
     for (int i = 0; i < PYRO_SUGGEST_KEYS; i++)
         if (pyro_slice_is(key, pyro_suggest_keys[i]))
@@ -38,7 +38,7 @@ static struct pyro_slice value_of(const struct pyro_history_run *run, struct pyr
     return PYRO_SLICE_NULL;
 }
 
-bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_history_run *run, struct pyro_slice key,
+bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_suggest_run *run, struct pyro_slice key,
                         struct pyro_slice value)
 {
     const struct pyro_property_row *row = pyro_property_find(key);

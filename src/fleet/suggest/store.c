@@ -30,8 +30,9 @@ static int64_t integer_of(const struct pyro_query_answer *answer, size_t row, si
     return value->kind == PYRO_VALUE_INT ? value->integer : PYRO_NONE;
 }
 
-enum pyro_status pyro_suggest_ask(pyro_store *store, const char *question, struct pyro_slice text,
-                                  struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error)
+enum pyro_status pyro_suggest_ask(pyro_store *store, const struct pyro_query_viewer *viewer, const char *question,
+                                  struct pyro_slice text, struct pyro_arena *arena, struct pyro_query_answer *ret,
+                                  struct pyro_error *error)
 {
     const char *place = strstr(question, "%s");
     struct pyro_strbuf json;
@@ -46,7 +47,7 @@ enum pyro_status pyro_suggest_ask(pyro_store *store, const char *question, struc
     if (status == PYRO_OK)
         status = pyro_query_parse(pyro_strbuf_slice(&json), arena, &query, error);
     if (status == PYRO_OK)
-        status = pyro_store_ask(store, &query, NULL, arena, ret, error);
+        status = pyro_store_ask(store, &query, viewer, arena, ret, error);
     pyro_strbuf_done(&json);
     return status;
 }
@@ -96,13 +97,13 @@ static double known_or_none(double value)
 
 /* Texts that are handed to the system end in NUL. */
 static bool take_run(const struct pyro_query_answer *answer, size_t row, struct pyro_arena *arena,
-                     struct pyro_history_run *ret)
+                     struct pyro_suggest_run *ret)
 {
     double native = pyro_answer_number(answer, row, NATIVE), direct = pyro_answer_number(answer, row, DIRECT),
            python = pyro_answer_number(answer, row, PYTHON);
     double outside = known_or_none(native) + known_or_none(direct) + known_or_none(python);
     struct pyro_slice path = pyro_answer_text(answer, row, PATH);
-    *ret = (struct pyro_history_run){
+    *ret = (struct pyro_suggest_run){
         .app_id = pyro_answer_text(answer, row, APP_ID),
         .attempt = pyro_answer_text(answer, row, ATTEMPT),
         .version = pyro_answer_text(answer, row, VERSION),
@@ -127,12 +128,13 @@ static bool take_run(const struct pyro_query_answer *answer, size_t row, struct 
     return !path.ptr || ret->path.ptr;
 }
 
-enum pyro_status pyro_history_read(pyro_store *store, struct pyro_slice application, struct pyro_arena *arena,
-                                   struct pyro_history_run **ret, size_t *ret_count, struct pyro_error *error)
+enum pyro_status pyro_history_read(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                   struct pyro_slice application, struct pyro_arena *arena,
+                                   struct pyro_suggest_run **ret, size_t *ret_count, struct pyro_error *error)
 {
     struct pyro_query_answer answer;
-    PYRO_TRY(pyro_suggest_ask(store, question, application, arena, &answer, error));
-    struct pyro_history_run *rows = pyro_arena_array(arena, answer.row_count + 1, sizeof(*rows));
+    PYRO_TRY(pyro_suggest_ask(store, viewer, question, application, arena, &answer, error));
+    struct pyro_suggest_run *rows = pyro_arena_array(arena, answer.row_count + 1, sizeof(*rows));
     size_t count = 0;
     if (!rows)
         return pyro_no_memory(error);
@@ -157,15 +159,16 @@ static const struct {
               {"executor-lost", "gave its resources to another application", "preemption"},
               {"driver-memory", NULL, "driver-memory"}};
 
-enum pyro_status pyro_suggest_read_death(pyro_store *store, const struct pyro_history_run *run,
-                                         struct pyro_arena *arena, struct pyro_slice *ret, struct pyro_error *error)
+enum pyro_status pyro_suggest_read_death(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                         const struct pyro_suggest_run *run, struct pyro_arena *arena,
+                                         struct pyro_slice *ret, struct pyro_error *error)
 {
     static const char findings[] =
         "{\"from\":\"findings\",\"where\":[{\"field\":\"app_id\",\"op\":\"=\",\"value\":%s},{\"field\":\"rule\",\"op\":"
         "\"in\",\"value\":[\"large-result\",\"executor-oom\",\"executor-lost\",\"driver-memory\"]}],"
         "\"fields\":[\"rule\",\"cause\",\"attempt\",\"severity\"]}";
     struct pyro_query_answer answer;
-    PYRO_TRY(pyro_suggest_ask(store, findings, run->app_id, arena, &answer, error));
+    PYRO_TRY(pyro_suggest_ask(store, viewer, findings, run->app_id, arena, &answer, error));
     for (size_t i = 0; i < sizeof(deaths) / sizeof(deaths[0]) && !ret->ptr; i++)
         for (size_t row = 0; row < answer.row_count; row++) {
             struct pyro_slice cause = pyro_answer_text(&answer, row, 1);
@@ -179,16 +182,16 @@ enum pyro_status pyro_suggest_read_death(pyro_store *store, const struct pyro_hi
     return PYRO_OK;
 }
 
-static enum pyro_status read_suggestions(pyro_store *store, struct pyro_slice application, int64_t since_ms,
-                                         struct pyro_arena *arena, struct pyro_suggest_asked *asked,
-                                         struct pyro_error *error)
+static enum pyro_status read_suggestions(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                         struct pyro_slice application, int64_t since_ms, struct pyro_arena *arena,
+                                         struct pyro_suggest_asked *asked, struct pyro_error *error)
 {
     static const char suggestions[] =
         "{\"from\":\"suggestions\",\"where\":[{\"field\":\"application\",\"op\":\"=\",\"value\":%s}],"
         "\"fields\":[\"state\",\"goal\",\"time_ms\",\"note\"]}";
     enum { MOST = sizeof(asked->tried) / sizeof(asked->tried[0]) };
     struct pyro_query_answer answer;
-    PYRO_TRY(pyro_suggest_ask(store, suggestions, application, arena, &answer, error));
+    PYRO_TRY(pyro_suggest_ask(store, viewer, suggestions, application, arena, &answer, error));
     for (size_t i = 0; i < answer.row_count; i++) {
         int64_t time_ms = integer_of(&answer, i, 2);
         asked->kept += pyro_slice_is(pyro_answer_text(&answer, i, 0), "kept");
@@ -201,7 +204,7 @@ static enum pyro_status read_suggestions(pyro_store *store, struct pyro_slice ap
     return PYRO_OK;
 }
 
-static enum pyro_status read_plan(pyro_store *store, const struct pyro_history_run *run, struct pyro_arena *arena,
+static enum pyro_status read_plan(pyro_store *store, const struct pyro_suggest_run *run, struct pyro_arena *arena,
                                   struct pyro_suggest_asked *asked, struct pyro_error *error)
 {
     struct pyro_strbuf report;
@@ -218,11 +221,12 @@ static enum pyro_status read_plan(pyro_store *store, const struct pyro_history_r
     return status == PYRO_ERROR_INPUT ? PYRO_OK : status;
 }
 
-enum pyro_status pyro_suggest_read_past(pyro_store *store, struct pyro_slice application,
-                                        const struct pyro_history_run *rows, size_t count, struct pyro_arena *arena,
-                                        struct pyro_suggest_asked *asked, struct pyro_error *error)
+enum pyro_status pyro_suggest_read_past(pyro_store *store, const struct pyro_query_viewer *viewer,
+                                        struct pyro_slice application, const struct pyro_suggest_run *rows,
+                                        size_t count, struct pyro_arena *arena, struct pyro_suggest_asked *asked,
+                                        struct pyro_error *error)
 {
-    const struct pyro_history_run *newest = NULL, *completed = NULL;
+    const struct pyro_suggest_run *newest = NULL, *completed = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!rows[i].final)
             continue;
@@ -230,8 +234,9 @@ enum pyro_status pyro_suggest_read_past(pyro_store *store, struct pyro_slice app
         if (pyro_slice_is(rows[i].status, "completed"))
             completed = &rows[i];
     }
-    PYRO_TRY(read_suggestions(store, application, completed ? completed->start_ms : INT64_MIN, arena, asked, error));
+    PYRO_TRY(
+        read_suggestions(store, viewer, application, completed ? completed->start_ms : INT64_MIN, arena, asked, error));
     if (newest && pyro_slice_is(newest->status, "failed"))
-        PYRO_TRY(pyro_suggest_read_death(store, newest, arena, &asked->death, error));
+        PYRO_TRY(pyro_suggest_read_death(store, viewer, newest, arena, &asked->death, error));
     return completed ? read_plan(store, completed, arena, asked, error) : PYRO_OK;
 }

@@ -23,7 +23,7 @@ struct pyro_suggest_setting {
 };
 
 /* One run of the application. Numbers: NaN where unknown; texts: null. */
-struct pyro_history_run {
+struct pyro_suggest_run {
     struct pyro_slice app_id, attempt, version, spark_version, status, path;
     int64_t start_ms;
     bool final; /* no later attempt is known */
@@ -38,20 +38,20 @@ struct pyro_history_run {
 
 enum { PYRO_HISTORY_RUNS = 50, PYRO_HISTORY_DAYS = 90, PYRO_HISTORY_SAME = 5, PYRO_HISTORY_INPUTS = 5 };
 
-struct pyro_history {
-    const struct pyro_history_run **runs; /* that count, ascending by start */
+struct pyro_suggest_history {
+    const struct pyro_suggest_run **runs; /* that count, ascending by start */
     size_t count;
-    const struct pyro_history_run *newest;    /* final attempt, whatever became of it; NULL: there is none */
-    const struct pyro_history_run *completed; /* newest one that counts; NULL: there is none */
+    const struct pyro_suggest_run *newest;    /* final attempt, whatever became of it; NULL: there is none */
+    const struct pyro_suggest_run *completed; /* newest one that counts; NULL: there is none */
     size_t outliers;                          /* left out */
     bool same_code, same_spark;               /* the runs are of the newest version of the code, of Spark */
     double input_bytes, largest_input_bytes;  /* medians of the newest five */
 };
 /* Of `rows`, ascending by start. False: no memory. */
-bool pyro_history_choose(const struct pyro_history_run *rows, size_t count, int64_t now_ms, struct pyro_arena *arena,
-                         struct pyro_history *ret);
+bool pyro_history_choose(const struct pyro_suggest_run *rows, size_t count, int64_t now_ms, struct pyro_arena *arena,
+                         struct pyro_suggest_history *ret);
 /* The runs as the models take them. NULL: no memory. */
-struct pyro_fleet_run *pyro_history_fleet_runs(const struct pyro_history *history, struct pyro_arena *arena);
+struct pyro_fleet_run *pyro_history_fleet_runs(const struct pyro_suggest_history *history, struct pyro_arena *arena);
 
 /* ---- Step 2: candidates (candidates.c) ---- */
 
@@ -82,7 +82,7 @@ struct pyro_candidates {
 };
 /* `plan`: the settings of the newest report's plan. `kept`: how many suggestions for this application were kept. The
  * first candidate is the current configuration. False: no memory. */
-bool pyro_candidates_make(const struct pyro_history *history, double input_bytes,
+bool pyro_candidates_make(const struct pyro_suggest_history *history, double input_bytes,
                           const struct pyro_suggest_limits *limits, const struct pyro_suggest_setting *plan,
                           size_t plan_count, size_t kept, struct pyro_arena *arena, struct pyro_candidates *ret);
 
@@ -102,8 +102,9 @@ struct pyro_suggest_simulator {
 };
 
 /* The models of a history; `simulator` NULL: there is none. The history must outlive *ret. */
-enum pyro_status pyro_suggest_fit(const struct pyro_history *history, const struct pyro_suggest_simulator *simulator,
-                                  struct pyro_arena *arena, struct pyro_fleet_models *ret, struct pyro_error *error);
+enum pyro_status pyro_suggest_fit(const struct pyro_suggest_history *history,
+                                  const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
+                                  struct pyro_fleet_models *ret, struct pyro_error *error);
 
 enum pyro_suggest_goal { PYRO_GOAL_CHEAPER, PYRO_GOAL_DEADLINE, PYRO_GOAL_MAX_COST, PYRO_GOAL_SURVIVE };
 const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal);
@@ -129,7 +130,7 @@ typedef PYRO_VEC(struct pyro_slice) pyro_texts;
 struct pyro_suggestion_result {
     enum pyro_suggest_goal goal;
     double input_bytes;
-    struct pyro_history history;
+    struct pyro_suggest_history history;
     struct pyro_candidate current; /* predicted where a model can */
     struct pyro_candidate chosen;  /* no settings: keep the current ones */
     bool has_current, has_settings;
@@ -139,7 +140,7 @@ struct pyro_suggestion_result {
     const char *rung;           /* of a ladder, or NULL */
     pyro_texts doubts, missing; /* in the arena */
 };
-enum pyro_status pyro_suggest_from(const struct pyro_history_run *rows, size_t count,
+enum pyro_status pyro_suggest_from(const struct pyro_suggest_run *rows, size_t count,
                                    const struct pyro_suggest_asked *asked,
                                    const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
                                    struct pyro_suggestion_result *ret, struct pyro_error *error);
@@ -151,7 +152,7 @@ bool pyro_texts_add(pyro_texts *texts, struct pyro_arena *arena, const char *for
 
 /* The next rung after a death; *ret_rung NULL: there is none left, or no ladder for it. A rung counts as tried if it
  * was suggested before the run started. False: no memory. */
-bool pyro_ladder_next(const struct pyro_history *history, const struct pyro_suggest_asked *asked,
+bool pyro_ladder_next(const struct pyro_suggest_history *history, const struct pyro_suggest_asked *asked,
                       struct pyro_arena *arena, struct pyro_candidate *ret, const char **ret_rung);
 
 /* ---- Settings as texts (settings.c) ---- */
@@ -159,9 +160,9 @@ bool pyro_ladder_next(const struct pyro_history *history, const struct pyro_sugg
 /* "4g", "1536m"; rounded up to MiB. */
 struct pyro_slice pyro_size_text(double bytes, struct pyro_arena *arena);
 /* NaN: not set, or not a number. */
-double pyro_history_number(const struct pyro_history_run *run, enum pyro_suggest_key key);
+double pyro_history_number(const struct pyro_suggest_run *run, enum pyro_suggest_key key);
 /* Adds or replaces; equal to the run's value: removes. False: no room or no memory. */
-bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_history_run *run, struct pyro_slice key,
+bool pyro_candidate_set(struct pyro_candidate *candidate, const struct pyro_suggest_run *run, struct pyro_slice key,
                         struct pyro_slice value);
 
 #endif

@@ -27,14 +27,14 @@ static double wave_ms(double blocks, double slots)
     return 10000 + 60000 * ceil(blocks / slots);
 }
 
-static struct pyro_history_run run_of(int i, double executors, double cores)
+static struct pyro_suggest_run run_of(int i, double executors, double cores)
 {
     static char texts[256][32];
     static int used;
     char *instances = texts[used++ % 256], *core_text = texts[used++ % 256];
     snprintf(instances, 32, "%.0f", executors);
     snprintf(core_text, 32, "%.0f", cores);
-    struct pyro_history_run run = {.app_id = PYRO_SLICE_LITERAL("app"),
+    struct pyro_suggest_run run = {.app_id = PYRO_SLICE_LITERAL("app"),
                                    .version = PYRO_SLICE_LITERAL("1"),
                                    .spark_version = PYRO_SLICE_LITERAL("3.5.6"),
                                    .status = PYRO_SLICE_LITERAL("completed"),
@@ -55,7 +55,7 @@ static struct pyro_history_run run_of(int i, double executors, double cores)
 }
 
 /* 5, 4 and 8 executors of 4, 2 and 2 cores; the last run has 16 slots. */
-static void make(struct pyro_history_run *rows)
+static void make(struct pyro_suggest_run *rows)
 {
     for (int i = 0; i < RUNS; i++)
         rows[i] = i % 3 == 0 ? run_of(i, 5, 4) : i % 3 == 1 ? run_of(i, 5, 2) : run_of(i, 8, 2);
@@ -67,7 +67,7 @@ static struct pyro_suggest_asked question(void)
         .input_bytes = NAN, .deadline_ms = NAN, .max_cost = NAN, .now_ms = now, .limits = {NAN, NAN, NAN, NAN}};
 }
 
-static struct pyro_suggestion_result suggest(const struct pyro_history_run *rows, size_t count,
+static struct pyro_suggestion_result suggest(const struct pyro_suggest_run *rows, size_t count,
                                              const struct pyro_suggest_asked *asked,
                                              const struct pyro_suggest_simulator *simulator)
 {
@@ -95,8 +95,8 @@ static bool has_text(const pyro_texts *texts, const char *part)
 static void test_history(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS + 4];
-    struct pyro_history history;
+    struct pyro_suggest_run rows[RUNS + 4];
+    struct pyro_suggest_history history;
     make(rows);
     rows[0].start_ms = now - 91 * DAY;
     rows[1].final = false;
@@ -126,7 +126,7 @@ static void test_history(void **state)
 static void test_fewer_slots_for_as_many_waves(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     make(rows);
     struct pyro_suggest_asked asked = question();
     struct pyro_suggestion_result result = suggest(rows, RUNS, &asked, NULL);
@@ -151,7 +151,7 @@ static void test_fewer_slots_for_as_many_waves(void **state)
 static void test_deadline_and_cost(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     make(rows);
     struct pyro_suggest_asked asked = question();
     asked.deadline_ms = wave_ms(20, 20) + 3000;
@@ -178,7 +178,7 @@ static void test_deadline_and_cost(void **state)
 static void test_too_little_history(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     make(rows);
     struct pyro_suggest_asked asked = question();
     struct pyro_suggestion_result result = suggest(rows, 4, &asked, NULL);
@@ -197,7 +197,7 @@ static void test_too_little_history(void **state)
 static void test_small_gain_keeps_the_settings(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     for (int i = 0; i < RUNS; i++) /* 10 or 11 slots: two waves, 9 % more core time */
         rows[i] = i % 2 ? run_of(i, 11, 1) : run_of(i, 10, 1);
     struct pyro_suggest_asked asked = question();
@@ -237,7 +237,7 @@ static bool has_log(void *context, size_t run)
 static void test_simulator(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     for (int i = 0; i < RUNS; i++)
         rows[i] = run_of(i, 16, 1);
     double price = 2.0 / 3600e3;
@@ -280,8 +280,8 @@ static void test_simulator(void **state)
 static void test_memory_by_peak(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
-    struct pyro_history history;
+    struct pyro_suggest_run rows[RUNS];
+    struct pyro_suggest_history history;
     struct pyro_candidates candidates;
     for (int i = 0; i < RUNS; i++) {
         rows[i] = run_of(i, 4, 2);
@@ -327,7 +327,7 @@ static void tried(struct pyro_suggest_asked *asked, const char *rung, int64_t ti
 static void test_ladders(void **state)
 {
     (void)state;
-    struct pyro_history_run rows[RUNS];
+    struct pyro_suggest_run rows[RUNS];
     make(rows);
     rows[RUNS - 2].settings[PYRO_KEY_MEMORY] = PYRO_SLICE_LITERAL("4g");
     rows[RUNS - 1].settings[PYRO_KEY_MEMORY] = PYRO_SLICE_LITERAL("4g");
