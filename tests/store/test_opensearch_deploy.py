@@ -180,8 +180,10 @@ def test_the_log_of_a_crawler(node: opensearch.Node, tmp_path: Path) -> None:
     template = json.loads((FOLDER / "logstash" / "crawler_log_template.json").read_text(encoding="utf-8"))
     template["index_patterns"] = [f"{PREFIX}-log"]
     assert node.call("PUT", f"/_index_template/{PREFIX}-log", template).status == 200
-    command = [str(conftest.binary_path()), "crawl", str(tmp_path), "--store", f"sqlite:{tmp_path}/runs.db", "--once", "--log-format", "json"]
-    (tmp_path / "broken").write_text('{"Event":"SomethingElse"}\n')
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "broken").write_text('{"Event":"SomethingElse"}\n')
+    command = [str(conftest.binary_path()), "crawl", str(logs), "--store", f"sqlite:{tmp_path}/runs.db", "--once", "--log-format", "json"]
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     lines: List[Any] = []
     for event in map(json.loads, printed):

@@ -383,9 +383,10 @@ static int delete_row(void *context, const json_t *hit)
     return deleting->status != PYRO_OK;
 }
 
+/* Raw documents are written first: where there is none, nobody began to write rows. */
 static bool may_have_rows(const struct one_run *one)
 {
-    return !one->over && !(one->run.lease && one->epoch == 1 && one->version == PYRO_NONE);
+    return !one->over && one->version != PYRO_NONE;
 }
 
 static enum pyro_status delete_older(struct recording *recording, struct one_run *one, struct pyro_error *error)
@@ -425,10 +426,25 @@ static enum pyro_status write_conflicts(struct recording *recording, struct pyro
     return PYRO_OK;
 }
 
+/* Two crawlers may write two attempts at the same time: the later one of them sees both. Where the cluster manager
+ * gives no attempts, there is hardly ever a second one, and what searches show a second later is good enough. */
+static enum pyro_status mark_final_attempts(struct recording *recording, struct pyro_error *error)
+{
+    struct pyro_opensearch *store = recording->store;
+    bool attempts = false;
+    for (size_t i = 0; i < recording->count; i++)
+        attempts |= !recording->runs[i].over && recording->runs[i].run.attempt.len > 0;
+    if (attempts)
+        PYRO_TRY(pyro_opensearch_refresh(store, store->index[PYRO_OS_AGG], error));
+    for (size_t i = 0; i < recording->count; i++)
+        if (!recording->runs[i].over)
+            PYRO_TRY(pyro_opensearch_mark_final(store, recording->runs[i].run.app_id, error));
+    return PYRO_OK;
+}
+
 static enum pyro_status write_all(struct recording *recording, const struct pyro_run *const *runs,
                                   struct pyro_error *error)
 {
-    struct pyro_opensearch *store = recording->store;
     PYRO_TRY(look(recording, runs, error));
     PYRO_TRY(put_all(recording, goes_on, put_raw, error));
     PYRO_TRY(put_all(recording, goes_on, put_rows, error));
@@ -441,10 +457,7 @@ static enum pyro_status write_all(struct recording *recording, const struct pyro
     PYRO_TRY(put_all(recording, lost_agg, put_run, error));
     PYRO_TRY(put_all(recording, has_baseline, put_baseline, error));
     PYRO_TRY(send(recording, error));
-    PYRO_TRY(pyro_opensearch_refresh(store, store->index[PYRO_OS_AGG], error));
-    for (size_t i = 0; i < recording->count; i++)
-        if (!recording->runs[i].over)
-            PYRO_TRY(pyro_opensearch_mark_final(store, recording->runs[i].run.app_id, error));
+    PYRO_TRY(mark_final_attempts(recording, error));
     PYRO_TRY(write_conflicts(recording, error));
     PYRO_TRY(pyro_opensearch_bulk_send(&recording->refused, error));
     PYRO_TRY(put_all(recording, has_lease, put_work, error));
