@@ -913,15 +913,15 @@ PYRO_API enum pyro_status pyro_fleet_model_write(pyro_store *store, const char *
 typedef struct pyro_suggestion pyro_suggestion;
 
 struct pyro_suggest_options {
-    size_t size;                      /* sizeof(struct pyro_suggest_options) */
-    int64_t input_bytes;              /* of the next run; 0: the median of the newest five */
-    int64_t deadline_ms;              /* the cheapest configuration that meets it; 0: none */
-    double max_cost;                  /* the fastest configuration within it; 0: none. In money if there are
-                                       * prices, else core hours */
-    const struct pyro_prices *prices; /* NULL: costs are core hours */
-    const char *instance, *region;    /* as in pyro_cost_options */
-    const char *policy;               /* a configuration file with limits (docs/cli/suggest.md); NULL: none */
-    int without_logs;                 /* 1: only what the store has; no log is opened */
+    size_t size;                          /* sizeof(struct pyro_suggest_options) */
+    int64_t input_bytes;                  /* of the next run; 0: the median of the newest five */
+    int64_t deadline_ms;                  /* the cheapest configuration that meets it; 0: none */
+    double max_cost;                      /* the fastest configuration within it; 0: none. In money if there are
+                                           * prices, else core hours */
+    const struct pyro_prices *prices;     /* NULL: costs are core hours */
+    const char *instance, *region;        /* as in pyro_cost_options */
+    const char *policy;                   /* a configuration file with limits (docs/cli/suggest.md); NULL: none */
+    int without_logs;                     /* 1: only what the store has; no log is opened */
     const struct pyro_load_options *load; /* how logs are read; NULL: defaults */
 };
 /* PYRO_ERROR_ARGUMENT: both a deadline and a cost, or a policy that is wrong. Too little history is no error: the
@@ -962,9 +962,10 @@ PYRO_API enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_
 /* Keeps a suggestion with settings in the store; one that was applied before stays as it is. */
 PYRO_API enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *suggestion,
                                                  struct pyro_error *error);
-/* Writes the settings into a file such as spark-defaults.conf: only their own lines change, the file is replaced at once,
- * and the former one is kept in the same folder. The store remembers both by their hash. PYRO_ERROR_INPUT: the file was changed
- * since a suggestion was applied to it; then it stays as it is. A suggestion without settings does nothing. */
+/* Writes the settings into a file such as spark-defaults.conf: only their own lines change, the file is replaced at
+ * once, and the former one is kept in the same folder. The store remembers both by their hash. PYRO_ERROR_INPUT: the
+ * file was changed since a suggestion was applied to it; then it stays as it is. A suggestion without settings does
+ * nothing. */
 PYRO_API enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *suggestion, const char *path,
                                                 struct pyro_error *error);
 
@@ -978,8 +979,8 @@ struct pyro_review_options {
  * (pyrometer.suggestion_review/1). Those to keep are marked so in the store. */
 PYRO_API enum pyro_status pyro_suggestions_review(pyro_store *store, const struct pyro_review_options *wanted,
                                                   enum pyro_suggestion_format format,
-                                                  const struct pyro_options *options,
-                                                  const struct pyro_writer *writer, struct pyro_error *error);
+                                                  const struct pyro_options *options, const struct pyro_writer *writer,
+                                                  struct pyro_error *error);
 
 /* ---- Logs that grow ---------------------------------------------------------------------------------------------- */
 

@@ -172,7 +172,7 @@ typedef PYRO_VEC(struct pyro_catalog_named) pyro_catalog_named_vec;
 
 struct pyro_catalog_store {
     char *url;
-    struct pyro_strbuf label; /* what may be shown of it */
+    struct pyro_strbuf label;     /* what may be shown of it */
     pyro_store *store;            /* NULL: it could not be opened lately */
     struct pyro_file_stamp stamp; /* of its file */
     int64_t state;                /* when `runs` were read */

@@ -81,7 +81,8 @@ static double milliseconds(const char *text)
     static const struct {
         const char *name;
         double ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"", 1000}, {"m", 6e4}, {"min", 6e4}, {"h", 36e5}, {"d", 864e5}, {"w", 7 * 864e5}, {"y", 365 * 864e5}};
+    } units[] = {{"ms", 1},   {"s", 1000},  {"", 1000},       {"m", 6e4},        {"min", 6e4},
+                 {"h", 36e5}, {"d", 864e5}, {"w", 7 * 864e5}, {"y", 365 * 864e5}};
     double value;
     if (decimal(&text, &value))
         for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)

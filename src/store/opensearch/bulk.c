@@ -31,18 +31,28 @@ static void add_target(struct pyro_strbuf *body, const struct pyro_opensearch *s
     pyro_strbuf_add_text(body, "}}\n");
 }
 
+/* One more item, whose operation is written. NULL: no memory. */
+static struct pyro_opensearch_item *add_item(struct pyro_opensearch_bulk *bulk,
+                                             const struct pyro_opensearch_target *target, const char *operation,
+                                             size_t owner, int what)
+{
+    struct pyro_opensearch_item *item = pyro_vec_push(&bulk->items, bulk->store->allocator);
+    if (!item)
+        return NULL;
+    item->owner = owner;
+    item->what = what;
+    item->at = bulk->body.len;
+    add_target(&bulk->body, bulk->store, target, operation);
+    item->document = item->end = bulk->body.len;
+    return bulk->body.failed ? NULL : item;
+}
+
 enum pyro_status pyro_opensearch_bulk_begin(struct pyro_opensearch_bulk *bulk,
                                             const struct pyro_opensearch_target *target, size_t owner, int what,
                                             struct pyro_error *error)
 {
-    struct pyro_opensearch_item *item = pyro_vec_push(&bulk->items, bulk->store->allocator);
-    if (!item)
+    if (!add_item(bulk, target, target->create ? "create" : target->update ? "update" : "index", owner, what))
         return pyro_opensearch_no_memory(error);
-    item->owner = owner;
-    item->what = what;
-    item->at = bulk->body.len;
-    add_target(&bulk->body, bulk->store, target, target->create ? "create" : target->update ? "update" : "index");
-    item->document = bulk->body.len;
     pyro_strbuf_add_text(&bulk->body, target->update ? "{\"doc\":{" : "{");
     bulk->closing = target->update ? "}}\n" : "}\n";
     return bulk->body.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
@@ -52,15 +62,7 @@ enum pyro_status pyro_opensearch_bulk_delete(struct pyro_opensearch_bulk *bulk,
                                              const struct pyro_opensearch_target *target, size_t owner, int what,
                                              struct pyro_error *error)
 {
-    struct pyro_opensearch_item *item = pyro_vec_push(&bulk->items, bulk->store->allocator);
-    if (!item)
-        return pyro_opensearch_no_memory(error);
-    item->owner = owner;
-    item->what = what;
-    item->at = bulk->body.len;
-    add_target(&bulk->body, bulk->store, target, "delete");
-    item->document = item->end = bulk->body.len;
-    return bulk->body.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
+    return add_item(bulk, target, "delete", owner, what) ? PYRO_OK : pyro_opensearch_no_memory(error);
 }
 
 enum pyro_status pyro_opensearch_bulk_end(struct pyro_opensearch_bulk *bulk, struct pyro_error *error)
