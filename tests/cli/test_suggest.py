@@ -107,13 +107,13 @@ def test_every_application(pyrometer: Command, store: Path, nightly: Runs) -> No
 
 def test_policy(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
     policy = tmp_path / "crawl.yaml"
-    policy.write_text("policy:\n  max-cores: 2\n", encoding="utf-8")
+    policy.write_text("policy:\n  max_cores: 2\n", encoding="utf-8")
     assert suggested(pyrometer, store, "--deadline", "80s", "--policy", policy)["settings"] == {}
     policy.write_text("policy:\n  enabled: false\n", encoding="utf-8")
     assert "policy turns" in suggested(pyrometer, store, "--policy", policy)["missing"][0]
     policy.write_text("policy:\n  max-core: 2\n", encoding="utf-8")
     run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--policy", policy)
-    assert run.returncode == 2 and "line 2" in run.stderr and "did you mean 'max-cores'" in run.stderr
+    assert run.returncode == 2 and "line 2" in run.stderr and "did you mean 'max_cores'" in run.stderr
 
 
 def test_ladder_after_deaths(pyrometer: Command, store: Path, nightly: Runs) -> None:  # noqa: F811
@@ -191,11 +191,11 @@ def test_a_changed_file_is_refused(pyrometer: Command, store: Path, nightly: Run
 
 def test_unattended_needs_permission(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
     file, policy = tmp_path / "spark-defaults.conf", tmp_path / "crawl.yaml"
-    for text in ("max-executors: 50", "apply: [nightly]", "{max-executors: 50, apply: [hourly]}"):
+    for text in ("max_executors: 50", "apply: [nightly]", "{max_executors: 50, apply: [hourly]}"):
         policy.write_text(f"policy: {text}\n" if text[0] == "{" else f"policy:\n  {text}\n", encoding="utf-8")
         suggested(pyrometer, store, "--apply", file, "--unattended", "--policy", policy)
         assert not file.exists() and state_of(store) == ["suggested"]
-    policy.write_text("policy: {max-executors: 50, apply: [nightly]}\n", encoding="utf-8")
+    policy.write_text("policy: {max_executors: 50, apply: [nightly]}\n", encoding="utf-8")
     suggested(pyrometer, store, "--apply", file, "--unattended", "--policy", policy)
     assert file.read_text(encoding="utf-8") == "spark.executor.instances 5\n" and state_of(store) == ["applied"]
 

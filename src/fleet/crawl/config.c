@@ -5,6 +5,7 @@
 
 #include "fleet/crawl/config.h"
 #include "fleet/crawl/list.h"
+#include "fleet/suggest/policy.h"
 #include "source/http.h"
 
 enum { MOST_SECRET_BYTES = 4096, LONGEST_MS = 86400000 * 7 };
@@ -533,13 +534,13 @@ static enum pyro_status take_min_end(const struct pyro_crawl_config *reader, voi
     return PYRO_OK;
 }
 
-/* What `suggest --apply` may do: it reads this part itself. */
+/* What `suggest --apply` may do, which reads this part itself: here it is only checked. */
 static enum pyro_status take_policy(const struct pyro_crawl_config *reader, void *target,
                                     const struct pyro_settings *node)
 {
-    (void)target;
-    return node->kind == PYRO_SETTINGS_MAP ? PYRO_OK
-                                           : pyro_crawl_refuse(reader, node, "policy is a list of keys with values");
+    struct pyro_crawl_settings *settings = target;
+    struct pyro_policy policy;
+    return pyro_policy_take(node, reader->path, &settings->arena, &policy, reader->error);
 }
 
 enum pyro_status pyro_crawl_settings_load(struct pyro_crawl_settings *settings, const char *path,

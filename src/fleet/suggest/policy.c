@@ -4,8 +4,8 @@
 #include <math.h>
 
 enum key { ENABLED, APPLY, EXECUTORS, CORES, MEMORY, TOTAL_CORES, KEYS };
-static const char *const names[KEYS] = {"enabled",   "apply",      "max-executors",
-                                        "max-cores", "max-memory", "max-total-cores"};
+static const char *const names[KEYS] = {"enabled",   "apply",      "max_executors",
+                                        "max_cores", "max_memory", "max_total_cores"};
 
 struct pyro_policy pyro_policy_none(void)
 {

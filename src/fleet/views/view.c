@@ -1,6 +1,7 @@
 /* The fleet functions of pyrometer.h: which view, and what may be said with it. */
 #include "fleet/views/views.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -73,9 +74,8 @@ static enum pyro_status check_words(const struct pyro_fleet_info *info, const st
     for (size_t i = 0; i < options->max_count; i++) {
         const char *equals = options->max[i] ? strchr(options->max[i], '=') : NULL;
         char *end = NULL;
-        if (equals)
-            (void)strtod(equals + 1, &end);
-        if (!equals || equals == options->max[i] || end == equals + 1 || *end)
+        double limit = equals ? strtod(equals + 1, &end) : 0;
+        if (!equals || equals == options->max[i] || end == equals + 1 || *end || !isfinite(limit))
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a maximum is FIELD=NUMBER, not '%.100s'",
                                   options->max[i] ? options->max[i] : "");
     }
