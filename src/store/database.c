@@ -147,7 +147,9 @@ enum pyro_database_state pyro_database_open(const char *path, const struct pyro_
     /* Pages whose cells do not fit are found before they are followed. */
     if (!pyro_database_run(*ret, "PRAGMA cell_size_check = ON"))
         return failure(sqlite3_errcode(*ret));
-    if (writes && kind->before && !pyro_database_run(*ret, kind->before))
+    /* Of another file it would be a change, though it says what is so already. */
+    if (writes && kind->before && pyro_database_number(*ret, "PRAGMA page_count") == 0 &&
+        !pyro_database_run(*ret, kind->before))
         return failure(sqlite3_errcode(*ret));
     enum pyro_database_state state =
         writes ? prepare(*ret, kind, &version) : prepare_to_read(*ret, kind, &version, &empty);

@@ -10,7 +10,7 @@
 struct pyro_database_kind {
     int application_id, version;
     int patience_ms;        /* how long a writer waits for another */
-    const char *before;     /* done at each opening for writing, outside of transactions; NULL: nothing */
+    const char *before;     /* done to an empty file, outside of transactions; NULL: nothing */
     const char *schema;     /* of an empty file, in one transaction with its stamp */
     const char *upgrade;    /* of a file of the version before, in one transaction with its stamp; NULL: none */
     const char *afterwards; /* done at each opening for writing, in the same transaction; NULL: nothing */

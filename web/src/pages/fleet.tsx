@@ -258,13 +258,19 @@ export function FleetPage({ rest, query }: RootPageProps) {
         <div class="page">
             <h1 class="breaks">{heading}</h1>
             <Loaded state={state} what="views">
-                {(fleet) => (
-                    <>
-                        <Navigation view={view} filters={filters} fleet={fleet} />
-                        <FilterForm view={view} filters={filters} fleet={fleet} />
-                        <Content view={view} filters={filters} />
-                    </>
-                )}
+                {(fleet) =>
+                    fleet.stores.length === 0 ? (
+                        <Empty title="No store">
+                            This server shows no store: start it with <code>pyrometer serve sqlite:FILE</code>.
+                        </Empty>
+                    ) : (
+                        <>
+                            <Navigation view={view} filters={filters} fleet={fleet} />
+                            <FilterForm view={view} filters={filters} fleet={fleet} />
+                            <Content view={view} filters={filters} />
+                        </>
+                    )
+                }
             </Loaded>
         </div>
     );
