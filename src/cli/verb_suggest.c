@@ -243,6 +243,8 @@ static int start(const struct cli_call *call)
     }
     for (size_t i = 1; i < call->argument_count; i++)
         words[count++] = call->arguments[i];
+    signal(SIGPIPE, SIG_DFL); /* which the command itself ignores, and the job would inherit */
+    signal(SIGXFSZ, SIG_DFL);
     execvp(words[0], (char *const *)words);
     cli_complain("cannot start %s: %s", words[0], strerror(errno));
     free(words);

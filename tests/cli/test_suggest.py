@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -163,12 +164,21 @@ def test_apply_changes_its_own_lines_only(pyrometer: Command, store: Path, night
     assert Path(applied["target"]) == file and Path(applied["kept"]).read_text(encoding="utf-8") == BEFORE
     assert re.fullmatch("[0-9a-f]{32}", applied["before_xxh128"]) and re.fullmatch("[0-9a-f]{32}", applied["after_xxh128"])
     assert applied["before_xxh128"] != applied["after_xxh128"]
+    assert Path(applied["kept"]).stat().st_mode & 0o777 == 0o640
     assert state_of(store) == ["applied"]
+    # Once more, as every night: nothing changes, and the former file stays what it was.
+    assert apply(pyrometer, store, file)["applied"] == applied and state_of(store) == ["applied"]
+    assert file.read_text(encoding="utf-8") == AFTER and Path(applied["kept"]).read_text(encoding="utf-8") == BEFORE
     assert sorted(path.name for path in tmp_path.glob("spark-defaults*")) == [file.name, Path(applied["kept"]).name]
 
 
 def test_apply_makes_a_file(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
-    document = apply(pyrometer, store, tmp_path / "new.conf")
+    mask = os.umask(0o027)
+    try:
+        document = apply(pyrometer, store, tmp_path / "new.conf")
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "new.conf").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "new.conf").read_text(encoding="utf-8") == "spark.executor.instances 5\n"
     assert document["applied"]["kept"] is None
     run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--apply", tmp_path / "none" / "x.conf")
@@ -242,6 +252,9 @@ def test_review(
     assert review["reviews"][0]["action"] == action and review["reviews"][0]["runs"] == len(durations)
     assert state_of(store) == [state]
     assert file.read_text(encoding="utf-8") == (BEFORE if action == "roll_back" else AFTER)
+    if action == "roll_back" and durations == [100]:  # the same settings would follow from the same runs
+        again = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--apply", file)
+        assert "rolled back" in again.stderr or state_of(store) != ["rolled_back"]
     assert len(ask(pyrometer, store, "--review")["reviews"]) == (state == "applied")
 
 
@@ -262,6 +275,15 @@ def test_a_job_starts_with_the_settings(pyrometer: Command, store: Path, nightly
     assert run.returncode == 7 and run.stderr == ""
     assert run.stdout.splitlines() == ["--conf", "spark.executor.instances=5", "--conf", "a=b c", "etl.py"]
     assert state_of(store) == ["suggested"]
+
+
+def test_a_job_has_its_own_signals(pyrometer: Command, store: Path, nightly: Runs) -> None:  # noqa: F811
+    """Python itself ignores some: the child starts with the defaults, as from a shell."""
+    script = "trap '' TERM; grep SigIgn /proc/self/status"
+    words = [pyrometer.binary, "suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--", "sh", "-c", script]
+    run = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True, restore_signals=True)
+    ignored = int(run.stdout.split()[1], 16)
+    assert not ignored & (1 << signal.SIGPIPE - 1) and not ignored & (1 << signal.SIGXFSZ - 1)
 
 
 def test_a_job_starts_without_a_suggestion(pyrometer: Command, tmp_path: Path, job: Path) -> None:  # noqa: F811

@@ -137,20 +137,36 @@ static bool write_whole(int descriptor, struct pyro_slice text)
     return true;
 }
 
-enum pyro_status pyro_settings_file_write(const char *path, struct pyro_slice text, struct pyro_arena *arena,
-                                          struct pyro_error *error)
+struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id)
 {
-    struct pyro_slice temporary = pyro_arena_printf(arena, "%s.XXXXXX", path);
-    struct stat before;
+    return pyro_arena_printf(arena, "%s.before-%s", path.ptr, id.ptr);
+}
+
+/* So that the new name survives a loss of power. */
+static void sync_folder(const char *path, struct pyro_arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    struct pyro_slice folder =
+        pyro_arena_copy(arena, slash ? (struct pyro_slice){path, (size_t)(slash - path) + 1} : PYRO_SLICE_LITERAL("."));
+    int descriptor = folder.ptr ? open(folder.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (descriptor < 0)
+        return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
+                                          struct pyro_arena *arena, struct pyro_error *error)
+{
+    struct pyro_slice temporary = pyro_arena_printf(arena, "%s.new-%ld", path, (long)getpid());
+    struct stat model;
     if (!temporary.ptr)
         return pyro_no_memory(error);
-    int descriptor = mkostemp((char *)temporary.ptr, O_CLOEXEC); /* the arena's own bytes */
-    bool ok = descriptor >= 0;
-    if (ok && stat(path, &before) == 0)
-        ok = fchmod(descriptor, before.st_mode & 07777) == 0;
-    else if (ok)
-        ok = fchmod(descriptor, 0644) == 0;
-    ok = ok && write_whole(descriptor, text) && fsync(descriptor) == 0;
+    bool known = stat(like, &model) == 0;
+    /* Nobody else may read it before it has its permissions. */
+    int descriptor = open(temporary.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, known ? 0600 : 0666);
+    bool ok = descriptor >= 0 && (!known || fchmod(descriptor, model.st_mode & 07777) == 0) &&
+              write_whole(descriptor, text) && fsync(descriptor) == 0;
     int failure = errno;
     if (descriptor >= 0 && close(descriptor) != 0 && ok) {
         failure = errno;
@@ -162,5 +178,8 @@ enum pyro_status pyro_settings_file_write(const char *path, struct pyro_slice te
     }
     if (!ok && descriptor >= 0)
         unlink(temporary.ptr);
-    return ok ? PYRO_OK : fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure));
+    if (!ok)
+        return fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure));
+    sync_folder(path, arena);
+    return PYRO_OK;
 }

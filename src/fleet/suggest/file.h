@@ -18,8 +18,11 @@ bool pyro_settings_file_edit(struct pyro_slice text, const struct pyro_suggest_s
 /* Reads a whole file into the arena. A file that does not exist is empty; *ret_exists says so. */
 enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
                                          bool *ret_exists, struct pyro_error *error);
-/* Replaces a file at once, with the permissions that it had: another process sees the old or the new content. */
-enum pyro_status pyro_settings_file_write(const char *path, struct pyro_slice text, struct pyro_arena *arena,
-                                          struct pyro_error *error);
+/* Where the former content of a file is kept while a suggestion is applied to it. A null slice: no memory. */
+struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id);
+/* Replaces a file at once: another process sees the old or the new content. It has the permissions of `like`, or, where
+ * that does not exist, those of any new file. */
+enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
+                                          struct pyro_arena *arena, struct pyro_error *error);
 
 #endif

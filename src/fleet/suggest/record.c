@@ -155,6 +155,62 @@ static enum pyro_status resolve(const char *path, struct pyro_arena *arena, stru
     return ret->ptr ? PYRO_OK : pyro_no_memory(error);
 }
 
+/* The former file, which is written once: a copy that is there already must be the same. */
+static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_slice path, struct pyro_slice content,
+                                    const char *hash, struct pyro_error *error)
+{
+    const char *kept = suggestion->applied.kept.ptr;
+    struct pyro_slice found;
+    char other[PYRO_SETTINGS_HASH_BYTES];
+    bool exists;
+    PYRO_TRY(pyro_settings_file_read(kept, &suggestion->arena, &found, &exists, error));
+    if (!exists)
+        return pyro_settings_file_write(kept, path.ptr, content, &suggestion->arena, error);
+    pyro_settings_file_hash(found, other);
+    if (strcmp(hash, other) == 0)
+        return PYRO_OK;
+    pyro_error_set(error, PYRO_ERROR_OUTPUT,
+                   "it is the former file of an earlier change; move it away, then apply the suggestion again");
+    pyro_error_at(error, kept, UINT64_MAX);
+    return PYRO_ERROR_OUTPUT;
+}
+
+/* Whether the file has the settings already, because this suggestion was applied to it. One that was rolled back is not
+ * applied again. */
+static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
+                                    bool *ret_applied, struct pyro_error *error)
+{
+    struct pyro_kept_suggestion *all = NULL;
+    struct pyro_slice content;
+    size_t count = 0;
+    char hash[PYRO_SETTINGS_HASH_BYTES];
+    bool exists;
+    *ret_applied = false;
+    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, NULL, &suggestion->arena, &all, &count, error));
+    const struct pyro_kept_suggestion *known = find(all, count, suggestion->id);
+    if (!known)
+        return PYRO_OK;
+    if (pyro_slice_is(known->row.state, "rolled_back"))
+        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
+                              "suggestion %.40s was rolled back and is not applied again: set the values by hand, or "
+                              "wait for runs from which another suggestion follows",
+                              suggestion->id.ptr);
+    bool applied = pyro_slice_is(known->row.state, "applied") || pyro_slice_is(known->row.state, "kept");
+    if (!applied || !known->target.ptr || !pyro_slice_eq(known->target, path))
+        return PYRO_OK;
+    PYRO_TRY(pyro_settings_file_read(path.ptr, &suggestion->arena, &content, &exists, error));
+    pyro_settings_file_hash(content, hash);
+    *ret_applied = exists && known->after.ptr && pyro_slice_is(known->after, hash);
+    if (*ret_applied) {
+        suggestion->applied.target = known->target;
+        suggestion->applied.kept = known->kept;
+        suggestion->applied.before = known->before;
+        suggestion->applied.after = known->after;
+        suggestion->applied.time_ms = known->applied_ms;
+    }
+    return PYRO_OK;
+}
+
 static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
                              struct pyro_strbuf *text, struct pyro_error *error)
 {
@@ -172,10 +228,10 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     suggestion->applied.time_ms = pyro_store_now_ms();
     if (exists) {
         suggestion->applied.before = pyro_arena_copy(arena, pyro_slice_from(hash));
-        suggestion->applied.kept = pyro_arena_printf(arena, "%s.before-%s", path.ptr, suggestion->id.ptr);
+        suggestion->applied.kept = pyro_settings_file_copy(arena, path, suggestion->id);
         if (!suggestion->applied.before.ptr || !suggestion->applied.kept.ptr)
             return pyro_no_memory(error);
-        PYRO_TRY(pyro_settings_file_write(suggestion->applied.kept.ptr, before, arena, error));
+        PYRO_TRY(keep_former(suggestion, path, before, hash, error));
     }
     pyro_settings_file_hash(pyro_strbuf_slice(text), hash);
     suggestion->applied.after = pyro_arena_copy(arena, pyro_slice_from(hash));
@@ -192,14 +248,18 @@ enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *sugge
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store, the suggestion or the file is missing");
     if (!suggestion->result.has_settings)
         return PYRO_OK;
+    bool applied;
     PYRO_TRY(resolve(path, &suggestion->arena, &target, error));
+    PYRO_TRY(check_known(store, suggestion, target, &applied, error));
+    if (applied)
+        return PYRO_OK;
     pyro_strbuf_init(&text, suggestion->arena.allocator);
     enum pyro_status status = edit(store, suggestion, target, &text, error);
     /* The row first: a file that changes without one could not be rolled back. */
     if (status == PYRO_OK)
         status = put(store, suggestion, "applied", suggestion->result.rung, error);
     if (status == PYRO_OK) {
-        status = pyro_settings_file_write(target.ptr, pyro_strbuf_slice(&text), &suggestion->arena, error);
+        status = pyro_settings_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), &suggestion->arena, error);
         struct pyro_error other = {.size = sizeof(other)};
         if (status != PYRO_OK)
             put(store, suggestion, "refused", "the file could not be written", &other);

@@ -100,6 +100,13 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     const struct pyro_kept_suggestion *kept = review->kept;
     struct pyro_slice before = PYRO_SLICE_LITERAL("");
     bool exists = false;
+    /* The store says which file: no other one than the copy that applying makes. */
+    struct pyro_slice copy = pyro_settings_file_copy(arena, kept->target, kept->row.id);
+    if (!copy.ptr)
+        return pyro_no_memory(error);
+    if (kept->kept.ptr && !pyro_slice_eq(kept->kept, copy))
+        return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is no former file of %.300s, which is unchanged",
+                              kept->kept.ptr, kept->target.ptr);
     if (kept->kept.ptr)
         PYRO_TRY(pyro_settings_file_read(kept->kept.ptr, arena, &before, &exists, error));
     char hash[PYRO_SETTINGS_HASH_BYTES];
@@ -107,7 +114,7 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);
-    PYRO_TRY(pyro_settings_file_write(kept->target.ptr, before, arena, error));
+    PYRO_TRY(pyro_settings_file_write(kept->target.ptr, kept->target.ptr, before, arena, error));
     review->rolled_back = true;
     return PYRO_OK;
 }
