@@ -20,7 +20,7 @@ sleep_seconds = 10
 skip_exceptions = True
 
 [SPOT_ELASTICSEARCH]
-elasticsearch_url = https://search.invalid:9200
+elasticsearch_url = https://spot:es-secret@search.invalid:9200
 username = 'spot: user'
 password = "es-secret"
 raw_index = spot_raw_1

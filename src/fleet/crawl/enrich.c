@@ -263,10 +263,12 @@ static enum pyro_status fetch(struct asking *asking, const char *url, struct pyr
 
 /* ---- Into the run ------------------------------------------------------------------------------------------------ */
 
-bool pyro_enrich_tag(struct pyro_run *run, const char *name, struct pyro_slice value)
+bool pyro_enrich_tag(struct pyro_run *run, struct pyro_secrets *secrets, const char *name, struct pyro_slice value)
 {
     struct pyro_slice key = pyro_arena_copy(&run->arena, pyro_slice_from(name)),
                       kept = pyro_arena_copy(&run->arena, value);
+    if (kept.ptr)
+        kept = pyro_store_clean_text(secrets, kept, &run->arena);
     return key.ptr && kept.ptr && pyro_run_put_tag(run, key, kept);
 }
 
@@ -301,12 +303,12 @@ static bool put_value(const struct pyro_enrich_value *value, struct pyro_derived
         return true;
     if (value->target == PYRO_ENRICH_AGGREGATE)
         return derived.kind != PYRO_DERIVED_NUMBER || pyro_enrich_number(run, value->name, derived.number);
-    struct pyro_slice text = pyro_store_clean_text(secrets, as_text(derived, room, sizeof(room)), &run->arena);
+    struct pyro_slice text = as_text(derived, room, sizeof(room));
     if (!text.ptr)
         return false;
     if (value->target == PYRO_ENRICH_TAG)
-        return pyro_enrich_tag(run, value->name, text);
-    run->queue = pyro_arena_copy(&run->arena, text);
+        return pyro_enrich_tag(run, secrets, value->name, text);
+    run->queue = pyro_store_clean_text(secrets, pyro_arena_copy(&run->arena, text), &run->arena);
     return run->queue.ptr != NULL;
 }
 
@@ -339,7 +341,7 @@ static bool take_answer(const struct pyro_enricher *enricher, const struct pyro_
     if (!document)
         return add_failure(enricher, "invalid", "its answer is not JSON", pyro_strbuf_slice(body), arena, failures);
     if (enricher->kind == PYRO_ENRICH_MENAS)
-        ok = pyro_menas_take(document, run, &found);
+        ok = pyro_menas_take(document, secrets, run, &found);
     for (size_t i = 0; i < enricher->values.count && ok; i++) {
         const struct pyro_enrich_value *value = &enricher->values.items[i];
         ok = put_value(value, pyro_expression_value(value->expression, document, run), secrets, run);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/pattern.h"
+#include "base/secrets.h"
 #include "base/vec.h"
 #include "fleet/crawl/expression.h"
 
@@ -64,10 +65,10 @@ bool pyro_enrich_clusters(const struct pyro_enrichers *all, struct pyro_arena *a
 /* Whether the service answers, without a run. */
 enum pyro_status pyro_enricher_try(const struct pyro_enricher *enricher, struct pyro_error *error);
 
-/* For menas.c: adds or replaces. False: no memory. */
-bool pyro_enrich_tag(struct pyro_run *run, const char *name, struct pyro_slice value);
+/* For menas.c: adds or replaces; a text without its secrets. False: no memory. */
+bool pyro_enrich_tag(struct pyro_run *run, struct pyro_secrets *secrets, const char *name, struct pyro_slice value);
 bool pyro_enrich_number(struct pyro_run *run, const char *name, double value);
 /* menas.c: what the answer of Menas says of the run. *ret_found: one of its runs is this one. False: no memory. */
-bool pyro_menas_take(const json_t *document, struct pyro_run *run, bool *ret_found);
+bool pyro_menas_take(const json_t *document, struct pyro_secrets *secrets, struct pyro_run *run, bool *ret_found);
 
 #endif

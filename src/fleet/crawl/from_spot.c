@@ -117,6 +117,18 @@ static void add_line(struct spot *spot, const char *key, struct pyro_slice value
     pyro_strbuf_add_char(&spot->yaml, '\n');
 }
 
+/* An address without a name and a password in it, which would be secrets. */
+static struct pyro_slice public_address(struct spot *spot, struct pyro_slice text)
+{
+    const char *host = pyro_slice_find(text, "://");
+    size_t from = host ? (size_t)(host - text.ptr) + 3 : text.len, at = from;
+    for (size_t i = from; i < text.len && text.ptr[i] != '?' && text.ptr[i] != '#'; i++)
+        at = text.ptr[i] == '@' ? i + 1 : at;
+    if (at == from)
+        return text;
+    return pyro_arena_printf(&spot->arena, "%.*s%.*s", (int)from, text.ptr, (int)(text.len - at), text.ptr + at);
+}
+
 static struct pyro_slice without(struct pyro_slice text, const char *end)
 {
     while (text.len > 0 && text.ptr[text.len - 1] == '/')
@@ -150,7 +162,7 @@ static void add_store(struct spot *spot)
         pyro_strbuf_add_text(&spot->yaml, "store: 'sqlite:runs.db'\n");
         return;
     }
-    url = without(url, "");
+    url = without(public_address(spot, url), "");
     pyro_strbuf_add_text(&spot->yaml, "store:\n");
     add_line(spot, "  url: ", pyro_arena_printf(&spot->arena, "opensearch:%.*s/spot", (int)url.len, url.ptr));
     add_account(spot, "SPOT_ELASTICSEARCH", "  ", "SPOT_ELASTICSEARCH_PASSWORD");
@@ -182,7 +194,7 @@ static void add_crawler(struct spot *spot)
         pyro_strbuf_add_text(&spot->yaml, "# skip_exceptions: a log that fails never ends a crawl here\n");
     pyro_strbuf_add_text(&spot->yaml, "sources:\n");
     if (history.ptr)
-        add_line(spot, "  - url: ", without(history, "/api/v1"));
+        add_line(spot, "  - url: ", without(public_address(spot, history), "/api/v1"));
     else
         pyro_strbuf_add_text(&spot->yaml, "  [] # [SPARK_HISTORY] has no api_base_url\n");
 }
@@ -209,7 +221,7 @@ static void add_menas(struct spot *spot)
         "    tag: conformance_$1_$2_$3\n"
         "    tags: {project: enceladus, dataset: $2, dataset_version: $3, info_date: $4, info_version: $5}\n"
         "enrichers:\n");
-    add_line(spot, "  - menas: ", without(url, ""));
+    add_line(spot, "  - menas: ", without(public_address(spot, url), ""));
     add_account(spot, "MENAS", "    ", "MENAS_PASSWORD");
     pyro_strbuf_add_text(&spot->yaml, "    names: '^(Standardisation|Dynamic Conformance) '\n");
 }

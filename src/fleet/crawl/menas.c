@@ -1,9 +1,12 @@
 /* Menas, the catalog of Enceladus: what its documents of a run say, under the names that Spot gives them. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/crawl/enrich.h"
+
+enum { MOST_DURATIONS = 100 }; /* of checkpoints: each is a name of its own in the store */
 
 #define BLOCK_BYTES (128.0 * 1024 * 1024)
 
@@ -79,9 +82,10 @@ static bool put_duration(const json_t *checkpoint, struct pyro_run *run)
     if (!given || !date_at(checkpoint, "/processStartTime", &start_ms) ||
         !date_at(checkpoint, "/processEndTime", &end_ms))
         return true;
+    /* A name becomes one of an aggregate: letters and digits, and no part that a point ends. */
     for (; *given && len < 180; given++)
         if (*given != ' ')
-            name[len++] = *given;
+            name[len++] = isalnum((unsigned char)*given) || *given == '-' ? *given : '_';
     snprintf(name + len, sizeof(name) - len, ".duration");
     return pyro_enrich_number(run, name, (double)end_ms - (double)start_ms);
 }
@@ -112,7 +116,7 @@ static const char *find_difference(const json_t *first, const json_t *controls)
     return NULL;
 }
 
-static bool put_checkpoints(const json_t *document, struct pyro_run *run)
+static bool put_checkpoints(const json_t *document, struct pyro_secrets *secrets, struct pyro_run *run)
 {
     const json_t *checkpoints = pyro_json_at(document, PYRO_SLICE_LITERAL("/controlMeasure/checkpoints")),
                  *first = NULL;
@@ -121,7 +125,7 @@ static bool put_checkpoints(const json_t *document, struct pyro_run *run)
     bool ok = true;
     for (size_t i = 0; i < json_array_size(checkpoints) && ok; i++) {
         const json_t *checkpoint = json_array_get(checkpoints, i), *own = json_object_get(checkpoint, "controls");
-        ok = put_duration(checkpoint, run);
+        ok = i >= MOST_DURATIONS || put_duration(checkpoint, run);
         if (!first && json_array_size(own) > 0) {
             first = own;
             controls = json_array_size(own);
@@ -136,7 +140,7 @@ static bool put_checkpoints(const json_t *document, struct pyro_run *run)
     if (ok && error) {
         char text[300];
         snprintf(text, sizeof(text), "%.140s: %.140s", where ? where : "", error);
-        ok = pyro_enrich_tag(run, "menas.controls_error", pyro_slice_from(text));
+        ok = pyro_enrich_tag(run, secrets, "menas.controls_error", pyro_slice_from(text));
     }
     return ok;
 }
@@ -180,7 +184,7 @@ static bool put_sizes(const json_t *document, struct pyro_run *run)
 
 /* ---- The document ------------------------------------------------------------------------------------------------ */
 
-static bool put_texts(const json_t *document, struct pyro_run *run)
+static bool put_texts(const json_t *document, struct pyro_secrets *secrets, struct pyro_run *run)
 {
     static const char *const rows[][2] = {
         {"menas.dataset", "/dataset"},
@@ -192,16 +196,16 @@ static bool put_texts(const json_t *document, struct pyro_run *run)
     bool ok = true;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && ok; i++) {
         const char *text = text_at(document, rows[i][1]);
-        ok = !text || pyro_enrich_tag(run, rows[i][0], pyro_slice_from(text));
+        ok = !text || pyro_enrich_tag(run, secrets, rows[i][0], pyro_slice_from(text));
     }
     double version = size_at(document, "/datasetVersion"), run_id = size_at(document, "/runId");
     return ok && (!isfinite(version) || pyro_enrich_number(run, "menas.datasetVersion", version)) &&
            (!isfinite(run_id) || pyro_enrich_number(run, "menas.runId", run_id));
 }
 
-bool pyro_menas_take(const json_t *document, struct pyro_run *run, bool *ret_found)
+bool pyro_menas_take(const json_t *document, struct pyro_secrets *secrets, struct pyro_run *run, bool *ret_found)
 {
     const json_t *own = choose(document, run);
     *ret_found = own != NULL;
-    return !own || (put_texts(own, run) && put_checkpoints(own, run) && put_sizes(own, run));
+    return !own || (put_texts(own, secrets, run) && put_checkpoints(own, secrets, run) && put_sizes(own, run));
 }
