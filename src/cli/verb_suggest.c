@@ -4,6 +4,7 @@
 #include "prices.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 2000, FLAGS_BYTES = 1 << 16 };
+enum { ANSWER_MS = 2000, ANSWER_SECONDS = 3, RECORD_SECONDS = 60, ANSWER_BYTES = 1 << 16 };
 
 /* What is asked, as the library takes it. */
 struct question {
@@ -33,8 +34,15 @@ static bool read_numbers(const struct cli_call *call, struct pyro_suggest_option
            (cli_value(call, "max-cost") == NULL || cli_amount_value(call, "max-cost", 1e15, &options->max_cost));
 }
 
+static enum pyro_status open_store(const struct cli_call *call, bool reads, struct question *question,
+                                   struct pyro_error *error)
+{
+    const struct pyro_store_options how = {.size = sizeof(how), .redaction = cli_redaction(call), .read_only = reads};
+    return pyro_store_open(cli_store_url(call), &how, NULL, &question->store, error);
+}
+
 /* Exit status; what is wrong was said. */
-static int open_question(const struct cli_call *call, struct cli_progress *progress, struct question *ret)
+static int open_question(const struct cli_call *call, struct cli_progress *progress, bool reads, struct question *ret)
 {
     struct pyro_error error = {.size = sizeof(error)};
     *ret = (struct question){.options = {.size = sizeof(ret->options)}};
@@ -49,9 +57,7 @@ static int open_question(const struct cli_call *call, struct cli_progress *progr
         return cli_failure(&error);
     ret->options.prices = ret->prices;
     ret->options.load = &ret->loading.load;
-    const struct pyro_store_options how = {.size = sizeof(how), .redaction = cli_redaction(call)};
-    return pyro_store_open(cli_store_url(call), &how, NULL, &ret->store, &error) == PYRO_OK ? CLI_EXIT_OK
-                                                                                            : cli_failure(&error);
+    return open_store(call, reads, ret, &error) == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
 static void close_question(struct question *question)
@@ -119,7 +125,7 @@ static int print(const struct cli_call *call)
     if (status != CLI_EXIT_OK)
         return status;
     cli_catch_signals();
-    status = open_question(call, &progress, &question);
+    status = open_question(call, &progress, false, &question);
     if (status == CLI_EXIT_OK) {
         const struct pyro_writer writer = cli_output_writer(&output);
         if (answer(call, &question, &writer, &error) != PYRO_OK)
@@ -147,37 +153,69 @@ static int write_pipe(void *context, const void *data, size_t len)
     return 0;
 }
 
-/* "KEY=VALUE", each with a NUL behind it. */
-static int send_settings(const struct cli_call *call, int descriptor)
+/* "KEY=VALUE", each with a NUL behind it, and one more NUL: an answer that breaks off is none. */
+static bool send_settings(const pyro_suggestion *suggestion, int descriptor)
 {
-    struct pyro_error error = {.size = sizeof(error)};
-    struct cli_progress progress;
-    struct question question;
-    pyro_suggestion *suggestion = NULL;
-    int status = open_question(call, &progress, &question);
-    if (status == CLI_EXIT_OK && pyro_suggest(question.store, cli_value(call, "app"), &question.options,
-                                              &question.loading.work, &suggestion, &error) != PYRO_OK)
-        status = fail(call, &error);
-    bool sent = status == CLI_EXIT_OK;
+    bool sent = true;
     for (size_t i = 0; sent && i < pyro_suggestion_setting_count(suggestion); i++) {
         struct pyro_suggested_setting setting = {.size = sizeof(setting)};
         pyro_suggestion_setting(suggestion, i, &setting);
         sent = write_pipe(&descriptor, setting.key, strlen(setting.key)) == 0 && write_pipe(&descriptor, "=", 1) == 0 &&
                write_pipe(&descriptor, setting.value, strlen(setting.value) + 1) == 0;
     }
-    close(descriptor);
-    if (status == CLI_EXIT_OK && pyro_suggestion_record(question.store, suggestion, &error) != PYRO_OK)
+    return sent && write_pipe(&descriptor, "", 1) == 0;
+}
+
+/* Whoever reads the output of the job must not wait for this process. */
+static void leave_output(void)
+{
+    int nothing = open("/dev/null", O_RDWR);
+    for (int i = STDIN_FILENO; nothing >= 0 && i <= STDERR_FILENO; i++)
+        dup2(nothing, i);
+}
+
+/* Keeps the suggestion, however long the store is locked; says what is wrong behind the answer. */
+static int record(const struct cli_call *call, struct question *question, pyro_suggestion *suggestion, int descriptor)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    pyro_store_close(question->store);
+    question->store = NULL;
+    if (open_store(call, false, question, &error) == PYRO_OK &&
+        pyro_suggestion_record(question->store, suggestion, &error) == PYRO_OK)
+        return CLI_EXIT_OK;
+    write_pipe(&descriptor, error.message, strlen(error.message));
+    return CLI_EXIT_OUTPUT;
+}
+
+/* The store is opened to read: those who write to it are not waited for. A process that nobody waits for any more ends
+ * by its alarm. */
+static int answer_job(const struct cli_call *call, int descriptor)
+{
+    struct pyro_error error = {.size = sizeof(error)};
+    struct cli_progress progress;
+    struct question question;
+    pyro_suggestion *suggestion = NULL;
+    alarm(ANSWER_SECONDS);
+    int status = open_question(call, &progress, true, &question);
+    if (status == CLI_EXIT_OK && pyro_suggest(question.store, cli_value(call, "app"), &question.options,
+                                              &question.loading.work, &suggestion, &error) != PYRO_OK)
         status = fail(call, &error);
+    if (status == CLI_EXIT_OK) {
+        alarm(RECORD_SECONDS);
+        leave_output();
+        if (send_settings(suggestion, descriptor) && pyro_suggestion_setting_count(suggestion) > 0)
+            status = record(call, &question, suggestion, descriptor);
+    }
     pyro_suggestion_free(suggestion);
     close_question(&question);
     return status;
 }
 
-/* What the child sends until it is done or the time is over; -1: there is no answer. */
-static ssize_t receive(int descriptor, char *buffer, size_t bytes)
+/* What is sent until the other end is closed; false: it was not within the time. */
+static bool receive(int descriptor, char *buffer, size_t bytes, size_t *ret_len)
 {
     int64_t left_ms = ANSWER_MS;
-    size_t len = 0;
+    *ret_len = 0;
     for (;;) {
         struct pollfd waits = {.fd = descriptor, .events = POLLIN};
         struct timespec before, after;
@@ -187,47 +225,73 @@ static ssize_t receive(int descriptor, char *buffer, size_t bytes)
         left_ms -= (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
         if (ready < 0 && errno == EINTR && left_ms > 0)
             continue;
-        if (ready <= 0 || len == bytes)
-            return -1;
-        ssize_t got = read(descriptor, buffer + len, bytes - len);
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            return (ssize_t)len;
-        len += (size_t)got;
+        if (ready <= 0 || *ret_len == bytes)
+            return false;
+        ssize_t got = read(descriptor, buffer + *ret_len, bytes - *ret_len);
+        if (got <= 0)
+            return got == 0;
+        *ret_len += (size_t)got;
         left_ms = left_ms > 0 ? left_ms : 0;
     }
 }
 
-/* Asks in a process of its own, so that whatever happens there, the job starts. Gives the bytes of the answer. */
-static size_t ask_child(const struct cli_call *call, char *buffer, size_t bytes)
+/* The process that answers is not a child of the job, which knows nothing of it and would not end it. Gives the leader
+ * of its group; -1: there is none. */
+static pid_t start_answer(const struct cli_call *call, const int *ends)
+{
+    pid_t leader = fork();
+    if (leader == 0) {
+        close(ends[0]);
+        setpgid(0, 0);
+        _exit(fork() == 0 ? answer_job(call, ends[1]) : CLI_EXIT_OK);
+    }
+    int status = 0;
+    while (leader > 0 && waitpid(leader, &status, 0) < 0 && errno == EINTR)
+        ;
+    return leader;
+}
+
+/* Bytes of the settings at the start of what was received, and whether their end was. */
+static size_t settings_of(const char *buffer, size_t len, bool *ret_complete)
+{
+    size_t at = 0;
+    const char *end;
+    while ((end = memchr(buffer + at, '\0', len - at)) != NULL && end > buffer + at)
+        at = (size_t)(end - buffer) + 1;
+    *ret_complete = end != NULL;
+    return end != NULL ? at : 0;
+}
+
+/* Asks in a process of its own, so that whatever happens there, the job starts. Gives the bytes of the answer. A store
+ * that is locked is waited for as long as an answer is; later the suggestion is kept while the job runs. */
+static size_t ask_process(const struct cli_call *call, char *buffer)
 {
     int ends[2];
+    size_t len = 0;
+    bool complete = false;
     if (pipe(ends) != 0)
         return 0;
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        _exit(send_settings(call, ends[1]));
-    }
+    pid_t leader = start_answer(call, ends);
     close(ends[1]);
-    ssize_t got = child > 0 ? receive(ends[0], buffer, bytes) : -1;
+    bool ended = leader > 0 && receive(ends[0], buffer, ANSWER_BYTES - 1, &len);
     close(ends[0]);
-    if (child > 0 && got < 0)
-        kill(child, SIGKILL);
-    int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (got < 0)
+    size_t bytes = settings_of(buffer, len, &complete);
+    if (!ended && !complete) {
+        if (leader > 0)
+            kill(-leader, SIGKILL);
         cli_complain("no suggestion within 2 seconds: the job starts with its own settings");
-    return got > 0 ? (size_t)got : 0;
+    }
+    buffer[len] = '\0';
+    if (ended && complete && len > bytes + 1)
+        cli_complain("the store does not keep the suggestion: %s", buffer + bytes + 1);
+    return bytes;
 }
 
 /* The command, then the settings, then its own arguments: where both say something, spark-submit takes the later. */
 static int start(const struct cli_call *call)
 {
-    char *buffer = malloc(FLAGS_BYTES);
-    size_t len = buffer != NULL ? ask_child(call, buffer, FLAGS_BYTES) : 0, settings = 0, count = 0;
+    char *buffer = calloc(1, ANSWER_BYTES);
+    size_t len = buffer != NULL ? ask_process(call, buffer) : 0, settings = 0, count = 0;
     for (size_t i = 0; i < len; i++)
         settings += buffer[i] == '\0';
     const char **words = calloc(call->argument_count + 2 * settings + 1, sizeof(*words));

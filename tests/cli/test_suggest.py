@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 import types
 from pathlib import Path
 from typing import Any, List
@@ -293,13 +294,41 @@ def test_a_job_starts_without_a_suggestion(pyrometer: Command, tmp_path: Path, j
     assert (run.returncode, run.stdout) == (7, "etl.py\n") and "damaged" in run.stderr
 
 
-def test_a_job_does_not_wait_for_an_answer(pyrometer: Command, tmp_path: Path, job: Path) -> None:  # noqa: F811
+def test_a_job_does_not_wait_for_an_answer(pyrometer: Command, store: Path, tmp_path: Path, job: Path) -> None:  # noqa: F811
     """A policy that never ends: a pipe without a writer."""
     endless = tmp_path / "endless.yaml"
     os.mkfifo(endless)
-    store = tmp_path / "runs.db"
     run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--policy", endless, "--", job, "etl.py")
     assert (run.returncode, run.stdout) == (7, "etl.py\n") and "no suggestion within 2 seconds" in run.stderr
+
+
+def test_a_job_does_not_wait_for_a_locked_store(pyrometer: Command, store: Path, nightly: Runs, job: Path) -> None:  # noqa: F811
+    """The job ends while the store is still locked; the suggestion is kept once it is not."""
+    writer = sqlite3.connect(store, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--", job, "etl.py")
+    assert writer.in_transaction and state_of(store) == []
+    assert (run.returncode, run.stderr) == (7, "")
+    assert run.stdout.splitlines() == ["--conf", "spark.executor.instances=5", "etl.py"]
+    writer.execute("ROLLBACK")
+    for _ in range(600):
+        if state_of(store):
+            break
+        time.sleep(0.1)
+    assert state_of(store) == ["suggested"]
+
+
+def test_a_job_starts_though_the_suggestion_is_not_kept(
+    pyrometer: Command,  # noqa: F811
+    store: Path,
+    nightly: Runs,
+    job: Path,
+) -> None:
+    with sqlite3.connect(store) as db:
+        db.execute("CREATE TRIGGER refuse BEFORE INSERT ON suggestion BEGIN SELECT RAISE(ABORT, 'no room here'); END")
+    run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--", job, "etl.py")
+    assert run.returncode == 7 and run.stdout.splitlines() == ["--conf", "spark.executor.instances=5", "etl.py"]
+    assert "does not keep the suggestion" in run.stderr and "no room here" in run.stderr
 
 
 def test_the_airflow_example_of_the_page(
