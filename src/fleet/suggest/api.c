@@ -66,6 +66,7 @@ static enum pyro_status fill(pyro_store *store, const struct pyro_query_viewer *
         .input_bytes = wanted->input_bytes > 0 ? (double)wanted->input_bytes : (double)NAN,
         .deadline_ms = wanted->deadline_ms > 0 ? (double)wanted->deadline_ms : (double)NAN,
         .max_cost = wanted->max_cost > 0 ? wanted->max_cost : (double)NAN,
+        .priced = wanted->prices != NULL,
         .now_ms = pyro_store_now_ms(),
         .limits = policy->limits};
     struct pyro_arena *arena = &suggestion->arena;

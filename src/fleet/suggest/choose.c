@@ -27,7 +27,7 @@ struct choosing {
     struct pyro_candidates *candidates;
     double largest_input_bytes;
     double core_share; /* of executors x cores x duration that was allocated, in the median run */
-    bool priced;       /* all predicted candidates have a cost */
+    bool priced;       /* costs are money; candidates without it are left out */
     struct pyro_arena *arena;
     struct pyro_error *error;
 };
@@ -198,18 +198,42 @@ static bool is_worth_it(struct choosing *choosing, const struct pyro_candidate *
     return false;
 }
 
+static bool has_cost(const struct choosing *choosing, const struct pyro_candidate *candidate)
+{
+    return candidate->known && isfinite(cost_of(choosing, candidate));
+}
+
+/* Whether costs are compared as money. Where the current configuration has none, all are compared by core hours, except
+ * with a maximum, which is money. */
+static bool choose_unit(struct choosing *choosing, size_t known)
+{
+    struct pyro_suggestion_result *result = choosing->result;
+    size_t without = 0;
+    choosing->priced = choosing->asked->priced;
+    for (size_t i = 0; i < choosing->candidates->count; i++)
+        without += choosing->candidates->items[i].known && !has_cost(choosing, &choosing->candidates->items[i]);
+    if (without == 0)
+        return true;
+    if (result->goal == PYRO_GOAL_MAX_COST && without == known)
+        return say(choosing, &result->missing, "a price of these runs, to compare their cost with the maximum");
+    if (result->goal != PYRO_GOAL_MAX_COST && !has_cost(choosing, &result->current)) {
+        choosing->priced = false;
+        return say(choosing, &result->doubts,
+                   "the current configuration has no price: costs are compared in core hours");
+    }
+    return pyro_texts_add(&result->doubts, choosing->arena,
+                          "%zu of %zu predicted configurations have no price: left out", without, known);
+}
+
 static enum pyro_status choose(struct choosing *choosing)
 {
     struct pyro_suggestion_result *result = choosing->result;
     struct pyro_candidate *best = NULL;
     size_t known = 0;
     bool ok = true;
-    choosing->priced = true;
     for (size_t i = 0; i < choosing->candidates->count; i++) {
-        struct pyro_candidate *candidate = &choosing->candidates->items[i];
-        PYRO_TRY(predict(choosing, candidate));
-        known += candidate->known;
-        choosing->priced = choosing->priced && (!candidate->known || isfinite(candidate->cost));
+        PYRO_TRY(predict(choosing, &choosing->candidates->items[i]));
+        known += choosing->candidates->items[i].known;
     }
     result->current = choosing->candidates->items[0];
     result->has_current = result->current.known;
@@ -218,17 +242,20 @@ static enum pyro_status choose(struct choosing *choosing)
                  "the executors, cores or input of the current configuration, to predict it");
         return ok ? PYRO_OK : pyro_no_memory(choosing->error);
     }
+    if (!choose_unit(choosing, known))
+        return pyro_no_memory(choosing->error);
     for (size_t i = 0; i < choosing->candidates->count; i++) {
         struct pyro_candidate *candidate = &choosing->candidates->items[i];
-        if (candidate->known && reaches_goal(choosing, candidate) && (!best || is_better(choosing, candidate, best)))
+        if (has_cost(choosing, candidate) && reaches_goal(choosing, candidate) &&
+            (!best || is_better(choosing, candidate, best)))
             best = candidate;
     }
     result->chosen = result->current;
-    if (!best) {
+    if (!best && result->missing.count == 0) {
         ok = pyro_texts_add(&result->missing, choosing->arena,
                             "a configuration that %s: none of the %zu predicted ones does",
                             result->goal == PYRO_GOAL_DEADLINE ? "meets the deadline" : "costs at most this", known);
-    } else if (is_worth_it(choosing, best, &ok)) {
+    } else if (best && is_worth_it(choosing, best, &ok)) {
         result->chosen = *best;
         result->has_settings = true;
     }

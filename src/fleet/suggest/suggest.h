@@ -111,7 +111,8 @@ const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal);
 
 struct pyro_suggest_asked {
     double input_bytes;           /* NaN: the median of the newest runs */
-    double deadline_ms, max_cost; /* NaN: none; max_cost in core hours where there are no prices */
+    double deadline_ms, max_cost; /* NaN: none */
+    bool priced;                  /* costs are money, otherwise core hours */
     int64_t now_ms;
     struct pyro_suggest_limits limits;
     size_t kept; /* suggestions for the application that were kept */

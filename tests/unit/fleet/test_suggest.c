@@ -243,6 +243,7 @@ static void test_simulator(void **state)
     double price = 2.0 / 3600e3;
     const struct pyro_suggest_simulator simulator = {replay, has_log, &price, true};
     struct pyro_suggest_asked asked = question();
+    asked.priced = true;
     struct pyro_suggestion_result result = suggest(rows, RUNS, &asked, &simulator);
     /* One configuration ran, but the simulator knows others, 16 / 1.25 to 16 x 1.25 executors: two waves of 13, or one
      * wave of 20, which is cheaper still. */
@@ -275,6 +276,56 @@ static void test_simulator(void **state)
     asked.input_bytes = 50 * BLOCK;
     result = suggest(rows, RUNS, &asked, &simulator);
     assert_true(result.has_current);
+}
+
+/* Only up to so many slots have a price. */
+static enum pyro_status replay_with_few_prices(void *context, size_t run, const struct pyro_fleet_question *asked,
+                                               const struct pyro_suggest_setting *settings, size_t count,
+                                               struct pyro_simulated *ret, struct pyro_error *failure)
+{
+    const double *most_slots = context;
+    double price = asked->executors * asked->cores <= *most_slots ? 2.0 / 3600e3 : (double)NAN;
+    return replay(&price, run, asked, settings, count, ret, failure);
+}
+
+static void test_money_and_core_hours_are_not_compared(void **state)
+{
+    (void)state;
+    struct pyro_suggest_run rows[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        rows[i] = run_of(i, 16, 1);
+    double most_slots = 16;
+    const struct pyro_suggest_simulator simulator = {replay_with_few_prices, has_log, &most_slots, true};
+    struct pyro_suggest_asked asked = question();
+    asked.priced = true;
+    /* 20 executors would be cheaper than 13, but nobody knows their price. */
+    struct pyro_suggestion_result result = suggest(rows, RUNS, &asked, &simulator);
+    assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "13");
+    assert_true(has_text(&result.doubts, "have no price: left out"));
+    /* 13 executors cost 0.94, and 0.47 core hours. */
+    asked.max_cost = 0.5;
+    result = suggest(rows, RUNS, &asked, &simulator);
+    assert_false(result.has_settings);
+    assert_true(has_text(&result.missing, "costs at most this"));
+    asked.max_cost = 1;
+    result = suggest(rows, RUNS, &asked, &simulator);
+    assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "13");
+    /* Nothing has a price. */
+    most_slots = 0;
+    result = suggest(rows, RUNS, &asked, &simulator);
+    assert_false(result.has_settings);
+    assert_int_equal(result.missing.count, 1);
+    assert_true(has_text(&result.missing, "a price of these runs"));
+    asked.max_cost = NAN;
+    result = suggest(rows, RUNS, &asked, &simulator);
+    assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "20");
+    assert_true(has_text(&result.doubts, "compared in core hours"));
+    /* Nor without logs. */
+    make(rows);
+    asked.max_cost = 0.41;
+    result = suggest(rows, RUNS, &asked, NULL);
+    assert_false(result.has_settings);
+    assert_true(has_text(&result.missing, "a price of these runs"));
 }
 
 static void test_memory_by_peak(void **state)
@@ -395,6 +446,7 @@ int main(void)
         cmocka_unit_test_teardown(test_too_little_history, reset),
         cmocka_unit_test_teardown(test_small_gain_keeps_the_settings, reset),
         cmocka_unit_test_teardown(test_simulator, reset),
+        cmocka_unit_test_teardown(test_money_and_core_hours_are_not_compared, reset),
         cmocka_unit_test_teardown(test_memory_by_peak, reset),
         cmocka_unit_test_teardown(test_ladders, reset),
     };
