@@ -23,11 +23,12 @@ struct pyro_slice pyro_size_text(double bytes, struct pyro_arena *arena)
 
 double pyro_history_number(const struct pyro_suggest_run *run, enum pyro_suggest_key key)
 {
+    static const struct pyro_property_row count = {.kind = PYRO_PROPERTY_COUNT, .unit = 1};
     const struct pyro_property_row *row = pyro_property_find(pyro_slice_from(pyro_suggest_keys[key]));
     struct pyro_slice value = run->settings[key];
     if (!value.ptr && row && row->fallback)
         value = pyro_slice_from(row->fallback);
-    return pyro_property_magnitude(row, value);
+    return pyro_property_magnitude(row ? row : &count, value); /* advice does not set spark.task.cpus */
 }
 
 static struct pyro_slice value_of(const struct pyro_suggest_run *run, struct pyro_slice key)

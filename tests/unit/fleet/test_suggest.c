@@ -425,6 +425,11 @@ static void test_ladders(void **state)
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.decommission.enabled"), "true");
     assert_string_equal(setting(&result.chosen, "spark.executor.cores"), "2");
+    /* Tasks of four cores: executors cannot be smaller, so twice as many have twice the cores. */
+    rows[RUNS - 1].settings[PYRO_KEY_TASK_CPUS] = PYRO_SLICE_LITERAL("4");
+    result = suggest(rows, RUNS, &asked, NULL);
+    assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "10");
+    assert_string_equal(setting(&result.chosen, "spark.executor.cores"), "");
     asked.death = PYRO_SLICE_LITERAL("driver-memory");
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.driver.memory"), "1536m");
