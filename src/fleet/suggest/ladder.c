@@ -150,6 +150,7 @@ static bool within(const struct pyro_candidate *candidate, const struct pyro_sug
             changed.settings[PYRO_KEY_MEMORY] = candidate->settings[i].value;
     bool sized = changed.settings[PYRO_KEY_MEMORY].ptr != NULL;
     return !(candidate->executors > limits->most_executors) && !(candidate->cores > limits->most_cores) &&
+           !(candidate->executors * candidate->cores > limits->most_total_cores) &&
            !(sized && pyro_history_number(&changed, PYRO_KEY_MEMORY) > limits->most_memory_bytes);
 }
 

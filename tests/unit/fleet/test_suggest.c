@@ -427,9 +427,13 @@ static void test_ladders(void **state)
     assert_string_equal(setting(&result.chosen, "spark.executor.cores"), "2");
     /* Tasks of four cores: executors cannot be smaller, so twice as many have twice the cores. */
     rows[RUNS - 1].settings[PYRO_KEY_TASK_CPUS] = PYRO_SLICE_LITERAL("4");
+    asked.limits.most_total_cores = 40;
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.executor.instances"), "10");
     assert_string_equal(setting(&result.chosen, "spark.executor.cores"), "");
+    asked.limits.most_total_cores = 39;
+    assert_false(suggest(rows, RUNS, &asked, NULL).has_settings);
+    asked.limits.most_total_cores = NAN;
     asked.death = PYRO_SLICE_LITERAL("driver-memory");
     result = suggest(rows, RUNS, &asked, NULL);
     assert_string_equal(setting(&result.chosen, "spark.driver.memory"), "1536m");
