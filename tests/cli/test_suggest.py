@@ -259,6 +259,40 @@ def test_review(
     assert len(ask(pyrometer, store, "--review")["reviews"]) == (state == "applied")
 
 
+def test_two_suggestions_for_one_file(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "spark-defaults.conf"
+    file.write_text(BEFORE, encoding="utf-8")
+    apply(pyrometer, store, file)
+    suggested(pyrometer, store, "--deadline", "80s", "--apply", file)
+    both = file.read_text(encoding="utf-8")
+    assert both == AFTER.replace("cores  2", "cores 4")
+    reviews = ask(pyrometer, store, "--review", "--rollback")["reviews"]
+    assert [one["action"] for one in reviews] == ["wait", "wait"] and state_of(store) == ["applied", "applied"]
+    # The first does harm, but its former file lacks what the second one set.
+    after_apply(nightly)
+    nightly.add_finding(nightly.add(Made(5, 2, status="failed")), "executor-oom", "out of memory")
+    first = ask(pyrometer, store, "--review", "--rollback")["reviews"][0]
+    assert (first["action"], first["rolled_back"]) == ("roll_back", False) and "newer suggestion" in first["reason"]
+    assert file.read_text(encoding="utf-8") == both and state_of(store) == ["applied", "applied"]
+    # The second does harm too: it is taken back, then the first is.
+    for expected in (AFTER, BEFORE):
+        nightly.add_finding(nightly.add(Made(5, 4, status="failed")), "executor-oom", "out of memory")
+        ask(pyrometer, store, "--review", "--rollback")
+        assert file.read_text(encoding="utf-8") == expected
+    assert state_of(store) == ["rolled_back", "rolled_back"]
+
+
+def test_a_changed_file_of_two_suggestions(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "spark-defaults.conf"
+    apply(pyrometer, store, file)
+    suggested(pyrometer, store, "--deadline", "80s", "--apply", file)
+    file.write_text("spark.executor.instances 5\n", encoding="utf-8")  # as the first left it
+    run = pyrometer("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--apply", file)
+    assert run.returncode == 3 and "was changed since" in run.stderr
+    reviews = ask(pyrometer, store, "--review")["reviews"]
+    assert [one["action"] for one in reviews] == ["changed", "changed"] and state_of(store) == ["refused", "refused"]
+
+
 # ---- Jobs ----
 
 

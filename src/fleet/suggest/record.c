@@ -14,9 +14,8 @@ static int64_t integer_of(const struct pyro_query_answer *answer, size_t row, si
     return isfinite(value) ? (int64_t)value : 0;
 }
 
-enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, const char *state,
-                                       struct pyro_arena *arena, struct pyro_kept_suggestion **ret, size_t *ret_count,
-                                       struct pyro_error *error)
+enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, struct pyro_arena *arena,
+                                       struct pyro_kept_suggestion **ret, size_t *ret_count, struct pyro_error *error)
 {
 #define FIELDS "\"fields\":[\"id\",\"application\",\"time_ms\",\"state\",\"goal\",\"target\",\"document\",\"note\"]"
     static const char of_one[] =
@@ -25,13 +24,10 @@ enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice appl
     struct pyro_query_answer answer;
     PYRO_TRY(pyro_suggest_ask(store, NULL, application.ptr ? of_one : of_all, application, arena, &answer, error));
     struct pyro_kept_suggestion *all = pyro_arena_array(arena, answer.row_count + 1, sizeof(*all));
-    size_t count = 0;
     if (!all)
         return pyro_no_memory(error);
     for (size_t i = 0; i < answer.row_count; i++) {
-        if (state && !pyro_slice_is(pyro_answer_text(&answer, i, 3), state))
-            continue;
-        struct pyro_kept_suggestion *kept = &all[count++];
+        struct pyro_kept_suggestion *kept = &all[i];
         kept->row = (struct pyro_suggestion_row){.id = pyro_answer_text(&answer, i, 0),
                                                  .application = pyro_answer_text(&answer, i, 1),
                                                  .time_ms = integer_of(&answer, i, 2),
@@ -43,8 +39,21 @@ enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice appl
         PYRO_TRY(pyro_kept_suggestion_read(kept->row.document, arena, kept, error));
     }
     *ret = all;
-    *ret_count = count;
+    *ret_count = answer.row_count;
     return PYRO_OK;
+}
+
+const struct pyro_kept_suggestion *pyro_kept_suggestion_last(const struct pyro_kept_suggestion *all, size_t count,
+                                                             struct pyro_slice target)
+{
+    const struct pyro_kept_suggestion *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool stays = pyro_slice_is(all[i].row.state, "applied") || pyro_slice_is(all[i].row.state, "kept");
+        if (stays && all[i].target.ptr && pyro_slice_eq(all[i].target, target) &&
+            (!last || all[i].applied_ms >= last->applied_ms))
+            last = &all[i];
+    }
+    return last;
 }
 
 enum pyro_status pyro_kept_suggestion_move(pyro_store *store, const struct pyro_kept_suggestion *kept,
@@ -101,7 +110,7 @@ enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *sugg
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the suggestion is missing");
     if (!suggestion->result.has_settings)
         return PYRO_OK;
-    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, NULL, &suggestion->arena, &all, &count, error));
+    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, &suggestion->arena, &all, &count, error));
     /* What was applied, kept or rolled back stays so, though it is suggested again. */
     const struct pyro_kept_suggestion *before = find(all, count, suggestion->id);
     if (before && !pyro_slice_is(before->row.state, "suggested"))
@@ -112,19 +121,19 @@ enum pyro_status pyro_suggestion_record(pyro_store *store, pyro_suggestion *sugg
 /* ---- Files ---------------------------------------------------------------------------------------------------------
  */
 
-/* The last suggestion that wrote this file. */
+/* Refuses a file that somebody else changed, until a review has looked at what was applied to it. */
 static enum pyro_status check_unchanged(pyro_store *store, pyro_suggestion *suggestion, struct pyro_slice path,
                                         const char *hash, struct pyro_error *error)
 {
     struct pyro_kept_suggestion *all = NULL;
-    const struct pyro_kept_suggestion *last = NULL;
     size_t count = 0;
-    PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, NULL, &suggestion->arena, &all, &count, error));
+    bool waits = false;
+    PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, &suggestion->arena, &all, &count, error));
+    const struct pyro_kept_suggestion *last = pyro_kept_suggestion_last(all, count, path);
     for (size_t i = 0; i < count; i++)
-        if (pyro_slice_is(all[i].row.state, "applied") && all[i].target.ptr && pyro_slice_eq(all[i].target, path) &&
-            (!last || all[i].applied_ms >= last->applied_ms))
-            last = &all[i];
-    if (last && last->after.ptr && !pyro_slice_is(last->after, hash))
+        waits = waits ||
+                (pyro_slice_is(all[i].row.state, "applied") && all[i].target.ptr && pyro_slice_eq(all[i].target, path));
+    if (waits && last->after.ptr && !pyro_slice_is(last->after, hash))
         return pyro_error_set(error, PYRO_ERROR_INPUT,
                               "%.300s was changed since suggestion %.40s was applied to it; look at it, then run "
                               "'pyrometer suggest --review' and apply again",

@@ -14,10 +14,12 @@ struct pyro_kept_suggestion {
     struct pyro_slice target, kept, before, after;
     int64_t applied_ms;
 };
-/* Those of an application (null: of all) in a state (NULL: any), oldest first. */
-enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, const char *state,
-                                       struct pyro_arena *arena, struct pyro_kept_suggestion **ret, size_t *ret_count,
-                                       struct pyro_error *error);
+/* Those of an application (null: of all), oldest first. */
+enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, struct pyro_arena *arena,
+                                       struct pyro_kept_suggestion **ret, size_t *ret_count, struct pyro_error *error);
+/* The newest one that changed this file and was not taken back; NULL: there is none. */
+const struct pyro_kept_suggestion *pyro_kept_suggestion_last(const struct pyro_kept_suggestion *all, size_t count,
+                                                             struct pyro_slice target);
 /* Fills settings, promise and application of a file from a document of pyrometer.suggestion/1. */
 enum pyro_status pyro_kept_suggestion_read(struct pyro_slice document, struct pyro_arena *arena,
                                            struct pyro_kept_suggestion *kept, struct pyro_error *error);

@@ -77,17 +77,28 @@ static enum pyro_status read_runs(pyro_store *store, const struct pyro_kept_sugg
     return PYRO_OK;
 }
 
-static enum pyro_status check_file(struct pyro_review *review, struct pyro_arena *arena, struct pyro_error *error)
+/* All that the store keeps: several suggestions may have changed one file. */
+struct all_kept {
+    struct pyro_kept_suggestion *items;
+    size_t count;
+};
+
+/* The newest suggestion of the file says what it is to be. */
+static enum pyro_status check_file(const struct all_kept *all, struct pyro_arena *arena, struct pyro_review *review,
+                                   bool *ret_newest, struct pyro_error *error)
 {
     const struct pyro_kept_suggestion *kept = review->kept;
     char hash[PYRO_SETTINGS_HASH_BYTES];
     struct pyro_slice text;
     bool exists = false;
+    *ret_newest = true;
     if (!kept->target.ptr)
         return PYRO_OK;
+    const struct pyro_kept_suggestion *last = pyro_kept_suggestion_last(all->items, all->count, kept->target);
+    *ret_newest = last == kept;
     PYRO_TRY(pyro_settings_file_read(kept->target.ptr, arena, &text, &exists, error));
     pyro_settings_file_hash(text, hash);
-    if (!exists || !kept->after.ptr || !pyro_slice_is(kept->after, hash)) {
+    if (!exists || !last || !last->after.ptr || !pyro_slice_is(last->after, hash)) {
         review->action = PYRO_REVIEW_CHANGED;
         review->reason = exists ? "the file was changed since" : "the file was removed since";
     }
@@ -119,16 +130,20 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     return PYRO_OK;
 }
 
-static enum pyro_status review_one(pyro_store *store, bool takes_back, struct pyro_arena *arena,
-                                   struct pyro_review *review, struct pyro_error *error)
+static enum pyro_status review_one(pyro_store *store, const struct all_kept *all, bool takes_back,
+                                   struct pyro_arena *arena, struct pyro_review *review, struct pyro_error *error)
 {
     const struct pyro_kept_suggestion *kept = review->kept;
     struct pyro_reviewed_run *runs = NULL;
     size_t count = 0;
+    bool newest = true;
     PYRO_TRY(read_runs(store, kept, arena, &runs, &count, error));
     if (!pyro_review_judge(runs, count, arena, review))
         return pyro_no_memory(error);
-    PYRO_TRY(check_file(review, arena, error));
+    PYRO_TRY(check_file(all, arena, review, &newest, error));
+    /* The former file lacks what the newer suggestion set. */
+    if (review->action == PYRO_REVIEW_ROLL_BACK && !newest)
+        review->reason = "it does harm, but a newer suggestion changed the file too: take that back first";
     struct pyro_slice reason = pyro_slice_from(review->reason);
     switch (review->action) {
     case PYRO_REVIEW_KEEP:
@@ -136,7 +151,7 @@ static enum pyro_status review_one(pyro_store *store, bool takes_back, struct py
     case PYRO_REVIEW_CHANGED:
         return pyro_kept_suggestion_move(store, kept, "refused", reason, error);
     case PYRO_REVIEW_ROLL_BACK:
-        if (!takes_back || !kept->target.ptr)
+        if (!takes_back || !kept->target.ptr || !newest)
             return PYRO_OK;
         PYRO_TRY(roll_back(review, arena, error));
         return pyro_kept_suggestion_move(store, kept, "rolled_back", reason, error);
@@ -234,20 +249,23 @@ static void write_text(struct pyro_strbuf *text, const struct pyro_review *revie
 static enum pyro_status review_all(pyro_store *store, const struct pyro_review_options *how, struct pyro_arena *arena,
                                    struct pyro_review **ret, size_t *ret_count, struct pyro_error *error)
 {
-    struct pyro_kept_suggestion *all = NULL;
+    struct all_kept all = {0};
     struct pyro_policy policy = pyro_policy_none();
-    size_t count = 0;
     if (how->policy)
         PYRO_TRY(pyro_policy_load(how->policy, arena, &policy, error));
-    PYRO_TRY(pyro_kept_suggestions(store, pyro_slice_from(how->application), "applied", arena, &all, &count, error));
-    *ret = pyro_arena_array(arena, count + 1, sizeof(**ret));
+    PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, arena, &all.items, &all.count, error));
+    *ret = pyro_arena_array(arena, all.count + 1, sizeof(**ret));
     if (!*ret)
         return pyro_no_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        (*ret)[i].kept = &all[i];
-        PYRO_TRY(review_one(store, how->rollback && !policy.off, arena, &(*ret)[i], error));
+    for (size_t i = 0; i < all.count; i++) {
+        const struct pyro_suggestion_row *row = &all.items[i].row;
+        if (!pyro_slice_is(row->state, "applied") ||
+            (how->application && !pyro_slice_is(row->application, how->application)))
+            continue;
+        struct pyro_review *review = &(*ret)[(*ret_count)++];
+        review->kept = &all.items[i];
+        PYRO_TRY(review_one(store, &all, how->rollback && !policy.off, arena, review, error));
     }
-    *ret_count = count;
     return PYRO_OK;
 }
 
