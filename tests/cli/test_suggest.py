@@ -107,6 +107,19 @@ def test_every_application(pyrometer: Command, store: Path, nightly: Runs) -> No
     assert "Application: hourly" in pyrometer("suggest", "--all", "-s", f"sqlite:{store}").stdout
 
 
+def test_too_many_applications(pyrometer: Command, store: Path, nightly: Runs) -> None:  # noqa: F811
+    with sqlite3.connect(store) as db:
+        names = [row[1] for row in db.execute("PRAGMA table_info(run)") if row[1] not in ("key", "app_id", "application")]
+        columns = ", ".join(names)
+        db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
+            f"INSERT INTO run (app_id, application, {columns}) SELECT 'a' || i, 'app ' || i, {columns} "
+            "FROM n, (SELECT * FROM run LIMIT 1)"
+        )
+    run = pyrometer("suggest", "--all", "-s", f"sqlite:{store}")
+    assert run.returncode == 2 and "more than 10000 applications" in run.stderr
+
+
 def test_policy(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
     policy = tmp_path / "crawl.yaml"
     policy.write_text("policy:\n  max_cores: 2\n", encoding="utf-8")

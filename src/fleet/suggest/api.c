@@ -9,8 +9,6 @@
 #include "fleet/suggest/policy.h"
 #include "fleet/suggest/store.h"
 
-enum { APPLICATIONS = 10000 };
-
 static enum pyro_status take_options(const struct pyro_suggest_options *wanted, struct pyro_suggest_options *ret,
                                      struct pyro_error *error)
 {
@@ -258,11 +256,17 @@ static enum pyro_status suggest_each(pyro_store *store, const struct pyro_sugges
     struct pyro_query_answer answer;
     struct pyro_policy policy;
     PYRO_TRY(load_policy(wanted, arena, &policy, error));
-    PYRO_TRY(pyro_suggest_ask(store, NULL, applications, PYRO_SLICE_NULL, arena, &answer, error));
+    enum pyro_status status = pyro_suggest_ask(store, NULL, applications, PYRO_SLICE_NULL, arena, &answer, error);
+    if (status == PYRO_ERROR_ARGUMENT) /* the question is right: there are too many groups */
+        return pyro_error_set(error, status,
+                              "the store has more than %d applications, too many to suggest for all of them at once; "
+                              "ask for one",
+                              PYRO_QUERY_MOST_GROUPS);
+    PYRO_TRY(status);
     *ret = pyro_arena_array(arena, answer.row_count + 1, sizeof(**ret));
     if (!*ret)
         return pyro_no_memory(error);
-    for (size_t i = 0; i < answer.row_count && i < APPLICATIONS; i++) {
+    for (size_t i = 0; i < answer.row_count; i++) {
         struct pyro_slice application = pyro_answer_text(&answer, i, 0);
         if (!application.ptr)
             continue;
