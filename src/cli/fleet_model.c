@@ -21,16 +21,32 @@ static int write_models(const struct cli_call *call, const char *app, const char
     return status == PYRO_OK ? CLI_EXIT_OK : cli_failure(&error);
 }
 
+/* Options of the other views; NULL: none was given. */
+static const char *foreign_option(const struct cli_call *call)
+{
+    static const char *const others[] = {"user",   "since",    "until",  "tag",      "max",
+                                         "by",     "value",    "before", "after",    "at",
+                                         "prices", "instance", "region", "currency", "width"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (cli_value(call, others[i]) != NULL)
+            return others[i];
+    return NULL;
+}
+
 int cli_fleet_model(const struct cli_call *call)
 {
-    const char *app = cli_value(call, "app"), *url = cli_store_url(call);
+    const char *app = cli_value(call, "app"), *url = cli_store_url(call), *other = foreign_option(call);
     size_t at = 1;
     enum pyro_format format;
     struct cli_output output;
+    if (other != NULL)
+        return cli_usage_error(call->verb, "model does not take --%s: it is of all runs of one application", other);
     if (!cli_format_value(call, "format", &format))
         return CLI_EXIT_USAGE;
     if (app == NULL && call->argument_count > at)
         app = call->arguments[at++];
+    if (call->argument_count > at && cli_value(call, "store") != NULL)
+        return cli_usage_error(call->verb, "the store is given twice: as STORE and with --store");
     if (call->argument_count > at)
         url = call->arguments[at++];
     if (app == NULL || url == NULL || call->argument_count > at)

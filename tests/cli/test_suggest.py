@@ -471,6 +471,24 @@ def test_models_of_an_application(pyrometer: Command, store: Path, nightly: Runs
     assert "(best)" in text and "simulator  needs a run with a log" in text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--user", "x"], "--user"),
+        (["--since", "30d"], "--since"),
+        (["--until", "30d"], "--until"),
+        (["--tag", "a=b"], "--tag"),
+        (["--max", "duration_ms=1"], "--max"),
+        (["--by", "user"], "--by"),
+        (["--instance", "m5.xlarge"], "--instance"),
+        (["--store", "sqlite:other.db"], "given twice"),
+    ],
+)
+def test_models_refuse_options_of_views(pyrometer: Command, store: Path, arguments: List[str], part: str) -> None:  # noqa: F811
+    run = pyrometer("fleet", "model", "nightly", f"sqlite:{store}", *arguments)
+    assert run.returncode == 2 and part in run.stderr and run.stdout == ""
+
+
 def test_models_without_history(pyrometer: Command, store: Path) -> None:  # noqa: F811
     document = json.loads(pyrometer("fleet", "model", "never-seen", f"sqlite:{store}", "-f", "json").stdout)
     check(document, "pyrometer.fleet_model-1.json")
