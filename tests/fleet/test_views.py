@@ -199,6 +199,10 @@ def test_money_is_that_of_the_allocation(store: Store) -> None:
     assert {row["cost"] is None for row in rows_of(document)} == {True, False}
 
 
+def test_ranks_of_the_oracle_are_exact() -> None:
+    assert [oracle.nearest_rank(range(1, 101), percent) for percent in range(1, 101)] == list(range(1, 101))
+
+
 # ---- One application ----
 
 

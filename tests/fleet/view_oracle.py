@@ -15,7 +15,7 @@ Keep = Callable[[Row], bool]
 
 def nearest_rank(values: Sequence[float], percent: float) -> Optional[float]:
     ordered = sorted(values)
-    return ordered[max(1, math.ceil(percent / 100 * len(ordered))) - 1] if ordered else None
+    return ordered[max(1, math.ceil(percent * len(ordered) / 100)) - 1] if ordered else None
 
 
 class Fleet:
