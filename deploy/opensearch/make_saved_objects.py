@@ -15,6 +15,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 Json = Dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v4.json"
 DAYS = {"field": "start_ms", "calendar_interval": "day", "min_doc_count": 1}
+ENDED = {"terms": {"status": ["completed", "failed"]}}  # of logs without an end, aggregates of Spot's tables say nothing
 PATTERNS = (("agg", "start_ms"), ("rows", "run_start_ms"), ("err", "time_ms"), ("raw", "start_ms"), ("work", "end_ms"))
 
 
@@ -148,7 +149,7 @@ PICTURES = [
     ),
     Picture(
         "parallelism", "Speedup and efficiency by type of application", "agg", "start_ms",
-        {"size": 0, "query": {"exists": {"field": "agg.summary.estimated_speedup"}},
+        {"size": 0, "query": {"bool": {"filter": [{"exists": {"field": "agg.summary.estimated_speedup"}}, ENDED]}},
          "aggs": {"types": {**terms("type", 20), "aggs": {"speedup": {"avg": {"field": "agg.summary.estimated_speedup"}},
                                                          "efficiency": {"avg": {"field": "agg.summary.estimated_core_efficiency"}}}}}},
         "aggregations.types.buckets",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
+import zstandard
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
@@ -197,6 +198,32 @@ def test_money_is_that_of_the_allocation(store: Store) -> None:
     document = store.view("waste")  # the sheets of the command do not price Kubernetes
     assert any("unknown" in note and "kubernetes" in note for note in document["notes"])
     assert {row["cost"] is None for row in rows_of(document)} == {True, False}
+
+
+def test_runs_without_an_end_are_left_out(tmp_path: Path) -> None:
+    """Spot's tables give executors of such a run an end of -1."""
+    command = Command(tmp_path)
+    with (ROOT / "corpus" / "logs" / "data_skew.zst").open("rb") as file:
+        lines = zstandard.ZstdDecompressor().stream_reader(file).read().decode("utf-8").splitlines(keepends=True)
+    (tmp_path / "whole.log").write_text("".join(lines), encoding="utf-8")
+    app_id = next(json.loads(line)["App ID"] for line in lines if "SparkListenerApplicationStart" in line)
+    half = "".join(lines[: len(lines) // 2]).replace(app_id, "app-20260101000000-0001")
+    (tmp_path / "cut.log").write_text(half, encoding="utf-8")
+    assert command("diagnose", "whole.log", "--brief", "--config", "none", "--store", "sqlite:fleet.db").returncode == 0
+    alone = Store(tmp_path / "fleet.db", command)
+    views = (["parallelism"], ["idle"], ["allocation"], ["partitions"], ["histogram", "--value", "agg.summary.core_cost"])
+    expected = [alone.view(*view) for view in views]
+    assert command("diagnose", "cut.log", "--brief", "--config", "none", "--store", "sqlite:fleet.db").returncode == 0
+    both = Store(tmp_path / "fleet.db", command)
+    cost = {run["status"]: run["agg.summary.core_cost"] for run in both.fleet.runs}
+    assert set(cost) == {"completed", "truncated"} and cost["truncated"] < 0
+    for view, before in zip(views, expected):
+        after = both.view(*view)
+        assert (after["rows"], after["tables"]) == (before["rows"], before["tables"]), view
+        assert [note for note in after["notes"] if note not in before["notes"]] == ["Runs left out because their log has no end (in progress or truncated): 1."]
+    compare_rows(both.rows("parallelism"), "type", oracle.parallelism(both.fleet, "type"))
+    assert both.rows("idle")[0]["unused_core_ms"] > 0
+    assert sum(row["runs"] for row in both.rows("histogram")) == 2  # a duration holds up to the last event
 
 
 def test_ranks_of_the_oracle_are_exact() -> None:

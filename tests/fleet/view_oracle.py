@@ -41,6 +41,10 @@ class Fleet:
         return found
 
 
+def ended(run: Row) -> bool:
+    return run["status"] in ("completed", "failed")
+
+
 def total(rows: List[Row], field: str) -> float:
     return sum(row[field] for row in rows if row.get(field) is not None)
 
@@ -107,7 +111,7 @@ def usage(fleet: Fleet, span_ms: int, keep: Keep) -> Dict[Any, Row]:
 
 
 def parallelism(fleet: Fleet, by: str) -> Dict[Any, Row]:
-    rows = [run for run in fleet.runs if "agg.summary.est_seq_time" in run]
+    rows = [run for run in fleet.runs if "agg.summary.est_seq_time" in run and ended(run)]
     found = {}
     for name, own in fleet.groups(rows, by).items():
         t1, tm = total(own, "agg.summary.est_seq_time"), total(own, "duration_ms")
@@ -126,7 +130,7 @@ def parallelism(fleet: Fleet, by: str) -> Dict[Any, Row]:
 
 def idle(fleet: Fleet, by: str) -> Dict[Any, Row]:
     zeroes, elements = "agg.executors.totalTasks.count_zeroes", "agg.executors.elements_count"
-    rows = [run for run in fleet.runs if zeroes in run]
+    rows = [run for run in fleet.runs if zeroes in run and ended(run)]
     return {
         name: {
             "runs": len(own),

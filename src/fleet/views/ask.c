@@ -62,6 +62,31 @@ void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, 
     pyro_strbuf_add_text(&view->question, "]}");
 }
 
+static void where_status(struct pyro_fleet_view *view, const char *one, const char *other)
+{
+    const struct pyro_query_value values[] = {{.kind = PYRO_VALUE_TEXT, .text = pyro_slice_from(one)},
+                                              {.kind = PYRO_VALUE_TEXT, .text = pyro_slice_from(other)}};
+    pyro_fleet_where_in(view, PYRO_SLICE_LITERAL("status"), values, 2);
+}
+
+void pyro_fleet_where_ended(struct pyro_fleet_view *view)
+{
+    where_status(view, "completed", "failed");
+}
+
+enum pyro_status pyro_fleet_note_not_ended(struct pyro_fleet_view *view, struct pyro_error *error)
+{
+    struct pyro_query_answer answer;
+    pyro_fleet_from(view, "runs");
+    where_status(view, "in_progress", "truncated");
+    PYRO_TRY(pyro_fleet_ask(view, &answer, error, "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}]"));
+    int64_t count = answer.row_count ? pyro_fleet_int(&answer, 0, 0) : 0;
+    if (count > 0)
+        pyro_fleet_note(view, "Runs left out because their log has no end (in progress or truncated): %lld.",
+                        (long long)count);
+    return PYRO_OK;
+}
+
 /* KEY=VALUE; the library has checked that there is a '='. */
 static void where_pair(struct pyro_fleet_view *view, const char *prefix, const char *pair)
 {

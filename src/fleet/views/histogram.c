@@ -54,10 +54,22 @@ static void write_edges(struct pyro_strbuf *text, const double *edges, size_t co
     }
 }
 
+/* Pyrometer's own numbers of a run hold up to the last event of its log; those that Spot defines need the end. */
+static bool needs_end(const char *value)
+{
+    return strncmp(value, "agg.", 4) == 0 && strncmp(value, "agg.run.", 8) != 0;
+}
+
+static void from_runs(struct pyro_fleet_view *view, const char *value)
+{
+    pyro_fleet_from(view, "runs");
+    if (needs_end(value))
+        pyro_fleet_where_ended(view);
+}
+
 static enum pyro_status ask_range(struct pyro_fleet_view *view, const char *field, struct pyro_query_answer *ret,
                                   struct pyro_error *error)
 {
-    pyro_fleet_from(view, "runs");
     return pyro_fleet_ask(view, ret, error,
                           "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
                           "{\"as\":\"min\",\"op\":\"min\",\"field\":%s},{\"as\":\"mean\",\"op\":\"mean\",\"field\":%s},"
@@ -126,6 +138,7 @@ enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_
     pyro_strbuf_init(&text, view->allocator);
     pyro_add_json(&text, pyro_slice_from(value));
     struct pyro_slice field = pyro_arena_copy(view->arena, pyro_strbuf_slice(&text));
+    from_runs(view, value);
     enum pyro_status status =
         text.failed || !field.ptr ? pyro_no_memory(error) : ask_range(view, field.ptr, &range, error);
     size_t edge_count = 0;
@@ -134,7 +147,7 @@ enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_
     pyro_strbuf_clear(&text);
     write_edges(&text, edges, edge_count);
     if (status == PYRO_OK && edge_count) {
-        pyro_fleet_from(view, "runs");
+        from_runs(view, value);
         status = pyro_fleet_ask(view, &counts, error,
                                 "\"group\":[{\"field\":%s,\"edges\":[%s]}%s%s%s],\"measures\":[{\"as\":\"runs\","
                                 "\"op\":\"count\"}],\"limit\":10000",
@@ -157,5 +170,5 @@ enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_
     const struct pyro_fleet_picture picture = {"histogram", value, "rows", "from", "runs", .series = view->by};
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "%s of runs. A bin holds the values from its first edge to below its second.", value);
-    return PYRO_OK;
+    return needs_end(value) ? pyro_fleet_note_not_ended(view, error) : PYRO_OK;
 }

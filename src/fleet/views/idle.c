@@ -6,6 +6,7 @@ enum pyro_status pyro_fleet_idle(struct pyro_fleet_view *view, struct pyro_error
     struct pyro_query_answer all, idle;
     pyro_fleet_from(view, "runs");
     pyro_fleet_where_known(view, "agg.executors.totalTasks.count_zeroes", true);
+    pyro_fleet_where_ended(view);
     PYRO_TRY(pyro_fleet_ask(view, &all, error,
                             "\"group\":[{\"field\":%s}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
                             "{\"as\":\"executors\",\"op\":\"sum\",\"field\":\"agg.executors.elements_count\"},"
@@ -15,6 +16,7 @@ enum pyro_status pyro_fleet_idle(struct pyro_fleet_view *view, struct pyro_error
                             view->by_json.ptr));
     pyro_fleet_from(view, "runs");
     pyro_fleet_where_number(view, "agg.executors.totalTasks.count_zeroes", ">", 0);
+    pyro_fleet_where_ended(view);
     PYRO_TRY(pyro_fleet_ask(view, &idle, error,
                             "\"group\":[{\"field\":%s}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
                             "{\"as\":\"idle\",\"op\":\"max\",\"field\":\"agg.executors.totalTasks.count_zeroes\"}],"
@@ -46,5 +48,5 @@ enum pyro_status pyro_fleet_idle(struct pyro_fleet_view *view, struct pyro_error
     const struct pyro_fleet_picture picture = {"bars", "Executors without a task", "rows",
                                                NULL,   "idle_executors",           .series = view->by};
     pyro_fleet_picture(view, &picture);
-    return PYRO_OK;
+    return pyro_fleet_note_not_ended(view, error);
 }

@@ -6,6 +6,7 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     struct pyro_query_answer answer;
     pyro_fleet_from(view, "runs");
     pyro_fleet_where_known(view, "agg.summary.est_seq_time", true);
+    pyro_fleet_where_ended(view);
     PYRO_TRY(pyro_fleet_ask(
         view, &answer, error,
         "\"group\":[{\"field\":%s}],\"measures\":[{\"as\":\"runs\",\"op\":\"count\"},"
@@ -54,5 +55,5 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     pyro_fleet_note(view,
                     "T(1): sequential part + task time, T(m): duration; means of runs. Speedup: sum of T(1) / sum "
                     "of T(m). Efficiency: task time / core time that executors held.");
-    return PYRO_OK;
+    return pyro_fleet_note_not_ended(view, error);
 }

@@ -16,6 +16,7 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
     if (view->by.len)
         fields = pyro_arena_printf(view->arena, "%s,%s", fields.ptr, view->by_json.ptr);
     pyro_fleet_from(view, "runs");
+    pyro_fleet_where_ended(view);
     for (size_t i = 0; i < count && fields.ptr; i++) {
         pyro_fleet_column(table, columns[i].name, columns[i].title, columns[i].unit);
         fields = pyro_arena_printf(view->arena, "%s,\"%s\"", fields.ptr, columns[i].field);
@@ -42,5 +43,5 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
         }
     }
     pyro_fleet_note_newest(view, &answer);
-    return PYRO_OK;
+    return pyro_fleet_note_not_ended(view, error);
 }

@@ -110,6 +110,11 @@ void pyro_fleet_where(struct pyro_fleet_view *view, const char *field, const cha
 /* Whether it is known. */
 void pyro_fleet_where_known(struct pyro_fleet_view *view, const char *field, bool known);
 void pyro_fleet_where_number(struct pyro_fleet_view *view, const char *field, const char *op, double value);
+/* Runs whose log has its end: numbers that are measured up to the end (summary.*, executors.*, stages.*) say nothing of
+ * the others. */
+void pyro_fleet_where_ended(struct pyro_fleet_view *view);
+/* Says how many runs pyro_fleet_where_ended() leaves out; it asks for them. */
+enum pyro_status pyro_fleet_note_not_ended(struct pyro_fleet_view *view, struct pyro_error *error);
 /* field in values; none of them is null. */
 void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, const struct pyro_query_value *values,
                          size_t count);
