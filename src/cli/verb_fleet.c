@@ -126,8 +126,8 @@ static const struct cli_option options[] = {
     {"max", 'm', "FIELD=N...", NULL, NULL,
      "Take only runs whose field is at most N (duration_ms, input_bytes, agg.NAME). May be given several times."},
     {"by", 'b', "FIELD", NULL, NULL,
-     "Sum by this field: application, user, queue, type, version, tag.KEY, a Spark setting (spark.KEY) or another "
-     "column of runs. compare: what distinguishes the two groups; also date."},
+     "Sum by this field, or color single runs by it: application, user, queue, type, version, tag.KEY, a Spark setting "
+     "(spark.KEY) or another column of runs. compare: what distinguishes the two groups; also date."},
     {"value", 0, "FIELD", NULL, NULL, "histogram: the value, such as input_bytes or agg.NAME. Default: duration_ms."},
     {"before", 0, "VALUE", NULL, NULL, "compare: the value of --by of the first group. Default: that of earlier runs."},
     {"after", 0, "VALUE", NULL, NULL,

@@ -330,6 +330,59 @@ def test_problems_by_cause(store: Store) -> None:
     assert not [row for row in rows_of(narrowed) if ":" in row["kind"]] and any("belong to no" in note for note in narrowed["notes"])
 
 
+# ---- By a field ----
+
+BY = {"user": "user", "status": "status", "application": "application", "tag.team": "tag.team", "spark.executor.memory": "property.spark.executor.memory"}
+
+
+@pytest.mark.parametrize("by", BY)
+def test_every_view_by_a_field(store: Store, by: str) -> None:
+    for view in VIEWS[:-1]:
+        document = store.view(view, "--by", by)
+        tables = [document, *document["tables"]]
+        assert any(BY[by] in table["columns"] for table in tables), view
+        assert all(len(set(table["columns"])) == len(table["columns"]) for table in tables), view
+        assert document["rows"] and all(len(row) == len(document["columns"]) for row in document["rows"]), view
+
+
+@pytest.mark.parametrize("by", ["user", "status", "application"])
+def test_runs_by_a_field(store: Store, by: str) -> None:
+    known = {run["app_id"]: run for run in store.fleet.runs}
+    for options in (["runs", "--app", APP], ["allocation"], ["partitions"]):
+        document = store.view(*options, "--by", by)
+        assert {picture["series"] for picture in document["pictures"]} == {by}
+        assert all(row[by] == known[row["app_id"]][by] for row in rows_of(document))
+        plain = rows_of(store.view(*options))
+        assert [row["app_id"] for row in rows_of(document)] == [row["app_id"] for row in plain]
+
+
+def test_configurations_and_problems_by_a_field(store: Store) -> None:
+    for row in store.rows("configurations", "--by", "user"):
+        own = [run for run in store.rows("configurations", "--user", row["user"]) if all(run[name] == row[name] for name in list(row)[:6])]
+        assert [{**one, "user": row["user"]} for one in own] == [row]
+    rows = store.rows("problems", "--by", "user")
+    failures = [row for row in store.fleet.lists["findings"] if row["category"] == "failures" and not row["folded"]]
+    for user in repeated_runs.USERS:
+        own = [{name: value for name, value in row.items() if name != "user"} for row in rows if row["user"] == user]
+        assert own == store.rows("problems", "--user", user) and sum(row["count"] for row in own) == sum(one["user"] == user for one in failures)
+    assert {row["user"] is None for row in rows if ":" in row["kind"]} == {True}  # errors of the crawler belong to nobody
+
+
+def test_adoption_by_a_field(store: Store) -> None:
+    document = store.view("adoption", "--by", "user")
+    rows, groups = rows_of(document), rows_of(document, "groups")
+    users = {run["application"]: run["user"] for run in store.fleet.runs}
+    assert all(row["user"] == users[row["application"]] for row in rows)
+    assert len(groups) == len({row["user"] for row in rows}) > 1
+    for group in groups:
+        own = [row for row in rows if row["user"] == group["user"]]
+        assert (group["recommendations"], group["adopted"]) == (len(own), sum(row["adopted_ms"] is not None for row in own))
+        for name in ("promised_ms", "saved_ms", "saved_core_ms"):
+            values = [row[name] for row in own if row[name] is not None]
+            assert group[name] == (pytest.approx(sum(values), abs=len(own)) if values else None)
+    assert any(group["saved_ms"] for group in groups)
+
+
 # ---- All views ----
 
 
@@ -387,8 +440,8 @@ def test_an_empty_store(tmp_path: Path) -> None:
         (["usage", "sqlite:fleet.db", "--tag", "team"], 2, "KEY=VALUE"),
         (["runs", "sqlite:fleet.db", "--max", "duration_ms=x"], 2, "FIELD=NUMBER"),
         (["runs", "sqlite:fleet.db", "--by", "usr"], 2, "did you mean 'user'"),
-        (["runs", "sqlite:fleet.db", "--app", APP, "--by", "user"], 2, "leave 'by' out"),
-        (["problems", "sqlite:fleet.db", "--by", "user"], 2, "no option 'by'"),
+        (["problems", "sqlite:fleet.db", "--by", "usr"], 2, "did you mean 'user'"),
+        (["problems", "sqlite:fleet.db", "--value", "input_bytes"], 2, "no option 'value'"),
         (["compare", "sqlite:fleet.db"], 2, "name it"),
         (["compare", "sqlite:fleet.db", "--app", APP, "--by", "user"], 2, "two values"),
         (["compare", "sqlite:fleet.db", "--app", APP, "--at", "2026-01-05"], 2, "date only"),

@@ -176,8 +176,8 @@ test("the address asks only for what a view takes", () => {
     const filters = readFilters(new URLSearchParams("app=a b&by=user&value=x&since=30d&instance=m5&other=1"));
     assert.deepEqual(filters, { app: "a b", by: "user", value: "x", since: "30d", instance: "m5" });
     assert.equal(viewAddress("usage", filters), "fleet/usage?app=a+b&since=30d&by=user");
-    assert.equal(viewAddress("runs", filters), "fleet/runs?app=a+b&since=30d");
+    assert.equal(viewAddress("runs", filters), "fleet/runs?app=a+b&since=30d&by=user");
     assert.equal(viewAddress("runs", { by: "user" }), "fleet/runs?by=user");
     assert.equal(viewAddress("waste", {}), "fleet/waste");
-    assert.equal(viewAddress("problems", filters), "fleet/problems?app=a+b&since=30d");
+    assert.equal(viewAddress("problems", filters), "fleet/problems?app=a+b&since=30d&by=user");
 });

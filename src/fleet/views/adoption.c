@@ -15,6 +15,8 @@ enum { MOST_ADVICE = 60, MOST_KEYS = 24, MOST_ROWS = 20000, MOST_CONFOUNDED = 8 
 struct advice {
     struct pyro_slice application, key, previous, value, rule, finding; /* as the first run was advised */
     int64_t first_ms;
+    struct pyro_query_value by;           /* what the view groups by, of the first run */
+    double saved_ms, saved_core_ms;       /* of its set; NaN: not known, or shown by another one */
     double runs, saves_ms, saves_core_ms; /* sums over the runs that were advised so */
     size_t column;                        /* of the answer with the runs: the setting's value; of settings */
     struct pyro_adoption_span span;
@@ -28,6 +30,7 @@ struct adoption {
     struct advice *ranked[MOST_ADVICE]; /* those that are looked at */
     size_t count;
     struct pyro_query_answer advised, runs; /* newest first */
+    bool grouped;                           /* the table has a column of what the view groups by */
 };
 
 /* ---- What was advised -------------------------------------------------------------------------------------------- */
@@ -79,7 +82,10 @@ static bool gather(struct adoption *state, const struct pyro_query_answer *answe
                                      .rule = pyro_fleet_text(answer, row, A_RULE),
                                      .finding = pyro_fleet_text(answer, row, A_FINDING),
                                      .first_ms = pyro_fleet_int(answer, row, A_START),
+                                     .saved_ms = (double)NAN,
+                                     .saved_core_ms = (double)NAN,
                                      .adopted_ms = PYRO_NONE};
+            added->by = *pyro_fleet_by_value(state->view, answer, row);
             *place = state->all.count;
         }
         struct advice *advice = &state->all.items[*place - 1];
@@ -126,14 +132,14 @@ static bool rank(struct adoption *state, struct pyro_slice *keys, size_t *ret_ke
 static enum pyro_status ask_advice(struct adoption *state, struct pyro_slice *keys, size_t *ret_keys,
                                    struct pyro_error *error)
 {
+    static const char fields[] = "\"application\",\"key\",\"previous\",\"value\",\"rule\",\"start_ms\",\"saves_ms\","
+                                 "\"saves_core_ms\",\"finding\"";
     struct pyro_map known;
     pyro_fleet_from(state->view, "advice");
-    PYRO_TRY(pyro_fleet_ask(
-        state->view, &state->advised, error,
-        "\"fields\":[\"application\",\"key\",\"previous\",\"value\",\"rule\",\"start_ms\","
-        "\"saves_ms\",\"saves_core_ms\",\"finding\"],\"order\":{\"by\":\"start_ms\",\"descending\":true},"
-        "\"limit\":%d",
-        MOST_ROWS));
+    PYRO_TRY(pyro_fleet_ask(state->view, &state->advised, error,
+                            "\"fields\":[%s%s],\"order\":{\"by\":\"start_ms\",\"descending\":true},"
+                            "\"limit\":%d",
+                            fields, pyro_fleet_further_field(state->view, fields), MOST_ROWS));
     pyro_map_init(&known, state->view->allocator);
     bool ok = gather(state, &state->advised, &known) && rank(state, keys, ret_keys);
     pyro_map_done(&known);
@@ -294,7 +300,7 @@ static enum pyro_status confounded(struct adoption *state, const struct advice *
     return PYRO_OK;
 }
 
-static void add_columns(struct pyro_fleet_table *table)
+static bool add_columns(struct pyro_fleet_view *view, struct pyro_fleet_table *table)
 {
     pyro_fleet_column(table, "application", "Application", FLEET_TEXT);
     pyro_fleet_column(table, "key", "Setting", FLEET_TEXT);
@@ -316,6 +322,7 @@ static void add_columns(struct pyro_fleet_table *table)
     pyro_fleet_column(table, "failed_after", "Failed after", FLEET_SHARE);
     pyro_fleet_column(table, "slow_after", "Slow after", FLEET_SHARE);
     pyro_fleet_column(table, "confounded", "What else changed", FLEET_TEXT);
+    return pyro_fleet_further_column(view, table);
 }
 
 static void add_saving(struct pyro_fleet_view *view, struct pyro_fleet_table *table,
@@ -373,14 +380,64 @@ static enum pyro_status add_row(struct adoption *state, struct pyro_fleet_table 
             ok = pyro_realised_saving(history.runs, advice->span.first, advice->span.end, &scratch, &realised);
     }
     enum pyro_status status = ok ? PYRO_OK : pyro_no_memory(error);
+    if (ok && has_saving && realised.verdict != PYRO_REALISED_TOO_FEW) {
+        advice->saved_ms = realised.saved_ms;
+        advice->saved_core_ms = realised.saved_core_ms;
+    }
     if (ok && has_saving && realised.verdict != PYRO_REALISED_TOO_FEW && (*judged)++ < MOST_CONFOUNDED)
         status = confounded(state, advice, &history, &else_changed, error);
     if (status == PYRO_OK) {
         add_advice(state->view, table, advice);
         add_saving(state->view, table, has_saving ? &realised : NULL, else_changed);
+        if (state->grouped)
+            pyro_fleet_add(state->view, table, &advice->by);
     }
     pyro_arena_done(&scratch);
     return status;
+}
+
+static void add_known(double *sum, double value)
+{
+    if (isfinite(value))
+        *sum = isfinite(*sum) ? *sum + value : value;
+}
+
+/* Sums of the rows by what the first run that was advised so has. */
+static void add_groups(const struct adoption *state)
+{
+    struct pyro_fleet_view *view = state->view;
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "groups", "In all");
+    pyro_fleet_by_column(view, table);
+    pyro_fleet_column(table, "recommendations", "Recommendations", FLEET_COUNT);
+    pyro_fleet_column(table, "adopted", "Adopted", FLEET_COUNT);
+    pyro_fleet_column(table, "promised_ms", "Promised per run", FLEET_MS);
+    pyro_fleet_column(table, "saved_ms", "Saved", FLEET_MS);
+    pyro_fleet_column(table, "saved_core_ms", "Core hours saved", FLEET_CORE_MS);
+    for (size_t i = 0; i < state->count; i++) {
+        int64_t count = 0, adopted = 0;
+        double promised = 0, saved = (double)NAN, saved_core = (double)NAN;
+        for (size_t k = 0; k < state->count; k++) {
+            const struct advice *other = state->ranked[k];
+            if (!pyro_fleet_same(&state->ranked[i]->by, &other->by))
+                continue;
+            if (k < i)
+                break; /* the row of an earlier one has it */
+            count++;
+            adopted += other->adopted_ms != PYRO_NONE;
+            promised += other->saves_ms / other->runs;
+            add_known(&saved, other->saved_ms);
+            add_known(&saved_core, other->saved_core_ms);
+        }
+        if (count == 0)
+            continue;
+        pyro_fleet_add(view, table, &state->ranked[i]->by);
+        pyro_fleet_add_int(view, table, count);
+        pyro_fleet_add_int(view, table, adopted);
+        pyro_fleet_add_real(view, table, promised);
+        pyro_fleet_add_real(view, table, saved);
+        pyro_fleet_add_real(view, table, saved_core);
+    }
+    pyro_fleet_rank(view, table, 4, MOST_ADVICE);
 }
 
 enum pyro_status pyro_fleet_adoption(struct pyro_fleet_view *view, struct pyro_error *error)
@@ -389,20 +446,26 @@ enum pyro_status pyro_fleet_adoption(struct pyro_fleet_view *view, struct pyro_e
     struct pyro_slice keys[MOST_KEYS];
     size_t key_count = 0, judged = 0;
     struct pyro_fleet_table *table = pyro_fleet_table(view, "rows", "Adoption");
-    add_columns(table);
+    state.grouped = add_columns(view, table);
     enum pyro_status status = ask_advice(&state, keys, &key_count, error);
     if (status == PYRO_OK && state.count)
         status = ask_runs(&state, keys, key_count, error);
     for (size_t i = 0; status == PYRO_OK && i < state.count; i++)
         status = add_row(&state, table, i, &judged, error);
+    if (status == PYRO_OK && view->by.len)
+        add_groups(&state);
     pyro_vec_done(&state.all, view->allocator);
     PYRO_TRY(status);
     enum { SAVED = 12 };
     pyro_fleet_rank(view, table, SAVED, MOST_ADVICE);
     if (state.count)
         pyro_fleet_note_newest(view, &state.runs);
-    const struct pyro_fleet_picture picture = {"bars",     "Time saved by adopted recommendations",    "rows", NULL,
-                                               "saved_ms", .series = PYRO_SLICE_LITERAL("application")};
+    struct pyro_fleet_picture picture = {"bars",     "Time saved by adopted recommendations",    "rows", NULL,
+                                         "saved_ms", .series = PYRO_SLICE_LITERAL("application")};
+    if (view->by.len) {
+        picture.table = "groups";
+        picture.series = view->by;
+    }
     pyro_fleet_picture(view, &picture);
     pyro_fleet_note(view, "A setting is adopted if a later run has the recommended value, or is 80 %% of the way "
                           "there; a change of the program is gone if 3 runs of a new version lack the finding. What "

@@ -13,8 +13,8 @@ enum pyro_status pyro_fleet_allocation(struct pyro_fleet_view *view, struct pyro
     };
     PYRO_TRY(pyro_fleet_points(view, columns, sizeof(columns) / sizeof(*columns), "Allocation", error));
     struct pyro_fleet_picture picture = {
-        "points",         "Fixed number of executors", "rows", "input_bytes", "duration_ms", .size = "cores",
-        .only = "dynamic"};
+        "points",        "Fixed number of executors", "rows",           "input_bytes", "duration_ms",
+        .size = "cores", .series = view->by,          .only = "dynamic"};
     picture.value = PYRO_SLICE_LITERAL("0");
     pyro_fleet_picture(view, &picture);
     picture.title = "Dynamic allocation";

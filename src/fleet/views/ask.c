@@ -157,11 +157,30 @@ enum pyro_status pyro_fleet_ask(struct pyro_fleet_view *view, struct pyro_query_
     return pyro_store_ask(view->store, &query, view->viewer, view->arena, ret, error);
 }
 
+const char *pyro_fleet_further_field(struct pyro_fleet_view *view, const char *fields)
+{
+    if (!view->by.len || strstr(fields, view->by_json.ptr))
+        return "";
+    struct pyro_slice field = pyro_arena_printf(view->arena, ",%s", view->by_json.ptr);
+    view->failed |= !field.ptr;
+    return field.ptr ? field.ptr : "";
+}
+
 /* ---- Answers ---- */
 
 const struct pyro_query_value *pyro_fleet_value(const struct pyro_query_answer *answer, size_t row, size_t column)
 {
     return &answer->values[row * answer->column_count + column];
+}
+
+const struct pyro_query_value *pyro_fleet_by_value(const struct pyro_fleet_view *view,
+                                                   const struct pyro_query_answer *answer, size_t row)
+{
+    static const struct pyro_query_value none = {.kind = PYRO_VALUE_NULL};
+    for (size_t c = 0; c < answer->column_count; c++)
+        if (pyro_slice_eq(answer->columns[c], view->by))
+            return pyro_fleet_value(answer, row, c);
+    return &none;
 }
 
 static double real_of(const struct pyro_query_value *value)
@@ -188,6 +207,21 @@ struct pyro_slice pyro_fleet_text(const struct pyro_query_answer *answer, size_t
 {
     const struct pyro_query_value *value = pyro_fleet_value(answer, row, column);
     return value->kind == PYRO_VALUE_TEXT ? value->text : PYRO_SLICE_NULL;
+}
+
+uint64_t pyro_fleet_hash(uint64_t hash, const struct pyro_query_value *value)
+{
+    double real = real_of(value);
+    const unsigned char *bytes = (const unsigned char *)&real;
+    size_t len = value->kind == PYRO_VALUE_NULL ? 0 : sizeof(real);
+    if (value->kind == PYRO_VALUE_TEXT) {
+        bytes = (const unsigned char *)value->text.ptr;
+        len = value->text.len;
+    }
+    hash = (hash ^ (uint64_t)value->kind) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
+    return hash;
 }
 
 bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_value *b)

@@ -15,7 +15,7 @@ static const struct {
     {"spark.sql.adaptive.enabled", "adaptive", "AQE"},
     {"spark.sql.shuffle.partitions", "shuffle_partitions", "Shuffle partitions"},
 };
-enum { SETTINGS = sizeof(settings) / sizeof(*settings) };
+enum { SETTINGS = sizeof(settings) / sizeof(*settings), COLUMNS = SETTINGS + 7 }; /* without that of `by` */
 
 struct configuration {
     size_t row; /* of the answer: one run that has it */
@@ -23,21 +23,18 @@ struct configuration {
     size_t first, count; /* its durations, behind one another */
 };
 
-static uint64_t hash_of(const struct pyro_query_answer *answer, size_t row)
+static uint64_t hash_of(const struct pyro_fleet_view *view, const struct pyro_query_answer *answer, size_t row)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t c = 0; c < SETTINGS; c++) {
-        struct pyro_slice text = pyro_fleet_text(answer, row, FIRST_SETTING + c);
-        hash = (hash ^ (text.ptr ? 0xff : 0xfe)) * UINT64_C(1099511628211);
-        for (size_t i = 0; text.ptr && i < text.len; i++)
-            hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    }
-    return hash;
+    for (size_t c = 0; c < SETTINGS; c++)
+        hash = pyro_fleet_hash(hash, pyro_fleet_value(answer, row, FIRST_SETTING + c));
+    return view->by.len ? pyro_fleet_hash(hash, pyro_fleet_by_value(view, answer, row)) : hash;
 }
 
 static enum pyro_status ask_runs(struct pyro_fleet_view *view, struct pyro_query_answer *ret, struct pyro_error *error)
 {
-    struct pyro_slice fields = PYRO_SLICE_LITERAL("");
+    struct pyro_slice fields =
+        PYRO_SLICE_LITERAL("\"duration_ms\",\"core_ms\",\"input_bytes\",\"status\",\"start_ms\"");
     for (size_t i = 0; i < SETTINGS; i++) {
         fields = pyro_arena_printf(view->arena, "%s,\"property.%s\"", fields.ptr, settings[i].key);
         if (!fields.ptr)
@@ -45,9 +42,9 @@ static enum pyro_status ask_runs(struct pyro_fleet_view *view, struct pyro_query
     }
     pyro_fleet_from(view, "runs");
     return pyro_fleet_ask(view, ret, error,
-                          "\"fields\":[\"duration_ms\",\"core_ms\",\"input_bytes\",\"status\",\"start_ms\"%s],"
+                          "\"fields\":[%s%s],"
                           "\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":%d",
-                          fields.ptr, RUNS);
+                          fields.ptr, pyro_fleet_further_field(view, fields.ptr), RUNS);
 }
 
 /* Sorted values of the configuration's completed runs. */
@@ -80,6 +77,8 @@ static void add_row(struct pyro_fleet_view *view, struct pyro_fleet_table *table
     count = gather(answer, owner, number, INPUT, values);
     pyro_fleet_add_real(view, table, pyro_sorted_middle(values, count));
     pyro_fleet_add_int(view, table, configuration->last_ms);
+    if (table->column_count > COLUMNS)
+        pyro_fleet_add(view, table, pyro_fleet_by_value(view, answer, configuration->row));
 }
 
 struct found {
@@ -92,7 +91,7 @@ static bool find(struct pyro_fleet_view *view, const struct pyro_query_answer *a
                  size_t *owner)
 {
     for (size_t row = 0; row < answer->row_count; row++) {
-        uint64_t *place = pyro_map_put(&found->known, hash_of(answer, row), NULL);
+        uint64_t *place = pyro_map_put(&found->known, hash_of(view, answer, row), NULL);
         struct configuration *added = place && !*place ? pyro_vec_push(&found->all, view->allocator) : NULL;
         if (!place || (!*place && !added))
             return false;
@@ -124,6 +123,7 @@ enum pyro_status pyro_fleet_configurations(struct pyro_fleet_view *view, struct 
     pyro_fleet_column(table, "median_core_ms", "Median core hours", FLEET_CORE_MS);
     pyro_fleet_column(table, "median_input_bytes", "Median input", FLEET_BYTES);
     pyro_fleet_column(table, "last_ms", "Last start", FLEET_TIME);
+    pyro_fleet_further_column(view, table);
     pyro_map_init(&found.known, view->allocator);
     bool ok = owner && values && find(view, &answer, &found, owner);
     size_t shown = found.all.count < FLEET_TABLE_ROWS ? found.all.count : FLEET_TABLE_ROWS;
@@ -137,9 +137,11 @@ enum pyro_status pyro_fleet_configurations(struct pyro_fleet_view *view, struct 
     pyro_fleet_rank(view, table, SETTINGS, FLEET_TABLE_ROWS);
     pyro_fleet_note_newest(view, &answer);
     pyro_fleet_note(view, "A setting without a value was not set: Spark's default held.");
-    const struct pyro_fleet_picture picture = {"points",         "Core hours by duration",
-                                               "rows",           "median_ms",
-                                               "median_core_ms", .series = PYRO_SLICE_LITERAL("dynamic_allocation")};
+    struct pyro_fleet_picture picture = {"points",         "Core hours by duration",
+                                         "rows",           "median_ms",
+                                         "median_core_ms", .series = PYRO_SLICE_LITERAL("dynamic_allocation")};
+    if (view->by.len)
+        picture.series = view->by;
     pyro_fleet_picture(view, &picture);
     return PYRO_OK;
 }

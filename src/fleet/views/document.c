@@ -39,6 +39,16 @@ void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table 
     add_column(table, view->by, title.ptr, FLEET_TEXT);
 }
 
+bool pyro_fleet_further_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (pyro_slice_eq(table->columns[i].name, view->by))
+            return false;
+    if (view->by.len)
+        pyro_fleet_by_column(view, table);
+    return view->by.len > 0;
+}
+
 void pyro_fleet_add(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct pyro_query_value *value)
 {
     struct pyro_query_value *place = pyro_vec_push(&table->values, view->allocator);

@@ -1,6 +1,8 @@
 /* Runs as points: one row each, the newest first. */
 #include "fleet/views/points.h"
 
+enum { SHARED = 4 }; /* columns of all such views */
+
 enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct pyro_fleet_point_column *columns,
                                    size_t count, const char *title, struct pyro_error *error)
 {
@@ -11,10 +13,6 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
     pyro_fleet_column(table, "app_id", "Run", FLEET_TEXT);
     pyro_fleet_column(table, "attempt", "Attempt", FLEET_TEXT);
     pyro_fleet_column(table, "application", "Application", FLEET_TEXT);
-    if (view->by.len)
-        pyro_fleet_by_column(view, table);
-    if (view->by.len)
-        fields = pyro_arena_printf(view->arena, "%s,%s", fields.ptr, view->by_json.ptr);
     pyro_fleet_from(view, "runs");
     pyro_fleet_where_ended(view);
     for (size_t i = 0; i < count && fields.ptr; i++) {
@@ -27,20 +25,20 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
     }
     if (!fields.ptr)
         return pyro_no_memory(error);
+    bool grouped = pyro_fleet_further_column(view, table);
     PYRO_TRY(pyro_fleet_ask(view, &answer, error,
-                            "\"fields\":[%s],\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":%d",
-                            fields.ptr, FLEET_MARKS));
+                            "\"fields\":[%s%s],\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":%d",
+                            fields.ptr, pyro_fleet_further_field(view, fields.ptr), FLEET_MARKS));
     for (size_t row = 0; row < answer.row_count; row++) {
-        for (size_t c = 0; c < answer.column_count; c++) {
-            size_t own = answer.column_count - count;
+        for (size_t c = 0; c < SHARED + count; c++) {
             struct pyro_slice text = pyro_fleet_text(&answer, row, c);
-            if (c >= own && columns[c - own].unit == FLEET_FLAG && text.ptr)
-                pyro_fleet_add_int(view, table, pyro_slice_is(text, "true"));
-            else if (c >= own && columns[c - own].unit == FLEET_FLAG)
-                pyro_fleet_add_int(view, table, 0);
+            if (c >= SHARED && columns[c - SHARED].unit == FLEET_FLAG)
+                pyro_fleet_add_int(view, table, text.ptr && pyro_slice_is(text, "true"));
             else
                 pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, c));
         }
+        if (grouped)
+            pyro_fleet_add(view, table, pyro_fleet_by_value(view, &answer, row));
     }
     pyro_fleet_note_newest(view, &answer);
     return pyro_fleet_note_not_ended(view, error);

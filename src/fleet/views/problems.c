@@ -9,6 +9,7 @@ enum { CAUSE_BYTES = 300 };
 struct problem {
     struct pyro_slice kind, cause, example; /* of the newest run or input that had it */
     int64_t count, last_ms;
+    struct pyro_query_value by; /* what the view groups by; null: nothing, or not known */
 };
 
 struct gathered {
@@ -18,9 +19,9 @@ struct gathered {
     bool failed;
 };
 
-static uint64_t hash_of(struct pyro_slice kind, struct pyro_slice message)
+static uint64_t hash_of(struct pyro_slice kind, struct pyro_slice message, const struct pyro_query_value *by)
 {
-    uint64_t hash = pyro_message_hash(message);
+    uint64_t hash = pyro_fleet_hash(pyro_message_hash(message), by);
     for (size_t i = 0; i < kind.len; i++)
         hash = (hash ^ (unsigned char)kind.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
     return hash;
@@ -28,10 +29,10 @@ static uint64_t hash_of(struct pyro_slice kind, struct pyro_slice message)
 
 /* The newest one of a cause comes first. */
 static void add(struct gathered *all, struct pyro_slice kind, struct pyro_slice text, struct pyro_slice example,
-                int64_t time_ms)
+                int64_t time_ms, const struct pyro_query_value *by)
 {
     struct pyro_slice message = text.ptr ? pyro_telling_line(text) : PYRO_SLICE_LITERAL("");
-    uint64_t *row = pyro_map_put(&all->known, hash_of(kind, message), NULL);
+    uint64_t *row = pyro_map_put(&all->known, hash_of(kind, message, by), NULL);
     struct problem *added = row && !*row ? pyro_vec_push(&all->problems, all->view->allocator) : NULL;
     if (!row || (!*row && !added)) {
         all->failed = true;
@@ -39,7 +40,7 @@ static void add(struct gathered *all, struct pyro_slice kind, struct pyro_slice 
     }
     if (added) {
         message.len = message.len < CAUSE_BYTES ? message.len : CAUSE_BYTES;
-        *added = (struct problem){kind, message, example, 0, time_ms};
+        *added = (struct problem){kind, message, example, 0, time_ms, *by};
         *row = all->problems.count;
     }
     all->problems.items[*row - 1].count++;
@@ -50,15 +51,17 @@ static void add(struct gathered *all, struct pyro_slice kind, struct pyro_slice 
 static enum pyro_status add_findings(struct gathered *all, struct pyro_error *error)
 {
     struct pyro_query_answer answer;
+    static const char fields[] = "\"rule\",\"cause\",\"app_id\",\"start_ms\"";
     pyro_fleet_from(all->view, "findings");
     pyro_fleet_where_number(all->view, "folded", "=", 0);
     pyro_fleet_where(all->view, "category", "=", PYRO_SLICE_LITERAL("failures"));
     PYRO_TRY(pyro_fleet_ask(all->view, &answer, error,
-                            "\"fields\":[\"rule\",\"cause\",\"app_id\",\"start_ms\"],\"order\":{\"by\":\"start_ms\","
-                            "\"descending\":true},\"limit\":20000"));
+                            "\"fields\":[%s%s],\"order\":{\"by\":\"start_ms\","
+                            "\"descending\":true},\"limit\":20000",
+                            fields, pyro_fleet_further_field(all->view, fields)));
     for (size_t i = 0; i < answer.row_count; i++) {
         add(all, pyro_fleet_text(&answer, i, 0), pyro_fleet_text(&answer, i, 1), pyro_fleet_text(&answer, i, 2),
-            pyro_fleet_int(&answer, i, 3));
+            pyro_fleet_int(&answer, i, 3), pyro_fleet_by_value(all->view, &answer, i));
     }
     pyro_fleet_note_newest(all->view, &answer);
     return PYRO_OK;
@@ -67,6 +70,7 @@ static enum pyro_status add_findings(struct gathered *all, struct pyro_error *er
 static enum pyro_status add_errors(struct gathered *all, struct pyro_error *error)
 {
     struct pyro_query_answer answer;
+    const struct pyro_query_value none = {.kind = PYRO_VALUE_NULL};
     const struct pyro_fleet_options *options = all->view->options;
     if (options->app || options->user || options->tag_count || options->max_count) {
         pyro_fleet_note(all->view, "Errors of the crawler are not shown: they belong to no application, user or tag.");
@@ -80,7 +84,8 @@ static enum pyro_status add_errors(struct gathered *all, struct pyro_error *erro
         struct pyro_slice step = pyro_fleet_text(&answer, i, 0), type = pyro_fleet_text(&answer, i, 1);
         struct pyro_slice kind = pyro_arena_printf(all->view->arena, "%.*s: %.*s", (int)step.len,
                                                    step.ptr ? step.ptr : "", (int)type.len, type.ptr ? type.ptr : "");
-        add(all, kind, pyro_fleet_text(&answer, i, 2), pyro_fleet_text(&answer, i, 3), pyro_fleet_int(&answer, i, 4));
+        add(all, kind, pyro_fleet_text(&answer, i, 2), pyro_fleet_text(&answer, i, 3), pyro_fleet_int(&answer, i, 4),
+            &none);
     }
     pyro_fleet_note_newest(all->view, &answer);
     return PYRO_OK;
@@ -116,6 +121,7 @@ enum pyro_status pyro_fleet_problems(struct pyro_fleet_view *view, struct pyro_e
     pyro_fleet_column(table, "last_ms", "Last", FLEET_TIME);
     pyro_fleet_column(table, "cause", "Cause", FLEET_TEXT);
     pyro_fleet_column(table, "example", "Example", FLEET_TEXT);
+    bool grouped = pyro_fleet_further_column(view, table);
     pyro_map_init(&all.known, view->allocator);
     enum pyro_status status = add_findings(&all, error);
     if (status == PYRO_OK)
@@ -127,6 +133,8 @@ enum pyro_status pyro_fleet_problems(struct pyro_fleet_view *view, struct pyro_e
         pyro_fleet_add_int(view, table, problem->last_ms);
         pyro_fleet_add_text(view, table, problem->cause);
         pyro_fleet_add_text(view, table, problem->example);
+        if (grouped)
+            pyro_fleet_add(view, table, &problem->by);
     }
     pyro_map_done(&all.known);
     pyro_vec_done(&all.problems, view->allocator);

@@ -120,6 +120,7 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
     pyro_fleet_column(table, "core_ms", "Core hours", FLEET_CORE_MS);
     pyro_fleet_column(table, "version", "Version", FLEET_TEXT);
     pyro_fleet_column(table, "spark_version", "Spark", FLEET_TEXT);
+    bool grouped = pyro_fleet_further_column(view, table);
     for (size_t row = 0; row < answer->row_count; row++) {
         bool judged = next > 0 && history->rows[next - 1] == row;
         double y = judged ? history->trend.adjusted[--next] : (double)NAN;
@@ -139,6 +140,8 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
         pyro_fleet_add(view, table, pyro_fleet_value(answer, row, CORE));
         pyro_fleet_add(view, table, pyro_fleet_value(answer, row, VERSION));
         pyro_fleet_add(view, table, pyro_fleet_value(answer, row, SPARK));
+        if (grouped)
+            pyro_fleet_add(view, table, pyro_fleet_by_value(view, answer, row));
     }
     pyro_fleet_note(view, "Runs: %zu, completed: %zu, outliers beyond a modified z of %.1f: %zu, lasting changes: %zu.",
                     answer->row_count, history->count, PYRO_OUTLIER_Z, outliers, history->change_count);
@@ -203,25 +206,31 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
 
 enum pyro_status pyro_fleet_runs(struct pyro_fleet_view *view, struct pyro_error *error)
 {
+    static const char fields[] = "\"app_id\",\"attempt\",\"start_ms\",\"duration_ms\",\"input_bytes\",\"core_ms\","
+                                 "\"status\",\"version\",\"spark_version\"";
     struct history history = {.count = 0};
     if (!view->options->app)
         return all_applications(view, error);
-    if (view->options->by)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the trend of one application is not summed: leave 'by' out");
+    bool by_default = !view->options->by; /* that of all applications */
+    if (by_default)
+        view->by = PYRO_SLICE_NULL;
     pyro_fleet_from(view, "runs");
     PYRO_TRY(pyro_fleet_ask(view, &history.answer, error,
-                            "\"fields\":[\"app_id\",\"attempt\",\"start_ms\",\"duration_ms\",\"input_bytes\","
-                            "\"core_ms\",\"status\",\"version\",\"spark_version\"],\"order\":{\"by\":\"start_ms\","
+                            "\"fields\":[%s%s],\"order\":{\"by\":\"start_ms\","
                             "\"descending\":true},\"limit\":%d",
-                            FLEET_MARKS));
+                            fields, pyro_fleet_further_field(view, fields), FLEET_MARKS));
     if (!judge(view, &history))
         return pyro_no_memory(error);
     add_runs(view, &history);
     PYRO_TRY(add_changes(view, &history, error));
     pyro_fleet_note_newest(view, &history.answer);
-    struct pyro_fleet_picture picture = {
-        "points",          "Duration, adjusted for input",         "rows", "start_ms", "adjusted_ms",
-        .mark = "outlier", .series = PYRO_SLICE_LITERAL("segment")};
+    struct pyro_fleet_picture picture = {"points",
+                                         "Duration, adjusted for input",
+                                         "rows",
+                                         "start_ms",
+                                         "adjusted_ms",
+                                         .mark = "outlier",
+                                         .series = by_default ? PYRO_SLICE_LITERAL("segment") : view->by};
     pyro_fleet_picture(view, &picture);
     picture.title = "Duration by input";
     picture.x = "input_bytes";

@@ -14,7 +14,7 @@ enum {
     FLEET_MARKS = 5000,     /* of one picture; also the runs whose rows a view reads, newest first */
     FLEET_TABLE_ROWS = 500, /* of a table without picture */
     FLEET_SERIES = 8,       /* of one picture; what is beyond is summed up as "(other)" */
-    FLEET_COLUMNS = 20,
+    FLEET_COLUMNS = 24,
     FLEET_TABLES = 3,
     FLEET_PICTURES = 4,
     FLEET_QUESTIONS = 48,
@@ -122,13 +122,20 @@ void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, 
 enum pyro_status pyro_fleet_ask(struct pyro_fleet_view *view, struct pyro_query_answer *ret, struct pyro_error *error,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* What the view sums by, as the next one of `fields`; "" where it is one of them, or there is none. */
+const char *pyro_fleet_further_field(struct pyro_fleet_view *view, const char *fields);
+
 /* Of an answer; NULL value, 0 or NaN where it is not known. */
 const struct pyro_query_value *pyro_fleet_value(const struct pyro_query_answer *answer, size_t row, size_t column);
 double pyro_fleet_real(const struct pyro_query_answer *answer, size_t row, size_t column);
 int64_t pyro_fleet_int(const struct pyro_query_answer *answer, size_t row, size_t column); /* PYRO_NONE: unknown */
 struct pyro_slice pyro_fleet_text(const struct pyro_query_answer *answer, size_t row, size_t column);
+/* Of what the view sums by, which pyro_fleet_further_field() asked for. */
+const struct pyro_query_value *pyro_fleet_by_value(const struct pyro_fleet_view *view,
+                                                   const struct pyro_query_answer *answer, size_t row);
 /* The row whose first column has this value, SIZE_MAX: none; `from` is where the last one was. */
 size_t pyro_fleet_row_of(const struct pyro_query_answer *answer, const struct pyro_query_value *key, size_t from);
+uint64_t pyro_fleet_hash(uint64_t hash, const struct pyro_query_value *value); /* mixed into `hash` */
 bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_value *b);
 
 /* ---- Documents (document.c) ---- */
@@ -137,6 +144,8 @@ struct pyro_fleet_table *pyro_fleet_table(struct pyro_fleet_view *view, const ch
 void pyro_fleet_column(struct pyro_fleet_table *table, const char *name, const char *title, enum pyro_fleet_unit unit);
 /* The column of what the view sums by. */
 void pyro_fleet_by_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
+/* The same behind the other columns, for views that nobody has to sum; false: there is none, or a column has it. */
+bool pyro_fleet_further_column(struct pyro_fleet_view *view, struct pyro_fleet_table *table);
 /* Cells, row by row. */
 void pyro_fleet_add(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct pyro_query_value *value);
 void pyro_fleet_add_int(struct pyro_fleet_view *view, struct pyro_fleet_table *table, int64_t value);

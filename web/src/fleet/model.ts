@@ -310,11 +310,15 @@ const EXTRAS: Record<string, string[]> = {
     usage: ["by"],
     runs: ["by"],
     histogram: ["by", "value"],
+    configurations: ["by"],
+    allocation: ["by"],
     partitions: ["by"],
     parallelism: ["by"],
     idle: ["by"],
     waste: ["by", "instance"],
     findings: ["by"],
+    problems: ["by"],
+    adoption: ["by"],
     compare: ["by", "before", "after", "at"],
 };
 
@@ -327,8 +331,7 @@ export function viewAddress(view: string, filters: Filters): string {
     const parameters = new URLSearchParams();
     for (const name of FILTERS) {
         const value = filters[name];
-        if (value && takesFilter(view, name) && !(view === "runs" && name === "by" && filters.app))
-            parameters.set(name, value);
+        if (value && takesFilter(view, name)) parameters.set(name, value);
     }
     const tail = parameters.toString();
     return `fleet/${view}${tail ? `?${tail}` : ""}`;
