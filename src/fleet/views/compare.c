@@ -1,4 +1,4 @@
-/* Two groups of runs of one application: versions, values of a setting or tag, or before and after a date. */
+/* Two groups of runs, at best of one application: versions, values of a setting or tag, or before and after a date. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,6 +11,7 @@ enum { LEAST = 5, VALUES = 2 };
 struct group {
     struct pyro_slice field;       /* null: by date */
     struct pyro_query_value value; /* of the field; null: where it is not known */
+    bool missing;                  /* no run has another value: the group is empty */
     int64_t at_ms;
     bool after;                      /* by date: from at_ms */
     struct pyro_query_answer answer; /* duration_ms, input_bytes, core_ms, ... of completed runs, newest first */
@@ -51,6 +52,8 @@ static enum pyro_status ask_group(struct pyro_fleet_view *view, struct group *gr
 {
     char fields[512];
     size_t len = 0;
+    if (group->missing)
+        return PYRO_OK;
     for (size_t i = 0; i < MEASURES; i++)
         len += (size_t)snprintf(fields + len, sizeof(fields) - len, "%s\"%s\"", i ? "," : "", measures[i].field);
     pyro_fleet_from(view, "runs");
@@ -137,10 +140,9 @@ static enum pyro_status split_by_field(struct pyro_fleet_view *view, struct grou
             if (!(other && value->kind == PYRO_VALUE_TEXT && pyro_slice_is(value->text, other)))
                 break;
         }
-        if (next == answer.row_count)
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                                  "the completed runs do not have two values of %s to compare", view->by.ptr);
-        groups[i].value = *pyro_fleet_value(&answer, next++, 0);
+        groups[i].missing = next == answer.row_count;
+        if (!groups[i].missing)
+            groups[i].value = *pyro_fleet_value(&answer, next++, 0);
     }
     return PYRO_OK;
 }
@@ -247,8 +249,9 @@ static bool fill(struct pyro_fleet_view *view, const struct group *groups)
 static enum pyro_status add_settings(struct pyro_fleet_view *view, const struct group *groups, struct pyro_error *error)
 {
     struct pyro_setting_change changes[PYRO_SETTING_CHANGES];
-    size_t count;
-    PYRO_TRY(pyro_setting_changes(view, add_completed, &groups[0], &groups[1], changes, &count, error));
+    size_t count = 0;
+    if (!groups[0].missing && !groups[1].missing)
+        PYRO_TRY(pyro_setting_changes(view, add_completed, &groups[0], &groups[1], changes, &count, error));
     struct pyro_fleet_table *table = pyro_fleet_table(view, "settings", "Other settings that differ");
     pyro_fleet_column(table, "setting", "Setting", FLEET_TEXT);
     pyro_fleet_column(table, "before", "Before", FLEET_TEXT);
@@ -312,6 +315,8 @@ static struct pyro_slice name_of(struct pyro_fleet_view *view, const struct grou
         pyro_strbuf_done(&text);
         return name;
     }
+    if (group->missing)
+        return PYRO_SLICE_LITERAL("(none)");
     return value->kind == PYRO_VALUE_TEXT  ? value->text
            : value->kind == PYRO_VALUE_INT ? pyro_arena_printf(view->arena, "%lld", (long long)value->integer)
                                            : PYRO_SLICE_LITERAL("(unknown)");
@@ -321,15 +326,16 @@ enum pyro_status pyro_fleet_compare(struct pyro_fleet_view *view, struct pyro_er
 {
     struct group groups[2] = {{.at_ms = 0}, {.at_ms = 0}};
     bool by_date = pyro_slice_is(view->by, "date");
-    if (!view->options->app)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
-                              "only runs of one application are compared: name it with 'app'");
     PYRO_TRY(by_date ? split_by_date(view, groups, error) : split_by_field(view, groups, error));
     PYRO_TRY(ask_group(view, &groups[0], error));
     PYRO_TRY(ask_group(view, &groups[1], error));
     struct pyro_slice before = name_of(view, &groups[0]), after = name_of(view, &groups[1]);
     pyro_fleet_note(view, "Before: %s %.*s. After: %s %.*s.", view->by.ptr, (int)before.len, before.ptr, view->by.ptr,
                     (int)after.len, after.ptr);
+    if (!view->options->app)
+        pyro_fleet_note(view,
+                        "Runs of all applications are compared: the groups may differ in what they ran. 'app' takes "
+                        "those of one.");
     if (!fill(view, groups))
         return pyro_no_memory(error);
     PYRO_TRY(add_settings(view, groups, error));

@@ -207,7 +207,13 @@ function Overview({ filters }: { filters: Filters }) {
                 filters={filters}
                 actions={<More view="problems" filters={filters} />}
             />
-            <View name="runs" title="Applications" filters={{ ...filters, by: "application" }} only={0} open />
+            <View
+                name="runs"
+                title="Applications"
+                filters={filters.app ? filters : { ...filters, by: "application" }}
+                only={0}
+                open
+            />
         </>
     );
 }
@@ -239,8 +245,6 @@ function Application({ filters }: { filters: Filters }) {
 function Content({ view, filters }: { view: string; filters: Filters }) {
     if (view === "") return <Overview filters={filters} />;
     if (view === "application") return <Application filters={filters} />;
-    if (view === "compare" && !filters.app)
-        return <Empty title="No application">Runs of one application are compared: type its name above.</Empty>;
     return <View name={view} title={titleOf(view)} filters={filters} open />;
 }
 
