@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cli"))
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import fleet_statistics  # noqa: E402
 import repeated_runs  # noqa: E402
 import schemas  # noqa: E402
 import view_oracle as oracle  # noqa: E402
@@ -309,7 +310,8 @@ def test_runs_of_all_applications_are_compared(store: Store) -> None:
     [("disk_spill", "spark.memory.fraction", "disk-spill", "full"), ("straggler", "(program)", "straggler", "gone")],
 )
 def test_what_followed_advice_saved(store: Store, application: str, key: str, rule: str, adoption: str) -> None:
-    row = next(row for row in store.rows("adoption") if (row["application"], row["key"], row["rule"]) == (application, key, rule))
+    document = store.view("adoption")
+    row = next(row for row in rows_of(document) if (row["application"], row["key"], row["rule"]) == (application, key, rule))
     runs = sorted((run for run in store.fleet.runs if run["application"] == application), key=lambda run: run["start_ms"])
     first = repeated_runs.CHANGED
     assert (row["adoption"], row["adopted_ms"], row["runs_since"]) == (adoption, runs[first]["start_ms"], len(runs) - first)
@@ -319,6 +321,12 @@ def test_what_followed_advice_saved(store: Store, application: str, key: str, ru
     assert row["verdict"] == "realised" and expected[0] == 2
     assert [row[name] for name in ("saved_ms", "saved_low_ms", "saved_core_ms")] == pytest.approx(expected[8:11], abs=1)
     assert [row["failed_before"], row["failed_after"]] == pytest.approx(expected[11:13])
+    shares = [one for one in rows_of(document, "shares") if one["set"] == row["set"] and one["application"] == application]
+    assert len(shares) == 1 and shares[0]["key"] == key
+    spans = [11 if value else 10 for value in expected[11:13]]  # a window of ten completed runs, and the failed one among them
+    for name, share, count in zip(("failed_before", "failed_after", "slow_before", "slow_after"), [*expected[11:13], *expected[14:16]], [*spans, 10, 10]):
+        interval = fleet_statistics.share_interval(round(share * count), count)
+        assert [shares[0][name + end] for end in ("", "_low", "_high")] == pytest.approx([share, *interval], abs=1e-6), name
     assert "version 1 -> 2" in row["confounded"] and "spark.memory.fraction" not in row["confounded"]
 
 

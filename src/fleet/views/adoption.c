@@ -30,7 +30,8 @@ struct adoption {
     struct advice *ranked[MOST_ADVICE]; /* those that are looked at */
     size_t count;
     struct pyro_query_answer advised, runs; /* newest first */
-    bool grouped;                           /* the table has a column of what the view groups by */
+    struct pyro_fleet_table *shares;
+    bool grouped; /* the table has a column of what the view groups by */
 };
 
 /* ---- What was advised -------------------------------------------------------------------------------------------- */
@@ -325,6 +326,52 @@ static bool add_columns(struct pyro_fleet_view *view, struct pyro_fleet_table *t
     return pyro_fleet_further_column(view, table);
 }
 
+/* ---- Failed and slow runs ---------------------------------------------------------------------------------------- */
+
+static struct pyro_fleet_table *begin_shares(struct pyro_fleet_view *view)
+{
+    static const struct {
+        const char *names[3], *title;
+    } shares[] = {
+        {{"failed_before", "failed_before_low", "failed_before_high"}, "Failed before"},
+        {{"failed_after", "failed_after_low", "failed_after_high"}, "Failed after"},
+        {{"slow_before", "slow_before_low", "slow_before_high"}, "Slow before"},
+        {{"slow_after", "slow_after_low", "slow_after_high"}, "Slow after"},
+    };
+    struct pyro_fleet_table *table = pyro_fleet_table(view, "shares", "Failed and slow runs");
+    pyro_fleet_column(table, "application", "Application", FLEET_TEXT);
+    pyro_fleet_column(table, "key", "Setting", FLEET_TEXT);
+    pyro_fleet_column(table, "value", "To", FLEET_TEXT);
+    pyro_fleet_column(table, "set", "Set", FLEET_COUNT);
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+        pyro_fleet_column(table, shares[i].names[0], shares[i].title, FLEET_SHARE);
+        pyro_fleet_column(table, shares[i].names[1], "At least", FLEET_SHARE);
+        pyro_fleet_column(table, shares[i].names[2], "At most", FLEET_SHARE);
+    }
+    return table;
+}
+
+static void add_shares(struct pyro_fleet_view *view, struct pyro_fleet_table *table, const struct advice *advice,
+                       const struct pyro_realised *realised)
+{
+    static const struct pyro_realised_share unknown = {(double)NAN, (double)NAN, (double)NAN};
+    bool known = realised->verdict != PYRO_REALISED_TOO_FEW;
+    const struct pyro_realised_share *const shares[] = {&realised->failed_before, &realised->failed_after,
+                                                        known ? &realised->slow_before : &unknown,
+                                                        known ? &realised->slow_after : &unknown};
+    pyro_fleet_add_text(view, table, advice->application);
+    pyro_fleet_add_text(view, table, advice->key.len ? advice->key : PYRO_SLICE_LITERAL("(program)"));
+    pyro_fleet_add_text(view, table, advice->key.len ? advice->value : PYRO_SLICE_NULL);
+    pyro_fleet_add_int(view, table, (int64_t)advice->set);
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+        pyro_fleet_add_real(view, table, shares[i]->share);
+        pyro_fleet_add_real(view, table, shares[i]->low);
+        pyro_fleet_add_real(view, table, shares[i]->high);
+    }
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
 static void add_saving(struct pyro_fleet_view *view, struct pyro_fleet_table *table,
                        const struct pyro_realised *realised, struct pyro_slice else_changed)
 {
@@ -389,6 +436,8 @@ static enum pyro_status add_row(struct adoption *state, struct pyro_fleet_table 
     if (status == PYRO_OK) {
         add_advice(state->view, table, advice);
         add_saving(state->view, table, has_saving ? &realised : NULL, else_changed);
+        if (has_saving)
+            add_shares(state->view, state->shares, advice, &realised);
         if (state->grouped)
             pyro_fleet_add(state->view, table, &advice->by);
     }
@@ -447,6 +496,7 @@ enum pyro_status pyro_fleet_adoption(struct pyro_fleet_view *view, struct pyro_e
     size_t key_count = 0, judged = 0;
     struct pyro_fleet_table *table = pyro_fleet_table(view, "rows", "Adoption");
     state.grouped = add_columns(view, table);
+    state.shares = begin_shares(view);
     enum pyro_status status = ask_advice(&state, keys, &key_count, error);
     if (status == PYRO_OK && state.count)
         status = ask_runs(&state, keys, key_count, error);
