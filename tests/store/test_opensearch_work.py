@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple
 import conftest
 import pytest
 from servers import opensearch
+from servers.between import Between
 from servers.shared import ON_OPENSEARCH
 
 pytestmark = ON_OPENSEARCH
@@ -23,7 +24,10 @@ class Work(NamedTuple):
     prefix: str
 
     def __call__(self, *words: Any) -> str:
-        command = [str(PROGRAM), f"opensearch:{self.node.url}/{self.prefix}", *map(str, words)]
+        return self.at(self.node.url, *words)
+
+    def at(self, url: str, *words: Any) -> str:
+        command = [str(PROGRAM), f"opensearch:{url}/{self.prefix}", *map(str, words)]
         done = subprocess.run(command, stdout=subprocess.PIPE, timeout=60, env={"HOME": "/nonexistent"}, text=True)
         assert done.returncode == 0, done.stdout
         return done.stdout.strip()
@@ -145,6 +149,22 @@ def test_new_items_come_first(work: Work) -> None:
     work.change("failed", state="failed", next_ms=5, tries=2)
     assert [item[0] for item in work.claim("one", 2)] == ["new", "failed"]
     assert work.claim("one", 2) == [["leased", "1", "1", "4", "0"]]
+
+
+def test_an_answer_with_more_than_was_asked_for(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work("offer", "b", 1, 20)
+
+    def swell(path: str, answer: Any) -> Any:
+        if path.endswith("_search") and answer["hits"]["hits"]:
+            answer["hits"]["hits"] = [answer["hits"]["hits"][0]] + 400 * answer["hits"]["hits"][1:]
+            for hit in answer["hits"]["hits"]:
+                hit["_source"]["epoch"] = 2**63 - 1
+        return answer
+
+    with Between(work.node.url, change=swell) as between:
+        claimed = work.at(between.url, "claim", "one", 2).splitlines()
+    assert claimed == [f"{key} 1 {end} {2**63 - 1} 0" for key, end in (("a", 10), ("b", 20))]
 
 
 def test_counts(work: Work) -> None:

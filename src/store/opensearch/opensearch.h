@@ -92,6 +92,8 @@ int64_t pyro_opensearch_now_ms(void *state);
 /* Members of an object, whatever they are: null, PYRO_NONE or `other` where there is none of the type. */
 struct pyro_slice pyro_opensearch_text(const json_t *object, const char *key);
 int64_t pyro_opensearch_int(const json_t *object, const char *key);
+/* Of aggregations, which are computed as doubles: PYRO_NONE also where it is beyond 64 bits. */
+int64_t pyro_opensearch_number(const json_t *object, const char *key);
 const json_t *pyro_opensearch_hits(const json_t *answer);
 enum pyro_status pyro_opensearch_no_memory(struct pyro_error *error);
 

@@ -46,8 +46,8 @@ static enum pyro_status ask_sizes(struct pyro_opensearch *store, int64_t *bytes,
                                               "primaries");
         int64_t size = pyro_opensearch_int(json_object_get(all, "store"), "size_in_bytes"),
                 count = pyro_opensearch_int(json_object_get(first, "docs"), "count");
-        bytes[i] = size == PYRO_NONE ? 0 : size;
-        documents[i] = count == PYRO_NONE ? 0 : count;
+        bytes[i] = size > 0 ? size : 0;
+        documents[i] = count > 0 ? count : 0;
     }
     json_decref(answer);
     return result;
@@ -69,15 +69,15 @@ enum pyro_status pyro_opensearch_stat(void *state, struct pyro_arena *arena, str
                                     "{'size':1,'track_total_hits':true,'_source':false,'sort':[{'start_ms':{'order':"
                                     "'asc','missing':'_last'}}],'aggs':{'last':{'max':{'field':'start_ms'}}}}"));
     const json_t *first = json_array_get(json_object_get(json_array_get(pyro_opensearch_hits(answer), 0), "sort"), 0),
-                 *last = json_object_get(json_object_get(json_object_get(answer, "aggregations"), "last"), "value");
+                 *last = json_object_get(json_object_get(answer, "aggregations"), "last");
     stat.runs = pyro_opensearch_int(json_object_get(json_object_get(answer, "hits"), "total"), "value");
-    bool known = json_is_number(last);
-    stat.first_ms = known && json_is_integer(first) ? (int64_t)json_integer_value(first) : PYRO_NONE;
-    stat.last_ms = known ? (int64_t)json_number_value(last) : PYRO_NONE;
+    stat.last_ms = pyro_opensearch_number(last, "value");
+    stat.first_ms =
+        stat.last_ms != PYRO_NONE && json_is_integer(first) ? (int64_t)json_integer_value(first) : PYRO_NONE;
     json_decref(answer);
     for (size_t i = 0; i < PYRO_OS_INDICES; i++) {
         tables[i] = (struct pyro_store_table){names[i], documents[i], bytes[i]};
-        stat.bytes += bytes[i];
+        stat.bytes = pyro_add_saturating(stat.bytes, bytes[i]);
     }
     *ret = stat;
     return PYRO_OK;
@@ -155,14 +155,14 @@ static enum pyro_status plan(struct pruning *pruning, int64_t *ret_gone, struct 
 {
     struct pyro_ages ages = {0};
     const struct pyro_allocator *allocator = pruning->store->allocator;
-    int64_t each = pruning->bytes[PYRO_OS_RAW] / (pruning->documents[PYRO_OS_RAW] + 1);
+    int64_t each = pruning->bytes[PYRO_OS_RAW] / pyro_add_saturating(pruning->documents[PYRO_OS_RAW], 1);
     bool ok = true;
     for (size_t i = 0; i < pruning->runs.count && ok; i++) {
         struct pyro_age *age = pyro_vec_push(&ages.runs, allocator);
         ok = age != NULL;
         if (ok)
             *age = (struct pyro_age){pruning->runs.items[i].time_ms, each};
-        ages.text_bytes += each;
+        ages.text_bytes = pyro_add_saturating(ages.text_bytes, each);
     }
     *ret_gone = pyro_prune_plan(&ages, pruning->used, &pruning->limits);
     pyro_vec_done(&ages.runs, allocator);
@@ -190,7 +190,7 @@ static enum pyro_status delete_found(struct pruning *pruning, enum pyro_opensear
     json_t *answer = NULL;
     if (pruning->limits.dry_run) {
         PYRO_TRY(pyro_opensearch_ask(store, PYRO_OS_READS, name, "_count", &answer, error, "{'query':?x}", query));
-        *ret_count += number(answer, "count");
+        *ret_count = pyro_add_saturating(*ret_count, number(answer, "count"));
         json_decref(answer);
         return PYRO_OK;
     }
@@ -199,7 +199,7 @@ static enum pyro_status delete_found(struct pruning *pruning, enum pyro_opensear
                                      "_delete_by_query?max_docs=1000&conflicts=proceed&refresh=true", &answer, error,
                                      "{'query':?x}", query));
         deleted = number(answer, "deleted");
-        *ret_count += deleted;
+        *ret_count = pyro_add_saturating(*ret_count, deleted);
         json_decref(answer);
     }
     return PYRO_OK;
@@ -353,7 +353,7 @@ static enum pyro_status prune_all(struct pruning *pruning, struct pyro_pruned *r
     int64_t gone = 0;
     PYRO_TRY(ask_sizes(pruning->store, pruning->bytes, pruning->documents, error));
     for (size_t i = 0; i < PYRO_OS_INDICES; i++)
-        pruning->used += pruning->bytes[i];
+        pruning->used = pyro_add_saturating(pruning->used, pruning->bytes[i]);
     PYRO_TRY(read_runs(pruning, error));
     PYRO_TRY(plan(pruning, &gone, error));
     PYRO_TRY(delete_runs(pruning, ret, error));

@@ -263,12 +263,12 @@ static struct pyro_query_value group_value(const struct pyro_query_group *group,
         return real_value(group->edges[edge < group->edge_count ? edge : 0]);
     }
     if (text.ptr && pyro_opensearch_is_pair(&group->field))
-        text = (struct pyro_slice){text.ptr + group->field.key.len + 1, text.len - group->field.key.len - 1};
+        text = pyro_opensearch_after_key(text, group->field.key);
     if (text.ptr)
         return (struct pyro_query_value){.kind = PYRO_VALUE_TEXT, .text = text};
     if (json_is_integer(key) && pyro_query_field_type(&group->field) != PYRO_FIELD_REAL)
         return (struct pyro_query_value){.kind = PYRO_VALUE_INT, .integer = json_integer_value(key)};
-    return number_value(&group->field, json_number_value(key));
+    return json_is_number(key) ? number_value(&group->field, json_number_value(key)) : unknown;
 }
 
 static enum pyro_status read_level(struct asking *asking, size_t level, const json_t *answer, int64_t documents,

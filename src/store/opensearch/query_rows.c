@@ -176,15 +176,20 @@ static struct pyro_query_value value_of(const json_t *value)
     return (struct pyro_query_value){.kind = PYRO_VALUE_NULL};
 }
 
+struct pyro_slice pyro_opensearch_after_key(struct pyro_slice pair, struct pyro_slice key)
+{
+    if (pair.len <= key.len || memcmp(pair.ptr, key.ptr, key.len) != 0 || pair.ptr[key.len] != '=')
+        return PYRO_SLICE_NULL;
+    return (struct pyro_slice){pair.ptr + key.len + 1, pair.len - key.len - 1};
+}
+
 static struct pyro_query_value pair_value(const struct pyro_query_field *field, const json_t *pairs)
 {
     for (size_t i = 0; i < json_array_size(pairs); i++) {
         struct pyro_query_value value = value_of(json_array_get(pairs, i));
-        if (value.text.len > field->key.len && memcmp(value.text.ptr, field->key.ptr, field->key.len) == 0 &&
-            value.text.ptr[field->key.len] == '=') {
-            value.text = (struct pyro_slice){value.text.ptr + field->key.len + 1, value.text.len - field->key.len - 1};
+        value.text = pyro_opensearch_after_key(value.text, field->key);
+        if (value.text.ptr)
             return value;
-        }
     }
     return (struct pyro_query_value){.kind = PYRO_VALUE_NULL};
 }

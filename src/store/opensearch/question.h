@@ -8,6 +8,8 @@
 void pyro_opensearch_add_field(enum pyro_query_from from, const struct pyro_query_field *field, struct pyro_strbuf *to);
 /* Whether it is a text within an array: KEY=VALUE. */
 bool pyro_opensearch_is_pair(const struct pyro_query_field *field);
+/* VALUE of such a text; null where its key is another one. */
+struct pyro_slice pyro_opensearch_after_key(struct pyro_slice pair, struct pyro_slice key);
 /* A query that finds documents in which the field is known. */
 void pyro_opensearch_add_known(enum pyro_query_from from, const struct pyro_query_field *field, struct pyro_strbuf *to);
 /* "query": what the conditions ask for, and what the viewer may see. */

@@ -407,9 +407,9 @@ int64_t pyro_opensearch_state(void *state)
                                "{'size':0,'track_total_hits':true,'aggs':{'last':{'max':{'field':'_seq_no'}}}}") !=
         PYRO_OK)
         return -1;
-    const json_t *last = json_object_get(json_object_get(json_object_get(answer, "aggregations"), "last"), "value");
+    int64_t last = pyro_opensearch_number(json_object_get(json_object_get(answer, "aggregations"), "last"), "value");
     int64_t runs = pyro_opensearch_int(json_object_get(json_object_get(answer, "hits"), "total"), "value");
-    int64_t number = json_is_number(last) ? (int64_t)json_number_value(last) : 0;
+    int64_t number = last == PYRO_NONE ? 0 : last;
     json_decref(answer);
     return (int64_t)(pyro_hash_mix((uint64_t)number * 1000003 + (uint64_t)runs) >> 1);
 }

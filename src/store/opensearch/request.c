@@ -37,6 +37,15 @@ int64_t pyro_opensearch_int(const json_t *object, const char *key)
     return json_is_integer(value) ? (int64_t)json_integer_value(value) : PYRO_NONE;
 }
 
+int64_t pyro_opensearch_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    double number = json_number_value(value);
+    if (!json_is_real(value))
+        return pyro_opensearch_int(object, key);
+    return number >= -0x1p63 && number < 0x1p63 ? (int64_t)number : PYRO_NONE;
+}
+
 const json_t *pyro_opensearch_hits(const json_t *answer)
 {
     return json_object_get(json_object_get(answer, "hits"), "hits");

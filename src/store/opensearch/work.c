@@ -211,6 +211,11 @@ static enum pyro_status offer(void *state, const struct pyro_work_item *items, s
     "{'query':{'bool':{'filter':[{'term':{'kind':'item'}},{'term':{'source':?t}},{'term':{'state':?s}},"               \
     "{'range':{?s:{'lte':?i}}}]}},'seq_no_primary_term':true,'sort':['end_ms','key'],'size':?i}"
 
+static int64_t next(int64_t number)
+{
+    return number > 0 ? pyro_add_saturating(number, 1) : 1;
+}
+
 static bool copy_item(struct pyro_arena *arena, const json_t *source, const char *owner, int64_t until_ms,
                       struct pyro_work_item *ret)
 {
@@ -220,7 +225,7 @@ static bool copy_item(struct pyro_arena *arena, const json_t *source, const char
         .stamp = pyro_arena_copy(arena, pyro_opensearch_text(source, "stamp")),
         .end_ms = pyro_opensearch_int(source, "end_ms"),
         .owner = pyro_arena_copy(arena, pyro_slice_from(owner)),
-        .epoch = pyro_opensearch_int(source, "epoch") + 1,
+        .epoch = next(pyro_opensearch_int(source, "epoch")),
         .tries = pyro_opensearch_int(source, "tries"),
         .until_ms = until_ms,
         .state = PYRO_WORK_LEASED,
@@ -228,15 +233,15 @@ static bool copy_item(struct pyro_arena *arena, const json_t *source, const char
     return ret->key.ptr && ret->source.ptr && ret->stamp.ptr && ret->owner.ptr;
 }
 
-static enum pyro_status lease_hits(struct pyro_opensearch *store, const json_t *hits, const char *owner, int64_t now,
-                                   struct pyro_arena *arena, struct pyro_work_item *ret, bool *done,
+static enum pyro_status lease_hits(struct pyro_opensearch *store, const json_t *hits, size_t count, const char *owner,
+                                   int64_t now, struct pyro_arena *arena, struct pyro_work_item *ret, bool *done,
                                    struct pyro_error *error)
 {
     struct changes changes;
     enum pyro_status status = PYRO_OK;
     changes_init(&changes, store);
     changes.done = done;
-    for (size_t i = 0; i < json_array_size(hits) && status == PYRO_OK; i++) {
+    for (size_t i = 0; i < count && status == PYRO_OK; i++) {
         const json_t *hit = json_array_get(hits, i);
         if (!copy_item(arena, json_object_get(hit, "_source"), owner, now + PYRO_WORK_LEASE_MS, &ret[i]))
             status = pyro_opensearch_no_memory(error);
@@ -267,7 +272,8 @@ static enum pyro_status claim_state(struct pyro_opensearch *store, struct pyro_s
                                     state == PYRO_WORK_LEASED ? now - PYRO_WORK_GRACE_MS : now, (int64_t)most));
     const json_t *hits = pyro_opensearch_hits(answer);
     size_t count = json_array_size(hits), kept = 0;
-    enum pyro_status status = lease_hits(store, hits, owner, now, arena, ret, done, error);
+    count = count < most ? count : most; /* whatever the server answers */
+    enum pyro_status status = lease_hits(store, hits, count, owner, now, arena, ret, done, error);
     for (size_t i = 0; i < count && status == PYRO_OK; i++)
         if (done[i])
             ret[kept++] = ret[i];
@@ -373,8 +379,7 @@ struct failure {
 static void add_failure(void *context, const json_t *source, struct pyro_strbuf *to)
 {
     const struct failure *failure = context;
-    int64_t tries = pyro_opensearch_int(source, "tries");
-    tries = tries > 0 ? tries + 1 : 1;
+    int64_t tries = next(pyro_opensearch_int(source, "tries"));
     bool dead = failure->lasts || tries >= PYRO_WORK_TRIES;
     int64_t pause = (int64_t)PYRO_WORK_FIRST_PAUSE_MS << (2 * (tries < PYRO_WORK_TRIES ? tries - 1 : 0)),
             now = pyro_opensearch_now_ms(failure->store);
@@ -477,12 +482,6 @@ static enum pyro_status listed(void *state, struct pyro_slice source, struct pyr
     "'open':{'filter':{'terms':{'state':['new','leased','failed']}},'aggs':{'first':{'min':{'field':'end_ms'}}}},"     \
     "'last':{'max':{'field':'end_ms'}},'listed':{'max':{'field':'listed_ms'}}}}"
 
-static int64_t value_of(const json_t *aggregation)
-{
-    const json_t *value = json_object_get(aggregation, "value");
-    return json_is_number(value) ? (int64_t)json_number_value(value) : PYRO_NONE;
-}
-
 static enum pyro_status counts(void *state, struct pyro_slice source, struct pyro_work_counts *ret,
                                struct pyro_error *error)
 {
@@ -491,13 +490,14 @@ static enum pyro_status counts(void *state, struct pyro_slice source, struct pyr
     PYRO_TRY(pyro_opensearch_search(state, PYRO_OS_WORK, &answer, error, COUNTED, source));
     const json_t *all = json_object_get(answer, "aggregations"),
                  *buckets = json_object_get(json_object_get(all, "states"), "buckets");
-    *ret = (struct pyro_work_counts){.listed_ms = value_of(json_object_get(all, "listed"))};
+    *ret = (struct pyro_work_counts){.listed_ms = pyro_opensearch_number(json_object_get(all, "listed"), "value")};
     for (size_t i = 0; i < json_array_size(buckets); i++)
         for (unsigned s = 0; s < STATES; s++)
             if (pyro_slice_is(pyro_opensearch_text(json_array_get(buckets, i), "key"), states[s]))
                 ret->items[s] = pyro_opensearch_int(json_array_get(buckets, i), "doc_count");
-    int64_t first_ms = value_of(json_object_get(json_object_get(all, "open"), "first"));
-    ret->low_ms = first_ms != PYRO_NONE ? pyro_sub_saturating(first_ms, 1) : value_of(json_object_get(all, "last"));
+    int64_t first_ms = pyro_opensearch_number(json_object_get(json_object_get(all, "open"), "first"), "value");
+    ret->low_ms = first_ms != PYRO_NONE ? pyro_sub_saturating(first_ms, 1)
+                                        : pyro_opensearch_number(json_object_get(all, "last"), "value");
     json_decref(answer);
     return PYRO_OK;
 }

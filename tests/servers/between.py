@@ -1,0 +1,67 @@
+"""A server between a client and another server: for what that one never does, or only at a moment that a test cannot meet."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Tuple, Type
+
+from servers import opensearch
+
+
+class Between:
+    """Passes requests on for as long as its context lasts. `before` is called with each path, `change` with each answer."""
+
+    def __init__(
+        self,
+        target: str,
+        before: Optional[Callable[[str], None]] = None,
+        change: Optional[Callable[[str, Any], Any]] = None,
+    ) -> None:
+        self.target, self.before, self.change = target, before, change
+        self.paths: List[str] = []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"between": self}))
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
+        self.thread.start()
+
+    def ask(self, method: str, path: str, body: bytes) -> Tuple[int, bytes]:
+        self.paths.append(path)
+        if self.before:
+            self.before(path)
+        answer = opensearch.call(method, f"{self.target}{path}", body or None)
+        if not self.change:
+            return answer.status, answer.body
+        return answer.status, json.dumps(self.change(path, answer.json)).encode()
+
+    def __enter__(self) -> Between:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    between: Between
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def pass_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        status, answer = self.between.ask(self.command, self.path, body)
+        self.send_response_only(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_GET = do_POST = do_PUT = pass_on
