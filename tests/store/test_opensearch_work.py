@@ -9,6 +9,7 @@ from typing import Any, Dict, List, NamedTuple
 
 import conftest
 import pytest
+import zstandard
 from servers import opensearch
 from servers.between import Between
 from servers.shared import ON_OPENSEARCH
@@ -204,11 +205,31 @@ def test_who_is_late_gives_up(work: Work) -> None:
     assert work("record", "a", 1, 1, LOG) == "late" and work.documents("agg") == []
     assert work("record", "a", 1, 2, LOG) == "kept"
     assert {hit["_version"] for index in ("agg", "raw", "rows") for hit in work.documents(index)} == {2}
-    before = work.documents("agg")
-    # The first one looked before the second one claimed, and writes only now: every document is refused.
-    work.change("a", state="leased", epoch=1)
-    assert work("record", "a", 1, 1, LOG) == "late"
-    assert work.documents("agg") == before and work.item("a")["state"] == "leased"
+
+
+@pytest.mark.parametrize("sent", [1, 2, 3], ids=["nothing", "the raw document", "rows"])
+def test_who_is_overtaken_leaves_nothing(work: Work, tmp_path: Path, sent: int) -> None:
+    """The first one looked before the second one claimed, and sends its raw document, rows, or the run only then."""
+    shorter = tmp_path / "shorter"
+    lines = zstandard.ZstdDecompressor().stream_reader(LOG.read_bytes()).read().splitlines(keepends=True)
+    shorter.write_bytes(b"".join(lines[: len(lines) // 4]))
+    wanted: Dict[str, List[Dict[str, Any]]] = {}
+    work("offer", "a", 1, 10)
+    work.claim("one")
+
+    def overtake(path: str) -> None:
+        if path == "/_bulk" and between.paths.count(path) == sent:
+            work.change("a", until_ms=1)
+            assert work.claim("two") == [["a", "1", "10", "2", "0"]]
+            assert work("record", "a", 1, 2, shorter) == "kept"
+            wanted.update({index: work.documents(index) for index in ("raw", "rows", "agg", "work")})
+
+    with Between(work.node.url, before=overtake) as between:
+        assert work.at(between.url, "record", "a", 1, 1, LOG) == "late"
+    assert {hit["_version"] for index in ("agg", "raw", "rows") for hit in wanted[index]} == {2}
+    assert {index: work.documents(index) for index in wanted} == wanted
+    if sent == 1:
+        assert between.paths.count("/_bulk") == 1
 
 
 def test_rows_of_a_writer_that_died_go(work: Work) -> None:

@@ -1,8 +1,8 @@
 /* Writing runs. There are no transactions: ids are made of run and row, and every document has the epoch of its writer
  * as its version, so that whoever comes later under the same lease writes over it, and whoever is late is refused.
  *
- * In this order: raw document and rows; rows of older epochs go; the run itself; its item of the work. A writer that
- * dies anywhere leaves an item that is not done, and the next one does all of it. */
+ * In this order: the raw document; rows, once that is written; rows of older epochs go; the run itself; its item of the
+ * work. A writer that dies anywhere leaves an item that is not done, and the next one does all of it. */
 #include "base/memory.h"
 #include "report/shared/escape.h"
 #include "store/opensearch/work.h"
@@ -19,6 +19,8 @@ struct one_run {
     bool known;                    /* the store has the run */
     bool over;                     /* late, or a conflict: nothing more is written */
     bool without_raw, without_agg; /* the whole document was refused */
+    bool has_rows;                 /* rows of it were sent */
+    bool met_raw;                  /* its raw document was written over another one */
     enum pyro_record_result *result;
 };
 
@@ -173,7 +175,10 @@ static enum pyro_status take_answer(void *context, const struct pyro_opensearch_
 {
     struct recording *recording = context;
     struct one_run *one = &recording->runs[item->owner];
-    if (item->status / 100 == 2 || one->over || (item->what == GONE && item->status == 404))
+    one->met_raw |= item->what == RAW && item->status == 200;
+    if (item->status / 100 == 2 || (item->what == GONE && item->status == 404))
+        return PYRO_OK;
+    if (one->over && (item->what != GONE || item->status == 409)) /* it is of a later epoch by now */
         return PYRO_OK;
     if (item->status == 409 && one->run.lease) {
         end_run(one, PYRO_RECORD_LATE);
@@ -260,6 +265,7 @@ static enum pyro_status put_kinds(struct rows *rows, struct pyro_error *error)
 static enum pyro_status put_rows(struct recording *recording, struct one_run *one, struct pyro_error *error)
 {
     struct rows rows = {.recording = recording, .one = one};
+    one->has_rows = true;
     pyro_strbuf_init(&rows.of_run, recording->store->allocator);
     enum pyro_status status = put_kinds(&rows, error);
     pyro_strbuf_done(&rows.of_run);
@@ -383,10 +389,16 @@ static int delete_row(void *context, const json_t *hit)
     return deleting->status != PYRO_OK;
 }
 
-/* Raw documents are written first: where there is none, nobody began to write rows. */
+/* Raw documents are written first: where there was none, nobody began to write rows. */
 static bool may_have_rows(const struct one_run *one)
 {
-    return !one->over && one->version != PYRO_NONE;
+    return !one->over && (one->version != PYRO_NONE || one->met_raw);
+}
+
+/* Whoever was faster may have looked for older rows before these came. */
+static bool left_rows(const struct one_run *one)
+{
+    return one->over && one->has_rows;
 }
 
 static enum pyro_status delete_older(struct recording *recording, struct one_run *one, struct pyro_error *error)
@@ -401,15 +413,27 @@ static enum pyro_status delete_older(struct recording *recording, struct one_run
     return deleting.status;
 }
 
-static enum pyro_status delete_rows(struct recording *recording, struct pyro_error *error)
+/* Of a run that came too late: only what is of its own epoch or an older one; versions keep what is of later ones. */
+static enum pyro_status delete_own(struct recording *recording, struct one_run *one, struct pyro_error *error)
+{
+    struct deleting deleting = {.recording = recording, .one = one, .error = error};
+    PYRO_TRY(pyro_opensearch_each(recording->store, PYRO_OS_ROWS, delete_row, &deleting, error,
+                                  "{'query':{'bool':{'filter':[{'term':{'run':?t}},{'range':{'epoch':{'lte':?i}}}]}},"
+                                  "'_source':false,'sort':['_seq_no']}",
+                                  one->id, one->epoch));
+    return deleting.status;
+}
+
+static enum pyro_status delete_rows(struct recording *recording, bool (*wanted)(const struct one_run *one),
+                                    put_part *put, struct pyro_error *error)
 {
     size_t count = 0;
     for (size_t i = 0; i < recording->count; i++)
-        count += may_have_rows(&recording->runs[i]);
+        count += wanted(&recording->runs[i]);
     if (count == 0)
         return PYRO_OK;
     PYRO_TRY(pyro_opensearch_refresh(recording->store, recording->store->index[PYRO_OS_ROWS], error));
-    PYRO_TRY(put_all(recording, may_have_rows, delete_older, error));
+    PYRO_TRY(put_all(recording, wanted, put, error));
     return pyro_opensearch_bulk_send(&recording->bulk, error);
 }
 
@@ -447,16 +471,18 @@ static enum pyro_status write_all(struct recording *recording, const struct pyro
 {
     PYRO_TRY(look(recording, runs, error));
     PYRO_TRY(put_all(recording, goes_on, put_raw, error));
-    PYRO_TRY(put_all(recording, goes_on, put_rows, error));
     PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, lost_raw, put_raw, error));
     PYRO_TRY(send(recording, error));
-    PYRO_TRY(delete_rows(recording, error));
+    PYRO_TRY(put_all(recording, goes_on, put_rows, error));
+    PYRO_TRY(send(recording, error));
+    PYRO_TRY(delete_rows(recording, may_have_rows, delete_older, error));
     PYRO_TRY(put_all(recording, goes_on, put_run, error));
     PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, lost_agg, put_run, error));
     PYRO_TRY(put_all(recording, has_baseline, put_baseline, error));
     PYRO_TRY(send(recording, error));
+    PYRO_TRY(delete_rows(recording, left_rows, delete_own, error));
     PYRO_TRY(mark_final_attempts(recording, error));
     PYRO_TRY(write_conflicts(recording, error));
     PYRO_TRY(pyro_opensearch_bulk_send(&recording->refused, error));
