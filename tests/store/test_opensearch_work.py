@@ -207,6 +207,21 @@ def test_who_is_late_gives_up(work: Work) -> None:
     assert {hit["_version"] for index in ("agg", "raw", "rows") for hit in work.documents(index)} == {2}
 
 
+def test_another_item_takes_a_run_over(work: Work) -> None:
+    """Epochs are of items: that of another source, or of a server with another name, begins with 1 again."""
+    work("offer", "a", 1, 10)
+    work.change("a", epoch=2)
+    assert work.claim("one") == [["a", "1", "10", "3", "0"]]
+    assert work("record", "a", 1, 3, LOG) == "kept"
+    work("offer", "b", 1, 10)
+    assert work.claim("one") == [["b", "1", "10", "1", "0"]]
+    assert work("record", "b", 1, 1, LOG) == "kept"
+    assert {hit["_version"] for index in ("agg", "raw", "rows") for hit in work.documents(index)} == {3}
+    assert work.item("b")["state"] == "done" and work.item("b")["epoch"] == 3
+    work("offer", "a", 2, 10)
+    assert work.claim("one") == [["a", "2", "10", "4", "0"]] and work("record", "a", 2, 4, LOG) == "kept"
+
+
 @pytest.mark.parametrize("sent", [1, 2, 3], ids=["nothing", "the raw document", "rows"])
 def test_who_is_overtaken_leaves_nothing(work: Work, tmp_path: Path, sent: int) -> None:
     """The first one looked before the second one claimed, and sends its raw document, rows, or the run only then."""

@@ -88,6 +88,8 @@ static enum pyro_status give(struct pyro_opensearch_bulk *bulk, const struct pyr
     const json_t *why = json_object_get(answer, "error"), *cause = json_object_get(why, "caused_by");
     struct pyro_slice reason = pyro_opensearch_text(cause, "reason");
     told.type = pyro_opensearch_text(why, "type");
+    told.seq_no = pyro_opensearch_int(answer, "_seq_no");
+    told.primary_term = pyro_opensearch_int(answer, "_primary_term");
     told.reason = reason.len ? reason : pyro_opensearch_text(why, "reason");
     size_t bytes = item->end - item->document; /* with the line break at its end */
     told.source = (struct pyro_slice){bulk->body.data + item->document, bytes ? bytes - 1 : 0};

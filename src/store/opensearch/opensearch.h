@@ -137,6 +137,7 @@ struct pyro_opensearch_item {
     int what;                       /* of the caller */
     size_t at, document, end;       /* in the body */
     unsigned status;                /* of the answer: 200, 201, 404 (nothing to delete), 409, 400 ... */
+    int64_t seq_no, primary_term;   /* of what was written */
     struct pyro_slice type, reason; /* of a refusal; valid during the call of `take` */
     struct pyro_slice source;       /* the document that was refused, too */
 };

@@ -7,7 +7,7 @@
 #include "report/shared/escape.h"
 #include "store/opensearch/work.h"
 
-enum document { RAW, ROW, RUN, BASELINE, WORK, GONE };
+enum document { RAW, ROW, RUN, BASELINE, WORK, GONE, EPOCH };
 
 struct one_run {
     struct pyro_run run;           /* its parts are the caller's */
@@ -154,8 +154,13 @@ static enum pyro_status put_error(struct recording *recording, const struct one_
 static enum pyro_status take_refusal(struct recording *recording, struct one_run *one,
                                      const struct pyro_opensearch_item *item, struct pyro_error *error)
 {
-    static const char *const names[] = {"the raw document", "a row",           "the run", "the name",
-                                        "the item of work", "the end of a row"};
+    static const char *const names[] = {"the raw document",
+                                        "a row",
+                                        "the run",
+                                        "the name",
+                                        "the item of work",
+                                        "the end of a row",
+                                        "the epoch of the item of work"};
     bool again = (item->what == RAW && !one->without_raw) || (item->what == RUN && !one->without_agg);
     if (item->what != ROW && !again)
         return pyro_error_set(error, PYRO_ERROR_OUTPUT, "the store cannot be written: the server refuses %s: %u %.*s",
@@ -176,6 +181,11 @@ static enum pyro_status take_answer(void *context, const struct pyro_opensearch_
     struct recording *recording = context;
     struct one_run *one = &recording->runs[item->owner];
     one->met_raw |= item->what == RAW && item->status == 200;
+    if (item->status / 100 == 2 && item->what == EPOCH) {
+        one->epoch = one->version;
+        one->seq_no = item->seq_no;
+        one->primary_term = item->primary_term;
+    }
     if (item->status / 100 == 2 || (item->what == GONE && item->status == 404))
         return PYRO_OK;
     if (one->over && (item->what != GONE || item->status == 409)) /* it is of a later epoch by now */
@@ -308,7 +318,8 @@ static enum pyro_status put_baseline(struct recording *recording, struct one_run
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
 
-static enum pyro_status put_work(struct recording *recording, struct one_run *one, struct pyro_error *error)
+static enum pyro_status begin_work(struct recording *recording, const struct one_run *one, enum document what,
+                                   struct pyro_error *error)
 {
     const struct pyro_opensearch_target target = {.index = PYRO_OS_WORK,
                                                   .id = one->work,
@@ -316,8 +327,20 @@ static enum pyro_status put_work(struct recording *recording, struct one_run *on
                                                   .version = PYRO_NONE,
                                                   .seq_no = one->seq_no,
                                                   .primary_term = one->primary_term};
+    return pyro_opensearch_bulk_begin(&recording->bulk, &target, (size_t)(one - recording->runs), (int)what, error);
+}
+
+static enum pyro_status put_epoch(struct recording *recording, struct one_run *one, struct pyro_error *error)
+{
+    PYRO_TRY(begin_work(recording, one, EPOCH, error));
+    pyro_opensearch_add_int(&recording->bulk.body, "epoch", one->version);
+    return pyro_opensearch_bulk_end(&recording->bulk, error);
+}
+
+static enum pyro_status put_work(struct recording *recording, struct one_run *one, struct pyro_error *error)
+{
     bool conflict = *one->result == PYRO_RECORD_CONFLICT;
-    PYRO_TRY(pyro_opensearch_bulk_begin(&recording->bulk, &target, (size_t)(one - recording->runs), WORK, error));
+    PYRO_TRY(begin_work(recording, one, WORK, error));
     pyro_opensearch_work_ended(one->run.lease, conflict ? PYRO_WORK_DEAD : PYRO_WORK_DONE, &recording->bulk.body);
     return pyro_opensearch_bulk_end(&recording->bulk, error);
 }
@@ -325,6 +348,12 @@ static enum pyro_status put_work(struct recording *recording, struct one_run *on
 /* ---- Phases ------------------------------------------------------------------------------------------------------ */
 
 typedef enum pyro_status put_part(struct recording *recording, struct one_run *one, struct pyro_error *error);
+
+/* Epochs are those of items: one of another source, or of a list that was lost, may have come further with this run. */
+static bool is_behind(const struct one_run *one)
+{
+    return !one->over && one->run.lease && one->version > one->epoch;
+}
 
 static bool goes_on(const struct one_run *one)
 {
@@ -470,6 +499,8 @@ static enum pyro_status write_all(struct recording *recording, const struct pyro
                                   struct pyro_error *error)
 {
     PYRO_TRY(look(recording, runs, error));
+    PYRO_TRY(put_all(recording, is_behind, put_epoch, error));
+    PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, goes_on, put_raw, error));
     PYRO_TRY(send(recording, error));
     PYRO_TRY(put_all(recording, lost_raw, put_raw, error));
