@@ -9,8 +9,9 @@ import zipfile
 from pathlib import Path
 from typing import Any, Dict, List
 
+import conftest
 import pytest
-from fleet import crawl, crawled, events, kinds, make_log, rows
+from fleet import TEMPLATE, crawl, crawled, events, kinds, make_log, rows
 from site_of_tests import Asked, ChosenSite, Page, Reply, as_json
 
 LIST = "/api/v1/applications"
@@ -65,8 +66,8 @@ def test_pages(step_ms: int, tmp_path: Path) -> None:
     assert rows(store, "SELECT DISTINCT state FROM work ORDER BY 1") == [(0,), (3,)]
 
 
-def zipped(folder: Path, number: int) -> Reply:
-    made = make_log(folder, number)
+def zipped(folder: Path, number: int, log: Path = TEMPLATE) -> Reply:
+    made = make_log(folder, number, path=log)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(made.path, made.path.name)
@@ -178,6 +179,22 @@ def test_names_and_passwords_stay_out_of_the_store(tmp_path: Path) -> None:
     assert rows(store, "SELECT source FROM runs") == [(site.url,)]
 
 
+@pytest.mark.parametrize("answer", [{"spark": "3.5.6"}, {"spark": "4.0.1"}, None, ["3.5.6"], {"spark": None}])
+def test_the_version_of_the_server_counts(answer: Any, tmp_path: Path) -> None:
+    """A log of Spark 4 has columns that a server of Spark 3 does not know."""
+    store, app = tmp_path / "runs.db", application(1, START)
+    with ChosenSite() as site:
+        put(site, app, zipped(tmp_path, 1, conftest.ROOT / "tests" / "logs" / "versions" / "spark-4.3.0-connect"))
+        site.pages[LIST] = history([app])
+        if answer:
+            site.pages["/api/v1/version"] = as_json(answer)
+        assert kinds(crawled(store, site.url + "/")) == {"listed": 1, "stored": 1, "passed": 1}
+        assert len([asked for asked in site.asked if asked.path == "/api/v1/version"]) == 1
+    names = rows(store, "SELECT count(*) FROM aggregates WHERE name LIKE '%.ConcurrentGCCount%'")
+    assert (names == [(0,)]) == (answer == {"spark": "3.5.6"})
+    assert rows(store, "SELECT json_extract(json, '$.history_host') FROM raw") == [("127.0.0.1",)]
+
+
 def test_strange_ids(tmp_path: Path) -> None:
     """An id is data: it cannot lead to another page of the server, nor be mistaken for another run."""
     store = tmp_path / "runs.db"
@@ -186,5 +203,5 @@ def test_strange_ids(tmp_path: Path) -> None:
         site.pages[LIST] = history([app])
         crawled(store, site.url)
         asked = {one.path for one in site.asked}
-    assert asked > {LIST} and all(path == LIST or path.startswith(f"{LIST}/..%2F..%2Fa%20b%2F") for path in asked)
+    assert asked > {LIST} and all(path in (LIST, "/api/v1/version") or path.startswith(f"{LIST}/..%2F..%2Fa%20b%2F") for path in asked)
     assert rows(store, "SELECT count(*) FROM work") == [(1,)]

@@ -55,6 +55,9 @@ class TestSpark3:
 
     def test_everything_once(self, spark_3: History, tmp_path: Path) -> None:
         compare(spark_3, tmp_path)
+        # Of the logs of Spark 4 that it has, too.
+        columns = "SELECT count(*) > 0 FROM aggregates WHERE name LIKE '%ConcurrentGCCount%'"
+        assert rows(tmp_path / "server.db", columns) == [(0,)] and rows(tmp_path / "folder.db", columns) == [(1,)]
 
     def test_min_end_date(self, spark_3: History, tmp_path: Path) -> None:
         store = tmp_path / "runs.db"

@@ -33,6 +33,7 @@ struct pyro_crawl_slot {
     int64_t renew_ms, ready_ms;        /* of the clock that no one sets */
     struct pyro_slice app_id, attempt; /* of a run that is read again */
     struct pyro_slice key;             /* its path, or the item's key */
+    const char *version;               /* of the server that it is read from; NULL: unknown, or no server */
     struct pyro_crawl_result result;   /* once it is ready */
 };
 
@@ -47,9 +48,10 @@ struct pyro_crawl_watch {
     struct pyro_error error;
     enum pyro_status status;
     bool listing_now, listed;
-    bool whole;     /* everything was asked for */
-    bool reachable; /* the last list came */
-    double tokens;  /* that the rate leaves */
+    bool whole;       /* everything was asked for */
+    bool reachable;   /* the last list came */
+    char version[32]; /* of the server, by the last list that said so; "": unknown */
+    double tokens;    /* that the rate leaves */
     int64_t tokens_ms, pause_until_ms;
     unsigned failures; /* fetches that failed one after the other */
 };

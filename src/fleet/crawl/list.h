@@ -19,6 +19,7 @@ struct pyro_crawl_list {
     PYRO_VEC(struct pyro_work_item) items;
     PYRO_VEC(uint64_t) hashes; /* for the memory, once the items are in the store */
     size_t seen;               /* logs that the source has, as far as it was asked */
+    struct pyro_slice version; /* the Spark version of a server; null: unknown */
 };
 
 struct pyro_crawl_listing {

@@ -1,5 +1,6 @@
 /* Listing sources, and claiming what they have. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fleet/crawl/internal.h"
@@ -132,6 +133,8 @@ static enum pyro_status take_list(struct pyro_crawl *crawl, struct pyro_crawl_wa
         return PYRO_OK;
     }
     watch->failures = 0;
+    if (watch->list.version.ptr)
+        snprintf(watch->version, sizeof(watch->version), "%s", watch->list.version.ptr);
     /* Others wait for the store meanwhile: not everything at once. */
     for (size_t from = 0; from < watch->list.items.count; from += OFFERED) {
         size_t left = watch->list.items.count - from;
@@ -241,6 +244,14 @@ static enum pyro_status claim(struct pyro_crawl *crawl, void *context, struct py
                               &some->arena, some->items, &some->count, error);
 }
 
+/* Of the watch, which may change while a worker reads. */
+static bool take_version(struct pyro_crawl_slot *slot, const struct pyro_crawl_watch *watch)
+{
+    if (watch->version[0])
+        slot->version = pyro_arena_copy(&slot->arena, pyro_slice_from(watch->version)).ptr;
+    return !watch->version[0] || slot->version;
+}
+
 static bool fill_slot(struct pyro_crawl *crawl, size_t source, const struct pyro_work_item *item)
 {
     struct pyro_crawl_slot *slot = pyro_crawl_free_slot(crawl);
@@ -249,7 +260,7 @@ static bool fill_slot(struct pyro_crawl *crawl, size_t source, const struct pyro
     pyro_arena_init(&slot->arena, crawl->settings.allocator);
     struct pyro_slice key = pyro_arena_copy(&slot->arena, item->key),
                       stamp = pyro_arena_copy(&slot->arena, item->stamp);
-    if (!key.ptr || !stamp.ptr) {
+    if (!key.ptr || !stamp.ptr || !take_version(slot, &crawl->watches[source])) {
         pyro_arena_done(&slot->arena);
         return false;
     }

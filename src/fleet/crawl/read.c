@@ -1,6 +1,7 @@
 #include "fleet/crawl/read.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/saturate.h"
 #include "base/thread.h"
@@ -139,13 +140,26 @@ static bool is_wanted(struct reader *reader)
     return true;
 }
 
+/* "history" of "http://history:18080/base": what Spot calls a server. */
+static struct pyro_slice host_of(const char *label)
+{
+    const char *host = strstr(label, "://");
+    host = host ? host + 3 : label;
+    size_t len = *host == '[' ? strcspn(host, "]") : strcspn(host, ":/");
+    return *host == '[' ? (struct pyro_slice){host + 1, len - 1} : (struct pyro_slice){host, len};
+}
+
 /* What a store keeps of the run. */
 static enum pyro_status make_run(struct reader *reader)
 {
     struct pyro_crawl_result *ret = reader->ret;
     const struct pyro_crawl_source *source = reader->reading->source;
+    const char *host = NULL;
+    if (source && source->server && !(host = pyro_arena_copy(&ret->arena, host_of(source->label)).ptr))
+        return pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for the name of a server");
     const struct pyro_run_origin origin = {.source = source ? source->label : NULL,
-                                           .history_host = source && source->server ? source->label : NULL};
+                                           .history_host = host,
+                                           .history_version = reader->reading->history_version};
     PYRO_TRY(pyro_run_make(ret->diagnosis, &origin, &ret->run, &reader->error));
     ret->outcome = PYRO_CRAWL_MADE;
     const struct pyro_crawl_settings *settings = reader->reading->settings;

@@ -30,6 +30,7 @@ struct pyro_crawl_result {
 struct pyro_crawl_reading {
     const struct pyro_crawl_settings *settings;
     const struct pyro_crawl_source *source; /* NULL: `path` is read again, for a run that is stored */
+    const char *history_version;            /* the Spark version of that server; NULL: unknown, or no server */
     struct pyro_slice key;                  /* of the item; without a source the path */
     struct pyro_slice app_id, attempt;      /* which run that is; null: whichever is there */
     int (*progress)(void *context, const struct pyro_progress *progress);

@@ -161,12 +161,17 @@ static void take_application(struct page *page)
     take_attempts(page, id, name, attempts);
 }
 
-static enum pyro_status read_page(struct page *page, struct pyro_strbuf *body, struct pyro_error *error)
+static void start(struct pyro_json *json, struct pyro_strbuf *body)
 {
     for (size_t i = 0; i < body->len; i++) /* which is no white space where records are lines */
         body->data[i] = body->data[i] == '\n' || body->data[i] == '\r' ? ' ' : body->data[i];
+    pyro_json_start(json, body->data, body->data + body->len, pyro_scan_best());
+}
+
+static enum pyro_status read_page(struct page *page, struct pyro_strbuf *body, struct pyro_error *error)
+{
     size_t before = page->list->seen;
-    pyro_json_start(&page->json, body->data, body->data + body->len, pyro_scan_best());
+    start(&page->json, body);
     if (pyro_json_peek(&page->json) != '[')
         return pyro_error_set(error, PYRO_ERROR_INPUT,
                               "it does not answer as Spark's History Server does: check the address");
@@ -248,6 +253,40 @@ static enum pyro_status list_pages(struct page *page, struct pyro_http *http, co
     return status;
 }
 
+/* The Spark version of the server. One that does not say it is no failure: its runs are counted by their own. */
+static enum pyro_status ask_version(const struct pyro_crawl_listing *listing, struct pyro_http *http,
+                                    struct pyro_crawl_list *ret, struct pyro_error *error)
+{
+    PYRO_JSON_KEYS(keys, (SPARK, "spark"));
+    struct pyro_slice url = pyro_arena_printf(&ret->arena, "%s/api/v1/version", listing->source->given),
+                      raw = PYRO_SLICE_NULL;
+    struct pyro_error own = {.size = sizeof(own)};
+    struct pyro_strbuf body, text;
+    struct pyro_json json;
+    struct pyro_json_object object;
+    pyro_strbuf_init(&body, listing->settings->allocator);
+    pyro_strbuf_init(&text, listing->settings->allocator);
+    enum pyro_status status = url.ptr ? get_page(http, url.ptr, &body, &own) : no_memory(&own);
+    if (status == PYRO_OK) {
+        start(&json, &body);
+        if (pyro_json_peek(&json) == '{' && pyro_json_enter_object(&json, &object))
+            while (PYRO_JSON_NEXT_KNOWN(&json, &object, keys) != PYRO_JSON_END)
+                pyro_json_take_string(&json, &raw, NULL);
+        if (!json.error && raw.len)
+            pyro_text_decode(&text, raw, NULL);
+        if (text.len)
+            ret->version = pyro_arena_copy(&ret->arena, pyro_strbuf_slice(&text));
+        if (text.failed || (text.len && !ret->version.ptr))
+            status = no_memory(&own);
+    }
+    pyro_strbuf_done(&body);
+    pyro_strbuf_done(&text);
+    if (status == PYRO_OK || status == PYRO_ERROR_INPUT)
+        return PYRO_OK;
+    pyro_error_copy(error, &own);
+    return status;
+}
+
 enum pyro_status pyro_crawl_list_server(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *ret,
                                         struct pyro_error *error)
 {
@@ -272,6 +311,8 @@ enum pyro_status pyro_crawl_list_server(const struct pyro_crawl_listing *listing
     page.running = true;
     if (status == PYRO_OK && listing->whole)
         status = list_pages(&page, http, api.ptr, error);
+    if (status == PYRO_OK)
+        status = ask_version(listing, http, ret, error);
     pyro_http_close(http);
     if (status != PYRO_OK) {
         error->path[0] = '\0';

@@ -52,6 +52,7 @@ static void *work(void *context)
         const struct pyro_crawl_reading reading = {
             .settings = &crawl->settings,
             .source = slot->source != SIZE_MAX ? crawl->watches[slot->source].source : NULL,
+            .history_version = slot->version,
             .key = slot->key,
             .app_id = slot->app_id,
             .attempt = slot->attempt,
