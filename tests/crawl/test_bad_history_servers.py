@@ -11,11 +11,12 @@ from typing import Any, Dict, List
 
 import conftest
 import pytest
-from fleet import TEMPLATE, crawl, crawled, events, kinds, make_log, rows
+from fleet import TEMPLATE, change, content, crawl, crawled, events, kinds, make_log, rows
 from site_of_tests import Asked, ChosenSite, Page, Reply, as_json
 
 LIST = "/api/v1/applications"
 HOUR = 3_600_000
+HOSTS = "SELECT json_extract(json, '$.history_host') FROM raw ORDER BY app_id"
 START = 1_767_225_600_000  # 2026-01-01
 
 
@@ -192,7 +193,45 @@ def test_the_version_of_the_server_counts(answer: Any, tmp_path: Path) -> None:
         assert len([asked for asked in site.asked if asked.path == "/api/v1/version"]) == 1
     names = rows(store, "SELECT count(*) FROM aggregates WHERE name LIKE '%.ConcurrentGCCount%'")
     assert (names == [(0,)]) == (answer == {"spark": "3.5.6"})
-    assert rows(store, "SELECT json_extract(json, '$.history_host') FROM raw") == [("127.0.0.1",)]
+    assert rows(store, HOSTS) == [("127.0.0.1",)]
+
+
+def with_password(page: Page) -> Page:
+    def answer(asked: Asked) -> Reply:
+        if "Authorization" not in asked.headers:
+            return Reply(b"who are you?", 401)
+        return page(asked) if callable(page) else page
+
+    return answer
+
+
+def test_recompute_of_a_server_with_a_password(tmp_path: Path) -> None:
+    """Runs are read again as they were read: by their source, not by an address without a password."""
+    store, app, others = tmp_path / "runs.db", application(1, START), tmp_path / "others"
+    others.mkdir()
+    make_log(others, 2)
+
+    def kept() -> Any:
+        return content(store)["aggregates"], content(store)["runs"], rows(store, HOSTS)
+
+    with ChosenSite() as site:
+        put(site, app, zipped(tmp_path, 1, conftest.ROOT / "tests" / "logs" / "versions" / "spark-4.3.0-connect"))
+        site.pages[LIST] = history([app])
+        site.pages["/api/v1/version"] = as_json({"spark": "3.5.6"})
+        for path, page in list(site.pages.items()):
+            site.pages[path] = with_password(page)
+        url = site.url.replace("//", "//me:hidden@")
+        crawled(store, url, others)
+        before = kept()
+        change(store, "DELETE FROM aggregate")
+        change(store, "DELETE FROM run_raw")
+        happened = crawled(store, url, "--recompute")
+        assert kinds(happened) == {"listed": 1, "stored": 2, "passed": 1}
+        assert kept() == before
+    # The server is gone; its run stays, without an error for each one.
+    happened = crawled(store, url, "--recompute", exit=3)
+    assert kinds(happened) == {"unreachable": 1, "stored": 1, "passed": 1}
+    assert kept() == before
 
 
 def test_strange_ids(tmp_path: Path) -> None:

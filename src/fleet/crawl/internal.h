@@ -26,7 +26,7 @@ enum pyro_slot_state { PYRO_SLOT_FREE, PYRO_SLOT_QUEUED, PYRO_SLOT_WORKING, PYRO
 struct pyro_crawl_slot {
     enum pyro_slot_state state;
     uint64_t order;                    /* the lowest is worked on first */
-    size_t source;                     /* SIZE_MAX: a run that is read again */
+    size_t source;                     /* SIZE_MAX: a run that is read again by its path */
     struct pyro_arena arena;           /* of what was claimed */
     struct pyro_lease lease;           /* key NULL: none */
     int64_t tries;                     /* failures before this one */
@@ -57,7 +57,8 @@ struct pyro_crawl_watch {
 };
 
 struct pyro_crawl_again {
-    struct pyro_slice path, app_id, attempt;
+    struct pyro_slice key, app_id, attempt; /* key: its path; of a run of a server that is a source, that of its item */
+    size_t source;                          /* that server; SIZE_MAX: none */
 };
 
 struct pyro_crawl {

@@ -59,6 +59,12 @@ bool pyro_crawl_remember(struct pyro_crawl_memory *memory, const struct pyro_cra
     return ok;
 }
 
+static struct pyro_slice key_of(const struct pyro_crawl_source *source, struct pyro_slice name,
+                                struct pyro_arena *arena)
+{
+    return pyro_arena_printf(arena, "%s %.*s", source->label, (int)name.len, name.ptr);
+}
+
 bool pyro_crawl_list_add(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *list, struct pyro_slice name,
                          struct pyro_slice stamp, int64_t end_ms)
 {
@@ -71,7 +77,7 @@ bool pyro_crawl_list_add(const struct pyro_crawl_listing *listing, struct pyro_c
     if (!item)
         return false;
     *item = (struct pyro_work_item){
-        .key = pyro_arena_printf(&list->arena, "%s %.*s", listing->source->label, (int)name.len, name.ptr),
+        .key = key_of(listing->source, name, &list->arena),
         .source = pyro_slice_from(listing->source->label),
         .stamp = pyro_arena_copy(&list->arena, stamp),
         .end_ms = end_ms,
@@ -213,6 +219,19 @@ void pyro_crawl_escape(struct pyro_strbuf *to, struct pyro_slice text)
         else
             pyro_strbuf_printf(to, "%%%02X", byte);
     }
+}
+
+struct pyro_slice pyro_crawl_server_key(const struct pyro_crawl_source *source, struct pyro_slice app_id,
+                                        struct pyro_slice attempt, struct pyro_arena *arena)
+{
+    struct pyro_strbuf name;
+    pyro_strbuf_init(&name, arena->allocator);
+    pyro_crawl_escape(&name, app_id);
+    pyro_strbuf_add_char(&name, '/');
+    pyro_crawl_escape(&name, attempt);
+    struct pyro_slice key = name.failed ? PYRO_SLICE_NULL : key_of(source, pyro_strbuf_slice(&name), arena);
+    pyro_strbuf_done(&name);
+    return key;
 }
 
 /* ---- Both -------------------------------------------------------------------------------------------------------- */

@@ -45,6 +45,9 @@ enum pyro_status pyro_crawl_list_server(const struct pyro_crawl_listing *listing
 /* Adds an item, unless the memory has it with that stamp; false: no memory. `name`: behind the source in its key. */
 bool pyro_crawl_list_add(const struct pyro_crawl_listing *listing, struct pyro_crawl_list *list, struct pyro_slice name,
                          struct pyro_slice stamp, int64_t end_ms);
+/* The key of the item of a server's run. In the arena; null: no memory. */
+struct pyro_slice pyro_crawl_server_key(const struct pyro_crawl_source *source, struct pyro_slice app_id,
+                                        struct pyro_slice attempt, struct pyro_arena *arena);
 /* What pyro_inputs_open() reads for an item; `inside` is the log's name where that has several. Both in the arena. A
  * null slice: no memory. */
 struct pyro_slice pyro_crawl_address(const struct pyro_crawl_source *source, struct pyro_slice key,

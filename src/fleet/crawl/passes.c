@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fleet/crawl/internal.h"
+#include "source/http.h"
 
 enum { MOST_FAILURES = 10, FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000, OFFERED = 10000 };
 
@@ -292,18 +293,42 @@ static enum pyro_status claim_from(struct pyro_crawl *crawl, size_t source, size
     return status;
 }
 
-/* Runs that are read again stand in no source's work. */
-static void fill_again(struct pyro_crawl *crawl, size_t room)
+/* Whether the run can be read now; *ret_never: its server is not there, and the run stays as it is. */
+static bool is_due(struct pyro_crawl *crawl, const struct pyro_crawl_again *run, bool *ret_never)
 {
+    struct pyro_crawl_watch *watch = run->source != SIZE_MAX ? &crawl->watches[run->source] : NULL;
+    *ret_never = watch && !watch->reachable;
+    if (!watch || *ret_never)
+        return true;
+    bool due = allowed(watch, 1) > 0;
+    watch->tokens -= due;
+    return due;
+}
+
+/* Runs that are read again are not taken from a source's work. */
+static enum pyro_status fill_again(struct pyro_crawl *crawl, size_t room)
+{
+    bool never = false;
     for (; room > 0 && crawl->again_next < crawl->again.count; room--) {
-        const struct pyro_crawl_again *run = &crawl->again.items[crawl->again_next++];
+        const struct pyro_crawl_again *run = &crawl->again.items[crawl->again_next];
+        if (!is_due(crawl, run, &never))
+            break;
+        crawl->again_next++;
+        if (never)
+            continue;
         struct pyro_crawl_slot *slot = pyro_crawl_free_slot(crawl);
         pyro_arena_init(&slot->arena, crawl->settings.allocator);
-        slot->key = run->path;
+        if (run->source != SIZE_MAX && !take_version(slot, &crawl->watches[run->source])) {
+            pyro_arena_done(&slot->arena);
+            return pyro_error_set(crawl->error, PYRO_ERROR_MEMORY, "no memory left for a log");
+        }
+        slot->source = run->source;
+        slot->key = run->key;
         slot->app_id = run->app_id;
         slot->attempt = run->attempt;
         pyro_crawl_enqueue(crawl, slot);
     }
+    return PYRO_OK;
 }
 
 enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
@@ -312,7 +337,10 @@ enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
     *ret_more = queued > 0 || crawl->again_next < crawl->again.count;
     if (queued >= crawl->settings.jobs || free <= PYRO_CRAWL_CLAIM)
         return PYRO_OK;
-    fill_again(crawl, PYRO_CRAWL_CLAIM);
+    /* Servers are listed first: they say their version, and whether they are there. */
+    if (*ret_more && crawl->again_next == 0 && pyro_crawl_is_listing(crawl))
+        return PYRO_OK;
+    PYRO_TRY(fill_again(crawl, PYRO_CRAWL_CLAIM));
     if (crawl->again_next < crawl->again.count || pyro_crawl_count(crawl, PYRO_SLOT_QUEUED) >= crawl->settings.jobs)
         return PYRO_OK;
     /* Another source begins each time, so that none waits for all of the others. */
@@ -327,18 +355,34 @@ enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
 
 /* ---- Before the first pass --------------------------------------------------------------------------------------- */
 
+/* The server that the run was read from, among the sources: its address alone would lack the password. */
+static size_t server_of(const struct pyro_crawl *crawl, const struct pyro_stored_run *run)
+{
+    size_t i = 0;
+    while (i < crawl->watch_count && !(crawl->watches[i].source->server && run->source.ptr &&
+                                       pyro_slice_is(run->source, crawl->watches[i].source->label)))
+        i++;
+    return i < crawl->watch_count && pyro_is_url(run->path.ptr) ? i : SIZE_MAX;
+}
+
 static int take_stored(void *context, const struct pyro_stored_run *run)
 {
     struct pyro_crawl *crawl = context;
+    struct pyro_arena *arena = &crawl->again_arena;
     struct pyro_crawl_again *again = run->path.len ? pyro_vec_push(&crawl->again, crawl->settings.allocator) : NULL;
     if (!run->path.len)
         return 0;
-    crawl->again_arena.failed |= !again;
-    if (again)
-        *again = (struct pyro_crawl_again){pyro_arena_copy(&crawl->again_arena, run->path),
-                                           pyro_arena_copy(&crawl->again_arena, run->app_id),
-                                           pyro_arena_copy(&crawl->again_arena, run->attempt)};
-    return !again || !again->path.ptr || !again->app_id.ptr || !again->attempt.ptr;
+    arena->failed |= !again;
+    if (!again)
+        return 1;
+    *again = (struct pyro_crawl_again){.app_id = pyro_arena_copy(arena, run->app_id),
+                                       .attempt = pyro_arena_copy(arena, run->attempt),
+                                       .source = server_of(crawl, run)};
+    again->key = again->source == SIZE_MAX
+                     ? pyro_arena_copy(arena, run->path)
+                     : pyro_crawl_server_key(crawl->watches[again->source].source, run->app_id, run->attempt, arena);
+    arena->failed |= !again->key.ptr || !again->app_id.ptr || !again->attempt.ptr;
+    return arena->failed;
 }
 
 static enum pyro_status list_stored(struct pyro_crawl *crawl, void *context, struct pyro_error *error)

@@ -123,7 +123,7 @@ static bool is_wanted(struct reader *reader)
 {
     const struct pyro_crawl_settings *settings = reader->reading->settings;
     const pyro_app *app = reader->ret->app;
-    if (!reader->reading->source) {
+    if (reader->reading->app_id.ptr) {
         if (is_other(reader, app))
             skip(reader, "another run is at its path now");
         return !is_other(reader, app);

@@ -292,6 +292,7 @@ static int give_stored(void *context, const json_t *hit)
         .spark_version = pyro_opensearch_text(source, "spark_version"),
         .status = pyro_opensearch_text(source, "status"),
         .path = pyro_opensearch_text(source, "path"),
+        .source = pyro_opensearch_text(source, "source"),
         .start_ms = pyro_opensearch_int(source, "start_ms"),
         .end_ms = pyro_opensearch_int(source, "end_ms"),
         .recorded_ms = pyro_opensearch_int(source, "recorded_ms"),

@@ -123,10 +123,10 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
     bool knows = tables == 1;
     sqlite3_stmt *s = pyro_sqlite_prepare(
         store, knows ? "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
-                       " recorded_ms, enabled, view_users, view_groups, admin_users, admin_groups FROM run"
+                       " recorded_ms, enabled, view_users, view_groups, admin_users, admin_groups, source FROM run"
                        " LEFT JOIN run_access ON run = key ORDER BY app_id, attempt"
                      : "SELECT app_id, attempt, name, user, spark_version, status, path, start_ms, end_ms,"
-                       " recorded_ms, NULL, NULL, NULL, NULL, NULL FROM run ORDER BY app_id, attempt");
+                       " recorded_ms, NULL, NULL, NULL, NULL, NULL, source FROM run ORDER BY app_id, attempt");
     int step = s ? SQLITE_ROW : SQLITE_ERROR;
     while (step == SQLITE_ROW && (step = sqlite3_step(s)) == SQLITE_ROW) {
         const struct pyro_stored_run run = {
@@ -137,6 +137,7 @@ enum pyro_status pyro_sqlite_each_stored(void *state, int (*take)(void *context,
             .spark_version = pyro_sqlite_slice(s, 4),
             .status = pyro_sqlite_slice(s, 5),
             .path = pyro_sqlite_slice(s, 6),
+            .source = pyro_sqlite_slice(s, 15),
             .start_ms = column_ms(s, 7),
             .end_ms = column_ms(s, 8),
             .recorded_ms = sqlite3_column_int64(s, 9),
