@@ -94,11 +94,14 @@ def test_an_id_with_another_start_is_a_conflict(pyrometer: Command, tmp_path: Pa
     assert rows(store, "SELECT app_id, step, type FROM errors") == [("app-1", "store", "id-conflict")]
 
 
+NAME = '"is_final_attempt" : true, \\"'
+
+
 def test_a_later_attempt_is_the_final_one(pyrometer: Command, tmp_path: Path) -> None:  # noqa: F811
     store = tmp_path / "runs.db"
     for attempt, start in (("2", 5000), ("1", 1000), ("3", 9000)):
         lines = [
-            {"Event": "SparkListenerApplicationStart", "App Name": "one", "App ID": "app-1", "App Attempt ID": attempt,
+            {"Event": "SparkListenerApplicationStart", "App Name": NAME, "App ID": "app-1", "App Attempt ID": attempt,
              "Timestamp": start, "User": "u"},
             {"Event": "SparkListenerApplicationEnd", "Timestamp": start + 500},
         ]  # fmt: skip
@@ -106,3 +109,7 @@ def test_a_later_attempt_is_the_final_one(pyrometer: Command, tmp_path: Path) ->
         assert pyrometer("diagnose", tmp_path / attempt, "-s", f"sqlite:{store}").returncode == 0
         final = rows(store, "SELECT attempt FROM runs WHERE is_final_attempt")
         assert final == ([("3",)] if attempt == "3" else [("2",)])
+        # The documents of the attempts before it, too, and nothing else of them.
+        documents = [json.loads(text) for (text,) in rows(store, "SELECT json FROM raw ORDER BY attempt")]
+        assert [one["attempt"]["attemptId"] for one in documents if one["is_final_attempt"]] == [attempt for (attempt,) in final]
+        assert all(one["name"] == NAME and one["is_final_attempt"] in (False, True) for one in documents)

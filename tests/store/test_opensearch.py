@@ -127,6 +127,8 @@ def test_only_the_last_attempt_is_final(store: Store) -> None:
     for kind in ("agg", "raw", "rows"):
         finals = {(one["attempt"], one["is_final_attempt"]) for one in store.documents(kind)}
         assert finals == {("1", 0), ("2", 1)}, kind
+    documents = {(one["attempt"], one["raw"]["is_final_attempt"]) for one in store.documents("raw")}
+    assert documents == {("1", False), ("2", True)}
     versions = store.node.call("POST", f"/{store.prefix}-*/_search", {"size": 100, "version": True}).json
     assert {hit["_version"] for hit in versions["hits"]["hits"]} == {1}
 

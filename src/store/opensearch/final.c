@@ -24,14 +24,15 @@ static enum pyro_status write_document(struct again *again, const struct pyro_op
 static int write_again(void *context, const json_t *hit)
 {
     struct again *again = context;
-    json_t *source = json_object_get(hit, "_source");
+    json_t *source = json_object_get(hit, "_source"), *raw = json_object_get(source, "raw");
     const struct pyro_opensearch_target target = {.index = again->index,
                                                   .id = pyro_opensearch_text(hit, "_id"),
                                                   .version = pyro_opensearch_int(hit, "_version"),
                                                   .seq_no = PYRO_NONE,
                                                   .primary_term = PYRO_NONE};
-    char *text =
-        json_object_set_new(source, "is_final_attempt", json_integer(0)) == 0 ? json_dumps(source, JSON_COMPACT) : NULL;
+    bool cleared = json_object_set_new(source, "is_final_attempt", json_integer(0)) == 0 &&
+                   (!raw || json_object_set_new(raw, "is_final_attempt", json_false()) == 0);
+    char *text = cleared ? json_dumps(source, JSON_COMPACT) : NULL;
     if (text)
         again->status = write_document(again, &target, text);
     else

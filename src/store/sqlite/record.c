@@ -325,6 +325,10 @@ static bool clear_run(struct pyro_sqlite *store, int64_t key)
     return true;
 }
 
+/* As the document of the History Server has it: quotation marks in texts are escaped, and properties come later. */
+#define FINAL     "'\"is_final_attempt\" : true'"
+#define NOT_FINAL "'\"is_final_attempt\" : false'"
+
 /* The attempt that started last is the final one. */
 static bool mark_final_attempt(struct pyro_sqlite *store, int64_t key)
 {
@@ -336,6 +340,12 @@ static bool mark_final_attempt(struct pyro_sqlite *store, int64_t key)
            with_key(store,
                     "UPDATE run SET is_final_attempt = 0 WHERE key = ?1 AND EXISTS (SELECT 1 FROM run later WHERE"
                     " later.app_id = run.app_id AND later.start_ms > run.start_ms)",
+                    key, PYRO_SLICE_NULL) &&
+           with_key(store,
+                    "UPDATE run_raw SET json = substr(json, 1, instr(json, " FINAL ") - 1) || " NOT_FINAL
+                    " || substr(json, instr(json, " FINAL ") + length(" FINAL ")) WHERE instr(json, " FINAL ") > 0 AND"
+                    " run IN (SELECT key FROM run WHERE is_final_attempt = 0 AND app_id = (SELECT app_id FROM run WHERE"
+                    " key = ?1))",
                     key, PYRO_SLICE_NULL);
 }
 
