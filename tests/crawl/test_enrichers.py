@@ -100,6 +100,19 @@ def test_failures_lose_no_run(tmp_path: Path) -> None:
     assert found[0][3] == "{broken" and rows(store, "SELECT DISTINCT state FROM work") == [(2,)]
 
 
+def test_failures_for_a_run_that_is_not_kept(tmp_path: Path) -> None:
+    logs, more, store = tmp_path / "logs", tmp_path / "more", tmp_path / "runs.db"
+    for folder, shift in ((logs, 0), (more, 60_000)):
+        folder.mkdir()
+        make_log(folder, 1, shift_ms=shift)
+    crawled(store, logs)
+    with ChosenSite() as site:
+        happened = run(tmp_path, more, [{"http": site.url + "/{app_id}", "tags": {"x.a": "{/a}"}}])
+        assert len(site.asked) == 1
+    assert [event["step"] for event in happened if event["event"] == "failed"] == ["store"]
+    assert rows(store, "SELECT step, type FROM errors") == [("store", "id-conflict")]
+
+
 def test_a_service_that_is_gone_is_left_alone_for_a_while(tmp_path: Path) -> None:
     logs, store = tmp_path / "logs", tmp_path / "runs.db"
     make_fleet(logs, 20)

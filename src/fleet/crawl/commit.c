@@ -148,25 +148,28 @@ static void tell_recorded(struct pyro_crawl *crawl, struct pyro_crawl_slot *slot
 
 struct batch {
     struct pyro_crawl_slot *slots[PYRO_CRAWL_BATCH];
+    bool kept[PYRO_CRAWL_BATCH]; /* the store has the run */
     size_t count;
 };
 
 static enum pyro_status record(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
 {
-    const struct batch *batch = context;
+    struct batch *batch = context;
     const struct pyro_run *runs[PYRO_CRAWL_BATCH];
     enum pyro_record_result results[PYRO_CRAWL_BATCH] = {PYRO_RECORD_KEPT};
     for (size_t i = 0; i < batch->count; i++)
         runs[i] = &batch->slots[i]->result.run;
     PYRO_TRY(pyro_store_record_runs(crawl->store, runs, batch->count, results, error));
-    for (size_t i = 0; i < batch->count; i++)
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->kept[i] = results[i] == PYRO_RECORD_KEPT;
         tell_recorded(crawl, batch->slots[i], results[i]);
+    }
     return PYRO_OK;
 }
 
 /* Of a batch that was refused, each run by itself: one that cannot be kept, whatever the reason, is a failure of its
  * own, as long as the store takes that. */
-static enum pyro_status record_each(struct pyro_crawl *crawl, const struct batch *batch)
+static enum pyro_status record_each(struct pyro_crawl *crawl, struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct batch one = {.slots = {batch->slots[i]}, .count = 1};
@@ -178,6 +181,7 @@ static enum pyro_status record_each(struct pyro_crawl *crawl, const struct batch
             snprintf(result->message, sizeof(result->message), "%s", crawl->error->message);
             status = finish_broken(crawl, batch->slots[i]);
         }
+        batch->kept[i] = one.kept[0];
         PYRO_TRY(status);
     }
     return PYRO_OK;
@@ -189,7 +193,7 @@ static enum pyro_status record_batch(struct pyro_crawl *crawl, struct batch *bat
     if (status == PYRO_ERROR_OUTPUT)
         status = record_each(crawl, batch);
     for (size_t i = 0; i < batch->count && status == PYRO_OK; i++)
-        status = note_failures(crawl, batch->slots[i]);
+        status = batch->kept[i] ? note_failures(crawl, batch->slots[i]) : PYRO_OK;
     for (size_t i = 0; i < batch->count; i++)
         pyro_crawl_empty(crawl, batch->slots[i]);
     batch->count = 0;
