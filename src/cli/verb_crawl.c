@@ -14,9 +14,9 @@ enum { STOP_SECONDS = 40 };
 struct crawl {
     const struct cli_call *call;
     struct cli_output output;
-    bool json, progress; /* progress: one line on a terminal instead of a line for each event */
-    int64_t shown_at;
-    bool shown;
+    bool json;
+    bool brief; /* of the events, only what somebody may want to look into: the line of progress has the rest */
+    struct cli_progress progress;
     struct pyro_crawl_options options;
 };
 
@@ -91,43 +91,37 @@ static void put_line(struct crawl *state, const struct pyro_crawl_event *event)
     cli_output_flush(&state->output);
 }
 
-static void erase_progress(struct crawl *state)
+static bool is_problem(const struct pyro_crawl_event *event)
 {
-    if (state->shown)
-        fputs("\r\033[K", stdout);
-    state->shown = false;
+    return event->kind == PYRO_CRAWL_FAILED || event->kind == PYRO_CRAWL_UNREACHABLE ||
+           event->kind == PYRO_CRAWL_WAITING;
 }
 
-/* On a terminal: sums, and a line of its own for what somebody may want to look into. */
+/* Sums, on a terminal. */
 static void show(struct crawl *state, const struct pyro_crawl_event *event)
 {
-    bool problem =
-        event->kind == PYRO_CRAWL_FAILED || event->kind == PYRO_CRAWL_UNREACHABLE || event->kind == PYRO_CRAWL_WAITING;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    if (problem) {
-        erase_progress(state);
-        fflush(stdout);
-        put_line(state, event);
-    }
-    if (now_ms < state->shown_at + 100 && event->kind == PYRO_CRAWL_STORED)
+    if (now_ms < state->progress.last_ms + 100 && event->kind == PYRO_CRAWL_STORED)
         return;
-    state->shown_at = now_ms;
-    state->shown = true;
-    printf("\r%llu runs stored, %llu logs skipped, %llu failures%s\033[K", (unsigned long long)event->stored,
-           (unsigned long long)event->skipped, (unsigned long long)event->failed,
-           event->kind == PYRO_CRAWL_STOPPING ? "; finishing what is in work" : "");
-    fflush(stdout);
+    state->progress.last_ms = now_ms;
+    state->progress.shown = true;
+    fprintf(stderr, "\r%llu runs stored, %llu logs skipped, %llu failures%s\033[K", (unsigned long long)event->stored,
+            (unsigned long long)event->skipped, (unsigned long long)event->failed,
+            event->kind == PYRO_CRAWL_STOPPING ? "; finishing what is in work" : "");
+    fflush(stderr);
 }
 
 static void take_event(void *context, const struct pyro_crawl_event *event)
 {
     struct crawl *state = context;
-    if (state->progress)
-        show(state, event);
-    else
+    if (!state->brief || is_problem(event)) {
+        cli_progress_erase(&state->progress);
         put_line(state, event);
+    }
+    if (state->progress.wanted)
+        show(state, event);
 }
 
 /* Nobody reads the log any more, or somebody asked to stop. */
@@ -188,7 +182,10 @@ static bool take_options(struct crawl *state)
     options->unlimited = cli_value(call, "no-input-limits") != NULL;
     options->redaction = cli_redaction(call);
     state->json = format != NULL && strcmp(format, "json") == 0;
-    state->progress = format == NULL && isatty(STDOUT_FILENO) == 1;
+    cli_progress_start(&state->progress, 0, 1);
+    bool read_here = isatty(STDOUT_FILENO) == 1;
+    state->progress.wanted = state->progress.wanted && !(read_here && format != NULL);
+    state->brief = read_here && state->progress.wanted;
     if (options->once && cli_value(call, "every") != NULL) {
         cli_usage_error(call->verb, "--once is one pass; --every is the time between several");
         return false;
@@ -257,8 +254,8 @@ static int run(const struct cli_call *call)
     cli_stop_within(STOP_SECONDS);
     const struct pyro_options work = {.size = sizeof(work), .progress = look, .progress_context = &state};
     enum pyro_status status = pyro_crawl(&state.options, &work, &error);
-    if (state.shown)
-        printf("\n");
+    if (state.progress.shown)
+        fputs("\n", stderr);
     int status_of_crawl = exit_of(&state, status, &error);
     int closed = cli_output_close(&state.output, true);
     return status_of_crawl != CLI_EXIT_OK ? status_of_crawl : closed;
@@ -282,7 +279,7 @@ static const struct cli_option options[] = {
     {"from-spot", 0, "FILE", NULL, NULL,
      "Print the configuration (crawl.yaml) that does what Spot does with this config.ini, and do nothing else."},
     {"log-format", 0, "FORMAT", "text json", NULL,
-     "Print one line for each event in this format. Default: text; on a terminal, a line of progress."},
+     "Print one line for each event in this format. Default: text; on a terminal, failures and a line of progress."},
     {"timeout", 0, "SECONDS", NULL, "120", "Give up on a server that sends almost nothing for this time."},
     {"max-download", 0, "SIZE", NULL, "16G",
      "Refuse a remote log of which the server sends more than SIZE. The log needs that much space in TMPDIR."},

@@ -175,21 +175,3 @@ def test_a_run_that_the_store_refuses_fails_alone(tmp_path: Path) -> None:
     assert rows(store, "SELECT app_id, step, type FROM errors") == [(one.id, "store", "unwritten")]
     change(store, "DROP TRIGGER no")
     assert kinds(crawled(store, logs, "--retry-errors"))["stored"] == 1
-
-
-def test_a_line_of_progress_on_a_terminal(tmp_path: Path) -> None:
-    store, logs = tmp_path / "runs.db", tmp_path / "logs"
-    make_fleet(logs, 2)
-    (logs / "broken").write_text("x")
-    reader, terminal = os.openpty()
-    process = subprocess.Popen(command(logs, "--store", f"sqlite:{store}", "--once"), stdout=terminal)
-    os.close(terminal)
-    text = b""
-    try:
-        while True:
-            text += os.read(reader, 65536)
-    except OSError:  # the other end is closed
-        pass
-    os.close(reader)
-    assert process.wait(timeout=60) == 0
-    assert b"\r2 runs stored, 0 logs skipped, 1 failures" in text and text.count(b"failed source=") == 1

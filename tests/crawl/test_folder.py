@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
 import conftest
-from fleet import change, content, crawl, crawled, kinds, make_fleet, make_log, rows
+import pytest
+from fleet import change, command, content, crawl, crawled, kinds, make_fleet, make_log, rows
 
 ATTEMPTS = sorted((conftest.ROOT / "tests" / "logs" / "attempts").glob("application_*"))
 ROLLING = conftest.ROOT / "tests" / "logs" / "codecs" / "lz4-rolling"
@@ -159,6 +162,33 @@ def test_recompute_reads_what_is_still_there(tmp_path: Path) -> None:
     assert kinds(happened) == {"stored": 1, "skipped": 1, "passed": 1}
     of_kept = [row for row in before["aggregates"] if row[0] == kept.id]
     assert content(store)["aggregates"] == of_kept and content(store)["runs"] == before["runs"]
+
+
+@pytest.mark.parametrize("on_terminal", [("stderr",), ("stdout",), ("stdout", "stderr"), ()])
+def test_progress_is_for_terminals(on_terminal: tuple[str, ...], tmp_path: Path) -> None:
+    """Events are lines of standard output; progress is on standard error, and only where somebody looks at it."""
+    make_fleet(tmp_path / "logs", 1)
+    (tmp_path / "logs" / "broken").write_text("no log")
+    texts = {}
+    ends = {}
+    for name in ("stdout", "stderr"):
+        ends[name] = pty.openpty() if name in on_terminal else os.pipe()
+    words = command(tmp_path / "logs", "--store", f"sqlite:{tmp_path}/runs.db", "--once")
+    # What it prints is short: it fits into the pipes.
+    mine = {name: theirs for name, (ours, theirs) in ends.items()}
+    assert subprocess.run(words, timeout=60, check=False, env={**os.environ, "TERM": "xterm"}, **mine).returncode == 0
+    for name, (ours, theirs) in ends.items():
+        os.write(theirs, b"END")
+        text = b""
+        while not text.endswith(b"END"):
+            text += os.read(ours, 65536)
+        texts[name] = text[:-3].decode()
+        os.close(ours)
+        os.close(theirs)
+    assert ("1 runs stored" in texts["stderr"]) == ("stderr" in on_terminal) and "runs stored" not in texts["stdout"]
+    assert ("stderr" in on_terminal) or texts["stderr"] == ""
+    events = [line.split()[1] for line in texts["stdout"].splitlines()]
+    assert sorted(events) == (["failed"] if len(on_terminal) == 2 else ["failed", "listed", "passed", "stored"])
 
 
 def test_several_sources_and_a_rate(tmp_path: Path) -> None:
