@@ -195,7 +195,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
     char hash[PYRO_SETTINGS_HASH_BYTES];
     bool exists;
     *ret_applied = false;
-    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, NULL, &suggestion->arena, &all, &count, error));
+    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, &suggestion->arena, &all, &count, error));
     const struct pyro_kept_suggestion *known = find(all, count, suggestion->id);
     if (!known)
         return PYRO_OK;
