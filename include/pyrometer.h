@@ -819,7 +819,7 @@ struct pyro_crawl_options {
     unsigned every_ms;  /* between two passes; 0: what `config` says, else a minute */
     int once;           /* 1: one pass */
     int64_t min_end_ms; /* only runs that ended at this time or later (of a folder: whose logs were written); 0: all */
-    int retry_errors;   /* 1: logs that failed are tried again at once */
+    int retry_errors;   /* 1: logs that failed are tried again at once; without a source, by other crawlers */
     int recompute;      /* 1: first reads the logs of all stored runs again, where they still are */
     unsigned timeout_s; /* for servers without an answer; 0: 120 */
     uint64_t max_bytes; /* as in pyro_remote_options */

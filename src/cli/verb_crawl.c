@@ -273,7 +273,9 @@ static const struct cli_option options[] = {
      "Only take runs that ended at this time (UTC, YYYY-MM-DDThh:mm:ss) or later; of a folder, logs that were written "
      "then or later."},
     {"min_end_date", 0, "DATE", NULL, NULL, "The same, spelled as in Spot."},
-    {"retry-errors", 0, NULL, NULL, NULL, "Try all logs again that failed."},
+    {"retry-errors", 0, NULL, NULL, NULL,
+     "Try all logs again that failed. Without SOURCE, make all failed logs of the store due again, for other "
+     "crawlers."},
     {"recompute", 0, NULL, NULL, NULL,
      "First read the logs of all stored runs again, if they are still available, and replace what the store has."},
     {"from-spot", 0, "FILE", NULL, NULL,

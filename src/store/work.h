@@ -60,7 +60,7 @@ struct pyro_work_backend {
      */
     enum pyro_status (*fail)(void *state, const struct pyro_lease *lease, bool lasts,
                              const struct pyro_store_error_row *row, struct pyro_error *error);
-    /* Makes failed and dead items new. */
+    /* Makes failed and dead items of the source new; null: those of all sources. */
     enum pyro_status (*retry)(void *state, struct pyro_slice source, size_t *ret_count, struct pyro_error *error);
     enum pyro_status (*counts)(void *state, struct pyro_slice source, struct pyro_work_counts *ret,
                                struct pyro_error *error);

@@ -15,7 +15,7 @@ import pytest
 from fleet import change, command, crawl, crawled, events, kinds, make_fleet, rows
 
 WORK = "SELECT state, tries FROM work WHERE key LIKE '%broken'"
-FAILED, DEAD, DONE = 3, 4, 2
+NEW, FAILED, DEAD, DONE = 0, 3, 4, 2
 
 
 def test_a_file_that_is_no_log_fails_once(tmp_path: Path) -> None:
@@ -32,6 +32,11 @@ def test_a_file_that_is_no_log_fails_once(tmp_path: Path) -> None:
     assert rows(store, WORK) == [(DEAD, 1)]
     assert kinds(crawled(store, logs)) == {"listed": 1, "passed": 1}
     assert kinds(crawled(store, logs, "--retry-errors"))["failed"] == 1
+    # Without a source, for whoever comes next; and nothing is waited for.
+    done = crawl("--store", f"sqlite:{store}", "--retry-errors", "--log-format", "json")
+    assert done.returncode == 0 and kinds(events(done)) == {"passed": 1}
+    assert rows(store, WORK) == [(NEW, 0)]
+    assert kinds(crawled(store, logs))["failed"] == 1
     # What changes is another log.
     (logs / "broken").write_bytes(make_fleet(tmp_path / "other", 1, first=9)[0].path.read_bytes())
     assert kinds(crawled(store, logs))["stored"] == 1

@@ -57,6 +57,9 @@ def test_a_crawl(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: 
     (error,) = found["err"]
     assert "SomethingElse" in error and "hunter2secret" not in error
     assert crawled(url, logs, "--retry-errors")["failed"] == 1
+    done = crawl("--store", url, "--retry-errors")
+    assert done.returncode == 0, done.stderr
+    assert crawled(url, logs)["failed"] == 1
 
 
 def test_killed_crawlers_lose_nothing(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: Path) -> None:

@@ -394,9 +394,10 @@ static enum pyro_status list_stored(struct pyro_crawl *crawl, void *context, str
 
 static enum pyro_status retry(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
 {
-    const struct pyro_crawl_watch *watch = context;
+    const struct pyro_crawl_watch *watch = context; /* NULL: of all sources */
+    struct pyro_slice source = watch ? pyro_slice_from(watch->source->label) : PYRO_SLICE_NULL;
     size_t count;
-    return crawl->work->retry(crawl->work_state, pyro_slice_from(watch->source->label), &count, error);
+    return crawl->work->retry(crawl->work_state, source, &count, error);
 }
 
 enum pyro_status pyro_crawl_prepare(struct pyro_crawl *crawl)
@@ -408,5 +409,6 @@ enum pyro_status pyro_crawl_prepare(struct pyro_crawl *crawl)
     }
     for (size_t i = 0; crawl->settings.retry_errors && i < crawl->watch_count; i++)
         PYRO_TRY(pyro_crawl_patiently(crawl, retry, &crawl->watches[i]));
-    return PYRO_OK;
+    /* Without a source, for the crawlers that have one. */
+    return crawl->settings.retry_errors && crawl->watch_count == 0 ? pyro_crawl_patiently(crawl, retry, NULL) : PYRO_OK;
 }

@@ -97,11 +97,12 @@ enum pyro_status pyro_crawl_settings_finish(struct pyro_crawl_settings *settings
 {
     if (!settings->store)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "name the store: --store sqlite:FILE or opensearch:URL");
-    if (settings->sources.count == 0 && !settings->recompute)
+    if (settings->sources.count == 0 && !settings->recompute && !settings->retry_errors)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "name a source: a folder of event logs, or the address of a History Server");
     if (settings->jobs > MOST_JOBS)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a crawler has 1 to %d jobs", (int)MOST_JOBS);
+    settings->once |= settings->sources.count == 0; /* then nothing can come later */
     settings->every_ms = settings->every_ms ? settings->every_ms : EVERY_MS;
     return PYRO_OK;
 }

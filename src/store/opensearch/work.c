@@ -422,16 +422,17 @@ static int retry_one(void *context, const json_t *hit)
     return retrying->status != PYRO_OK;
 }
 
+#define FAILED "{'terms':{'state':['failed','dead']}}"
+#define ORDER  "'seq_no_primary_term':true,'sort':['end_ms','key']}"
+
 static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret_count, struct pyro_error *error)
 {
     struct retrying retrying = {.error = error};
     PYRO_TRY(refresh(state, error));
     changes_init(&retrying.changes, state);
-    enum pyro_status status = pyro_opensearch_each(
-        state, PYRO_OS_WORK, retry_one, &retrying, error,
-        "{'query':{'bool':{'filter':[{'term':{'source':?t}},{'terms':{'state':['failed','dead']}}]}},"
-        "'seq_no_primary_term':true,'sort':['end_ms','key']}",
-        source);
+    const char *form = source.ptr ? "{'query':{'bool':{'filter':[" FAILED ",{'term':{'source':?t}}]}}," ORDER
+                                  : "{'query':{'bool':{'filter':[" FAILED "]}}," ORDER;
+    enum pyro_status status = pyro_opensearch_each(state, PYRO_OS_WORK, retry_one, &retrying, error, form, source);
     status = changes_end(&retrying.changes, status == PYRO_OK ? retrying.status : status, error);
     if (status == PYRO_OK)
         *ret_count = retrying.changes.count;

@@ -224,7 +224,8 @@ static enum pyro_status retry(void *state, struct pyro_slice source, size_t *ret
 {
     struct pyro_sqlite *store = state;
     sqlite3_stmt *s = pyro_sqlite_prepare(
-        store, "UPDATE work SET state = 0, tries = 0, next_ms = 0 WHERE source = ?1 AND state IN (3, 4)");
+        store, "UPDATE work SET state = 0, tries = 0, next_ms = 0 WHERE (?1 IS NULL OR source = ?1) AND"
+               " state IN (3, 4)");
     if (s)
         pyro_sqlite_bind_slice(s, 1, source);
     PYRO_TRY(pyro_sqlite_finish(store, s, error));
