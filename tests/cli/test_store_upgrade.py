@@ -67,6 +67,23 @@ def test_a_reader_upgrades_too(pyrometer: Command, first_version: Path) -> None:
     assert rows(first_version, "PRAGMA user_version") == [(2,)]
 
 
+def test_aggregates_of_version_1_come_back(pyrometer: Command, first_version: Path, tmp_path: Path) -> None:  # noqa: F811
+    with sqlite3.connect(first_version) as db:
+        db.execute("UPDATE run SET path = replace(path, '/logs/', ?)", (f"{LOG.parent}/",))
+    paths = [Path(path) for (path,) in rows(first_version, "SELECT path FROM run ORDER BY path")]
+    assert len(paths) == 2 and all(path.is_file() for path in paths)
+    before = rows(first_version, "SELECT name, run FROM baseline ORDER BY 1")
+    assert pyrometer("crawl", "--recompute", "-s", f"sqlite:{first_version}").returncode == 0
+    fresh = tmp_path / "fresh.db"
+    for path in paths:
+        assert pyrometer("diagnose", path, "-s", f"sqlite:{fresh}").returncode == 0
+    for view in ("aggregates", "properties", "allocations", "usage"):
+        kept = sorted(rows(first_version, f"SELECT * FROM {view}"), key=repr)
+        assert kept and kept == sorted(rows(fresh, f"SELECT * FROM {view}"), key=repr), view
+    assert rows(first_version, "SELECT count(*) FROM raw") == [(2,)]
+    assert rows(first_version, "SELECT name, run FROM baseline ORDER BY 1") == before
+
+
 def test_a_later_version_is_refused_untouched(pyrometer: Command, first_version: Path) -> None:  # noqa: F811
     with sqlite3.connect(first_version) as db:
         db.execute("PRAGMA user_version = 3")
