@@ -40,3 +40,20 @@ enum pyro_status pyro_serve_fleet_write(const struct serve_fleet_question *quest
     pyro_store_close(store);
     return status;
 }
+
+enum pyro_status pyro_serve_suggestion_write(const struct serve_fleet_question *question, const char *application,
+                                             const struct pyro_suggest_options *wanted,
+                                             enum pyro_suggestion_format format, const struct pyro_options *options,
+                                             const struct pyro_writer *writer, struct pyro_error *error)
+{
+    pyro_store *store = NULL;
+    pyro_suggestion *suggestion = NULL;
+    PYRO_TRY(pyro_store_open_to_read(question->url, &store, error));
+    enum pyro_status status = pyro_suggest_for(store, question->narrowed ? &question->viewer : NULL, application,
+                                               wanted, options, &suggestion, error);
+    if (status == PYRO_OK)
+        status = pyro_suggestion_write(suggestion, format, writer, error);
+    pyro_suggestion_free(suggestion);
+    pyro_store_close(store);
+    return status;
+}

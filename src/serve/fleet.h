@@ -2,6 +2,7 @@
 #ifndef PYRO_SERVE_FLEET_H
 #define PYRO_SERVE_FLEET_H
 
+#include "fleet/suggest/document.h"
 #include "fleet/views/views.h"
 #include "serve/request.h"
 
@@ -23,5 +24,10 @@ enum pyro_status pyro_serve_fleet_write(const struct serve_fleet_question *quest
                                         enum pyro_format format, const struct pyro_report_options *report,
                                         const struct pyro_options *options, const struct pyro_writer *writer,
                                         struct pyro_error *error);
+/* Suggests for an application from what the question's store has and its viewer may see. */
+enum pyro_status pyro_serve_suggestion_write(const struct serve_fleet_question *question, const char *application,
+                                             const struct pyro_suggest_options *wanted,
+                                             enum pyro_suggestion_format format, const struct pyro_options *options,
+                                             const struct pyro_writer *writer, struct pyro_error *error);
 
 #endif

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, Mapping
 from urllib.parse import urlencode
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
+import conftest  # noqa: E402
 import schemas  # noqa: E402
 from cli_command import Command  # noqa: E402
 from servers.pyrometer import Server  # noqa: E402
@@ -60,3 +62,42 @@ def test_too_little_history_and_wrong_questions(server: Server) -> None:
     assert "app" in ask(server, 400)["error"]["message"]
     ask(server, 404, app="nightly", store=7)
     ask(server, 400, app="nightly", deadline_ms="soon")
+
+
+# ---- Agents ----
+
+
+def tell_agent(server: Server, headers: Mapping[str, str], error: bool = False, **arguments: object) -> str:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "suggest", "arguments": arguments}}
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=30)
+    connection.request("POST", "/mcp", json.dumps(message), {"Content-Type": "application/json", "Accept": "application/json", **headers})
+    result = json.loads(connection.getresponse().read())["result"]
+    connection.close()
+    assert bool(result.get("isError")) == error, result
+    text: str = result["content"][0]["text"]
+    return text
+
+
+def test_the_tool_of_agents(server: Server, store: Path) -> None:
+    command = Command(store.parent)
+    said = command("suggest", "--app", "nightly", "-s", f"sqlite:{store}", "--no-logs")
+    assert tell_agent(server, {}, app="nightly") == said.stdout
+    assert "spark.executor.cores=4" in tell_agent(server, {}, app="nightly", deadline_s=80)
+    assert "Input: 1.3 GiB" in tell_agent(server, {}, app="nightly", input_bytes=10 * 2**27)
+    assert "no such store" in tell_agent(server, {}, error=True, app="nightly", store=2)
+    assert "deadline_s" in tell_agent(server, {}, error=True, app="nightly", deadline_s=-1)
+    assert "not below 0" in tell_agent(server, {}, error=True, app="nightly", input_bytes=-1)
+
+
+def test_agents_see_runs_of_their_user(store: Path, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+
+    def token(name: str, role: str) -> Dict[str, str]:
+        arguments = ["serve", "--add-token", name, "--role", role, "--tokens", str(tokens)]
+        return {"Authorization": f"Bearer {conftest.run_command([str(conftest.binary_path()), *arguments]).out.decode().strip()}"}
+
+    zoe, admin = token("zoe", "view"), token("root", "admin")
+    with Server(Path(f"sqlite:{store}"), "--config", "none", "--tokens", str(tokens), "--acls") as guarded:
+        assert "spark.executor.instances=5" in tell_agent(guarded, admin, app="nightly")
+        hidden, unknown = (tell_agent(guarded, zoe, app=name) for name in ("nightly", "never seen"))
+        assert hidden == unknown.replace("never seen", "nightly") and "spark.executor" not in hidden

@@ -41,6 +41,7 @@ TOOLS = {
     "cost",
     "query",
     "fleet",
+    "suggest",
 }
 
 Talk = Callable[[ClientSession], Awaitable[Any]]

@@ -1,6 +1,5 @@
 /* suggest: the configuration of the next run of an application, from what a store has. No log is opened, so that a job
  * that starts can wait for the answer. */
-#include "fleet/suggest/document.h"
 #include "serve/api/api.h"
 #include "serve/fleet.h"
 
@@ -16,16 +15,8 @@ static enum pyro_status write_suggestion(struct api_job *job, const struct pyro_
                                          const struct pyro_writer *writer, struct pyro_error *error)
 {
     const struct question *question = job->question;
-    pyro_store *store = NULL;
-    pyro_suggestion *suggestion = NULL;
-    PYRO_TRY(pyro_store_open_to_read(question->whose.url, &store, error));
-    enum pyro_status status = pyro_suggest_for(store, question->whose.narrowed ? &question->whose.viewer : NULL,
-                                               question->application, &question->wanted, options, &suggestion, error);
-    if (status == PYRO_OK)
-        status = pyro_suggestion_write(suggestion, PYRO_SUGGESTION_JSON, writer, error);
-    pyro_suggestion_free(suggestion);
-    pyro_store_close(store);
-    return status;
+    return pyro_serve_suggestion_write(&question->whose, question->application, &question->wanted, PYRO_SUGGESTION_JSON,
+                                       options, writer, error);
 }
 
 static struct question *take_question(struct api_request *request, struct api_job *job, const char *url,
