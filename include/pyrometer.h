@@ -886,7 +886,7 @@ struct pyro_fleet_options {
     const char *value;                        /* histogram: a field; NULL: "duration_ms" */
     const char *before, *after;               /* compare: two values of `by`; NULL: the two that ran last */
     const char *at;                           /* compare by "date": the date; NULL: that of the last lasting change */
-    const struct pyro_prices *prices;         /* waste: what hours cost; NULL: no money */
+    const struct pyro_prices *prices;         /* waste, adoption: what hours cost; NULL: no money */
     const char *instance, *region, *currency; /* as in pyro_cost_options */
 };
 /* Name and meaning of a view; NULL beyond the last one. */

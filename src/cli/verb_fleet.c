@@ -59,7 +59,7 @@ static bool take_options(const struct cli_call *call, struct fleet *fleet)
            take_list(call, "max", fleet->max, &wanted->max_count);
 }
 
-/* Prices are read only for the view that has money. */
+/* Prices are read only for the views that have money. */
 static enum pyro_status write_view(const struct cli_call *call, struct fleet *fleet, enum pyro_format format,
                                    const struct pyro_report_options *report, struct cli_output *output,
                                    struct pyro_error *error)
@@ -71,7 +71,7 @@ static enum pyro_status write_view(const struct cli_call *call, struct fleet *fl
     struct pyro_options work = {.size = sizeof(work), .progress = cli_progress_callback, .progress_context = &progress};
     struct pyro_writer writer = cli_output_writer(output);
     enum pyro_status status = pyro_store_open(fleet->url, &how, NULL, &store, error);
-    if (status == PYRO_OK && strcmp(fleet->view, "waste") == 0)
+    if (status == PYRO_OK && (strcmp(fleet->view, "waste") == 0 || strcmp(fleet->view, "adoption") == 0))
         status = cli_prices_open(call, &prices, error);
     fleet->wanted.prices = prices;
     if (status == PYRO_OK)
@@ -135,10 +135,10 @@ static const struct cli_option options[] = {
     {"at", 0, "TIME", NULL, NULL,
      "compare --by date: the first start of the second group. Default: the last lasting change."},
     {"prices", 'p', "FILE...", NULL, NULL,
-     "waste: use the prices of this file. They take precedence over the prices that come with pyrometer."},
-    {"instance", 0, "TYPE", NULL, NULL, "waste: take this instance type for the nodes of all runs."},
-    {"region", 0, "REGION", NULL, NULL, "waste: use the prices of this region."},
-    {"currency", 0, "CODE", NULL, NULL, "waste: show amounts in this currency."},
+     "waste, adoption: use the prices of this file. They take precedence over the prices that come with pyrometer."},
+    {"instance", 0, "TYPE", NULL, NULL, "waste, adoption: take this instance type for the nodes of all runs."},
+    {"region", 0, "REGION", NULL, NULL, "waste, adoption: use the prices of this region."},
+    {"currency", 0, "CODE", NULL, NULL, "waste, adoption: show amounts in this currency."},
     {"width", 'w', "N", NULL, NULL,
      "Set the width of the text in columns. Default: the width of the terminal, between 80 and 120; without a terminal "
      "80."},

@@ -27,6 +27,15 @@ from fleet_adoption import Run, realised  # noqa: E402
 
 VIEWS = ["usage", "runs", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption", "compare"]
 APP = "data_skew"
+PRICES = """schema: pyrometer.prices/1
+currency: USD
+source: a contract
+dated: 2026-01-01
+prices:
+  - {service: kubernetes, unit: core-hour, region: us-east-1, price: 0.06}
+  - {service: kubernetes, unit: gib-hour, region: us-east-1, price: 0.01}
+  - {service: ec2, unit: hour, instance: m5.xlarge, region: us-east-1, price: 0.2}
+"""
 
 
 class Store:
@@ -181,13 +190,7 @@ def test_points_are_runs(store: Store) -> None:
 
 def test_money_is_that_of_the_allocation(store: Store) -> None:
     sheet = store.path.parent / "prices.yaml"
-    sheet.write_text(
-        "schema: pyrometer.prices/1\ncurrency: USD\nsource: a contract\ndated: 2026-01-01\nprices:\n"
-        "  - {service: kubernetes, unit: core-hour, region: us-east-1, price: 0.06}\n"
-        "  - {service: kubernetes, unit: gib-hour, region: us-east-1, price: 0.01}\n"
-        "  - {service: ec2, unit: hour, instance: m5.xlarge, region: us-east-1, price: 0.2}\n",
-        encoding="utf-8",
-    )
+    sheet.write_text(PRICES, encoding="utf-8")
     rows = store.rows("waste", "--prices", str(sheet))
     assert rows and {row["currency"] for row in rows} == {"USD"}
     for row in rows:
@@ -328,6 +331,24 @@ def test_what_followed_advice_saved(store: Store, application: str, key: str, ru
         interval = fleet_statistics.share_interval(round(share * count), count)
         assert [shares[0][name + end] for end in ("", "_low", "_high")] == pytest.approx([share, *interval], abs=1e-6), name
     assert "version 1 -> 2" in row["confounded"] and "spark.memory.fraction" not in row["confounded"]
+
+
+def test_saved_core_time_costs_what_the_application_pays(store: Store) -> None:
+    sheet = store.path.parent / "prices.yaml"
+    sheet.write_text(PRICES, encoding="utf-8")
+    document = store.view("adoption", "--prices", str(sheet), "--by", "user")
+    paid = {row["application"]: row["cost"] / row["core_ms"] for row in store.rows("waste", "--prices", str(sheet))}
+    saved: Dict[str, float] = {}
+    for row in rows_of(document):
+        expected = None if row["saved_core_ms"] is None else paid[row["application"]] * row["saved_core_ms"]
+        assert row["currency"] == "USD" and row["saved_cost"] == (None if expected is None else pytest.approx(expected, rel=1e-5))
+        saved[row["user"]] = saved.get(row["user"], 0) + (expected or 0)
+    assert sum(value > 0 for value in saved.values()) == 2
+    for group in rows_of(document, "groups"):
+        assert (group["saved_cost"] or 0) == pytest.approx(saved[group["user"]], rel=1e-5)
+    narrowed = store.rows("adoption", "--app", "disk_spill", "--instance", "m5.xlarge", "--prices", str(sheet))[0]
+    sums = [oracle.total([row for row in rows if row["application"] == "disk_spill"], "core_ms") for rows in (store.fleet.lists["allocations"], store.fleet.runs)]
+    assert narrowed["saved_cost"] == pytest.approx(narrowed["saved_core_ms"] * sums[0] / sums[1] / 3_600_000 * 0.2 / 4, rel=1e-5)
 
 
 def test_advice_that_nobody_followed(store: Store) -> None:

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "fleet/adoption/adoption.h"
+#include "fleet/views/money.h"
 #include "fleet/views/trend.h"
 
 enum { MOST_ADVICE = 60, MOST_KEYS = 24, MOST_ROWS = 20000, MOST_CONFOUNDED = 8 };
@@ -15,10 +16,10 @@ enum { MOST_ADVICE = 60, MOST_KEYS = 24, MOST_ROWS = 20000, MOST_CONFOUNDED = 8 
 struct advice {
     struct pyro_slice application, key, previous, value, rule, finding; /* as the first run was advised */
     int64_t first_ms;
-    struct pyro_query_value by;           /* what the view groups by, of the first run */
-    double saved_ms, saved_core_ms;       /* of its set; NaN: not known, or shown by another one */
-    double runs, saves_ms, saves_core_ms; /* sums over the runs that were advised so */
-    size_t column;                        /* of the answer with the runs: the setting's value; of settings */
+    struct pyro_query_value by;                 /* what the view groups by, of the first run */
+    double saved_ms, saved_core_ms, saved_cost; /* of its set; NaN: not known, or shown by another one */
+    double runs, saves_ms, saves_core_ms;       /* sums over the runs that were advised so */
+    size_t column;                              /* of the answer with the runs: the setting's value; of settings */
     struct pyro_adoption_span span;
     int64_t adopted_ms;
     size_t set; /* of those that were adopted by one run, from 1 */
@@ -30,6 +31,8 @@ struct adoption {
     struct advice *ranked[MOST_ADVICE]; /* those that are looked at */
     size_t count;
     struct pyro_query_answer advised, runs; /* newest first */
+    struct pyro_query_answer sums;          /* core time of each application */
+    struct pyro_fleet_money money;          /* what it pays for that; no amounts: there are no prices */
     struct pyro_fleet_table *shares;
     bool grouped; /* the table has a column of what the view groups by */
 };
@@ -85,6 +88,7 @@ static bool gather(struct adoption *state, const struct pyro_query_answer *answe
                                      .first_ms = pyro_fleet_int(answer, row, A_START),
                                      .saved_ms = (double)NAN,
                                      .saved_core_ms = (double)NAN,
+                                     .saved_cost = (double)NAN,
                                      .adopted_ms = PYRO_NONE};
             added->by = *pyro_fleet_by_value(state->view, answer, row);
             *place = state->all.count;
@@ -154,20 +158,26 @@ static enum pyro_status ask_advice(struct adoption *state, struct pyro_slice *ke
 
 enum { R_APPLICATION, R_START, R_DURATION, R_CORE, R_INPUT, R_STATUS, R_VERSION, R_FIRST_KEY };
 
+/* Of what is looked at. */
+static size_t find_applications(const struct adoption *state, struct pyro_query_value *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        size_t k = 0;
+        while (k < count && !pyro_slice_eq(ret[k].text, state->ranked[i]->application))
+            k++;
+        if (k == count)
+            ret[count++] = (struct pyro_query_value){.kind = PYRO_VALUE_TEXT, .text = state->ranked[i]->application};
+    }
+    return count;
+}
+
 static enum pyro_status ask_runs(struct adoption *state, const struct pyro_slice *keys, size_t key_count,
                                  struct pyro_error *error)
 {
     struct pyro_query_value applications[MOST_ADVICE];
     struct pyro_slice fields = PYRO_SLICE_LITERAL("");
-    size_t count = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        size_t k = 0;
-        while (k < count && !pyro_slice_eq(applications[k].text, state->ranked[i]->application))
-            k++;
-        if (k == count)
-            applications[count++] =
-                (struct pyro_query_value){.kind = PYRO_VALUE_TEXT, .text = state->ranked[i]->application};
-    }
+    size_t count = find_applications(state, applications);
     for (size_t i = 0; i < key_count && fields.ptr; i++) /* keys are those of the library's own advice */
         fields =
             pyro_arena_printf(state->view->arena, "%s,\"property.%.*s\"", fields.ptr, (int)keys[i].len, keys[i].ptr);
@@ -179,6 +189,31 @@ static enum pyro_status ask_runs(struct adoption *state, const struct pyro_slice
                           "\"fields\":[\"application\",\"start_ms\",\"duration_ms\",\"core_ms\",\"input_bytes\","
                           "\"status\",\"version\"%s],\"order\":{\"by\":\"start_ms\",\"descending\":true},\"limit\":%d",
                           fields.ptr, MOST_ROWS);
+}
+
+static enum pyro_status ask_money(struct adoption *state, struct pyro_error *error)
+{
+    struct pyro_query_value applications[MOST_ADVICE];
+    const struct pyro_fleet_payers payers = {.by = PYRO_SLICE_LITERAL("application"),
+                                             .by_json = PYRO_SLICE_LITERAL("\"application\""),
+                                             .only = applications,
+                                             .only_count = find_applications(state, applications)};
+    pyro_fleet_from(state->view, "runs");
+    pyro_fleet_where_in(state->view, payers.by, applications, payers.only_count);
+    PYRO_TRY(pyro_fleet_ask(state->view, &state->sums, error,
+                            "\"group\":[{\"field\":\"application\"}],\"measures\":[{\"as\":\"core_ms\",\"op\":\"sum\","
+                            "\"field\":\"core_ms\"}]"));
+    return pyro_fleet_price(state->view, &payers, &state->sums, &state->money, error);
+}
+
+/* Saved core time costs what a core hour of the application costs. NaN: not known. */
+static double cost_of(const struct adoption *state, const struct advice *advice)
+{
+    const struct pyro_query_value key = {.kind = PYRO_VALUE_TEXT, .text = advice->application};
+    size_t row = pyro_fleet_row_of(&state->sums, &key, 0);
+    if (row == SIZE_MAX || !state->money.currency.ptr)
+        return (double)NAN;
+    return state->money.amounts[row] * advice->saved_core_ms / pyro_fleet_real(&state->sums, row, 1);
 }
 
 /* The runs of one application, oldest first. */
@@ -323,6 +358,10 @@ static bool add_columns(struct pyro_fleet_view *view, struct pyro_fleet_table *t
     pyro_fleet_column(table, "failed_after", "Failed after", FLEET_SHARE);
     pyro_fleet_column(table, "slow_after", "Slow after", FLEET_SHARE);
     pyro_fleet_column(table, "confounded", "What else changed", FLEET_TEXT);
+    if (view->options->prices) {
+        pyro_fleet_column(table, "saved_cost", "Cost saved", FLEET_RATIO);
+        pyro_fleet_column(table, "currency", "Currency", FLEET_TEXT);
+    }
     return pyro_fleet_further_column(view, table);
 }
 
@@ -430,12 +469,17 @@ static enum pyro_status add_row(struct adoption *state, struct pyro_fleet_table 
     if (ok && has_saving && realised.verdict != PYRO_REALISED_TOO_FEW) {
         advice->saved_ms = realised.saved_ms;
         advice->saved_core_ms = realised.saved_core_ms;
+        advice->saved_cost = cost_of(state, advice);
     }
     if (ok && has_saving && realised.verdict != PYRO_REALISED_TOO_FEW && (*judged)++ < MOST_CONFOUNDED)
         status = confounded(state, advice, &history, &else_changed, error);
     if (status == PYRO_OK) {
         add_advice(state->view, table, advice);
         add_saving(state->view, table, has_saving ? &realised : NULL, else_changed);
+        if (state->view->options->prices) {
+            pyro_fleet_add_real(state->view, table, advice->saved_cost);
+            pyro_fleet_add_text(state->view, table, state->money.currency);
+        }
         if (has_saving)
             add_shares(state->view, state->shares, advice, &realised);
         if (state->grouped)
@@ -462,9 +506,11 @@ static void add_groups(const struct adoption *state)
     pyro_fleet_column(table, "promised_ms", "Promised per run", FLEET_MS);
     pyro_fleet_column(table, "saved_ms", "Saved", FLEET_MS);
     pyro_fleet_column(table, "saved_core_ms", "Core hours saved", FLEET_CORE_MS);
+    if (view->options->prices)
+        pyro_fleet_column(table, "saved_cost", "Cost saved", FLEET_RATIO);
     for (size_t i = 0; i < state->count; i++) {
         int64_t count = 0, adopted = 0;
-        double promised = 0, saved = (double)NAN, saved_core = (double)NAN;
+        double promised = 0, saved = (double)NAN, saved_core = (double)NAN, saved_cost = (double)NAN;
         for (size_t k = 0; k < state->count; k++) {
             const struct advice *other = state->ranked[k];
             if (!pyro_fleet_same(&state->ranked[i]->by, &other->by))
@@ -476,6 +522,7 @@ static void add_groups(const struct adoption *state)
             promised += other->saves_ms / other->runs;
             add_known(&saved, other->saved_ms);
             add_known(&saved_core, other->saved_core_ms);
+            add_known(&saved_cost, other->saved_cost);
         }
         if (count == 0)
             continue;
@@ -485,6 +532,8 @@ static void add_groups(const struct adoption *state)
         pyro_fleet_add_real(view, table, promised);
         pyro_fleet_add_real(view, table, saved);
         pyro_fleet_add_real(view, table, saved_core);
+        if (view->options->prices)
+            pyro_fleet_add_real(view, table, saved_cost);
     }
     pyro_fleet_rank(view, table, 4, MOST_ADVICE);
 }
@@ -500,6 +549,8 @@ enum pyro_status pyro_fleet_adoption(struct pyro_fleet_view *view, struct pyro_e
     enum pyro_status status = ask_advice(&state, keys, &key_count, error);
     if (status == PYRO_OK && state.count)
         status = ask_runs(&state, keys, key_count, error);
+    if (status == PYRO_OK && state.count && view->options->prices)
+        status = ask_money(&state, error);
     for (size_t i = 0; status == PYRO_OK && i < state.count; i++)
         status = add_row(&state, table, i, &judged, error);
     if (status == PYRO_OK && view->by.len)

@@ -17,7 +17,7 @@ enum {
     FLEET_COLUMNS = 24,
     FLEET_TABLES = 3,
     FLEET_PICTURES = 4,
-    FLEET_QUESTIONS = 48,
+    FLEET_QUESTIONS = 80,
     FLEET_NOTES = 16
 };
 

@@ -318,7 +318,7 @@ const EXTRAS: Record<string, string[]> = {
     waste: ["by", "instance"],
     findings: ["by"],
     problems: ["by"],
-    adoption: ["by"],
+    adoption: ["by", "instance"],
     compare: ["by", "before", "after", "at"],
 };
 
