@@ -18,6 +18,7 @@ import schemas  # noqa: E402
 from cli_command import Command  # noqa: E402
 from fleet_logs import DAY_MS, FIRST_MS, write_fleet  # noqa: E402
 from servers import opensearch  # noqa: E402
+from servers.between import Between  # noqa: E402
 from servers.shared import ON_OPENSEARCH  # noqa: E402
 
 pytestmark = ON_OPENSEARCH
@@ -108,6 +109,31 @@ def test_an_interrupted_one_counts_nothing_twice(twins: Twins) -> None:
     assert same(twins, DAYS)["rows"]
     twins.both("prune", "--keep-aggregates", ago(3))
     assert same(twins, DAYS)["rows"] and same(twins, IDS)["rows"]
+
+
+def test_days_count_a_run_once(twins: Twins) -> None:
+    """Two were interrupted, the later one of which had less to do; then two work at the same time."""
+    url = twins.urls[1]
+    named = {"script": {"source": "ctx._source.application='one'"}}
+    assert twins.node.call("POST", f"/{twins.prefix}-agg/_update_by_query?refresh=true", named).json["updated"] == RUNS
+    for block in (True, False):
+        assert twins.node.call("PUT", f"/{twins.prefix}-agg/_settings", {"index.blocks.write": block}).status == 200
+        for days in (2, 1.6) if block else ():
+            assert twins.command("store", "prune", url, "--keep-aggregates", ago(days)).returncode == 4
+
+    def at_once(path: str) -> None:
+        if "_delete_by_query" in path and len([one for one in between.paths if "_delete_by_query" in one]) == 1:
+            assert run(twins.command, "prune", url, "--keep-aggregates", ago(2))["aggregates"]["runs"] > 2
+
+    with Between(twins.node.url, before=at_once) as between:
+        done = run(twins.command, "prune", f"opensearch:{between.url}/{twins.prefix}", "--keep-aggregates", ago(2))
+    assert done["aggregates"]["runs"] == 0
+    gone = RUNS - len(run(twins.command, "query", url, json.dumps(IDS))["rows"])
+    days = run(twins.command, "query", url, json.dumps(DAYS))["rows"]
+    assert gone > 2 and sum(day[2] for day in days) == gone and max(day[2] for day in days) > 1
+    query = {"size": 100, "query": {"term": {"kind": "day"}}}
+    hits = twins.node.call("POST", f"/{twins.prefix}-rows/_search", query).json["hits"]["hits"]
+    assert [hit["_source"]["counted"] for hit in hits] == [[]] * len(days)
 
 
 def test_errors_and_sizes(twins: Twins) -> None:

@@ -126,7 +126,7 @@ static int by_age(const void *left, const void *right)
 {
     const struct old_run *a = left, *b = right;
     return a->time_ms != b->time_ms ? (a->time_ms > b->time_ms) - (a->time_ms < b->time_ms)
-                                    : pyro_slice_compare(a->application, b->application);
+                                    : pyro_slice_compare(a->id, b->id);
 }
 
 static enum pyro_status read_runs(struct pruning *pruning, struct pyro_error *error)
@@ -205,17 +205,24 @@ static enum pyro_status delete_found(struct pruning *pruning, enum pyro_opensear
     return PYRO_OK;
 }
 
-/* Adds runs of one application and day to its document. What was added last is remembered there, so that nothing counts
- * twice where this ends before the runs are deleted. */
+/* Adds runs of one application and day to its document, which names them until they are deleted: nothing counts twice
+ * where this ends before, or two do it at the same time. */
 #define ADD_TO_DAY                                                                                                     \
-    "def o=ctx._source;def n=[];for(r in params.runs){n.add(r.id);if(!o.counted.contains(r.id)){o.runs+=1;"            \
-    "o.completed+=r.completed;o.duration_ms+=r.duration_ms;o.core_ms+=r.core_ms;o.input_bytes+=r.input_bytes;}}"       \
-    "o.counted=n"
+    "def o=ctx._source;for(r in params.runs){if(!o.counted.contains(r.id)){o.counted.add(r.id);o.runs+=1;"             \
+    "o.completed+=r.completed;o.duration_ms+=r.duration_ms;o.core_ms+=r.core_ms;o.input_bytes+=r.input_bytes;}}"
+#define FORGET "if(!ctx._source.counted.removeAll(params.runs))ctx.op='noop'"
 
 static int64_t day_of(int64_t time_ms)
 {
     int64_t rest = time_ms % DAY_MS;
     return pyro_sub_saturating(time_ms, rest < 0 ? rest + DAY_MS : rest);
+}
+
+static struct pyro_slice day_id(struct pyro_arena *arena, const struct old_run *run)
+{
+    struct pyro_slice application = run->application.ptr ? run->application : PYRO_SLICE_LITERAL("");
+    return pyro_arena_printf(arena, "day-%lld-%016llx", (long long)day_of(run->time_ms),
+                             (unsigned long long)XXH3_64bits(application.ptr, application.len));
 }
 
 static enum pyro_status add_to_day(struct pruning *pruning, const struct old_run *runs, size_t count,
@@ -228,9 +235,10 @@ static enum pyro_status add_to_day(struct pruning *pruning, const struct old_run
     unsigned status = 0;
     int64_t day_ms = day_of(runs->time_ms);
     struct pyro_slice application = runs->application.ptr ? runs->application : PYRO_SLICE_LITERAL("");
-    uint64_t hash = XXH3_64bits(application.ptr, application.len);
-    snprintf(path, sizeof(path), "/%s/_update/day-%lld-%016llx?retry_on_conflict=5", store->index[PYRO_OS_ROWS],
-             (long long)day_ms, (unsigned long long)hash);
+    struct pyro_slice id = day_id(&pruning->arena, runs);
+    if (!id.ptr)
+        return pyro_opensearch_no_memory(error);
+    snprintf(path, sizeof(path), "/%s/_update/%s?retry_on_conflict=5", store->index[PYRO_OS_ROWS], id.ptr);
     pyro_strbuf_init(&body, store->allocator);
     pyro_opensearch_format(&body,
                            "{'scripted_upsert':true,'upsert':{'kind':?s,'application':?t,'time_ms':?i,'runs':0,"
@@ -261,30 +269,101 @@ static int by_day(const void *left, const void *right)
     return order ? order : (first > second) - (first < second);
 }
 
+/* Runs that another one deleted since they were read are already in their days: they leave the array. */
+static enum pyro_status drop_deleted(struct pruning *pruning, struct old_run *runs, size_t *count,
+                                     struct pyro_error *error)
+{
+    struct pyro_opensearch *store = pruning->store;
+    struct pyro_strbuf docs;
+    json_t *answer = NULL;
+    size_t kept = 0;
+    pyro_strbuf_init(&docs, store->allocator);
+    for (size_t i = 0; i < *count; i++)
+        pyro_opensearch_format(&docs, "?x{'_index':?s,'_id':?t,'_source':false}", i ? "," : "",
+                               store->index[PYRO_OS_AGG], runs[i].id);
+    enum pyro_status status = docs.failed ? pyro_opensearch_no_memory(error)
+                                          : pyro_opensearch_ask(store, PYRO_OS_WRITES, NULL, "_mget", &answer, error,
+                                                                "{'docs':[?x]}", docs.data);
+    pyro_strbuf_done(&docs);
+    PYRO_TRY(status);
+    const json_t *found = json_object_get(answer, "docs");
+    for (size_t i = 0; i < *count; i++)
+        if (!json_is_false(json_object_get(json_array_get(found, i), "found")))
+            runs[kept++] = runs[i];
+    json_decref(answer);
+    *count = kept;
+    return PYRO_OK;
+}
+
+/* Days no longer name runs that are deleted. */
+static enum pyro_status forget(struct pruning *pruning, const char *days, const char *runs, struct pyro_error *error)
+{
+    struct pyro_opensearch *store = pruning->store;
+    const char *rows = store->index[PYRO_OS_ROWS];
+    json_t *answer = NULL;
+    PYRO_TRY(pyro_opensearch_refresh(store, rows, error));
+    PYRO_TRY(pyro_opensearch_ask(
+        store, PYRO_OS_WRITES, rows, "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
+        "{'query':{'ids':{'values':[?x]}},'script':{'source':?s,'params':{'runs':[?x]}}}", days, FORGET, runs));
+    json_decref(answer);
+    return PYRO_OK;
+}
+
+/* Ids of runs, and of their days, as JSON strings. */
+struct batch {
+    struct pyro_strbuf runs, days;
+};
+
+static enum pyro_status add_to_days(struct pruning *pruning, struct old_run *runs, size_t count, struct batch *batch,
+                                    struct pyro_error *error)
+{
+    qsort(runs, count, sizeof(*runs), by_day);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && by_day(&runs[i], &runs[end]) == 0;)
+            end++;
+        PYRO_TRY(add_to_day(pruning, runs + i, end - i, error));
+        pyro_opensearch_format(&batch->days, i ? ",?t" : "?t", day_id(&pruning->arena, &runs[i]));
+    }
+    for (size_t i = 0; i < count; i++)
+        pyro_opensearch_format(&batch->runs, i ? ",?t" : "?t", runs[i].id);
+    if (batch->runs.failed || batch->days.failed || pruning->arena.failed)
+        return pyro_opensearch_no_memory(error);
+    return PYRO_OK;
+}
+
 /* The runs themselves go last: until then the next call finds them again. */
-static enum pyro_status delete_batch(struct pruning *pruning, struct old_run *runs, size_t count,
-                                     struct pyro_pruned *ret, struct pyro_error *error)
+static enum pyro_status delete_ids(struct pruning *pruning, const char *runs, struct pyro_pruned *ret,
+                                   struct pyro_error *error)
 {
     static const enum pyro_opensearch_index indices[] = {PYRO_OS_RAW, PYRO_OS_ROWS, PYRO_OS_AGG};
     struct pyro_strbuf query;
     int64_t ignored = 0;
-    enum pyro_status status = PYRO_OK;
-    qsort(runs, count, sizeof(*runs), by_day);
-    for (size_t i = 0, end; i < count && status == PYRO_OK; i = end) {
-        for (end = i + 1; end < count && by_day(&runs[i], &runs[end]) == 0;)
-            end++;
-        status = add_to_day(pruning, runs + i, end - i, error);
-    }
     pyro_strbuf_init(&query, pruning->store->allocator);
-    for (size_t i = 0; i < count; i++)
-        pyro_opensearch_format(&query, i ? ",?t" : "{'terms':{'run':[?t", runs[i].id);
-    pyro_strbuf_add_text(&query, "]}}");
-    if (status == PYRO_OK && query.failed)
-        status = pyro_opensearch_no_memory(error);
+    pyro_opensearch_format(&query, "{'terms':{'run':[?x]}}", runs);
+    enum pyro_status status = query.failed ? pyro_opensearch_no_memory(error) : PYRO_OK;
     for (size_t i = 0; i < sizeof(indices) / sizeof(*indices) && status == PYRO_OK; i++)
         status =
             delete_found(pruning, indices[i], query.data, indices[i] == PYRO_OS_AGG ? &ret->details : &ignored, error);
     pyro_strbuf_done(&query);
+    return status;
+}
+
+static enum pyro_status delete_batch(struct pruning *pruning, struct old_run *runs, size_t count,
+                                     struct pyro_pruned *ret, struct pyro_error *error)
+{
+    struct batch batch;
+    PYRO_TRY(drop_deleted(pruning, runs, &count, error));
+    if (count == 0)
+        return PYRO_OK;
+    pyro_strbuf_init(&batch.runs, pruning->store->allocator);
+    pyro_strbuf_init(&batch.days, pruning->store->allocator);
+    enum pyro_status status = add_to_days(pruning, runs, count, &batch, error);
+    if (status == PYRO_OK)
+        status = delete_ids(pruning, batch.runs.data, ret, error);
+    if (status == PYRO_OK)
+        status = forget(pruning, batch.days.data, batch.runs.data, error);
+    pyro_strbuf_done(&batch.runs);
+    pyro_strbuf_done(&batch.days);
     return status;
 }
 
