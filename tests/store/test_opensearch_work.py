@@ -24,13 +24,13 @@ class Work(NamedTuple):
     node: opensearch.Node
     prefix: str
 
-    def __call__(self, *words: Any) -> str:
-        return self.at(self.node.url, *words)
+    def __call__(self, *words: Any, exit: int = 0) -> str:
+        return self.at(self.node.url, *words, exit=exit)
 
-    def at(self, url: str, *words: Any) -> str:
+    def at(self, url: str, *words: Any, exit: int = 0) -> str:
         command = [str(PROGRAM), f"opensearch:{url}/{self.prefix}", *map(str, words)]
         done = subprocess.run(command, stdout=subprocess.PIPE, timeout=60, env={"HOME": "/nonexistent"}, text=True)
-        assert done.returncode == 0, done.stdout
+        assert done.returncode == exit, done.stdout
         return done.stdout.strip()
 
     def claim(self, owner: str, most: int = 9) -> List[List[str]]:
@@ -141,6 +141,19 @@ def test_failures_are_due_later_and_then_dead(work: Work) -> None:
     work("lasts", "a", 2, item[3])
     assert work.counts()[:5] == [0, 0, 0, 0, 1]
     assert work("retry") == "1" and work.counts()[:5] == [1, 0, 0, 0, 0]
+
+
+def test_no_item_fails_without_its_error(work: Work) -> None:
+    work("offer", "a", 1, 10)
+    work.claim("one")
+    for block in (True, False):
+        assert work.node.call("PUT", f"/{work.prefix}-err/_settings", {"index.blocks.write": block}).status == 200
+        work("lasts", "a", 1, 1, exit=1 if block else 0)
+        assert work.item("a")["state"] == ("leased" if block else "dead")
+    assert len(work.documents("err")) == 1
+    work.change("a", state="leased")  # it ended before it could say that of the item
+    work("lasts", "a", 1, 1)
+    assert len(work.documents("err")) == 1
 
 
 def test_new_items_come_first(work: Work) -> None:

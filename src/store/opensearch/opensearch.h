@@ -191,6 +191,9 @@ enum pyro_status pyro_opensearch_record(void *state, const struct pyro_run *cons
                                         enum pyro_record_result *results, struct pyro_error *error);
 enum pyro_status pyro_opensearch_record_error(void *state, const struct pyro_store_error_row *row,
                                               struct pyro_error *error);
+/* In the place of one with the same id. */
+enum pyro_status pyro_opensearch_record_error_once(struct pyro_opensearch *store, struct pyro_slice id,
+                                                   const struct pyro_store_error_row *row, struct pyro_error *error);
 enum pyro_status pyro_opensearch_find_finding(void *state, const char *application, const char *finding,
                                               struct pyro_arena *arena, struct pyro_verdict_row *row,
                                               struct pyro_error *error);

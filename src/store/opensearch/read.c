@@ -34,12 +34,19 @@ static void add_error(const void *row, struct pyro_strbuf *to)
     pyro_opensearch_add_error(row, to);
 }
 
-enum pyro_status pyro_opensearch_record_error(void *state, const struct pyro_store_error_row *row,
-                                              struct pyro_error *error)
+enum pyro_status pyro_opensearch_record_error_once(struct pyro_opensearch *store, struct pyro_slice id,
+                                                   const struct pyro_store_error_row *row, struct pyro_error *error)
 {
     struct pyro_opensearch_target target = anywhere;
     target.index = PYRO_OS_ERR;
-    return at_store(state, pyro_opensearch_put(state, &target, add_error, row, error), error);
+    target.id = id;
+    return at_store(store, pyro_opensearch_put(store, &target, add_error, row, error), error);
+}
+
+enum pyro_status pyro_opensearch_record_error(void *state, const struct pyro_store_error_row *row,
+                                              struct pyro_error *error)
+{
+    return pyro_opensearch_record_error_once(state, PYRO_SLICE_NULL, row, error);
 }
 
 static void add_verdict(const void *row, struct pyro_strbuf *to)

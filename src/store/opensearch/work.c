@@ -302,10 +302,26 @@ static enum pyro_status claim(void *state, struct pyro_slice source, const char 
 
 /* ---- One lease --------------------------------------------------------------------------------------------------- */
 
-/* Changes the item of a lease, if that is still held, by what `add` writes. */
+/* Before its item, which could be dead for a reason that nobody knows: where this ends in between, the next try writes
+ * one more. */
+static enum pyro_status put_failure(struct pyro_opensearch *store, const struct pyro_lease *lease,
+                                    const struct pyro_store_error_row *row, struct pyro_error *error)
+{
+    struct pyro_arena arena;
+    pyro_arena_init(&arena, store->allocator);
+    struct pyro_slice whole = pyro_arena_printf(&arena, "%s#%lld", lease->key, (long long)lease->epoch),
+                      id = whole.ptr ? pyro_opensearch_id(&arena, whole) : whole;
+    enum pyro_status status =
+        id.ptr ? pyro_opensearch_record_error_once(store, id, row, error) : pyro_opensearch_no_memory(error);
+    pyro_arena_done(&arena);
+    return status;
+}
+
+/* Changes the item of a lease, if that is still held, by what `add` writes; `row` is written before. */
 static enum pyro_status change_lease(struct pyro_opensearch *store, const struct pyro_lease *lease,
                                      void (*add)(void *context, const json_t *source, struct pyro_strbuf *to),
-                                     void *context, bool *ret_held, struct pyro_error *error)
+                                     void *context, const struct pyro_store_error_row *row, bool *ret_held,
+                                     struct pyro_error *error)
 {
     struct changes changes;
     struct pyro_arena arena;
@@ -320,7 +336,9 @@ static enum pyro_status change_lease(struct pyro_opensearch *store, const struct
     bool held = json_is_true(json_object_get(item, "found")) && state_of(source) == PYRO_WORK_LEASED &&
                 pyro_opensearch_int(source, "epoch") == lease->epoch;
     changes_init(&changes, store);
-    if (held)
+    if (held && row)
+        status = put_failure(store, lease, row, error);
+    if (held && status == PYRO_OK)
         status = begin_change(&changes, item, 0, error);
     if (held && status == PYRO_OK) {
         add(context, source, &changes.bulk.body);
@@ -340,7 +358,7 @@ static void add_longer(void *context, const json_t *source, struct pyro_strbuf *
 
 static enum pyro_status renew(void *state, const struct pyro_lease *lease, bool *ret_held, struct pyro_error *error)
 {
-    return change_lease(state, lease, add_longer, state, ret_held, error);
+    return change_lease(state, lease, add_longer, state, NULL, ret_held, error);
 }
 
 static void add_new(void *context, const json_t *source, struct pyro_strbuf *to)
@@ -353,7 +371,7 @@ static void add_new(void *context, const json_t *source, struct pyro_strbuf *to)
 static enum pyro_status release(void *state, const struct pyro_lease *lease, struct pyro_error *error)
 {
     bool held;
-    return change_lease(state, lease, add_new, NULL, &held, error);
+    return change_lease(state, lease, add_new, NULL, NULL, &held, error);
 }
 
 static void add_skipped(void *context, const json_t *source, struct pyro_strbuf *to)
@@ -367,7 +385,7 @@ static enum pyro_status skip(void *state, const struct pyro_lease *lease, struct
 {
     struct pyro_lease own = *lease;
     bool held;
-    return change_lease(state, lease, add_skipped, &own, &held, error);
+    return change_lease(state, lease, add_skipped, &own, NULL, &held, error);
 }
 
 struct failure {
@@ -394,10 +412,8 @@ static enum pyro_status fail(void *state, const struct pyro_lease *lease, bool l
                              const struct pyro_store_error_row *row, struct pyro_error *error)
 {
     struct failure failure = {.store = state, .lease = lease, .lasts = lasts};
-    bool held;
-    PYRO_TRY(change_lease(state, lease, add_failure, &failure, &held, error));
-    /* Whoever has the item now says what becomes of it. */
-    return held ? pyro_opensearch_record_error(state, row, error) : PYRO_OK;
+    bool held; /* else, whoever has the item now says what becomes of it */
+    return change_lease(state, lease, add_failure, &failure, row, &held, error);
 }
 
 /* ---- All of a source --------------------------------------------------------------------------------------------- */
