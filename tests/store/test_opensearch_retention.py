@@ -148,6 +148,15 @@ def test_errors_and_sizes(twins: Twins) -> None:
     done = run(twins.command, "prune", url, "--max-size", f"{found['bytes'] // 1024 * 2 // 3}K")
     assert done["reports"]["runs"] + done["aggregates"]["runs"] > 0 and done["bytes_after"] < done["bytes_before"]
     assert run(twins.command, "stat", url)["runs"] == RUNS - done["aggregates"]["runs"]
-    twins.node.call("POST", f"/{twins.prefix}-err/_update_by_query?refresh=true", {"script": {"source": f"ctx._source.time_ms = {FIRST_MS}L"}})
-    assert run(twins.command, "prune", url, "--keep-aggregates", ago(1))["errors"] == 1
+    old = {"script": {"source": f"ctx._source.time_ms = {FIRST_MS}L; ctx._source.raw = 'x'"}}
+    twins.node.call("POST", f"/{twins.prefix}-err/_update_by_query?refresh=true", old)
+    lines: List[Any] = []
+    for number in range(2500):  # more than one piece
+        raw = {"raw": (1 + number % 2 * 8999) * "y"} if number % 3 else {}
+        lines += [{"index": {}}, {"kind": "error", "time_ms": FIRST_MS + number // 2, **raw}]
+    assert not twins.node.call("POST", f"/{twins.prefix}-err/_bulk?refresh=true", lines).json["errors"]
+    run(twins.command, "prune", url, "--keep", ago(1))
+    hits = twins.node.call("POST", f"/{twins.prefix}-err/_search", {"size": 3000}).json["hits"]["hits"]
+    assert len(hits) == 2501 and all("raw" not in hit["_source"] for hit in hits)
+    assert run(twins.command, "prune", url, "--keep-aggregates", ago(1))["errors"] == 2501
     assert twins.documents("err") == 0

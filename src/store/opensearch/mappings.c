@@ -131,10 +131,12 @@ static void add_aggregates(enum pyro_opensearch_index index, struct pyro_strbuf 
     pyro_strbuf_add_text(to, "],");
 }
 
+/* One shard: pages are sorted by _seq_no, of which each shard has its own. */
 void pyro_opensearch_add_index(enum pyro_opensearch_index index, struct pyro_strbuf *to)
 {
     pyro_strbuf_printf(to,
-                       "{\"settings\":{\"index\":{\"mapping.total_fields.limit\":%d,\"auto_expand_replicas\":\"0-1\"%s}"
+                       "{\"settings\":{\"index\":{\"number_of_shards\":1,\"mapping.total_fields.limit\":%d,"
+                       "\"auto_expand_replicas\":\"0-1\"%s}"
                        "},\"mappings\":{\"_meta\":{\"pyrometer\":{\"store\":%d}},\"dynamic\":false,",
                        PYRO_OS_FIELDS, index == PYRO_OS_WORK ? "" : ",\"codec\":\"best_compression\"", PYRO_OS_VERSION);
     if (index == PYRO_OS_AGG || index == PYRO_OS_ROWS)

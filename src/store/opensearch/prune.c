@@ -381,11 +381,47 @@ static enum pyro_status delete_runs(struct pruning *pruning, struct pyro_pruned 
     return PYRO_OK;
 }
 
+/* The time of the last one of a piece of errors behind a time, which is in `after`; the limit where there are fewer. */
+static enum pyro_status find_piece(struct pruning *pruning, const char *after, int64_t limit_ms, int64_t *ret_last_ms,
+                                   struct pyro_error *error)
+{
+    json_t *answer = NULL;
+    PYRO_TRY(pyro_opensearch_search(pruning->store, PYRO_OS_ERR, &answer, error,
+                                    "{'query':{'range':{'time_ms':{?x'lte':?i}}},'sort':['time_ms'],'from':?i,"
+                                    "'size':1,'_source':['time_ms']}",
+                                    after, limit_ms, (int64_t)PYRO_OS_PAGE - 1));
+    const json_t *last = json_array_get(pyro_opensearch_hits(answer), 0);
+    int64_t last_ms = pyro_opensearch_int(json_object_get(last, "_source"), "time_ms");
+    *ret_last_ms = last_ms != PYRO_NONE && last_ms < limit_ms ? last_ms : limit_ms;
+    json_decref(answer);
+    return PYRO_OK;
+}
+
+/* Piece by piece, too. No query finds texts that are too long to be searched for: all errors are gone through. */
+static enum pyro_status delete_raw_of_errors(struct pruning *pruning, struct pyro_error *error)
+{
+    int64_t limit_ms = pyro_sub_saturating(pruning->limits.texts_before_ms, 1), last_ms = PYRO_NONE;
+    char after[40] = "";
+    while (last_ms < limit_ms) {
+        int64_t before_ms = last_ms;
+        json_t *answer = NULL;
+        PYRO_TRY(find_piece(pruning, after, limit_ms, &last_ms, error));
+        if (last_ms <= before_ms) /* whatever the server answers */
+            last_ms = limit_ms;
+        PYRO_TRY(pyro_opensearch_ask(pruning->store, PYRO_OS_WRITES, pruning->store->index[PYRO_OS_ERR],
+                                     "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
+                                     "{'query':{'range':{'time_ms':{?x'lte':?i}}},'script':{'source':?s}}", after,
+                                     last_ms, "if(ctx._source.remove('raw')==null)ctx.op='noop'"));
+        json_decref(answer);
+        snprintf(after, sizeof(after), "\"gt\":%lld,", (long long)last_ms);
+    }
+    return PYRO_OK;
+}
+
 static enum pyro_status delete_texts(struct pruning *pruning, struct pyro_pruned *ret, struct pyro_error *error)
 {
     const struct pyro_prune *limits = &pruning->limits;
     struct pyro_strbuf query;
-    json_t *answer = NULL;
     if (limits->texts_before_ms == PYRO_NONE)
         return PYRO_OK;
     pyro_strbuf_init(&query, pruning->store->allocator);
@@ -397,12 +433,7 @@ static enum pyro_status delete_texts(struct pruning *pruning, struct pyro_pruned
         ret->texts = ret->texts > ret->details ? ret->texts - ret->details : 0;
     if (status != PYRO_OK || limits->dry_run)
         return status;
-    PYRO_TRY(pyro_opensearch_ask(pruning->store, PYRO_OS_WRITES, pruning->store->index[PYRO_OS_ERR],
-                                 "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
-                                 "{'query':{'range':{'time_ms':{'lt':?i}}},'script':{'source':?s}}",
-                                 limits->texts_before_ms, "if(ctx._source.remove('raw')==null)ctx.op='noop'"));
-    json_decref(answer);
-    return PYRO_OK;
+    return delete_raw_of_errors(pruning, error);
 }
 
 static enum pyro_status delete_rows(struct pruning *pruning, struct pyro_pruned *ret, struct pyro_error *error)
