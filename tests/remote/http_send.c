@@ -19,6 +19,7 @@ struct asked {
     const char *headers[MOST_HEADERS];
     unsigned times;
     uint64_t stop, questions;
+    char *long_body; /* of malloc(); NULL: none */
 };
 
 static bool stopped(void *context, uint64_t received, uint64_t expected)
@@ -40,13 +41,14 @@ static bool take_method(struct pyro_http_request *request, const char *name)
     return false;
 }
 
-static struct pyro_slice long_body(size_t len)
+/* More than a command line holds. */
+static struct pyro_slice long_body(struct asked *asked, size_t len)
 {
-    char *bytes = malloc(len + 1);
-    if (!bytes)
+    asked->long_body = malloc(len + 1);
+    if (!asked->long_body)
         return PYRO_SLICE_NULL;
-    memset(bytes, 'x', len);
-    return (struct pyro_slice){bytes, len};
+    memset(asked->long_body, 'x', len);
+    return (struct pyro_slice){asked->long_body, len};
 }
 
 static bool take_key(struct asked *asked, const char *key, size_t len, const char *value)
@@ -54,8 +56,8 @@ static bool take_key(struct asked *asked, const char *key, size_t len, const cha
     const struct pyro_slice name = {key, len};
     if (pyro_slice_is(name, "body"))
         asked->request.body = pyro_slice_from(value);
-    else if (pyro_slice_is(name, "long")) /* more than a command line holds */
-        asked->request.body = long_body(strtoul(value, NULL, 10));
+    else if (pyro_slice_is(name, "long") && !asked->long_body)
+        asked->request.body = long_body(asked, strtoul(value, NULL, 10));
     else if (pyro_slice_is(name, "type"))
         asked->request.content_type = value;
     else if (pyro_slice_is(name, "header") && asked->request.header_count < MOST_HEADERS)
@@ -117,8 +119,11 @@ int main(int argc, char **argv)
         size_t len = strcspn(argv[i], "=");
         understood = argv[i][len] == '=' && take_key(&asked, argv[i], len, argv[i] + len + 1);
     }
+    int status = 2;
     if (understood)
-        return send_request(&asked);
-    fprintf(stderr, "usage: http_send METHOD URL [KEY=VALUE...]\n");
-    return 2;
+        status = send_request(&asked);
+    else
+        fprintf(stderr, "usage: http_send METHOD URL [KEY=VALUE...]\n");
+    free(asked.long_body);
+    return status;
 }
