@@ -13,7 +13,7 @@ void pyro_http_label(const char *url, struct pyro_strbuf *text)
 {
     const char *host = strstr(url, "://");
     host = host ? host + 3 : url;
-    size_t len = strcspn(host, "/?#");
+    size_t len = strcspn(host, "?#"); /* a password may have a slash */
     const char *at = memrchr(host, '@', len);
     const char *shown = at ? at + 1 : host;
     pyro_strbuf_add(text, url, (size_t)(host - url));

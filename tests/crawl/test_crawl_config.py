@@ -54,6 +54,7 @@ def test_name_filters(tmp_path: Path) -> None:
         ("sources:\n  - {rate: 5}", "url"),
         ("sources:\n  - url: http://me:pw@h:1", "user and password"),
         ("sources:\n  - http://me:pw@h:1", "user and password"),
+        ("sources:\n  - http://me:p/w@h:1/x", "user and password"),
         ("sources:\n  - {url: 'http://h:1', user: me, password: topsecret}", "env:NAME or file:PATH"),
         ("sources:\n  - {url: 'http://h:1', token: 'env:NOT_SET_ANYWHERE'}", "not set"),
         ("sources:\n  - {url: 'http://h:1', token: 'file:/no/such/file'}", "cannot be read"),

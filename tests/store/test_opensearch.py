@@ -190,7 +190,9 @@ def test_served_without_their_logs(store: Store, tmp_path: Path) -> None:
         expected[copy] = store.diagnose(copy)
         copy.unlink()
     first, *others = (done["application"]["id"] for done in expected.values())
-    with Server(store.url, "--update-interval", "200ms") as server:  # type: ignore[arg-type]
+    with Server(f"{store.url}?ca=/no/file.pem", "--update-interval", "200ms") as server:  # type: ignore[arg-type]
+        names = json.loads(server.request("GET", "/pyrometer/v1/fleet")[2])["stores"]
+        assert names == [{"number": 1, "name": store.prefix}]
         assert {one["id"] for one in json.loads(server.get("applications")[2])} == {first, *others}
         status, _, body = server.request("GET", f"/pyrometer/v1/applications/{first}/-/report")
         assert status == 200, body[:500]
@@ -297,3 +299,9 @@ def test_what_is_not_opensearch(small_log: Path, tmp_path: Path, opensearch_node
     with Server(tmp_path) as server:
         done = run("diagnose", small_log, "--store", f"opensearch:http://{server.host}:{server.port}/runs")
         assert done.exit in (3, 4) and b"the store cannot be" in done.err, done.explain()
+
+
+@pytest.mark.parametrize("place", ["h:9200/My", "h:9200", "127.0.0.1:1/runs"])
+def test_no_message_shows_a_password(place: str) -> None:
+    done = run("store", "stat", f"opensearch:https://elastic:Ab/hidden@{place}")
+    assert done.exit != 0 and done.err and b"hidden" not in done.err

@@ -162,7 +162,7 @@ enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader,
     if (!pyro_is_url(text))
         return pyro_settings_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
     const char *host = strstr(text, "://") + 3, *at = strchr(host, '@');
-    if (at && (size_t)(at - host) < strcspn(host, "/?#"))
+    if (at && (size_t)(at - host) < strcspn(host, "?#")) /* a password may have a slash */
         return pyro_crawl_refuse(reader, node,
                                  "an address has no name and password here; use the keys user and password");
     return PYRO_OK;

@@ -7,6 +7,17 @@ enum { STORES_MAX = 1000 };
 
 /* ---- What there is ---- */
 
+/* The last part of where it is: neither folders nor what an address says besides. */
+static void write_name(struct pyro_json *json, const char *url)
+{
+    struct pyro_strbuf label;
+    pyro_strbuf_init(&label, NULL);
+    pyro_store_add_label(url, &label);
+    const char *text = label.failed ? ":" : label.data, *slash = strrchr(text, '/');
+    pyro_json_string(json, "name", slash ? slash + 1 : pyro_store_place(text));
+    pyro_strbuf_done(&label);
+}
+
 void pyro_api_fleet(struct api_request *request)
 {
     struct api_document document;
@@ -15,10 +26,9 @@ void pyro_api_fleet(struct api_request *request)
     pyro_json_line(&document.json);
     pyro_json_begin(&document.json, "stores", '[');
     for (size_t i = 1; (name = pyro_serve_store_url(request->http->catalog, i)) != NULL; i++) {
-        const char *slash = strrchr(name, '/');
         pyro_json_begin(&document.json, NULL, '{');
         pyro_json_count(&document.json, "number", i);
-        pyro_json_string(&document.json, "name", slash ? slash + 1 : pyro_store_place(name));
+        write_name(&document.json, name);
         pyro_json_end(&document.json, '}');
     }
     pyro_json_end(&document.json, ']');
