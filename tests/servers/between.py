@@ -12,12 +12,13 @@ from servers import opensearch
 
 
 class Between:
-    """Passes requests on for as long as its context lasts. `before` is called with each path, `change` with each answer."""
+    """Passes requests on for as long as its context lasts. `before` is called with each path, and may give a status to
+    answer instead; `change` is called with each answer."""
 
     def __init__(
         self,
         target: str,
-        before: Optional[Callable[[str], None]] = None,
+        before: Optional[Callable[[str], Optional[int]]] = None,
         change: Optional[Callable[[str, Any], Any]] = None,
     ) -> None:
         self.target, self.before, self.change = target, before, change
@@ -30,8 +31,9 @@ class Between:
 
     def ask(self, method: str, path: str, body: bytes) -> Tuple[int, bytes]:
         self.paths.append(path)
-        if self.before:
-            self.before(path)
+        status = self.before(path) if self.before else None
+        if status:
+            return status, b"{}"
         answer = opensearch.call(method, f"{self.target}{path}", body or None)
         if not self.change:
             return answer.status, answer.body

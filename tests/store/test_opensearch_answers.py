@@ -63,3 +63,10 @@ def test_sizes_and_times_beyond_64_bits(tmp_path: Path, opensearch_node: opensea
         done = run(tmp_path, "store", "stat", f"opensearch:{between.url}/{place}")
     assert done.exit == 0, done.err
     assert json.loads(done.out)["bytes"] == 2**63 - 1 and json.loads(done.out)["last_ms"] is None
+
+
+def test_who_only_reads_gives_up_soon(tmp_path: Path, opensearch_node: opensearch.Node, index_prefix: str) -> None:
+    """A request to our server waits for it."""
+    with Between(opensearch_node.url, before=lambda _: 503) as between:
+        done = run(tmp_path, "store", "stat", f"opensearch:{between.url}/{index_prefix}")
+    assert done.exit == 3 and b"cannot be read" in done.err and len(between.paths) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 import conftest
 import pytest
@@ -245,12 +245,13 @@ def test_who_is_overtaken_leaves_nothing(work: Work, tmp_path: Path, sent: int) 
     work("offer", "a", 1, 10)
     work.claim("one")
 
-    def overtake(path: str) -> None:
+    def overtake(path: str) -> Optional[int]:
         if path == "/_bulk" and between.paths.count(path) == sent:
             work.change("a", until_ms=1)
             assert work.claim("two") == [["a", "1", "10", "2", "0"]]
             assert work("record", "a", 1, 2, shorter) == "kept"
             wanted.update({index: work.documents(index) for index in ("raw", "rows", "agg", "work")})
+        return None
 
     with Between(work.node.url, before=overtake) as between:
         assert work.at(between.url, "record", "a", 1, 1, LOG) == "late"

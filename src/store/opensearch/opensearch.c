@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 
-/* Only a question has a deadline: what is written must not be given up. */
+enum { READ_TIMEOUT_S = 20 };
+
+/* Only what is read has a deadline: what is written must not be given up. */
 static bool is_late(void *context, uint64_t received, uint64_t expected)
 {
     const struct pyro_opensearch *store = context;
@@ -139,8 +141,11 @@ static enum pyro_status open_parts(struct pyro_opensearch *store, const char *pl
                                    struct pyro_error *error)
 {
     PYRO_TRY(pyro_opensearch_parse(store, place, error));
-    const struct pyro_http_options options = {
-        .allocator = store->allocator, .ca_file = store->ca_file, .stopped = is_late, .context = store};
+    const struct pyro_http_options options = {.allocator = store->allocator,
+                                              .ca_file = store->ca_file,
+                                              .timeout_s = writes ? 0 : READ_TIMEOUT_S,
+                                              .stopped = is_late,
+                                              .context = store};
     PYRO_TRY(pyro_http_open(&options, &store->http, error));
     enum pyro_status status = open_indices(store, writes, error);
     if (status != PYRO_OK)
@@ -154,7 +159,7 @@ static enum pyro_status open_store(const char *place, bool writes, const struct 
     struct pyro_opensearch *store = pyro_allocate(allocator, sizeof(*store));
     if (!store)
         return pyro_opensearch_no_memory(error);
-    *store = (struct pyro_opensearch){.allocator = allocator};
+    *store = (struct pyro_opensearch){.allocator = allocator, .only_reads = !writes};
     pyro_arena_init(&store->arena, allocator);
     pyro_strbuf_init(&store->body, allocator);
     enum pyro_status status = open_parts(store, place, writes, error);

@@ -38,6 +38,7 @@ struct pyro_opensearch {
     const char *ca_file;     /* NULL: the default */
     const char *index[PYRO_OS_INDICES];
     struct pyro_strbuf body;    /* of the answer that was read last */
+    bool only_reads;            /* nobody waits long for what is only read */
     int64_t deadline;           /* by the monotonic clock, of the question that is asked now; 0: none */
     int64_t most_ms;            /* that it may take */
     int64_t clock_ms, asked_ms; /* the server's clock, and when by the monotonic clock it was asked for; 0: never */

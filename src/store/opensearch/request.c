@@ -8,7 +8,7 @@
 #include "report/shared/escape.h"
 #include "store/opensearch/opensearch.h"
 
-enum { TRIES = 4 };
+enum { TRIES = 4, TRIES_TO_READ = 2, READ_S = 30 };
 
 int64_t pyro_opensearch_monotonic_ms(void)
 {
@@ -114,12 +114,13 @@ static enum pyro_status too_long(const struct pyro_opensearch *store, struct pyr
         (long long)store->most_ms / 1000);
 }
 
-enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struct pyro_opensearch_request *request,
-                                      json_t **ret, unsigned *ret_status, struct pyro_error *error)
+/* Sends it, within the deadline of the store. */
+static enum pyro_status transfer(struct pyro_opensearch *store, const struct pyro_opensearch_request *request,
+                                 struct pyro_http_answer *ret, struct pyro_error *error)
 {
     struct pyro_strbuf url;
-    struct pyro_error own = {.size = sizeof(own)};
-    struct pyro_http_answer answer = {0};
+    unsigned tries = store->only_reads ? TRIES_TO_READ : TRIES;
+    bool own = store->only_reads && !store->deadline; /* not of a question */
     pyro_strbuf_init(&url, store->allocator);
     pyro_strbuf_add_text(&url, store->server);
     pyro_strbuf_add_text(&url, request->path);
@@ -129,14 +130,29 @@ enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struc
         .body = request->body,
         .content_type = request->lines ? "application/x-ndjson" : "application/json",
         .limit = PYRO_OS_ANSWER_BYTES,
-        .tries = request->once ? 1 : TRIES,
+        .tries = request->once ? 1 : tries,
         .repeatable = !request->once,
     };
+    if (own)
+        store->deadline = pyro_add_saturating(pyro_opensearch_monotonic_ms(), 1000 * READ_S);
     enum pyro_status status =
-        url.failed ? pyro_opensearch_no_memory(&own) : pyro_http_send(store->http, &sent, &store->body, &answer, &own);
+        url.failed ? pyro_opensearch_no_memory(error) : pyro_http_send(store->http, &sent, &store->body, ret, error);
     pyro_strbuf_done(&url);
+    if (own)
+        store->deadline = 0;
+    return status;
+}
+
+enum pyro_status pyro_opensearch_send(struct pyro_opensearch *store, const struct pyro_opensearch_request *request,
+                                      json_t **ret, unsigned *ret_status, struct pyro_error *error)
+{
+    struct pyro_error own = {.size = sizeof(own)};
+    struct pyro_http_answer answer = {0};
+    enum pyro_status status = transfer(store, request, &answer, &own);
     if (status == PYRO_ERROR_CANCELLED && store->deadline) /* nobody else cancels */
         return too_long(store, error);
+    if (status == PYRO_ERROR_CANCELLED)
+        return say(store, request->purpose, "the server did not answer in time", error);
     if (status == PYRO_ERROR_INPUT)
         return say(store, request->purpose, own.message, error);
     if (status != PYRO_OK) {
