@@ -195,7 +195,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
     char hash[PYRO_SETTINGS_HASH_BYTES];
     bool exists;
     *ret_applied = false;
-    PYRO_TRY(pyro_kept_suggestions(store, suggestion->application, &suggestion->arena, &all, &count, error));
+    PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, &suggestion->arena, &all, &count, error));
     const struct pyro_kept_suggestion *known = find(all, count, suggestion->id);
     if (!known)
         return PYRO_OK;
@@ -204,8 +204,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
                               "suggestion %.40s was rolled back and is not applied again: set the values by hand, or "
                               "wait for runs from which another suggestion follows",
                               suggestion->id.ptr);
-    bool applied = pyro_slice_is(known->row.state, "applied") || pyro_slice_is(known->row.state, "kept");
-    if (!applied || !known->target.ptr || !pyro_slice_eq(known->target, path))
+    if (pyro_kept_suggestion_last(all, count, path) != known)
         return PYRO_OK;
     PYRO_TRY(pyro_settings_file_read(path.ptr, &suggestion->arena, &content, &exists, error));
     pyro_settings_file_hash(content, hash);
