@@ -294,7 +294,8 @@ enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_o
     pyro_arena_init(&arena, own.allocator);
     enum pyro_status status = suggest_each(store, &how, &own, &arena, &all, &count, error);
     if (status == PYRO_OK) {
-        qsort(all, count, sizeof(*all), by_saving);
+        if (count > 1)
+            qsort(all, count, sizeof(*all), by_saving);
         status = write_all((const pyro_suggestion *const *)all, count, true, format, own.allocator, writer, error);
     }
     for (size_t i = 0; i < count; i++)
