@@ -20,6 +20,19 @@ void pyro_http_label(const char *url, struct pyro_strbuf *text)
     pyro_strbuf_add(text, shown, strcspn(shown, "?#"));
 }
 
+void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
+                     (byte && strchr("-._~", byte));
+        if (plain)
+            pyro_strbuf_add_char(to, (char)byte);
+        else
+            pyro_strbuf_printf(to, "%%%02X", byte);
+    }
+}
+
 #ifndef HAVE_CURL
 
 bool pyro_http_available(void)

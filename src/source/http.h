@@ -95,5 +95,7 @@ enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct
 
 /* The address without name, password, query and fragment: what may be shown. Appends to `text`. */
 void pyro_http_label(const char *url, struct pyro_strbuf *text);
+/* Appends a text as one part of an address: all but letters, digits and -._~ as %XX. */
+void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text);
 
 #endif

@@ -427,7 +427,7 @@ static enum pyro_status add_parameter(const struct pyro_crawl_config *reader, st
     const char *text = "";
     PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
     pyro_strbuf_printf(&row->parameters, "%c%s=", row->parameters.len ? '&' : '?', name);
-    pyro_crawl_escape(&row->parameters, pyro_slice_from(text));
+    pyro_http_escape(&row->parameters, pyro_slice_from(text));
     return row->parameters.failed ? pyro_crawl_no_memory(reader) : PYRO_OK;
 }
 
@@ -467,9 +467,9 @@ static enum pyro_status join_store(const struct pyro_crawl_config *reader, const
     size_t head = host ? (size_t)(host + 3 - row->url) : 0;
     pyro_strbuf_add(&url, row->url, head);
     if (row->user) {
-        pyro_crawl_escape(&url, pyro_slice_from(row->user));
+        pyro_http_escape(&url, pyro_slice_from(row->user));
         pyro_strbuf_add_char(&url, ':');
-        pyro_crawl_escape(&url, pyro_slice_from(row->password ? row->password : ""));
+        pyro_http_escape(&url, pyro_slice_from(row->password ? row->password : ""));
         pyro_strbuf_add_char(&url, '@');
     }
     pyro_strbuf_add_text(&url, row->url + head);

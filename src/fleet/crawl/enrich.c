@@ -115,7 +115,7 @@ static void add_url(const struct pyro_enricher *enricher, const struct pyro_run 
             pyro_strbuf_add_char(url, *at++);
             continue;
         }
-        pyro_crawl_escape(url, fields[i].value);
+        pyro_http_escape(url, fields[i].value);
         at += strlen(fields[i].name);
     }
 }
@@ -159,9 +159,9 @@ static enum pyro_status log_in(struct asking *asking, struct pyro_strbuf *body)
     pyro_strbuf_init(&form, enricher->memory->allocator);
     pyro_strbuf_init(&url, enricher->memory->allocator);
     pyro_strbuf_add_text(&form, "username=");
-    pyro_crawl_escape(&form, pyro_slice_from(enricher->account));
+    pyro_http_escape(&form, pyro_slice_from(enricher->account));
     pyro_strbuf_add_text(&form, "&password=");
-    pyro_crawl_escape(&form, pyro_slice_from(enricher->password ? enricher->password : ""));
+    pyro_http_escape(&form, pyro_slice_from(enricher->password ? enricher->password : ""));
     pyro_strbuf_printf(&url, "%.*s/login", (int)strcspn(enricher->url, "{") - (int)strlen("/runs/bySparkAppId/"),
                        enricher->url);
     const struct pyro_http_request request = {.method = PYRO_HTTP_POST,

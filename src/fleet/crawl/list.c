@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/saturate.h"
 #include "source/file_stamp.h"
+#include "source/http.h"
 #include "source/source.h"
 #include "store/store.h"
 
@@ -208,27 +209,14 @@ static enum pyro_status list_folder(const struct pyro_crawl_listing *listing, st
     return status == PYRO_OK && !ok ? no_memory(error) : status;
 }
 
-void pyro_crawl_escape(struct pyro_strbuf *to, struct pyro_slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
-        bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
-                     (byte && strchr("-._~", byte));
-        if (plain)
-            pyro_strbuf_add_char(to, (char)byte);
-        else
-            pyro_strbuf_printf(to, "%%%02X", byte);
-    }
-}
-
 struct pyro_slice pyro_crawl_server_key(const struct pyro_crawl_source *source, struct pyro_slice app_id,
                                         struct pyro_slice attempt, struct pyro_arena *arena)
 {
     struct pyro_strbuf name;
     pyro_strbuf_init(&name, arena->allocator);
-    pyro_crawl_escape(&name, app_id);
+    pyro_http_escape(&name, app_id);
     pyro_strbuf_add_char(&name, '/');
-    pyro_crawl_escape(&name, attempt);
+    pyro_http_escape(&name, attempt);
     struct pyro_slice key = name.failed ? PYRO_SLICE_NULL : key_of(source, pyro_strbuf_slice(&name), arena);
     pyro_strbuf_done(&name);
     return key;

@@ -57,7 +57,4 @@ struct pyro_slice pyro_crawl_key_name(const struct pyro_crawl_source *source, st
 /* The API of a server without what follows it: "http://HOST/api/v1/applications". */
 struct pyro_slice pyro_crawl_api(const struct pyro_crawl_source *source, struct pyro_arena *arena);
 
-/* Appends a text as a part of an address. */
-void pyro_crawl_escape(struct pyro_strbuf *to, struct pyro_slice text);
-
 #endif

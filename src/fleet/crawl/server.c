@@ -77,7 +77,7 @@ static void escape(struct pyro_strbuf *to, struct pyro_slice raw)
     struct pyro_strbuf text;
     pyro_strbuf_init(&text, to->allocator);
     pyro_text_decode(&text, raw, NULL);
-    pyro_crawl_escape(to, pyro_strbuf_slice(&text));
+    pyro_http_escape(to, pyro_strbuf_slice(&text));
     to->failed |= text.failed;
     pyro_strbuf_done(&text);
 }

@@ -100,15 +100,7 @@ static struct pyro_slice escape(struct pyro_arena *arena, struct pyro_slice text
 {
     struct pyro_strbuf escaped;
     pyro_strbuf_init(&escaped, arena->allocator);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
-        bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
-                     (byte && strchr("-._~", byte));
-        if (plain)
-            pyro_strbuf_add_char(&escaped, (char)byte);
-        else
-            pyro_strbuf_printf(&escaped, "%%%02X", byte);
-    }
+    pyro_http_escape(&escaped, text);
     struct pyro_slice kept = escaped.failed ? PYRO_SLICE_NULL : pyro_arena_copy(arena, pyro_strbuf_slice(&escaped));
     pyro_strbuf_done(&escaped);
     return kept;
