@@ -162,14 +162,16 @@ bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, stru
 {
     if (!start(secrets))
         return true;
-    return matches(secrets, secrets->fixed->names, key) ||
+    bool suspect = pyro_may_hold_secret(key);
+    return (suspect && matches(secrets, secrets->fixed->names, key)) ||
            matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], key) ||
-           (matches(secrets, secrets->fixed->more_names, key) && !is_harmless(key, value));
+           (suspect && matches(secrets, secrets->fixed->more_names, key) && !is_harmless(key, value));
 }
 
 bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
-    return pyro_secrets_name(secrets, key, value) || matches(secrets, secrets->fixed->names, value) ||
+    return pyro_secrets_name(secrets, key, value) ||
+           (pyro_may_hold_secret(value) && matches(secrets, secrets->fixed->names, value)) ||
            matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], value);
 }
 

@@ -37,6 +37,15 @@ static void write_fit(struct pyro_json *json, const struct pyro_fleet_fit *fit,
         pyro_json_null(json, "interval");
     }
     pyro_json_string(json, "missing", fit->missing);
+    pyro_json_begin(json, "predicted", '[');
+    for (size_t i = 0; i < fit->predictions; i++) {
+        pyro_json_begin(json, NULL, '{');
+        pyro_json_int(json, "start_ms", fit->predicted[i].start_ms);
+        pyro_json_real(json, "predicted_ms", fit->predicted[i].predicted_ms);
+        pyro_json_real(json, "observed_ms", fit->predicted[i].observed_ms);
+        pyro_json_end(json, '}');
+    }
+    pyro_json_end(json, ']');
     pyro_json_end(json, '}');
 }
 

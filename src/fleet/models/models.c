@@ -59,23 +59,27 @@ static bool is_timed(const struct pyro_fleet_run *run)
     return run->duration_ms > 0 && isfinite(run->duration_ms) && run->executors > 0 && run->cores > 0;
 }
 
-/* Residuals of one model's predictions. */
+/* One model's predictions, and their residuals. */
 struct residuals {
+    struct pyro_fleet_predicted *predicted;
     double *errors, *relative; /* |p - o| / o, (o - p) / p */
     size_t count;
 };
 
 static bool residuals_make(struct residuals *residuals, size_t most, struct pyro_arena *arena)
 {
+    residuals->predicted = pyro_arena_array(arena, most + 1, sizeof(*residuals->predicted));
     residuals->errors = pyro_arena_array(arena, most + 1, sizeof(double));
     residuals->relative = pyro_arena_array(arena, most + 1, sizeof(double));
-    return residuals->errors && residuals->relative;
+    return residuals->predicted && residuals->errors && residuals->relative;
 }
 
-static void residuals_add(struct residuals *residuals, double predicted, double observed)
+static void residuals_add(struct residuals *residuals, double predicted, const struct pyro_fleet_run *run)
 {
+    double observed = run->duration_ms;
     if (!(predicted > 0) || !isfinite(predicted))
         return;
+    residuals->predicted[residuals->count] = (struct pyro_fleet_predicted){run->start_ms, predicted, observed};
     residuals->errors[residuals->count] = fabs(predicted - observed) / observed;
     residuals->relative[residuals->count++] = (observed - predicted) / predicted;
 }
@@ -83,6 +87,7 @@ static void residuals_add(struct residuals *residuals, double predicted, double 
 static void residuals_take(struct residuals *residuals, struct pyro_fleet_fit *fit)
 {
     size_t count = fit->predictions = residuals->count;
+    fit->predicted = residuals->predicted;
     if (count == 0)
         return;
     pyro_sort_reals(residuals->errors, count);
@@ -154,7 +159,7 @@ static enum pyro_status fit_analytic(struct pyro_fleet_models *models, enum pyro
             continue;
         if (sums.rows >= FIRST_PREDICTED) {
             pyro_least_squares_solve(&sums, fit->coefficients);
-            residuals_add(&residuals, value_of(row, fit->coefficients, sums.columns), run->duration_ms);
+            residuals_add(&residuals, value_of(row, fit->coefficients, sums.columns), run);
         }
         pyro_least_squares_add(&sums, row, run->duration_ms);
         variety_add(&variety, run);
@@ -238,7 +243,7 @@ static enum pyro_status fit_simulator(struct pyro_fleet_models *models, struct p
             continue;
         PYRO_TRY(simulate(models, i, &asked, &simulated, &known, error));
         if (known && variety.runs >= FIRST_PREDICTED)
-            residuals_add(&residuals, simulated * fit->coefficients[0], run->duration_ms);
+            residuals_add(&residuals, simulated * fit->coefficients[0], run);
         if (known) {
             insert(ratios, ratio_count++, run->duration_ms / simulated);
             fit->coefficients[0] = pyro_sorted_middle(ratios, ratio_count);

@@ -48,6 +48,12 @@ struct pyro_fleet_simulator {
     void *context;
 };
 
+/* A run that a model predicted from those before it. */
+struct pyro_fleet_predicted {
+    int64_t start_ms;
+    double predicted_ms, observed_ms;
+};
+
 /* One model of one application. */
 struct pyro_fleet_fit {
     bool usable;                             /* it can predict, and its error is known */
@@ -55,6 +61,7 @@ struct pyro_fleet_fit {
     size_t runs;                             /* that it was fitted on */
     size_t configurations;                   /* executors and cores among them: 0, 1, or 2 for more than one */
     size_t predictions;                      /* by rolling origin */
+    const struct pyro_fleet_predicted *predicted; /* of these `predictions`, by start; in the arena */
     double error;                            /* median of |predicted - observed| / observed */
     double low, high;                        /* interval of (observed - predicted) / predicted: low <= 0 <= high */
     const char *missing;                     /* what it lacks, in the arena; NULL where it is usable */
