@@ -164,6 +164,13 @@ def record_all(manifest: Row, options: argparse.Namespace) -> int:
 # ---- suggested against default ----
 
 
+def parts_of(suggestion: Row, application: Application, manifest: Row) -> int:
+    """Return the size of input whose recorded runs read what the suggestion expects: files have columns that nobody reads."""
+    runs = [row for row in manifest["runs"] if row["application"] == application.logged_name]
+    wanted = suggestion["input_bytes"]
+    return min(runs, key=lambda row: abs(row["read_bytes"] - wanted))["parts"] if runs and wanted else application.sizes[1]
+
+
 def entry_of(suggestion: Row, application: Application, manifest: Row, options: argparse.Namespace) -> Row:
     """Return the manifest's member for a suggestion; a former one of the application must be the same."""
     for entry in manifest["suggested"]:
@@ -171,11 +178,8 @@ def entry_of(suggestion: Row, application: Application, manifest: Row, options: 
             if entry["suggestion"] != suggestion:
                 raise SystemExit(f"the manifest has another suggestion for {application.logged_name}")
             return entry
-    default = application.default()
-    wanted = suggestion.get("input_bytes") or input_bytes(application, default, options.workdir)
-    sizes = [replace(default, parts=parts) for parts in application.sizes]
-    nearest = min(sizes, key=lambda one: abs(input_bytes(application, one, options.workdir) - wanted))
-    entry = {**about(application), "parts": nearest.parts, "suggestion": suggestion, **{side: [] for side in SIDES}}
+    parts = parts_of(suggestion, application, manifest)
+    entry = {**about(application), "parts": parts, "suggestion": suggestion, **{side: [] for side in SIDES}}
     manifest["suggested"].append(entry)
     save(options.folder, manifest)
     return entry

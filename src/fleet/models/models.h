@@ -56,15 +56,15 @@ struct pyro_fleet_predicted {
 
 /* One model of one application. */
 struct pyro_fleet_fit {
-    bool usable;                             /* it can predict, and its error is known */
-    double coefficients[PYRO_FLEET_COLUMNS]; /* at least 0; of the simulator the first is observed / simulated */
-    size_t runs;                             /* that it was fitted on */
-    size_t configurations;                   /* executors and cores among them: 0, 1, or 2 for more than one */
-    size_t predictions;                      /* by rolling origin */
+    bool usable;                                  /* it can predict, and its error is known */
+    double coefficients[PYRO_FLEET_COLUMNS];      /* at least 0; of the simulator the first is observed / simulated */
+    size_t runs;                                  /* that it was fitted on */
+    size_t configurations;                        /* executors and cores among them: 0, 1, or 2 for more than one */
+    size_t predictions;                           /* by rolling origin */
     const struct pyro_fleet_predicted *predicted; /* of these `predictions`, by start; in the arena */
-    double error;                            /* median of |predicted - observed| / observed */
-    double low, high;                        /* interval of (observed - predicted) / predicted: low <= 0 <= high */
-    const char *missing;                     /* what it lacks, in the arena; NULL where it is usable */
+    double error;                                 /* median of |predicted - observed| / observed */
+    double low, high;                             /* interval of (observed - predicted) / predicted: low <= 0 <= high */
+    const char *missing;                          /* what it lacks, in the arena; NULL where it is usable */
 };
 
 struct pyro_fleet_models {

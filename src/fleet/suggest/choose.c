@@ -26,8 +26,8 @@ struct choosing {
     struct pyro_fleet_models models;
     struct pyro_candidates *candidates;
     double largest_input_bytes;
-    double core_share; /* of executors x cores x duration that was allocated, in the median run */
-    bool priced;       /* costs are money; candidates without it are left out */
+    struct pyro_core_time core_time;
+    bool priced; /* costs are money; candidates without it are left out */
     struct pyro_arena *arena;
     struct pyro_error *error;
 };
@@ -58,20 +58,8 @@ enum pyro_status pyro_suggest_fit(const struct pyro_suggest_history *history,
 static enum pyro_status fit(struct choosing *choosing)
 {
     const struct pyro_suggest_history *history = &choosing->result->history;
-    double *shares = pyro_arena_array(choosing->arena, history->count + 1, sizeof(*shares));
-    size_t share_count = 0;
-    if (!shares)
+    if (!pyro_core_time_fit(history, choosing->arena, &choosing->core_time))
         return pyro_no_memory(choosing->error);
-    for (size_t i = 0; i < history->count; i++) {
-        const struct pyro_suggest_run *run = history->runs[i];
-        double share = run->core_ms / (run->executors * run->cores * run->duration_ms);
-        if (share > 0 && isfinite(share))
-            shares[share_count++] = share;
-    }
-    if (!pyro_middle(shares, share_count, choosing->arena, &choosing->core_share))
-        return pyro_no_memory(choosing->error);
-    if (share_count == 0)
-        choosing->core_share = 1;
     return pyro_suggest_fit(history, choosing->simulator, choosing->arena, &choosing->models, choosing->error);
 }
 
@@ -129,7 +117,8 @@ static enum pyro_status predict(struct choosing *choosing, struct pyro_candidate
         candidate->wall.high_ms *= factor;
     }
     candidate->known = candidate->wall.known && candidate->wall.expected_ms > 0;
-    candidate->core_ms = candidate->executors * candidate->cores * candidate->wall.expected_ms * choosing->core_share;
+    candidate->core_ms = pyro_core_time_predict(&choosing->core_time, candidate->executors * candidate->cores,
+                                                candidate->wall.expected_ms);
     candidate->cost = simulated.cost * candidate->wall.expected_ms / simulated.wall_ms;
     return PYRO_OK;
 }

@@ -106,6 +106,17 @@ enum pyro_status pyro_suggest_fit(const struct pyro_suggest_history *history,
                                   const struct pyro_suggest_simulator *simulator, struct pyro_arena *arena,
                                   struct pyro_fleet_models *ret, struct pyro_error *error);
 
+/* Core time that a run allocates (core_time.c). */
+struct pyro_core_time {
+    bool fixed;        /* all cores for all of the run but a time; otherwise for a share of it */
+    double share;      /* of cores x duration that was allocated, in the median run */
+    double without_ms; /* duration - core time / cores, in the median run: mostly the start of the application */
+};
+/* Whichever of both is less off in the median run. False: no memory. */
+bool pyro_core_time_fit(const struct pyro_suggest_history *history, struct pyro_arena *arena,
+                        struct pyro_core_time *ret);
+double pyro_core_time_predict(const struct pyro_core_time *core_time, double slots, double wall_ms);
+
 enum pyro_suggest_goal { PYRO_GOAL_CHEAPER, PYRO_GOAL_DEADLINE, PYRO_GOAL_MAX_COST, PYRO_GOAL_SURVIVE };
 const char *pyro_suggest_goal_name(enum pyro_suggest_goal goal);
 

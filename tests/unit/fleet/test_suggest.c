@@ -369,6 +369,37 @@ static void test_memory_by_peak(void **state)
     assert_string_equal(setting(&candidates.items[1], "spark.executor.memory"), "10g");
 }
 
+static struct pyro_core_time core_time_of(double share, double without_ms)
+{
+    struct pyro_suggest_run rows[RUNS];
+    struct pyro_suggest_history history;
+    struct pyro_core_time found;
+    make(rows);
+    for (int i = 0; i < RUNS; i++) {
+        rows[i].duration_ms *= 1 + 0.02 * (i % 7);
+        rows[i].core_ms = rows[i].executors * rows[i].cores * (rows[i].duration_ms - without_ms) * share;
+    }
+    rows[1].core_ms = NAN;
+    assert_true(pyro_history_choose(rows, RUNS, now, &arena, &history));
+    assert_true(pyro_core_time_fit(&history, &arena, &found));
+    return found;
+}
+
+static void test_core_time(void **state)
+{
+    (void)state;
+    struct pyro_core_time found = core_time_of(1, 9000);
+    assert_true(found.fixed);
+    assert_float_equal(pyro_core_time_predict(&found, 3, 50000), 3 * 41000, 1e-6);
+    assert_float_equal(pyro_core_time_predict(&found, 3, 8000), 0, 1e-6);
+    found = core_time_of(0.4, 0);
+    assert_false(found.fixed);
+    assert_float_equal(pyro_core_time_predict(&found, 3, 50000), 60000, 1e-6);
+    const struct pyro_suggest_history none = {0};
+    assert_true(pyro_core_time_fit(&none, &arena, &found));
+    assert_float_equal(pyro_core_time_predict(&found, 3, 50000), 150000, 1e-6);
+}
+
 static void tried(struct pyro_suggest_asked *asked, const char *rung, int64_t time_ms)
 {
     asked->tried[asked->tried_count].rung = pyro_slice_from(rung);
@@ -457,6 +488,7 @@ int main(void)
         cmocka_unit_test_teardown(test_simulator, reset),
         cmocka_unit_test_teardown(test_money_and_core_hours_are_not_compared, reset),
         cmocka_unit_test_teardown(test_memory_by_peak, reset),
+        cmocka_unit_test_teardown(test_core_time, reset),
         cmocka_unit_test_teardown(test_ladders, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

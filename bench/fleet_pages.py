@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Time the Fleet pages in Chromium over a store with many runs: from the click to the drawing, and the server's part of it.
+
+    python3 bench/fleet_store.py --views --store fleet.db     # makes the store: 100,000 runs
+    python3 bench/fleet_pages.py fleet.db
+
+Each page is opened in a browser that has the web UI loaded already, `--times` times after a first one that does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+ROOT = Path(__file__).resolve().parents[1]
+for folder in ("tests/web", "tests/serve", "tests"):
+    sys.path.insert(0, str(ROOT / folder))
+from browser import Watched, launched, missing  # noqa: E402
+from servers.pyrometer import Server  # noqa: E402
+
+VIEWS = ["usage", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption"]
+# The time of the click is that of the change of the address; drawn is the frame after the last element of the picture.
+WATCH = """view => new Promise(done => {
+  performance.clearResourceTimings();
+  const begin = performance.now(), before = document.querySelector('section.fleet-view');
+  const look = () => {
+    const now = document.querySelector('section.fleet-view');
+    if (now && now !== before && now.querySelector('figure.fleet-picture') && !document.querySelector('main .loading'))
+      requestAnimationFrame(() => setTimeout(() => done({
+        drawn: performance.now() - begin,
+        answer: Math.max(0, ...performance.getEntriesByType('resource').filter(e => e.name.includes('/fleet/')).map(e => e.duration)),
+        marks: document.querySelectorAll('section.fleet-view figure.fleet-picture :is(circle, rect, path, line)').length,
+      }), 0));
+    else
+      requestAnimationFrame(look);
+  };
+  location.hash = view;
+  look();
+})"""
+
+
+def measure(page: Any, origin: str, route: str, times: int) -> Dict[str, float]:
+    taken: List[Dict[str, float]] = []
+    for _ in range(times + 1):
+        page.goto(f"{origin}#/applications")
+        page.wait_for_selector("main h1", state="attached")
+        page.wait_for_timeout(300)
+        taken.append(page.evaluate(WATCH, f"#/fleet/{route}"))
+    rest = sorted(taken[1:], key=lambda one: one["drawn"])
+    return rest[len(rest) // 2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    options = parser.parse_args()
+    if missing():
+        sys.exit(missing())
+    with sqlite3.connect(options.store) as db:
+        (application,) = db.execute("SELECT application FROM run GROUP BY application ORDER BY count(*) DESC LIMIT 1").fetchone()
+    print("| page | elements | answer ms | drawn after ms |\n| --- | ---: | ---: | ---: |")
+    with launched() as browser, Server(f"sqlite:{options.store.absolute()}", "--config", "none") as server:
+        watched = Watched(browser, origin=f"http://{server.host}:{server.port}/")
+        for route in [*VIEWS, f"runs?app={application}"]:
+            row = measure(watched.page, watched.origin, route, options.times)
+            print(f"| {route.partition('?')[0]} | {row['marks']:.0f} | {row['answer']:.0f} | {row['drawn']:.0f} |", flush=True)
+        watched.close()
+
+
+if __name__ == "__main__":
+    main()
