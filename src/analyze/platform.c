@@ -26,16 +26,19 @@ static bool leaves(const struct trace *trace, const struct pyro_property *proper
 
 static const struct trace *find_trace(const struct pyro_app *app, const struct pyro_property **ret)
 {
-    for (size_t k = 0; k < sizeof(traces) / sizeof(traces[0]); k++) {
-        for (size_t i = 0; i < app->properties.count; i++) {
-            const struct pyro_property *property = &app->properties.items[i];
-            if (pyro_slice_is(property->kind, "spark") && leaves(&traces[k], property)) {
+    size_t none = sizeof(traces) / sizeof(traces[0]), first = none;
+    for (size_t i = 0; i < app->properties.count; i++) {
+        const struct pyro_property *property = &app->properties.items[i];
+        if (!pyro_slice_is(property->kind, "spark"))
+            continue;
+        for (size_t k = 0; k < first; k++) {
+            if (leaves(&traces[k], property)) {
                 *ret = property;
-                return &traces[k];
+                first = k;
             }
         }
     }
-    return NULL;
+    return first < none ? &traces[first] : NULL;
 }
 
 static struct pyro_slice master_of(const struct pyro_app *app)

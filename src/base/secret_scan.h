@@ -8,5 +8,7 @@
 
 /* False: nothing that secret_forms.h describes is in the text. Most texts are told apart so. */
 bool pyro_may_hold_secret(struct pyro_slice text);
+/* False: none of the words that secret_forms.h lists is in the text. */
+bool pyro_may_name_secret(struct pyro_slice text);
 
 #endif

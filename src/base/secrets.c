@@ -162,7 +162,7 @@ bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, stru
 {
     if (!start(secrets))
         return true;
-    bool suspect = pyro_may_hold_secret(key);
+    bool suspect = pyro_may_name_secret(key);
     return (suspect && matches(secrets, secrets->fixed->names, key)) ||
            matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], key) ||
            (suspect && matches(secrets, secrets->fixed->more_names, key) && !is_harmless(key, value));
@@ -171,7 +171,7 @@ bool pyro_secrets_name(struct pyro_secrets *secrets, struct pyro_slice key, stru
 bool pyro_secrets_property(struct pyro_secrets *secrets, struct pyro_slice key, struct pyro_slice value)
 {
     return pyro_secrets_name(secrets, key, value) ||
-           (pyro_may_hold_secret(value) && matches(secrets, secrets->fixed->names, value)) ||
+           (pyro_may_name_secret(value) && matches(secrets, secrets->fixed->names, value)) ||
            matches(secrets, secrets->own[PYRO_SECRET_PROPERTIES], value);
 }
 
