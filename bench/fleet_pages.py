@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time the Fleet pages in Chromium over a store with many runs: from the click to the drawing, and the server's part of it.
+"""Time the Fleet pages in Chromium over a store with many runs: from the click to the picture, and the server's part of it.
 
     python3 bench/fleet_store.py --views --store fleet.db     # makes the store: 100,000 runs
     python3 bench/fleet_pages.py fleet.db
@@ -22,22 +22,23 @@ from browser import Watched, launched, missing  # noqa: E402
 from servers.pyrometer import Server  # noqa: E402
 
 VIEWS = ["usage", "histogram", "configurations", "allocation", "partitions", "parallelism", "idle", "waste", "findings", "problems", "adoption"]
-# The time of the click is that of the change of the address; drawn is the frame after the last element of the picture.
+# From the change of the address to the frame after the one in which the answer is on the page.
 WATCH = """view => new Promise(done => {
   performance.clearResourceTimings();
-  const begin = performance.now(), before = document.querySelector('section.fleet-view');
+  const begin = performance.now();
+  const answers = () => performance.getEntriesByType('resource').filter(e => e.name.includes('/fleet/' + view.split('?')[0]));
   const look = () => {
-    const now = document.querySelector('section.fleet-view');
-    if (now && now !== before && now.querySelector('figure.fleet-picture') && !document.querySelector('main .loading'))
-      requestAnimationFrame(() => setTimeout(() => done({
+    const figures = document.querySelectorAll('section.fleet-view :is(figure.fleet-picture, table)');
+    if (answers().length && figures.length && !document.querySelector('main .loading'))
+      requestAnimationFrame(() => requestAnimationFrame(() => done({
         drawn: performance.now() - begin,
-        answer: Math.max(0, ...performance.getEntriesByType('resource').filter(e => e.name.includes('/fleet/')).map(e => e.duration)),
-        marks: document.querySelectorAll('section.fleet-view figure.fleet-picture :is(circle, rect, path, line)').length,
-      }), 0));
+        answer: Math.max(...answers().map(e => e.duration)),
+        bytes: Math.max(...answers().map(e => e.decodedBodySize)),
+      })));
     else
       requestAnimationFrame(look);
   };
-  location.hash = view;
+  location.hash = '#/fleet/' + view;
   look();
 })"""
 
@@ -45,10 +46,11 @@ WATCH = """view => new Promise(done => {
 def measure(page: Any, origin: str, route: str, times: int) -> Dict[str, float]:
     taken: List[Dict[str, float]] = []
     for _ in range(times + 1):
-        page.goto(f"{origin}#/applications")
-        page.wait_for_selector("main h1", state="attached")
+        page.goto("about:blank")  # the pages keep answers
+        page.goto(f"{origin}#/fleet/{'findings' if route == 'problems' else 'problems'}")
+        page.wait_for_selector("section.fleet-view figure.fleet-picture", state="attached")
         page.wait_for_timeout(300)
-        taken.append(page.evaluate(WATCH, f"#/fleet/{route}"))
+        taken.append(page.evaluate(WATCH, route))
     rest = sorted(taken[1:], key=lambda one: one["drawn"])
     return rest[len(rest) // 2]
 
@@ -62,12 +64,12 @@ def main() -> None:
         sys.exit(missing())
     with sqlite3.connect(options.store) as db:
         (application,) = db.execute("SELECT application FROM run GROUP BY application ORDER BY count(*) DESC LIMIT 1").fetchone()
-    print("| page | elements | answer ms | drawn after ms |\n| --- | ---: | ---: | ---: |")
+    print("| page | answer kB | answer ms | drawn after ms |\n| --- | ---: | ---: | ---: |")
     with launched() as browser, Server(f"sqlite:{options.store.absolute()}", "--config", "none") as server:
         watched = Watched(browser, origin=f"http://{server.host}:{server.port}/")
         for route in [*VIEWS, f"runs?app={application}"]:
             row = measure(watched.page, watched.origin, route, options.times)
-            print(f"| {route.partition('?')[0]} | {row['marks']:.0f} | {row['answer']:.0f} | {row['drawn']:.0f} |", flush=True)
+            print(f"| {route.partition('?')[0]} | {row['bytes'] / 1000:.0f} | {row['answer']:.0f} | {row['drawn']:.0f} |", flush=True)
         watched.close()
 
 
