@@ -1,5 +1,7 @@
 #include "decode/intake.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 
 /* What is looked at behind a cut: enough to know a secret whose beginning is kept. */
@@ -50,6 +52,14 @@ void pyro_intake_done(struct pyro_intake *intake)
     pyro_strbuf_done(&intake->gate_buffer);
     pyro_map_done(&intake->seen);
     pyro_id_set_done(&intake->plans);
+}
+
+bool pyro_is_count(struct pyro_slice text)
+{
+    size_t i = 0;
+    while (i < text.len && text.ptr[i] && strchr("0123456789+-.eE", text.ptr[i]))
+        i++;
+    return i == text.len;
 }
 
 struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit)

@@ -57,6 +57,8 @@ bool pyro_intake_suspects(struct pyro_intake *intake, struct pyro_slice bytes);
 /* The log's own expressions have changed: all that was kept is looked at again. *ret, NULL where no text changed, says
  * what has become of the rows' texts; pyro_renewal_done() is the caller's. False: no memory. */
 bool pyro_intake_look_again(struct pyro_intake *intake, struct pyro_renewal **ret);
+/* Whether a text is a number: a count, whatever its name is. */
+bool pyro_is_count(struct pyro_slice text);
 /* Cuts a text before it is kept, at a character's border. */
 struct pyro_slice pyro_build_cut(struct pyro_slice text, size_t limit);
 

@@ -6,6 +6,7 @@
 #include "load/artefacts.h"
 #include "load/load.h"
 #include "load/remote/remote.h"
+#include "model/history/history.h"
 
 struct pyro_inputs {
     const struct pyro_allocator *allocator;
@@ -186,7 +187,13 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
     struct pyro_fetched fetched;
     struct pyro_app *app = NULL;
     PYRO_TRY(pyro_fetch(&inputs->list.logs[index], &resolved, &fetched, error));
+    resolved.history = resolved.history && !fetched.rest; /* lines made of answers say less than the answers */
     enum pyro_status status = pyro_load_log(fetched.log, &resolved, &app, error);
+    if (status == PYRO_OK && fetched.history) {
+        pyro_load_show(app, fetched.history, fetched.log->in_progress,
+                       fetched.updated_ms == PYRO_NONE ? PYRO_HISTORY_NO_TIME : fetched.updated_ms);
+        fetched.history = NULL;
+    }
     if (status == PYRO_OK) {
         app->path = pyro_intern_slice(app->strings, fetched.log->path);
         status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)

@@ -28,6 +28,10 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
                                struct pyro_app **ret, struct pyro_error *error);
 
+/* Gives an application what a History Server shows of it, which is the application's then. `in_progress`: its log says
+ * that it runs; `modified_ms`: when that was written last. */
+void pyro_load_show(struct pyro_app *app, struct pyro_history *history, bool in_progress, int64_t modified_ms);
+
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);
 /* All other files than event logs, read into tracks that the caller frees. */

@@ -70,6 +70,14 @@ static double known(int64_t value)
     return value == PYRO_NONE ? none : (double)value;
 }
 
+static double plain(double value)
+{
+    return value;
+}
+
+/* Of a whole number, a real one or a flag. */
+#define REAL(value) (_Generic((value), int64_t : known, default : plain)(value))
+
 /* As in the JSON, which leaves out what is not known. */
 static double shown_time(int64_t time_ms)
 {
@@ -79,7 +87,7 @@ static double shown_time(int64_t time_ms)
 /* Spark 4 has more of them. */
 static double peak(const struct pyro_history_peaks *peaks, enum pyro_history_peak which, bool spark_4)
 {
-    return peaks->set && ((int)which < PYRO_HISTORY_PEAKS_SHOWN || spark_4) ? (double)peaks->values[which] : none;
+    return peaks->set && ((int)which < PYRO_HISTORY_PEAKS_SHOWN || spark_4) ? known(peaks->values[which]) : none;
 }
 
 static double ratio(double value, double by)
@@ -217,11 +225,10 @@ static struct stage_facts stage_facts(const struct pyro_history_stage *s)
         .launched = shown_time(s->first_launch_ms),
         .completed = shown_time(s->completed_ms),
         .tasks = (double)s->completed,
-        .input = (double)s->metrics[PYRO_HISTORY_bytesRead],
-        .records = (double)s->metrics[PYRO_HISTORY_recordsRead],
-        .output = (double)s->metrics[PYRO_HISTORY_bytesWritten],
-        .shuffle_read = (double)pyro_add_wrapping(s->metrics[PYRO_HISTORY_localBytesRead],
-                                                  s->metrics[PYRO_HISTORY_remoteBytesRead]),
+        .input = known(s->metrics[PYRO_HISTORY_bytesRead]),
+        .records = known(s->metrics[PYRO_HISTORY_recordsRead]),
+        .output = known(s->metrics[PYRO_HISTORY_bytesWritten]),
+        .shuffle_read = known(pyro_spark_shuffle_read(s->metrics)),
     };
     facts.ran = isfinite(facts.launched) && isfinite(facts.completed);
     facts.duration = facts.ran ? facts.completed - facts.launched : 0;
@@ -232,7 +239,7 @@ static void stage_values(const struct pyro_history_stage *s, bool spark_4, doubl
 {
     const struct stage_facts facts = stage_facts(s), *d = &facts;
     const double values[] = {
-#define STAGE(kind, name, value) (double)(value),
+#define STAGE(kind, name, value) REAL(value),
 #define EXECUTOR(kind, name, value)
 #define SUMMARY(name, value)
 #define RUN(name, value)
@@ -326,7 +333,7 @@ static bool add_stages(struct pyro_run *run, bool spark_4)
 /* What Spot derives of an executor: it lives until it is removed, else until the application ends (which is -1 of one
  * that runs). */
 struct executor_facts {
-    double stop, life, storage_gib, task_ms;
+    double stop, life, storage_gib, task_ms, gc_ms;
 };
 
 static struct executor_facts executor_facts(const struct pyro_app *app, const struct pyro_history_executor *e,
@@ -335,8 +342,8 @@ static struct executor_facts executor_facts(const struct pyro_app *app, const st
     struct executor_facts facts = {
         .stop = (double)(e->removed_ms > 0 ? e->removed_ms : app->listed.end_ms),
         .storage_gib = (double)e->max_memory / (1024.0 * 1024 * 1024),
-        .task_ms = (double)pyro_spark_executor_duration(app->history, e, app->listed.modified_ms) -
-                   (spark_4 ? (double)e->resubmitted_ms : 0),
+        .task_ms = (double)pyro_spark_executor_duration(app->history, e, spark_4, app->listed.modified_ms),
+        .gc_ms = known(pyro_spark_executor_gc(app->history, e)),
     };
     facts.life = facts.stop - (double)e->added_ms;
     return facts;
@@ -347,7 +354,7 @@ static void executor_values(const struct pyro_app *app, const struct pyro_histor
     const struct executor_facts facts = executor_facts(app, e, spark_4), *d = &facts;
     const double values[] = {
 #define STAGE(kind, name, value)
-#define EXECUTOR(kind, name, value) (double)(value),
+#define EXECUTOR(kind, name, value) REAL(value),
 #define SUMMARY(name, value)
 #define RUN(name, value)
 #include "store/aggregates.def"
@@ -471,7 +478,7 @@ static void sum_executors(const struct pyro_app *app, bool spark_4, struct sums 
         sums->has_executors = true;
         sums->parallel_work += facts.task_ms;
         sums->core_cost += (double)executor->cores * facts.life;
-        sums->executor_input += (double)executor->input_bytes;
+        sums->executor_input += known(executor->input_bytes);
         sums->memory += (double)executor->max_memory;
     }
     sums->has_cost = sums->core_cost < 0 || sums->core_cost > 0;

@@ -18,13 +18,14 @@ static struct pyro_slice property_of(const void *app, const char *key)
     return pyro_app_property(app, key);
 }
 
-static bool add_document(struct pyro_run *run, const struct pyro_run_origin *origin)
+static bool add_document(struct pyro_run *run, const struct pyro_run_origin *origin, bool spark_4)
 {
     const struct pyro_app *app = run->diagnosis->app;
     const struct pyro_spark_document document = {
         .history_host = origin->history_host ? pyro_slice_from(origin->history_host) : PYRO_SLICE_NULL,
         .time_processed_ms = run->recorded_ms,
         .is_final_attempt = run->is_final_attempt,
+        .spark_4 = spark_4,
     };
     if (!app->history)
         return true;
@@ -41,10 +42,13 @@ static bool is_spark_4(struct pyro_slice version)
 
 static bool add_parts(struct pyro_run *run, const struct pyro_run_origin *origin)
 {
+    const struct pyro_app *app = run->diagnosis->app;
     struct pyro_slice version =
-        origin->history_version ? pyro_slice_from(origin->history_version) : run->diagnosis->app->listed.version;
+        origin->history_version ? pyro_slice_from(origin->history_version) : app->listed.version;
+    /* Answers have what the server's version has, and no more. */
+    bool spark_4 = (app->history && app->history->answered) || is_spark_4(version);
     return pyro_run_add_properties(run) && pyro_run_add_advice(run) && pyro_run_add_allocation(run) &&
-           pyro_run_add_usage(run) && pyro_run_aggregate(run, is_spark_4(version)) && add_document(run, origin);
+           pyro_run_add_usage(run) && pyro_run_aggregate(run, spark_4) && add_document(run, origin, spark_4);
 }
 
 enum pyro_status pyro_run_make(const struct pyro_diagnosis *diagnosis, const struct pyro_run_origin *origin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import io
+import json
 import time
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Dict, List
 
 import conftest
 import pytest
+import schemas
 from fleet import TEMPLATE, change, content, crawl, crawled, events, kinds, make_log, rows
 from site_of_tests import Asked, ChosenSite, Page, Reply, as_json
 
@@ -194,6 +196,118 @@ def test_the_version_of_the_server_counts(answer: Any, tmp_path: Path) -> None:
     names = rows(store, "SELECT count(*) FROM aggregates WHERE name LIKE '%.ConcurrentGCCount%'")
     assert (names == [(0,)]) == (answer == {"spark": "3.5.6"})
     assert rows(store, HOSTS) == [("127.0.0.1",)]
+
+
+NO_MORE = {"allexecutors": [], "jobs": [], "stages": [], "sql": [], "storage/rdd": []}
+
+
+def put_answers(site: ChosenSite, app: Dict[str, Any], **pages: Any) -> None:
+    """What a server tells of a run whose log it does not give."""
+    attempt = {**app["attempts"][0], "startTime": "2026-01-01T00:00:00.000GMT", "endTime": "2026-01-01T00:01:00.000GMT"}
+    site.pages[f"{LIST}/{app['id']}"] = as_json({**app, "attempts": [attempt]})
+    for name, page in {**NO_MORE, **pages}.items():
+        site.pages[f"{LIST}/{app['id']}/{name}"] = page if isinstance(page, Reply) else as_json(page)
+
+
+STRANGE_EXECUTORS = [
+    None,
+    {"id": 7, "totalCores": 4},
+    {"id": "driver", "totalCores": "x", "maxMemory": 2**70, "addTime": "never", "peakMemoryMetrics": [1], "memoryMetrics": 3},
+    {"id": "1", "totalCores": 2, "maxMemory": 1024, "totalDuration": 5, "peakMemoryMetrics": {"JVMHeapMemory": 1.5}},
+    {"id": "1", "totalCores": 3, "addTime": "2026-01-01T00:00:00.000GMT", "excludedInStages": {"a": 1}},
+    {"id": "2", "attributes": {"TOKEN": "topsecret", "n": 1}, "resources": {"gpu": {"addresses": [0, "1"]}, "fpga": None}},
+    {"id": "3", "totalInputBytes": -(2**63), "excludedInStages": [1, "2", 2**80, None, 3], "isActive": "true"},
+]
+STRANGE_STAGES = [
+    None,
+    {"stageId": "0", "status": "SKIPPED"},
+    {"stageId": 0, "status": "GONE"},
+    {"stageId": 2**40, "attemptId": 0, "status": "SKIPPED"},
+    {"stageId": 1, "attemptId": 0, "status": "SKIPPED"},
+    {"stageId": 1, "attemptId": 0, "status": "SKIPPED", "name": "again"},
+    {
+        "stageId": 2,
+        "attemptId": 0,
+        "status": "SKIPPED",
+        "numTasks": 2**40,
+        "inputBytes": "5",
+        "outputBytes": 2**62,
+        "rddIds": {"a": 1},
+        "accumulatorUpdates": [{"id": 1}, None, {"name": "password", "value": "topsecret"}, {"name": 5}],
+        "killedTasksSummary": {"another attempt succeeded": 1, "x": "y", "z": None},
+        "peakExecutorMetrics": {},
+        "submissionTime": "2026-99-01T00:00:00.000GMT",
+        "name": "\u0000 \ud800 password=topsecret",
+    },
+]
+STRANGE_ENVIRONMENT = {
+    "runtime": [],
+    "sparkProperties": [
+        ["spark.redaction.regex", "(?i)hideme"], ["spark.hideme", "topsecret"], ["spark.some.password", "topsecret"],
+        ["one"], [1, 2], [], ["three", "of", "them"],
+    ],
+    "metricsProperties": {"a": "b"},
+    "resourceProfiles": [None, {"id": "x", "executorResources": {"cores": {"amount": 1e99}, "gpu": 3}, "taskResources": []}],
+}
+
+
+def test_answers_without_sense(tmp_path: Path) -> None:
+    """They are kept for what they are worth: what is no number is not known, and what has no id is no row."""
+    store, app = tmp_path / "runs.db", application(1, START)
+    with ChosenSite() as site:
+        put_answers(site, app, allexecutors=STRANGE_EXECUTORS, stages=STRANGE_STAGES)
+        site.pages[LIST] = history([app])
+        # In an object, an answer has no value but an object.
+        site.pages[f"{LIST}/{app['id']}/environment"] = as_json(STRANGE_ENVIRONMENT)
+        happened = crawled(store, site.url)
+    assert kinds(happened) == {"listed": 1, "stored": 1, "passed": 1}, happened
+    ((text,),) = rows(store, "SELECT json FROM raw")
+    document = json.loads(text)
+    schemas.check(document, "pyrometer.history_document-1.json")
+    assert [executor["id"] for executor in document["allexecutors"]] == ["1", "2", "3", "driver"]
+    first, _, third, driver = document["allexecutors"]
+    assert (first["totalCores"], first["maxMemory"], first["totalDuration"], first["peakMemoryMetrics"]) == (2, 1024, 5, {})
+    assert third["excludedInStages"] == [1, 3] and not third["isActive"]
+    assert (driver["totalCores"], driver["maxMemory"]) == (0, 0) and "peakMemoryMetrics" not in driver
+    assert [stage["stageId"] for stage in document["stages"]] == [2, 1]
+    assert (document["stages"][0]["inputBytes"], document["stages"][0]["outputBytes"]) == (0, 2**62)
+    assert document["stages"][0]["killedTasksSummary"] == {"another attempt succeeded": 1}
+    assert set(document["sparkProperties"]) == {"spark.redaction.regex", "spark.hideme", "spark.some.password", "three"}
+    assert b"topsecret" not in store.read_bytes()
+    numbers = dict(rows(store, "SELECT name, value FROM aggregates"))
+    assert numbers["executors.elements_count"] == 3 and numbers["stages.elements_count"] == 2
+    assert numbers["executors.totalCores.sum"] == 2 and numbers["stages.numTasks.max"] == 2**40
+    # Servers that do not tell a number do not tell that it is 0.
+    assert not [name for name in numbers if "totalGCTime" in name or "shuffleWriteBytes" in name or "JVMHeapMemory" in name]
+    assert numbers["run.stages"] == 0
+
+
+@pytest.mark.parametrize(
+    "page, said",
+    [
+        ({"allexecutors": [3]}, "allexecutors"),
+        ({"allexecutors": {"id": "1"}}, "allexecutors"),
+        ({"allexecutors": Reply(b'[{"id":"1"')}, "allexecutors"),
+        ({"allexecutors": Reply(b'[{"id":"1","peakMemoryMetrics":{"a":}}]')}, "allexecutors"),
+        ({"allexecutors": [{"id": str(number)} for number in range(200_001)]}, "more rows"),
+        ({"stages": Reply(b'[{"stageId":1,"attemptId":0,')}, "stages"),
+        ({"stages": Reply(b"[" * 5000)}, "stages"),
+        ({"stages": Reply(b'[{"stageId":1,"status":"SKIPPED","rddIds":[' + b"[" * 2000 + b"]}]")}, "stages"),
+        ({"environment": Reply(b'{"sparkProperties":[["a"')}, "environment"),
+        ({"environment": []}, "environment"),
+    ],
+)
+def test_answers_that_are_none(page: Dict[str, Any], said: str, tmp_path: Path) -> None:
+    """A run of which nothing can be believed is no run, and does not keep the others."""
+    store, good, bad = tmp_path / "runs.db", application(1, START), application(2, START + 1)
+    with ChosenSite() as site:
+        put_answers(site, good)
+        put_answers(site, bad, **page)
+        site.pages[LIST] = history([good, bad])
+        happened = crawled(store, site.url)
+    assert kinds(happened)["stored"] == 1 and kinds(happened)["failed"] == 1
+    assert [said in event["message"] for event in happened if event["event"] == "failed"] == [True]
+    assert rows(store, "SELECT app_id FROM raw") == [(good["id"],)]
 
 
 def with_password(page: Page) -> Page:

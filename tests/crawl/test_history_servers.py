@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
-from typing import List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import pytest
 from fleet import change, crawl, crawled, events, kinds, make_log, rows
@@ -13,6 +14,7 @@ from servers import spark
 from servers.shared import ON_SPARK_3, ON_SPARK_4, History, home_or_skip
 
 SAME = "app_id, attempt, name, user, start_ms, end_ms, spark_version, application, is_final_attempt"
+SAMENESS = f"SELECT {SAME} FROM runs ORDER BY 1, 2"
 
 
 def listed(history: History) -> List[Tuple[str, str]]:
@@ -25,6 +27,32 @@ def listed(history: History) -> List[Tuple[str, str]]:
         for attempt in app["attempts"]
         if attempt["completed"]
     )
+
+
+def kept(store: Path, run: Tuple[str, str]) -> Tuple[Dict[str, float], Dict[str, Any]]:
+    """Aggregates of what a server shows, and its document without what depends on when and how it was read."""
+    numbers = "SELECT name, value FROM aggregates WHERE app_id = ? AND attempt = ? AND name NOT LIKE 'run.%'"
+    ((text,),) = rows(store, "SELECT json FROM raw WHERE app_id = ? AND attempt = ?", *run)
+    document = json.loads(text)
+    del document["time_processed"], document["attempt"]["lastUpdated"], document["attempt"]["lastUpdatedEpoch"]
+    return dict(rows(store, numbers, *run)), document
+
+
+def compare_rest(history: History, by_log: Path, folder: Path) -> None:
+    """Where a server gives no logs, its answers say the same of what it shows."""
+    store, config = folder / "rest.db", folder / "crawl.yaml"
+    config.write_text(f"store: sqlite:{store}\nsources:\n  - {{url: '{history.server.url}', remote: rest}}\n")
+    done = crawl("--config", config, "--once", "--log-format", "json", limit_s=300)
+    expected = listed(history)
+    assert done.returncode == 0 and kinds(events(done)) == {"listed": 1, "stored": len(expected), "passed": 1}, done.stderr
+    for run in expected:
+        wanted, document = kept(by_log, run)
+        found, told = kept(store, run)
+        assert set(found) == set(wanted) and len(found) > 50
+        unlike = [name for name in wanted if not math.isclose(found[name], wanted[name], rel_tol=1e-9, abs_tol=1e-9)]
+        assert not unlike, (run, unlike[:20])
+        assert told == document, run
+    assert rows(store, SAMENESS) == rows(by_log, SAMENESS)
 
 
 def compare(history: History, folder: Path) -> None:
@@ -47,6 +75,7 @@ def compare(history: History, folder: Path) -> None:
     change(store, "UPDATE work SET stamp = 'other'")
     assert kinds(crawled(store, history.server.url))["stored"] == len(expected)
     assert rows(store, "SELECT app_id, attempt FROM runs ORDER BY 1, 2") == expected
+    compare_rest(history, store, folder)
 
 
 @pytest.mark.slow

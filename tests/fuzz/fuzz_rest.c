@@ -6,6 +6,7 @@
 #include "base/scan.h"
 #include "decode/rest/rest.h"
 #include "fuzz_kit.h"
+#include "model/history/history.h"
 #include "pyrometer.h"
 
 struct answers {
@@ -48,13 +49,15 @@ static enum pyro_status put(void *context, const char *lines, size_t len, struct
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct answers answers = {.at = data, .end = data + size};
-    const struct pyro_rest_source source = {.get = get, .put = put, .context = &answers};
+    const struct pyro_rest_source source = {.history = true, .get = get, .put = put, .context = &answers};
     struct pyro_rest_facts facts;
     struct pyro_error error = {.size = sizeof(error)};
     pyro_app *app = NULL;
     FUZZ_CHECK(pyro_decoder_new("rest", NULL, NULL, &answers.decoder, &error) == PYRO_OK);
     enum pyro_status status = pyro_rest_read(&source, &facts, &error);
     FUZZ_CHECK(status == PYRO_OK || (status == PYRO_ERROR_INPUT && error.message[0]));
+    FUZZ_CHECK((status == PYRO_OK) == (facts.history != NULL));
+    pyro_history_release(facts.history);
     status = pyro_decoder_finish(answers.decoder, &app, &error);
     FUZZ_CHECK(status == PYRO_OK || status == PYRO_ERROR_INPUT);
     pyro_app_release(app);

@@ -2,7 +2,7 @@
 #include "decode/rest/reading.h"
 
 PYRO_JSON_KEYS(attempt_keys, (ATTEMPT_ID, "attemptId"), (START, "startTime"), (END, "endTime"), (USER, "sparkUser"),
-               (COMPLETED, "completed"), (VERSION, "appSparkVersion"));
+               (COMPLETED, "completed"), (VERSION, "appSparkVersion"), (UPDATED, "lastUpdated"));
 
 /* Leaves the members of the attempt that is asked for in `values`; the first one is the newest. */
 static void choose_attempt(struct pyro_slice attempts, const char *wanted, struct pyro_slice *values)
@@ -35,13 +35,15 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
         return pyro_error_set(reading->error, PYRO_ERROR_INPUT,
                               "the answer of the server has no application: check the address");
     choose_attempt(values[ATTEMPTS], reading->source->attempt, attempt);
+    reading->started_ms = pyro_rest_time(attempt[START]);
+    reading->facts->updated_ms = pyro_rest_time(attempt[UPDATED]);
     pyro_rest_line(reading, "SparkListenerLogStart");
     pyro_rest_add_raw(reading, "Spark Version", attempt[VERSION]);
     PYRO_TRY(pyro_rest_line_end(reading));
     pyro_rest_line(reading, "SparkListenerApplicationStart");
     pyro_rest_add_raw(reading, "App Name", values[NAME]);
     pyro_rest_add_raw(reading, "App ID", values[ID]);
-    pyro_rest_add_time(reading, "Timestamp", pyro_rest_time(attempt[START]));
+    pyro_rest_add_time(reading, "Timestamp", reading->started_ms);
     pyro_rest_add_raw(reading, "User", attempt[USER]);
     pyro_rest_add_raw(reading, "App Attempt ID", attempt[ATTEMPT_ID]);
     reading->facts->completed = attempt[COMPLETED].ptr && pyro_slice_is(attempt[COMPLETED], "true");
@@ -55,26 +57,19 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
 /* [[KEY,VALUE],...] as {KEY:VALUE,...}. */
 static void add_pairs(struct pyro_rest_reading *reading, const char *name, struct pyro_slice pairs)
 {
+    struct pyro_slice key, value;
     struct pyro_json json;
     pyro_rest_start(&json, pairs);
     if (!pairs.ptr || !pyro_json_enter_array(&json))
         return;
     pyro_rest_add_raw(reading, name, PYRO_SLICE_LITERAL("{"));
     size_t begin = reading->lines.len;
-    for (bool first = true; pyro_json_next_element(&json, &first);) {
-        struct pyro_slice texts[2] = {PYRO_SLICE_NULL, PYRO_SLICE_NULL}, rest;
-        size_t count = 0;
-        if (!pyro_json_enter_array(&json))
-            continue;
-        for (bool inner = true; pyro_json_next_element(&json, &inner);)
-            pyro_json_take_raw(&json, count < 2 ? &texts[count++] : &rest);
-        if (json.error || !pyro_rest_string(texts[0]).ptr || !pyro_rest_string(texts[1]).ptr)
-            continue;
+    for (bool first = true; pyro_rest_next_pair(&json, &first, &key, &value);) {
         if (reading->lines.len > begin)
             pyro_rest_add(reading, ",");
-        pyro_strbuf_add_slice(&reading->lines, texts[0]);
+        pyro_strbuf_add_slice(&reading->lines, key);
         pyro_rest_add(reading, ":");
-        pyro_strbuf_add_slice(&reading->lines, texts[1]);
+        pyro_strbuf_add_slice(&reading->lines, value);
     }
     pyro_rest_add(reading, "}");
 }

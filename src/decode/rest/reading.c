@@ -30,9 +30,10 @@ static enum pyro_status get_page(struct pyro_rest_reading *reading, const char *
     PYRO_TRY(reading->source->get(reading->source->context, page, body, ret_status, reading->error));
     if (*ret_status == 200 && (!body->data || body->failed))
         return pyro_rest_no_memory(reading);
-    if (*ret_status == 200)
-        start_body(body, json);
-    return PYRO_OK;
+    if (*ret_status != 200)
+        return PYRO_OK;
+    start_body(body, json);
+    return reading->shown.history ? pyro_rest_history_read(&reading->shown, page, *json, reading->error) : PYRO_OK;
 }
 
 enum pyro_status pyro_rest_get(struct pyro_rest_reading *reading, const char *page, struct pyro_strbuf *body,
@@ -100,6 +101,24 @@ bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *key
         return false;
     pyro_rest_start(&json, text);
     return pyro_rest_take(&json, keys, count, values);
+}
+
+bool pyro_rest_next_pair(struct pyro_json *json, bool *first, struct pyro_slice *ret_name, struct pyro_slice *ret_value)
+{
+    while (pyro_json_next_element(json, first)) {
+        struct pyro_slice texts[2] = {PYRO_SLICE_NULL, PYRO_SLICE_NULL}, rest;
+        size_t count = 0;
+        if (!pyro_json_enter_array(json))
+            continue;
+        for (bool inner = true; pyro_json_next_element(json, &inner);)
+            pyro_json_take_raw(json, count < 2 ? &texts[count++] : &rest);
+        if (json->error || !pyro_rest_string(texts[0]).ptr || !pyro_rest_string(texts[1]).ptr)
+            continue;
+        *ret_name = texts[0];
+        *ret_value = texts[1];
+        return true;
+    }
+    return false;
 }
 
 int64_t pyro_rest_int(struct pyro_slice value, int64_t fallback)
@@ -222,8 +241,21 @@ enum pyro_status pyro_rest_line_end(struct pyro_rest_reading *reading)
 
 /* ---- The whole application --------------------------------------------------------------------------------------- */
 
+/* What was kept of the pages, with the times of the application. */
+static enum pyro_status give_history(struct pyro_rest_reading *reading)
+{
+    struct pyro_history *history = reading->shown.history;
+    bool ended = reading->facts->completed && reading->ended_ms != PYRO_NONE;
+    history->start_ms = reading->started_ms == PYRO_NONE ? PYRO_HISTORY_NO_TIME : reading->started_ms;
+    history->end_ms = ended ? reading->ended_ms : -1;
+    reading->facts->history = pyro_rest_history_give(&reading->shown);
+    return reading->facts->history ? PYRO_OK : pyro_rest_no_memory(reading);
+}
+
 static enum pyro_status read_all(struct pyro_rest_reading *reading)
 {
+    if (reading->source->history && !pyro_rest_history_begin(&reading->shown, reading->source->redaction))
+        return pyro_rest_no_memory(reading);
     PYRO_TRY(pyro_rest_read_application(reading));
     PYRO_TRY(pyro_rest_read_executors(reading));
     PYRO_TRY(pyro_rest_read_storage(reading));
@@ -233,7 +265,8 @@ static enum pyro_status read_all(struct pyro_rest_reading *reading)
     PYRO_TRY(pyro_rest_read_stages(reading));
     PYRO_TRY(pyro_rest_end_jobs(reading));
     PYRO_TRY(pyro_rest_end_application(reading));
-    return pyro_rest_flush(reading);
+    PYRO_TRY(pyro_rest_flush(reading));
+    return reading->shown.history ? give_history(reading) : PYRO_OK;
 }
 
 enum pyro_status pyro_rest_read(const struct pyro_rest_source *source, struct pyro_rest_facts *ret,
@@ -244,13 +277,16 @@ enum pyro_status pyro_rest_read(const struct pyro_rest_source *source, struct py
                                         .facts = ret,
                                         .error = pyro_error_is_usable(error) ? error : &own,
                                         .next_accumulator = 1,
+                                        .started_ms = PYRO_NONE,
                                         .ended_ms = PYRO_NONE};
     struct pyro_strbuf *const buffers[] = {&reading.body, &reading.stages_body, &reading.lines, &reading.rdd_texts};
-    *ret = (struct pyro_rest_facts){0};
+    *ret = (struct pyro_rest_facts){.updated_ms = PYRO_NONE};
     pyro_error_clear(reading.error);
     for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
         pyro_strbuf_init(buffers[i], source->allocator);
     enum pyro_status status = read_all(&reading);
+    if (source->history)
+        pyro_rest_history_done(&reading.shown);
     for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
         pyro_strbuf_done(buffers[i]);
     pyro_vec_done(&reading.stages, source->allocator);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "decode/rest/history.h"
 #include "decode/rest/rest.h"
 #include "model/column.h"
 
@@ -54,7 +55,8 @@ struct pyro_rest_reading {
     PYRO_VEC(struct pyro_rest_job_execution) executions; /* sorted by job */
     PYRO_VEC(struct pyro_rest_rdd) rdds;                 /* sorted by id */
     int64_t next_accumulator;
-    int64_t ended_ms; /* of the application, PYRO_NONE while it runs */
+    int64_t started_ms, ended_ms;   /* of the application; PYRO_NONE: unknown, or it runs */
+    struct pyro_rest_history shown; /* where that is wanted */
 };
 
 /* ---- Answers ---- */
@@ -77,6 +79,9 @@ bool pyro_rest_take_text(struct pyro_slice text, const struct pyro_json_key *key
 /* Starts reading a text that was taken. */
 void pyro_rest_start(struct pyro_json *json, struct pyro_slice text);
 
+/* The next [NAME,VALUE] of an array, both strings as they are written; false at its end. */
+bool pyro_rest_next_pair(struct pyro_json *json, bool *first, struct pyro_slice *ret_name,
+                         struct pyro_slice *ret_value);
 int64_t pyro_rest_int(struct pyro_slice value, int64_t fallback);
 /* "2026-01-31T23:59:59.999GMT", or PYRO_NONE. */
 int64_t pyro_rest_time(struct pyro_slice value);

@@ -4,6 +4,9 @@
  *
  *     application, environment, executors, storage -> SQL executions -> jobs -> stages with their tasks -> ends
  *
+ * The pages about the environment, executors and stages are also what a History Server shows, as it shows it: where
+ * that is wanted, they are kept as they are (history.c).
+ *
  * What the answers lack: RDDs and their lineage, parents of stages (guessed from times and shuffles, within a job),
  * SQL metrics of tasks (totals are as rounded as the server shows them), progress of streaming queries, plans before
  * adaptive execution, and whatever the server forgot (spark.ui.retained*). */
@@ -13,9 +16,13 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
+struct pyro_history;
+
 struct pyro_rest_source {
     const struct pyro_allocator *allocator;
-    const char *attempt; /* NULL: the newest */
+    const char *attempt;           /* NULL: the newest */
+    bool history;                  /* what the server shows is wanted as well: pyro_rest_facts.history */
+    enum pyro_redaction redaction; /* of that */
     /* Gets a page below /api/v1/applications/APP[/ATTEMPT]/, "" being the application itself. `body` gets the JSON
      * text, with PYRO_SCAN_PADDING zero bytes behind it, which need not be there when *ret_status is not 200. */
     enum pyro_status (*get)(void *context, const char *page, struct pyro_strbuf *body, unsigned *ret_status,
@@ -29,6 +36,8 @@ struct pyro_rest_source {
 struct pyro_rest_facts {
     bool completed;
     uint64_t tasks;
+    int64_t updated_ms;           /* when the server last saw its log change; PYRO_NONE: unknown */
+    struct pyro_history *history; /* the caller's, if it is wanted */
     uint64_t lost_jobs, lost_stages, lost_tasks, lost_executions;
 };
 

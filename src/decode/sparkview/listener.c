@@ -264,18 +264,9 @@ void pyro_listener_look_again(struct pyro_listener *listener)
         forbid(listener, &history->processes.items[i].logs, false);
 }
 
-/* Numbers are counts, whatever their name is. */
-static bool is_number(struct pyro_slice text)
-{
-    size_t i = 0;
-    while (i < text.len && text.ptr[i] && strchr("0123456789+-.eE", text.ptr[i]))
-        i++;
-    return i == text.len;
-}
-
 static enum pyro_pairs kind_of(const struct pyro_tree *value)
 {
-    return value && !is_number(value->text) ? PYRO_PAIRS_NAMED : PYRO_PAIRS_PLAIN;
+    return value && !pyro_is_count(value->text) ? PYRO_PAIRS_NAMED : PYRO_PAIRS_PLAIN;
 }
 
 struct pyro_slice pyro_listener_task_accumulables(struct pyro_listener *listener, struct pyro_slice all,
@@ -289,8 +280,8 @@ struct pyro_slice pyro_listener_task_accumulables(struct pyro_listener *listener
     while (pyro_history_accumulable_next(&rest, &one)) {
         struct pyro_slice *const texts[] = {&one.name, &one.update, &one.value};
         for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-            bool hidden =
-                i > 0 && !is_number(*texts[i]) && pyro_intake_forbids(&listener->intake, one.name, *texts[i], false);
+            bool hidden = i > 0 && !pyro_is_count(*texts[i]) &&
+                          pyro_intake_forbids(&listener->intake, one.name, *texts[i], false);
             if (texts[i]->ptr)
                 *texts[i] = pyro_intern_slice(listener->history->strings,
                                               hidden ? PYRO_SLICE_LITERAL(PYRO_REDACTED) : *texts[i]);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "decode/rest/rest.h"
 #include "load/remote/remote.h"
+#include "model/history/history.h"
 
 struct fetching {
     const struct pyro_log *log;
@@ -211,6 +212,8 @@ static enum pyro_status fetch_rest(struct fetching *fetching)
     const struct pyro_rest_source source = {
         .allocator = fetching->client.options->allocator,
         .attempt = fetching->remote->attempt.ptr,
+        .history = fetching->client.options->history,
+        .redaction = fetching->client.options->redaction,
         .get = get_page,
         .put = put_lines,
         .context = fetching,
@@ -218,6 +221,8 @@ static enum pyro_status fetch_rest(struct fetching *fetching)
     ret->rest = true;
     PYRO_TRY(empty_file(fetching));
     PYRO_TRY(pyro_rest_read(&source, &facts, fetching->error));
+    ret->history = facts.history;
+    ret->updated_ms = facts.updated_ms;
     PYRO_TRY(open_list(fetching, &reason));
     if (reason)
         return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the answers of the server are not a log: it %s",
@@ -279,6 +284,8 @@ enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_load_s
 
 void pyro_fetched_done(struct pyro_fetched *fetched)
 {
+    pyro_history_release(fetched->history);
+    fetched->history = NULL;
     pyro_log_list_done(&fetched->list);
     if (fetched->fd >= 0)
         close(fetched->fd);

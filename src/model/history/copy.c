@@ -128,6 +128,7 @@ struct pyro_history *pyro_history_snapshot(const struct pyro_history *history)
     copy->bad_lines = history->bad_lines;
     copy->start_ms = history->start_ms;
     copy->end_ms = history->end_ms;
+    copy->answered = history->answered;
     copy->has_environment = history->has_environment;
     copy->with_sql = history->with_sql;
     /* All vectors are copied, or at least emptied, before the first failure is looked at: releasing needs them so. */

@@ -1,6 +1,7 @@
 /* One application as the Spark History Server keeps it: what its REST API shows, job by job, stage by stage and task by
- * task, with Spark's own way of counting. Built from the events in the order of the log (decode/sparkview), immutable
- * afterwards, reference-counted. Tasks lie in the same column chunks as those of app.h. */
+ * task, with Spark's own way of counting. Built from the events in the order of the log (decode/sparkview), or of such
+ * a server's answers (decode/rest/history.h); immutable afterwards, reference-counted. Tasks lie in the same column
+ * chunks as those of app.h. */
 #ifndef PYRO_MODEL_HISTORY_HISTORY_H
 #define PYRO_MODEL_HISTORY_HISTORY_H
 
@@ -149,9 +150,10 @@ struct pyro_history_request {
     int64_t amount;
     double task_amount;
 };
+typedef PYRO_VEC(struct pyro_history_request) pyro_history_requests;
 struct pyro_history_profile {
     int64_t id;
-    PYRO_VEC(struct pyro_history_request) executor, task;
+    pyro_history_requests executor, task;
 };
 
 /* Executors are numbers of their ids' texts. Rows that are gone stay, so that the others keep their places. */
@@ -198,6 +200,9 @@ struct pyro_history {
     bool failed;               /* no memory */
     uint64_t bytes, bad_lines; /* of the log so far */
     int64_t start_ms, end_ms;  /* of the application; end_ms -1 while it runs */
+    /* Made of answers: executors, stages and environment only. Nothing in them is left to derive, and numbers that the
+     * server does not tell are PYRO_NONE. Never packed. */
+    bool answered;
     bool has_environment;
     pyro_history_pairs sections[PYRO_SECTIONS];
     PYRO_VEC(struct pyro_history_job) jobs;

@@ -120,7 +120,7 @@ static bool write_stages(struct spark_json *json, const struct pyro_history *his
 bool pyro_spark_write_document(const struct pyro_app *app, const struct pyro_spark_document *document,
                                struct pyro_strbuf *to)
 {
-    struct spark_json json = {.out = to, .brief = true};
+    struct spark_json json = {.out = to, .brief = true, .spark_4 = document->spark_4};
     const struct pyro_history *history = app->history;
     pyro_spark_open_object(&json);
     pyro_spark_put_text(&json, "schema", PYRO_SLICE_LITERAL("pyrometer.history_document/1"));

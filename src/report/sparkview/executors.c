@@ -38,16 +38,16 @@ static void write_resources(struct spark_json *json, const struct pyro_history_e
 
 /* The driver's time is the application's. */
 int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor,
-                                     int64_t now_ms)
+                                     bool spark_4, int64_t now_ms)
 {
-    if (!pyro_slice_is(executor->id, "driver") || history->end_ms == 0)
-        return executor->duration_ms;
+    if (history->answered || !pyro_slice_is(executor->id, "driver") || history->end_ms == 0)
+        return spark_4 ? pyro_sub_wrapping(executor->duration_ms, executor->resubmitted_ms) : executor->duration_ms;
     return pyro_sub_wrapping(history->end_ms > 0 ? history->end_ms : now_ms, history->start_ms);
 }
 
-int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor)
+int64_t pyro_spark_executor_gc(const struct pyro_history *history, const struct pyro_history_executor *executor)
 {
-    return pyro_slice_is(executor->id, "driver") && executor->peaks.set
+    return !history->answered && pyro_slice_is(executor->id, "driver") && executor->peaks.set
                ? executor->peaks.values[PYRO_HISTORY_PEAK_TotalGCTime]
                : executor->gc_ms;
 }
@@ -64,8 +64,8 @@ static void write_counters(struct spark_json *json, const struct pyro_history *h
     pyro_spark_put_int(json, "failedTasks", executor->failed_tasks);
     pyro_spark_put_int(json, "completedTasks", executor->completed_tasks);
     pyro_spark_put_int(json, "totalTasks", executor->tasks);
-    pyro_spark_put_int(json, "totalDuration", pyro_spark_executor_duration(history, executor, now_ms));
-    pyro_spark_put_int(json, "totalGCTime", pyro_spark_executor_gc(executor));
+    pyro_spark_put_int(json, "totalDuration", pyro_spark_executor_duration(history, executor, json->spark_4, now_ms));
+    pyro_spark_put_int(json, "totalGCTime", pyro_spark_executor_gc(history, executor));
     pyro_spark_put_int(json, "totalInputBytes", executor->input_bytes);
     pyro_spark_put_int(json, "totalShuffleRead", executor->shuffle_read);
     pyro_spark_put_int(json, "totalShuffleWrite", executor->shuffle_write);

@@ -236,6 +236,8 @@ void pyro_spark_put_ints(struct spark_json *json, const struct spark_name *names
     if (!at)
         return;
     for (size_t i = 0; i < count; i++) {
+        if (pyro_spark_is_unknown(json, values[i]))
+            continue;
         at = pyro_spark_indent(json, at);
         memcpy(at, names[i].text, sizeof(names[i].text));
         at = pyro_spark_write_integer(at + names[i].len, values[i]);

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "model/column.h"
 
 struct spark_json {
     struct pyro_strbuf *out;
     unsigned depth; /* of objects */
     bool filled;    /* the container at hand has a member */
     bool brief;     /* for stores: without line ends, and without long texts that no number is in */
+    bool spark_4;   /* as a server of Spark 4 counts and shows, not one of Spark 3.5 */
 };
 
 /* A key with what stands around it, for tables of keys: "name" : */
@@ -110,7 +112,7 @@ void pyro_spark_word(struct spark_json *json, const char *word);
 /* Any time, as Spark writes dates. */
 void pyro_spark_date(struct spark_json *json, int64_t time_ms);
 
-/* ---- Members. A null text, and a time of 0 or less, is left out ---- */
+/* ---- Members. A null text, and a time of 0 or less, is left out; for stores, a number that is not known too ---- */
 
 static inline void pyro_spark_put_text(struct spark_json *json, const char *key, struct pyro_slice text)
 {
@@ -120,8 +122,16 @@ static inline void pyro_spark_put_text(struct spark_json *json, const char *key,
     pyro_spark_text(json, text);
 }
 
+/* A log may have any number; only where answers are kept, the least one says that there is none. */
+static inline bool pyro_spark_is_unknown(const struct spark_json *json, int64_t value)
+{
+    return value == PYRO_NONE && json->brief;
+}
+
 static inline void pyro_spark_put_int(struct spark_json *json, const char *key, int64_t value)
 {
+    if (pyro_spark_is_unknown(json, value))
+        return;
     size_t len = strlen(key);
     char *at = pyro_spark_room(json, pyro_spark_key_bytes(json, len) + SPARK_INTEGER_BYTES);
     if (at)

@@ -45,7 +45,8 @@ void pyro_spark_peaks(struct spark_json *json, const char *key, const struct pyr
         return;
     pyro_spark_key(json, key);
     pyro_spark_open_object(json);
-    pyro_spark_put_ints(json, pyro_spark_peak_names, peaks->values, PYRO_HISTORY_PEAKS_SHOWN);
+    pyro_spark_put_ints(json, pyro_spark_peak_names, peaks->values,
+                        json->spark_4 ? PYRO_HISTORY_PEAKS : PYRO_HISTORY_PEAKS_SHOWN);
     pyro_spark_close_object(json);
 }
 

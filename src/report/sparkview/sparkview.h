@@ -43,6 +43,7 @@ struct pyro_spark_document {
     struct pyro_slice history_host; /* null: its log was found elsewhere */
     int64_t time_processed_ms;
     bool is_final_attempt;
+    bool spark_4; /* as a server of Spark 4 shows it */
 };
 /* Appends pyrometer.history_document/1 (docs/schema/): what a History Server shows of the attempt, as one object. `app`
  * has a history. False: no memory. */
@@ -51,9 +52,11 @@ bool pyro_spark_write_document(const struct pyro_app *app, const struct pyro_spa
 
 /* ---- What the API derives ---- */
 
-/* `now_ms`: as long an application that runs has run. */
+/* `spark_4`: as such a server counts; `now_ms`: as long an application that runs has run. */
 int64_t pyro_spark_executor_duration(const struct pyro_history *history, const struct pyro_history_executor *executor,
-                                     int64_t now_ms);
-int64_t pyro_spark_executor_gc(const struct pyro_history_executor *executor);
+                                     bool spark_4, int64_t now_ms);
+int64_t pyro_spark_executor_gc(const struct pyro_history *history, const struct pyro_history_executor *executor);
+/* Of a stage. */
+int64_t pyro_spark_shuffle_read(const int64_t *metrics);
 
 #endif

@@ -5,6 +5,12 @@
 const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING",
                                                                      "SKIPPED"};
 
+int64_t pyro_spark_shuffle_read(const int64_t *metrics)
+{
+    int64_t local = metrics[PYRO_HISTORY_localBytesRead], remote = metrics[PYRO_HISTORY_remoteBytesRead];
+    return local == PYRO_NONE || remote == PYRO_NONE ? PYRO_NONE : pyro_add_wrapping(local, remote);
+}
+
 static void write_metrics(struct spark_json *json, const int64_t *metrics)
 {
     static const struct spark_name names[] = {
@@ -19,8 +25,7 @@ static void write_metrics(struct spark_json *json, const int64_t *metrics)
         REQUESTS = PYRO_HISTORY_remoteMergedReqsDuration
     };
     pyro_spark_put_ints(json, names, metrics, READ);
-    pyro_spark_put_int(json, "shuffleReadBytes",
-                       pyro_add_wrapping(metrics[PYRO_HISTORY_localBytesRead], metrics[PYRO_HISTORY_remoteBytesRead]));
+    pyro_spark_put_int(json, "shuffleReadBytes", pyro_spark_shuffle_read(metrics));
     pyro_spark_put_ints(json, names + READ, metrics + READ, 1);
     pyro_spark_put_ints(json, names + PUSH, metrics + PUSH, REQUESTS - PUSH);
     pyro_spark_put_ints(json, names + LATER, metrics + LATER, 1);

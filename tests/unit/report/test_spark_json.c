@@ -171,6 +171,23 @@ static void tables_of_integers(void **state)
                  "  \"aLongerName\" : {\n    \"a\" : 0\n  }\n}");
 }
 
+static void unknown_numbers_are_not_stored(void **state)
+{
+    static const struct spark_name names[] = {SPARK_NAME("a"), SPARK_NAME("b"), SPARK_NAME("c")};
+    const int64_t values[] = {PYRO_NONE, 1, PYRO_NONE};
+    struct pyro_strbuf out;
+    struct spark_json json;
+    (void)state;
+    start(&out, &json);
+    json.brief = true;
+    pyro_spark_open_object(&json);
+    pyro_spark_put_int(&json, "x", PYRO_NONE);
+    pyro_spark_put_ints(&json, names, values, 3);
+    pyro_spark_put_int(&json, "y", 2);
+    pyro_spark_close_object(&json);
+    expect(&out, "{\"b\" : 1,\"y\" : 2}");
+}
+
 static void deep_objects(void **state)
 {
     enum { DEPTH = 40 };
@@ -289,6 +306,7 @@ int main(void)
         cmocka_unit_test(escapes_at_every_place),
         cmocka_unit_test(integers),
         cmocka_unit_test(tables_of_integers),
+        cmocka_unit_test(unknown_numbers_are_not_stored),
         cmocka_unit_test(deep_objects),
         cmocka_unit_test(days),
         cmocka_unit_test(any_time_is_written),
