@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -279,6 +280,31 @@ def test_review(
     assert state_of(store) == [state]
     assert file.read_text(encoding="utf-8") == (BEFORE if action == "roll_back" else AFTER)
     assert len(ask(pyrometer, store, "--review")["reviews"]) == (state == "applied")
+
+
+def test_review_shows_failed_and_slow_runs(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811
+    def share(hits: int, count: int) -> Any:
+        z2 = 1.959963984540054**2 / count
+        middle, half = hits / count + z2 / 2, math.sqrt(z2 * (hits / count * (1 - hits / count) + z2 / 4))
+        ends = ((middle - half) / (1 + z2) if hits else 0, (middle + half) / (1 + z2))
+        return pytest.approx({"share": hits / count, "low": ends[0], "high": ends[1]})
+
+    apply(pyrometer, store, tmp_path / "spark-defaults.conf")
+    after_apply(nightly)
+    nightly.add(Made(5, 2, duration_ms=120000))
+    few = ask(pyrometer, store, "--review")["reviews"][0]["realised"]
+    assert few["slow_after"] == {"share": None, "low": None, "high": None} and few["slow_ms"] is None
+    nightly.add(Made(5, 2, duration_ms=100, status="failed"))
+    nightly.add(Made(5, 2, duration_ms=121000))
+    nightly.add(Made(5, 2, duration_ms=200000))
+    text = pyrometer("suggest", "--review", "-s", f"sqlite:{store}").stdout
+    assert "; failed: 0 % before, 25 % after; slow: 0 % before, 33 % after)" in text, text
+    document = ask(pyrometer, store, "--review")
+    check(document, "pyrometer.suggestion_review-1.json")
+    realised = document["reviews"][0]["realised"]
+    assert realised["failed_before"] == share(0, 10) and realised["failed_after"] == share(1, 4)
+    assert realised["slow_before"] == share(0, 10) and realised["slow_after"] == share(1, 3)
+    assert realised["slow_ms"] == pytest.approx(130000) and realised["failed_share_after"] == 0.25
 
 
 def test_two_suggestions_for_one_file(pyrometer: Command, store: Path, nightly: Runs, tmp_path: Path) -> None:  # noqa: F811

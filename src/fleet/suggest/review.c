@@ -163,8 +163,24 @@ static enum pyro_status review_one(pyro_store *store, const struct all_kept *all
 /* ---- The document ---------------------------------------------------------------------------------------------------
  */
 
+static void write_share(struct pyro_json *json, const char *key, const struct pyro_realised_share *share)
+{
+    pyro_json_begin(json, key, '{');
+    pyro_json_real(json, "share", share ? share->share : (double)NAN);
+    pyro_json_real(json, "low", share ? share->low : (double)NAN);
+    pyro_json_real(json, "high", share ? share->high : (double)NAN);
+    pyro_json_end(json, '}');
+}
+
+/* What is slow is known only where there are enough runs to compare. */
+static bool knows_slow(const struct pyro_realised *realised)
+{
+    return realised->verdict != PYRO_REALISED_TOO_FEW;
+}
+
 static void write_realised(struct pyro_json *json, const struct pyro_realised *realised)
 {
+    bool known = knows_slow(realised);
     pyro_json_begin(json, "realised", '{');
     pyro_json_string(json, "verdict", pyro_realised_verdict_name(realised->verdict));
     pyro_json_count(json, "before", realised->before);
@@ -178,6 +194,11 @@ static void write_realised(struct pyro_json *json, const struct pyro_realised *r
     pyro_json_real(json, "saved_core_ms", realised->saved_core_ms);
     pyro_json_real(json, "failed_share_before", realised->failed_before.share);
     pyro_json_real(json, "failed_share_after", realised->failed_after.share);
+    write_share(json, "failed_before", &realised->failed_before);
+    write_share(json, "failed_after", &realised->failed_after);
+    write_share(json, "slow_before", known ? &realised->slow_before : NULL);
+    write_share(json, "slow_after", known ? &realised->slow_after : NULL);
+    pyro_json_real(json, "slow_ms", known ? realised->slow_ms : (double)NAN);
     pyro_json_end(json, '}');
 }
 
@@ -223,6 +244,27 @@ static void write_json(struct pyro_output *output, const struct pyro_review *rev
     pyro_strbuf_add_char(&output->buffer, '\n');
 }
 
+static void add_shares(struct pyro_strbuf *text, const char *what, const struct pyro_realised_share *before,
+                       const struct pyro_realised_share *after)
+{
+    pyro_strbuf_printf(text, "; %s: ", what);
+    pyro_human_share(text, before->share);
+    pyro_strbuf_add_text(text, " before, ");
+    pyro_human_share(text, after->share);
+    pyro_strbuf_add_text(text, " after");
+}
+
+static void add_realised(struct pyro_strbuf *text, const struct pyro_realised *realised)
+{
+    if (isfinite(realised->saved_ms)) {
+        pyro_strbuf_add_text(text, realised->saved_ms < 0 ? ", lost " : ", saved ");
+        pyro_human_ms(text, (int64_t)fmin(fabs(realised->saved_ms), 9e18));
+    }
+    add_shares(text, "failed", &realised->failed_before, &realised->failed_after);
+    if (knows_slow(realised))
+        add_shares(text, "slow", &realised->slow_before, &realised->slow_after);
+}
+
 static void write_text(struct pyro_strbuf *text, const struct pyro_review *reviews, size_t count)
 {
     static const char *const words[] = {[PYRO_REVIEW_WAIT] = "wait",
@@ -238,10 +280,8 @@ static void write_text(struct pyro_strbuf *text, const struct pyro_review *revie
         pyro_strbuf_add_slice(text, review->kept->row.id);
         pyro_strbuf_printf(text, ": %s%s: %s (%zu run%s", words[review->action], review->rolled_back ? " (done)" : "",
                            review->reason, review->runs, review->runs == 1 ? "" : "s");
-        if (review->has_realised && isfinite(review->realised.saved_ms)) {
-            pyro_strbuf_add_text(text, review->realised.saved_ms < 0 ? ", lost " : ", saved ");
-            pyro_human_ms(text, (int64_t)fmin(fabs(review->realised.saved_ms), 9e18));
-        }
+        if (review->has_realised)
+            add_realised(text, &review->realised);
         pyro_strbuf_add_text(text, ")\n");
     }
 }
