@@ -954,7 +954,7 @@ enum pyro_suggestion_format {
 PYRO_API enum pyro_status pyro_suggestion_write(const pyro_suggestion *suggestion, enum pyro_suggestion_format format,
                                                 const struct pyro_writer *writer, struct pyro_error *error);
 /* Suggestions for every application of the store, those that save the most core time in a run first; text or JSON
- * (pyrometer.suggestions/1). PYRO_ERROR_ARGUMENT also: more than 10,000 applications. */
+ * (pyrometer.suggestions/1). What is written of each stays in memory, so that they can be ordered. */
 PYRO_API enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_options *wanted,
                                            enum pyro_suggestion_format format, const struct pyro_options *options,
                                            const struct pyro_writer *writer, struct pyro_error *error);

@@ -186,94 +186,166 @@ int pyro_suggestion_is_permitted(const pyro_suggestion *suggestion)
 /* ---- Writing --------------------------------------------------------------------------------------------------------
  */
 
-static void write_json(struct pyro_output *output, const pyro_suggestion *const *suggestions, size_t count, bool many)
+static void write_json(struct pyro_output *output, const pyro_suggestion *suggestion)
 {
     struct pyro_json json;
     pyro_json_init(&json, output);
-    if (!many) {
-        pyro_suggestion_json(&json, NULL, suggestions[0]);
-    } else {
-        pyro_json_begin(&json, NULL, '{');
-        pyro_json_line(&json);
-        pyro_json_string(&json, "schema", "pyrometer.suggestions/1");
-        pyro_json_line(&json);
-        pyro_json_begin(&json, "suggestions", '[');
-        for (size_t i = 0; i < count; i++) {
-            pyro_json_line(&json);
-            pyro_suggestion_json(&json, NULL, suggestions[i]);
-        }
-        pyro_json_end(&json, ']');
-        pyro_json_end(&json, '}');
-    }
-    pyro_strbuf_add_char(&output->buffer, '\n');
-}
-
-static enum pyro_status write_all(const pyro_suggestion *const *suggestions, size_t count, bool many,
-                                  enum pyro_suggestion_format format, const struct pyro_allocator *allocator,
-                                  const struct pyro_writer *writer, struct pyro_error *error)
-{
-    struct pyro_output output;
-    pyro_output_init(&output, writer, allocator);
-    if (format == PYRO_SUGGESTION_JSON)
-        write_json(&output, suggestions, count, many);
-    for (size_t i = 0; format != PYRO_SUGGESTION_JSON && i < count; i++) {
-        if (format == PYRO_SUGGESTION_SPARK_SUBMIT)
-            pyro_suggestion_flags(&output.buffer, suggestions[i]);
-        else if (format == PYRO_SUGGESTION_SPARK_DEFAULTS)
-            pyro_suggestion_defaults(&output.buffer, suggestions[i]);
-        else
-            pyro_suggestion_text(&output.buffer, suggestions[i]);
-        if (many && i + 1 < count)
-            pyro_strbuf_add_char(&output.buffer, '\n');
-    }
-    return pyro_output_done(&output, error);
+    pyro_suggestion_json(&json, NULL, suggestion);
 }
 
 enum pyro_status pyro_suggestion_write(const pyro_suggestion *suggestion, enum pyro_suggestion_format format,
                                        const struct pyro_writer *writer, struct pyro_error *error)
 {
+    struct pyro_output output;
     pyro_error_clear(error);
     if (!suggestion || !pyro_can_write(writer) || (unsigned)format > PYRO_SUGGESTION_SPARK_DEFAULTS)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the suggestion or the writer is missing, or there is no such format");
-    return write_all(&suggestion, 1, false, format, suggestion->arena.allocator, writer, error);
+    pyro_output_init(&output, writer, suggestion->arena.allocator);
+    switch (format) {
+    case PYRO_SUGGESTION_JSON:
+        write_json(&output, suggestion);
+        pyro_strbuf_add_char(&output.buffer, '\n');
+        break;
+    case PYRO_SUGGESTION_SPARK_SUBMIT:
+        pyro_suggestion_flags(&output.buffer, suggestion);
+        break;
+    case PYRO_SUGGESTION_SPARK_DEFAULTS:
+        pyro_suggestion_defaults(&output.buffer, suggestion);
+        break;
+    default:
+        pyro_suggestion_text(&output.buffer, suggestion);
+    }
+    return pyro_output_done(&output, error);
 }
+
+/* ---- Every application ----------------------------------------------------------------------------------------------
+ */
+
+/* A suggestion takes much more memory than what is written of it: only that is kept. */
+struct written {
+    double saves_core_ms;
+    size_t from, len; /* of the texts, which are in the order of the names of applications */
+};
+
+struct all {
+    pyro_store *store;
+    const struct pyro_suggest_options *wanted;
+    const struct pyro_options *options;
+    struct pyro_policy policy;
+    struct pyro_arena arena; /* of the policy */
+    enum pyro_suggestion_format format;
+    PYRO_VEC(struct written) items;
+    struct pyro_strbuf texts;
+    struct pyro_strbuf last, after; /* application of the last item; where the last page ended, empty: the end */
+};
 
 static int by_saving(const void *left, const void *right)
 {
-    const pyro_suggestion *a = *(const pyro_suggestion *const *)left, *b = *(const pyro_suggestion *const *)right;
+    const struct written *a = left, *b = right;
     if (a->saves_core_ms < b->saves_core_ms || a->saves_core_ms > b->saves_core_ms)
         return a->saves_core_ms > b->saves_core_ms ? -1 : 1;
-    return pyro_slice_compare(a->application, b->application);
+    return (a->from > b->from) - (a->from < b->from);
 }
 
-static enum pyro_status suggest_each(pyro_store *store, const struct pyro_suggest_options *wanted,
-                                     const struct pyro_options *options, struct pyro_arena *arena,
-                                     pyro_suggestion ***ret, size_t *ret_count, struct pyro_error *error)
+static enum pyro_status write_text(struct all *all, const pyro_suggestion *suggestion, struct pyro_error *error)
 {
-    static const char applications[] = "{\"from\":\"runs\",\"group\":[{\"field\":\"application\"}],"
-                                       "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}]}";
+    struct pyro_output output;
+    const struct pyro_writer writer = pyro_strbuf_writer(&all->texts);
+    if (all->format != PYRO_SUGGESTION_JSON) {
+        pyro_suggestion_text(&all->texts, suggestion);
+        return all->texts.failed ? pyro_no_memory(error) : PYRO_OK;
+    }
+    pyro_output_init(&output, &writer, all->options->allocator);
+    write_json(&output, suggestion);
+    return pyro_output_done(&output, error);
+}
+
+static enum pyro_status suggest_one(struct all *all, struct pyro_slice application, struct pyro_error *error)
+{
+    pyro_suggestion *suggestion = NULL;
+    size_t from = all->texts.len;
+    enum pyro_status status =
+        make(all->store, NULL, application, all->wanted, &all->policy, all->options, &suggestion, error);
+    if (status != PYRO_OK || !suggestion)
+        return status;
+    status = write_text(all, suggestion, error);
+    struct written *item = pyro_vec_push(&all->items, all->options->allocator);
+    if (item)
+        *item = (struct written){suggestion->saves_core_ms, from, all->texts.len - from};
+    pyro_suggestion_free(suggestion);
+    return status == PYRO_OK && !item ? pyro_no_memory(error) : status;
+}
+
+/* Each application once: runs come by the names of their applications. A question has a limit of groups, but none of
+ * rows in pages. */
+static enum pyro_status suggest_page(struct all *all, struct pyro_arena *arena, struct pyro_error *error)
+{
+#define RUNS "{\"from\":\"runs\",\"fields\":[\"application\"],\"order\":{\"by\":\"application\"},\"limit\":10000"
+    static const char first[] = RUNS "}", next[] = RUNS ",\"after\":%s}";
     struct pyro_query_answer answer;
-    struct pyro_policy policy;
-    PYRO_TRY(load_policy(wanted, arena, &policy, error));
-    enum pyro_status status = pyro_suggest_ask(store, NULL, applications, PYRO_SLICE_NULL, arena, &answer, error);
-    if (status == PYRO_ERROR_ARGUMENT) /* the question is right: there are too many groups */
-        return pyro_error_set(error, status,
-                              "the store has more than %d applications, too many to suggest for all of them at once; "
-                              "ask for one",
-                              PYRO_QUERY_MOST_GROUPS);
-    PYRO_TRY(status);
-    *ret = pyro_arena_array(arena, answer.row_count + 1, sizeof(**ret));
-    if (!*ret)
-        return pyro_no_memory(error);
+    PYRO_TRY(pyro_suggest_ask(all->store, NULL, all->after.len ? next : first, pyro_strbuf_slice(&all->after), arena,
+                              &answer, error));
+    pyro_strbuf_clear(&all->after);
+    if (answer.after.ptr)
+        pyro_strbuf_add_slice(&all->after, answer.after);
     for (size_t i = 0; i < answer.row_count; i++) {
         struct pyro_slice application = pyro_answer_text(&answer, i, 0);
-        if (!application.ptr)
+        if (!application.ptr || (all->items.count && pyro_slice_eq(application, pyro_strbuf_slice(&all->last))))
             continue;
-        PYRO_TRY(make(store, NULL, application, wanted, &policy, options, &(*ret)[*ret_count], error));
-        ++*ret_count;
+        PYRO_TRY(suggest_one(all, application, error));
+        pyro_strbuf_clear(&all->last);
+        pyro_strbuf_add_slice(&all->last, application);
     }
-    return PYRO_OK;
+    return all->last.failed || all->after.failed ? pyro_no_memory(error) : PYRO_OK;
+}
+
+static enum pyro_status suggest_each(struct all *all, struct pyro_error *error)
+{
+    enum pyro_status status = PYRO_OK;
+    PYRO_TRY(load_policy(all->wanted, &all->arena, &all->policy, error));
+    do {
+        struct pyro_arena page;
+        pyro_arena_init(&page, all->options->allocator);
+        status = suggest_page(all, &page, error);
+        pyro_arena_done(&page);
+    } while (status == PYRO_OK && all->after.len);
+    if (status == PYRO_OK && all->items.count > 1)
+        qsort(all->items.items, all->items.count, sizeof(*all->items.items), by_saving);
+    return status;
+}
+
+static enum pyro_status write_all(const struct all *all, const struct pyro_writer *writer, struct pyro_error *error)
+{
+    struct pyro_output output;
+    struct pyro_json json;
+    bool as_json = all->format == PYRO_SUGGESTION_JSON;
+    pyro_output_init(&output, writer, all->options->allocator);
+    pyro_json_init(&json, &output);
+    if (as_json) {
+        pyro_json_begin(&json, NULL, '{');
+        pyro_json_line(&json);
+        pyro_json_string(&json, "schema", "pyrometer.suggestions/1");
+        pyro_json_line(&json);
+        pyro_json_begin(&json, "suggestions", '[');
+    }
+    for (size_t i = 0; i < all->items.count; i++) {
+        const struct written *item = &all->items.items[i];
+        if (as_json) {
+            pyro_json_line(&json);
+            pyro_json_begin_value(&json);
+        } else if (i > 0) {
+            pyro_strbuf_add_char(&output.buffer, '\n');
+        }
+        pyro_strbuf_add(&output.buffer, all->texts.data + item->from, item->len);
+        pyro_output_flush(&output, false);
+    }
+    if (as_json) {
+        pyro_json_end(&json, ']');
+        pyro_json_end(&json, '}');
+        pyro_strbuf_add_char(&output.buffer, '\n');
+    }
+    return pyro_output_done(&output, error);
 }
 
 enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_options *wanted,
@@ -282,24 +354,24 @@ enum pyro_status pyro_suggest_all(pyro_store *store, const struct pyro_suggest_o
 {
     struct pyro_suggest_options how;
     struct pyro_options own;
-    struct pyro_arena arena;
-    pyro_suggestion **all = NULL;
-    size_t count = 0;
+    struct all all = {.store = store, .wanted = &how, .options = &own, .format = format};
     pyro_error_clear(error);
     if (!store || !pyro_can_write(writer) || (format != PYRO_SUGGESTION_TEXT && format != PYRO_SUGGESTION_JSON))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "the store or the writer is missing, or there is no such format");
     PYRO_TRY(take_options(wanted, &how, error));
     PYRO_TRY(pyro_options_resolve(options, &own, error));
-    pyro_arena_init(&arena, own.allocator);
-    enum pyro_status status = suggest_each(store, &how, &own, &arena, &all, &count, error);
-    if (status == PYRO_OK) {
-        if (count > 1)
-            qsort(all, count, sizeof(*all), by_saving);
-        status = write_all((const pyro_suggestion *const *)all, count, true, format, own.allocator, writer, error);
-    }
-    for (size_t i = 0; i < count; i++)
-        pyro_suggestion_free(all[i]);
-    pyro_arena_done(&arena);
+    pyro_arena_init(&all.arena, own.allocator);
+    pyro_strbuf_init(&all.texts, own.allocator);
+    pyro_strbuf_init(&all.last, own.allocator);
+    pyro_strbuf_init(&all.after, own.allocator);
+    enum pyro_status status = suggest_each(&all, error);
+    if (status == PYRO_OK)
+        status = write_all(&all, writer, error);
+    pyro_vec_done(&all.items, own.allocator);
+    pyro_strbuf_done(&all.texts);
+    pyro_strbuf_done(&all.last);
+    pyro_strbuf_done(&all.after);
+    pyro_arena_done(&all.arena);
     return status;
 }
