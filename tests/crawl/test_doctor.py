@@ -116,3 +116,19 @@ def test_from_a_small_spot(tmp_path: Path) -> None:
     assert crawl("--from-spot", tmp_path / "empty.ini").returncode == 3
 
 
+def test_from_a_large_spot(tmp_path: Path) -> None:
+    """Nothing is cut off: the last key counts, or there is an error."""
+    spot, end = tmp_path / "config.ini", "[SPARK_HISTORY]\napi_base_url=http://127.0.0.1:9/api/v1\n"
+    spot.write_text("# comment\n" + "#" * (2**20 - len(end) - 11) + "\n" + end)
+    assert spot.stat().st_size == 2**20
+    done = crawl("--from-spot", spot)
+    assert done.returncode == 0 and "- url: 'http://127.0.0.1:9'" in done.stdout
+    with spot.open("a") as file:
+        file.write("#")
+    done = crawl("--from-spot", spot)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert str(spot) in done.stderr and "larger than 1 MiB" in done.stderr
+    done = crawl("--from-spot", tmp_path)
+    assert done.returncode == 3 and "cannot be read" in done.stderr
+
+

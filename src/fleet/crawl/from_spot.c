@@ -41,16 +41,26 @@ static enum pyro_status read_file(struct spot *spot, const char *path, struct py
 {
     char part[4096];
     size_t got;
+    enum pyro_status status = PYRO_OK;
     FILE *file = fopen(path, "re");
     if (!file) {
         pyro_error_set(error, PYRO_ERROR_INPUT, "cannot be read: %s", strerror(errno));
         pyro_error_at(error, path, UINT64_MAX);
         return PYRO_ERROR_INPUT;
     }
-    while ((got = fread(part, 1, sizeof(part), file)) > 0 && spot->text.len < MOST_BYTES)
+    while ((got = fread(part, 1, sizeof(part), file)) > 0 && spot->text.len <= MOST_BYTES)
         pyro_strbuf_add(&spot->text, part, got);
+    if (ferror(file))
+        status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot be read: %s", strerror(errno));
+    else if (spot->text.len > MOST_BYTES)
+        status = pyro_error_set(error, PYRO_ERROR_INPUT,
+                                "it is larger than 1 MiB, as no configuration of Spot is: name the file config.ini");
     fclose(file);
-    return spot->text.failed ? pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a configuration") : PYRO_OK;
+    if (spot->text.failed)
+        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a configuration");
+    if (status != PYRO_OK)
+        pyro_error_at(error, path, UINT64_MAX);
+    return status;
 }
 
 /* As Python's configparser reads it: "[SECTION]", "key = value" or "key: value", comments with # and ; */
