@@ -164,6 +164,9 @@ static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const 
     integrity->rest = fetched->rest;
     integrity->forgotten = fetched->forgotten;
     integrity->tasks_forgotten = fetched->lost_tasks;
+    /* The temporary file says when it was fetched. */
+    if (app->history && log->remote->updated_ms >= 0)
+        app->listed.modified_ms = log->remote->updated_ms;
     for (size_t i = 0; i < sizeof(fetched->notes) / sizeof(*fetched->notes); i++) {
         struct pyro_slice *note = fetched->notes[i][0] ? pyro_vec_push(&integrity->notes, app->allocator) : NULL;
         if (fetched->notes[i][0] && !note)

@@ -98,6 +98,25 @@ def test_only_news_is_asked_for(tmp_path: Path) -> None:
     assert sorted(row[0][-4:] for row in rows(store, "SELECT app_id FROM runs")) == ["0001", "0002", "0003"]
 
 
+def test_the_time_of_the_last_update_is_the_server_s(tmp_path: Path) -> None:
+    """Of the attempt that was fetched, and not that of the download; where the server says none, that."""
+    store = tmp_path / "runs.db"
+    updates = "SELECT json_extract(json, '$.attempt.lastUpdatedEpoch') FROM raw ORDER BY app_id"
+    said, silent = application(1, START, updated_ms=START + 12345), application(2, START + 1)
+    began = int(time.time() * 1000) - 1000
+    with ChosenSite() as site:
+        for number, app in enumerate((said, silent), start=1):
+            put(site, app, zipped(tmp_path, number))
+        site.pages[LIST] = history([said, silent])
+        listed = {name: value for name, value in silent["attempts"][0].items() if name != "lastUpdatedEpoch"}
+        site.pages[f"{LIST}/{silent['id']}"] = as_json({**silent, "attempts": [{**listed, "lastUpdatedEpoch": None}]})
+        crawled(store, site.url)
+        (first,), (second,) = rows(store, updates)
+        assert first == START + 12345 and second >= began
+        assert kinds(crawled(store, site.url, "--recompute"))["stored"] == 2
+    assert rows(store, updates)[0] == (START + 12345,)
+
+
 def test_busy_servers_are_asked_again(tmp_path: Path) -> None:
     store, app = tmp_path / "runs.db", application(1, START)
     with ChosenSite() as site:

@@ -30,11 +30,11 @@ def listed(history: History) -> List[Tuple[str, str]]:
 
 
 def kept(store: Path, run: Tuple[str, str]) -> Tuple[Dict[str, float], Dict[str, Any]]:
-    """Aggregates of what a server shows, and its document without what depends on when and how it was read."""
+    """Aggregates of what a server shows, and its document without what depends on when it was read."""
     numbers = "SELECT name, value FROM aggregates WHERE app_id = ? AND attempt = ? AND name NOT LIKE 'run.%'"
     ((text,),) = rows(store, "SELECT json FROM raw WHERE app_id = ? AND attempt = ?", *run)
     document = json.loads(text)
-    del document["time_processed"], document["attempt"]["lastUpdated"], document["attempt"]["lastUpdatedEpoch"]
+    del document["time_processed"]
     return dict(rows(store, numbers, *run)), document
 
 
@@ -55,6 +55,21 @@ def compare_rest(history: History, by_log: Path, folder: Path) -> None:
     assert rows(store, SAMENESS) == rows(by_log, SAMENESS)
 
 
+def listed_updates(history: History) -> Dict[Tuple[str, str], int]:
+    _, _, body = history.server.request("GET", "/api/v1/applications")
+    return {
+        (app["id"], attempt.get("attemptId", "")): attempt["lastUpdatedEpoch"]
+        for app in json.loads(body)
+        for attempt in app["attempts"]
+    }
+
+
+def updated(store: Path) -> Dict[Tuple[str, str], int]:
+    found = rows(store, "SELECT app_id, attempt, json_extract(json, '$.attempt.lastUpdatedEpoch') FROM raw")
+    assert found
+    return {(row[0], row[1]): row[2] for row in found}
+
+
 def compare(history: History, folder: Path) -> None:
     store, files = folder / "server.db", folder / "folder.db"
     done = crawl(history.server.url + "/", "--store", f"sqlite:{store}", "--once", "--log-format", "json")
@@ -69,6 +84,7 @@ def compare(history: History, folder: Path) -> None:
     for run in expected:
         assert rows(store, findings, *run) == rows(files, findings, *run), run
     assert {row[0] for row in rows(store, "SELECT source FROM runs")} == {history.server.url}
+    assert updated(store) == {run: when for run, when in listed_updates(history).items() if run in updated(store)}
     # A second pass, as another process and after less than a day.
     assert kinds(crawled(store, history.server.url)) == {"listed": 1, "passed": 1}
     # What changes on the server is read again, and replaces the run.

@@ -129,16 +129,16 @@ static enum pyro_status add_unreadable(struct finding *finding, const char *url,
     return PYRO_OK;
 }
 
-/* `app` and `attempt` as they stand in addresses; null: none. The label is the address of the API without `url`. */
-static enum pyro_status add_log(struct finding *finding, struct pyro_slice base, struct pyro_slice app,
-                                struct pyro_slice attempt, const char *url)
+/* Copies what is found. The label is the address of the API without `url`. */
+static enum pyro_status add_log(struct finding *finding, const struct pyro_remote *found, const char *url)
 {
     struct pyro_remote *remote = pyro_arena_alloc(finding->arena, sizeof(*remote));
     struct pyro_log *log = remote ? pyro_vec_push(&finding->logs, finding->options->allocator) : NULL;
     if (!log)
         return no_memory(finding);
-    *remote = (struct pyro_remote){pyro_arena_copy(finding->arena, base), pyro_arena_copy(finding->arena, app),
-                                   pyro_arena_copy(finding->arena, attempt)};
+    *remote =
+        (struct pyro_remote){pyro_arena_copy(finding->arena, found->base), pyro_arena_copy(finding->arena, found->app),
+                             pyro_arena_copy(finding->arena, found->attempt), found->updated_ms};
     struct pyro_strbuf address;
     pyro_strbuf_init(&address, finding->options->allocator);
     if (url)
@@ -148,10 +148,16 @@ static enum pyro_status add_log(struct finding *finding, struct pyro_slice base,
     *log = (struct pyro_log){.layout = PYRO_LAYOUT_REMOTE, .remote = remote};
     if (!address.failed)
         log->path = label_of(finding, address.data);
-    bool done =
-        log->path.ptr && remote->base.ptr && (!app.ptr || remote->app.ptr) && (!attempt.ptr || remote->attempt.ptr);
+    bool done = log->path.ptr && remote->base.ptr && (!found->app.ptr || remote->app.ptr) &&
+                (!found->attempt.ptr || remote->attempt.ptr);
     pyro_strbuf_done(&address);
     return done ? PYRO_OK : no_memory(finding);
+}
+
+static enum pyro_status add_file(struct finding *finding, const char *url)
+{
+    const struct pyro_remote file = {.base = pyro_slice_from(url), .updated_ms = -1};
+    return add_log(finding, &file, url);
 }
 
 /* ---- What a server has ------------------------------------------------------------------------------------------- */
@@ -166,6 +172,38 @@ static struct pyro_slice take_id(struct pyro_json *json)
     return id;
 }
 
+static int64_t take_time(struct pyro_json *json)
+{
+    int64_t time_ms = -1;
+    char first = pyro_json_peek(json);
+    if (first >= '0' && first <= '9')
+        pyro_json_take_int(json, &time_ms);
+    else
+        pyro_json_skip(json);
+    return time_ms;
+}
+
+/* `attempt` as it stands in addresses; null: it has no id. */
+static bool take_attempt(struct finding *finding, struct pyro_json *json, struct pyro_json_object *object,
+                         struct pyro_remote *ret)
+{
+    PYRO_JSON_KEYS(keys, (ATTEMPT_ID, "attemptId"), (UPDATED, "lastUpdatedEpoch"));
+    struct pyro_slice id = PYRO_SLICE_NULL;
+    ret->attempt = PYRO_SLICE_NULL;
+    ret->updated_ms = -1;
+    for (int key; (key = PYRO_JSON_NEXT(json, object, keys)) != PYRO_JSON_END;) {
+        if (key == ATTEMPT_ID)
+            id = take_id(json);
+        else if (key == UPDATED)
+            ret->updated_ms = take_time(json);
+        else
+            pyro_json_skip(json);
+    }
+    if (id.ptr)
+        ret->attempt = escape(finding->arena, id);
+    return !id.ptr || ret->attempt.ptr;
+}
+
 /* The attempts of an application: each, or the one that `wanted` names, or the newest. */
 struct choice {
     bool each;
@@ -176,31 +214,24 @@ struct choice {
 static enum pyro_status add_attempts(struct finding *finding, struct pyro_slice base, struct pyro_slice app,
                                      struct pyro_slice attempts, const struct choice *choice)
 {
-    PYRO_JSON_KEYS(keys, (ATTEMPT_ID, "attemptId"));
     struct pyro_json json;
-    struct pyro_slice newest = PYRO_SLICE_NULL;
+    struct pyro_remote attempt = {.base = base, .app = app}, newest = {.base = base, .app = app, .updated_ms = -1};
     pyro_json_start(&json, attempts.ptr, attempts.ptr ? attempts.ptr + attempts.len : NULL, pyro_scan_best());
     size_t count = 0;
     if (attempts.ptr && pyro_json_enter_array(&json))
         for (bool first = true; pyro_json_next_element(&json, &first);) {
             struct pyro_json_object object;
-            struct pyro_slice id = PYRO_SLICE_NULL;
             if (!pyro_json_enter_object(&json, &object))
                 continue;
-            for (int key; (key = PYRO_JSON_NEXT(&json, &object, keys)) != PYRO_JSON_END;) {
-                if (key == ATTEMPT_ID)
-                    id = take_id(&json);
-                else
-                    pyro_json_skip(&json);
-            }
-            struct pyro_slice attempt = id.ptr ? escape(finding->arena, id) : PYRO_SLICE_NULL;
+            if (!take_attempt(finding, &json, &object, &attempt))
+                return no_memory(finding);
             newest = count++ == 0 ? attempt : newest;
-            if (choice->wanted.ptr && pyro_slice_eq(choice->wanted, attempt))
+            if (choice->wanted.ptr && pyro_slice_eq(choice->wanted, attempt.attempt))
                 newest = attempt;
             if (choice->each)
-                PYRO_TRY(add_log(finding, base, app, attempt, NULL));
+                PYRO_TRY(add_log(finding, &attempt, NULL));
         }
-    return choice->each && count ? PYRO_OK : add_log(finding, base, app, newest, choice->url);
+    return choice->each && count ? PYRO_OK : add_log(finding, &newest, choice->url);
 }
 
 static enum pyro_status add_application(struct finding *finding, struct pyro_json *json, struct pyro_slice base,
@@ -286,7 +317,7 @@ static enum pyro_status find_logs(struct finding *finding, const char *url)
     char refusal[sizeof(finding->error->message)];
     bool is_server = false;
     if (!address.server && strchr(url, '?')) /* signed addresses of files */
-        return add_log(finding, pyro_slice_from(url), PYRO_SLICE_NULL, PYRO_SLICE_NULL, url);
+        return add_file(finding, url);
     pyro_strbuf_init(&body, finding->options->allocator);
     enum pyro_status status = ask(finding, address.base, address.app, &body, refusal, sizeof(refusal));
     if (status == PYRO_OK && !refusal[0]) {
@@ -296,8 +327,7 @@ static enum pyro_status find_logs(struct finding *finding, const char *url)
     pyro_strbuf_done(&body);
     if (status != PYRO_OK || is_server)
         return status;
-    return address.server ? add_unreadable(finding, url, refusal)
-                          : add_log(finding, pyro_slice_from(url), PYRO_SLICE_NULL, PYRO_SLICE_NULL, url);
+    return address.server ? add_unreadable(finding, url, refusal) : add_file(finding, url);
 }
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */

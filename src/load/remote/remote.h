@@ -10,6 +10,7 @@
 struct pyro_remote {
     struct pyro_slice base;         /* of a server or live UI, without a slash at its end; or the address of a file */
     struct pyro_slice app, attempt; /* null ptr: the address is a file's; the application has no attempts */
+    int64_t updated_ms;             /* when its log grew last, as the server lists it; -1: unknown */
 };
 
 /* Replaces the addresses among the logs by what their servers have; fails on memory and cancellation only. */
