@@ -30,12 +30,14 @@ static enum pyro_status find_artefacts(const char *const *paths, size_t path_cou
     return pyro_artefacts_find(paths, path_count, &how, &inputs->list, settings->allocator, &inputs->artefacts, error);
 }
 
-enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_load_options *load,
-                                  const struct pyro_options *options, pyro_inputs **ret, struct pyro_error *error)
+enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_count,
+                                          const struct pyro_load_options *load, const struct pyro_options *options,
+                                          struct pyro_strbuf *unread, pyro_inputs **ret, struct pyro_error *error)
 {
     struct pyro_load_settings resolved;
     pyro_error_clear(error);
     PYRO_TRY(pyro_load_resolve(load, options, &resolved, error));
+    resolved.unread = unread;
     if (!ret || (path_count && !paths))
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "pyro_inputs_open(): the paths or the place for the result are missing");
@@ -56,6 +58,12 @@ enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, c
     }
     *ret = inputs;
     return PYRO_OK;
+}
+
+enum pyro_status pyro_inputs_open(const char *const *paths, size_t path_count, const struct pyro_load_options *load,
+                                  const struct pyro_options *options, pyro_inputs **ret, struct pyro_error *error)
+{
+    return pyro_inputs_open_keeping(paths, path_count, load, options, NULL, ret, error);
 }
 
 static bool copy_log(struct pyro_arena *arena, const struct pyro_log *log, struct pyro_log *ret)
@@ -179,12 +187,28 @@ static bool keep_source(struct pyro_app *app, const struct pyro_log *log, const 
     return true;
 }
 
-enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
-                               const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
+void pyro_log_beginning(const struct pyro_log_part *part, struct pyro_strbuf *unread)
+{
+    struct pyro_reader *reader = NULL;
+    char piece[4096];
+    size_t got = 1;
+    pyro_strbuf_clear(unread);
+    if (pyro_reader_open(part, NULL, &reader, NULL) != PYRO_OK)
+        return;
+    while (got > 0 && unread->len < PYRO_HTTP_KEPT_BYTES && !unread->failed &&
+           pyro_reader_read(reader, piece, sizeof(piece), &got, NULL) == PYRO_OK)
+        pyro_strbuf_add(unread, piece, got);
+    pyro_reader_close(reader);
+}
+
+enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                                       const struct pyro_options *options, struct pyro_strbuf *unread, pyro_app **ret,
+                                       struct pyro_error *error)
 {
     struct pyro_load_settings resolved;
     pyro_error_clear(error);
     PYRO_TRY(pyro_load_resolve(load, options, &resolved, error));
+    resolved.unread = unread;
     if (!inputs || !ret || index >= inputs->list.count)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_app_load(): there is no input %zu", index);
     struct pyro_fetched fetched;
@@ -197,6 +221,8 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
                        fetched.updated_ms == PYRO_NONE ? PYRO_HISTORY_NO_TIME : fetched.updated_ms);
         fetched.history = NULL;
     }
+    if (status == PYRO_ERROR_INPUT && unread && fetched.log->part_count > 0)
+        pyro_log_beginning(&fetched.log->parts[0], unread);
     if (status == PYRO_OK) {
         app->path = pyro_intern_slice(app->strings, fetched.log->path);
         status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
@@ -217,4 +243,10 @@ enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const st
     }
     *ret = app;
     return PYRO_OK;
+}
+
+enum pyro_status pyro_app_load(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                               const struct pyro_options *options, pyro_app **ret, struct pyro_error *error)
+{
+    return pyro_app_load_keeping(inputs, index, load, options, NULL, ret, error);
 }

@@ -3,6 +3,7 @@
 #define PYRO_LOAD_LOAD_H
 
 #include "base/options.h"
+#include "base/strbuf.h"
 #include "decode/batch.h"
 #include "model/app.h"
 #include "source/source.h"
@@ -31,6 +32,16 @@ enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_loa
 /* Gives an application what a History Server shows of it, which is the application's then. `in_progress`: its log says
  * that it runs; `modified_ms`: when that was written last. */
 void pyro_load_show(struct pyro_app *app, struct pyro_history *history, bool in_progress, int64_t modified_ms);
+/* As pyro_inputs_open() and pyro_app_load(). Where a log cannot be read, `unread` gets up to 1 MiB of its beginning,
+ * decompressed, or of what its server answered instead; empty: nothing is known of it. */
+enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_count,
+                                          const struct pyro_load_options *load, const struct pyro_options *options,
+                                          struct pyro_strbuf *unread, pyro_inputs **ret, struct pyro_error *error);
+enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, const struct pyro_load_options *load,
+                                       const struct pyro_options *options, struct pyro_strbuf *unread, pyro_app **ret,
+                                       struct pyro_error *error);
+/* The beginning of a file, in the same way. */
+void pyro_log_beginning(const struct pyro_log_part *part, struct pyro_strbuf *unread);
 
 /* The log behind an index, or NULL beyond the last. */
 const struct pyro_log *pyro_inputs_log(const pyro_inputs *inputs, size_t index);

@@ -28,7 +28,11 @@ struct pyro_http_options {
     /* Asked several times a second; true stops the request with PYRO_ERROR_CANCELLED. May be NULL. */
     bool (*stopped)(void *context, uint64_t received, uint64_t expected);
     void *context;
+    /* Gets the body of the last answer that is of another status than 200, up to PYRO_HTTP_KEPT_BYTES, where only an
+     * excerpt goes into the message; empty after any other answer. NULL: nobody wants it. */
+    struct pyro_strbuf *refusal;
 };
+enum { PYRO_HTTP_KEPT_BYTES = 1 << 20 };
 
 struct pyro_http;
 

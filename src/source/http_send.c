@@ -51,6 +51,13 @@ static size_t add_excerpt(char *excerpt, size_t used, const char *bytes, size_t 
     return used;
 }
 
+/* No memory: whoever wants it goes without. */
+static void keep_refusal(struct pyro_strbuf *refusal, const char *bytes, size_t len)
+{
+    size_t left = PYRO_HTTP_KEPT_BYTES - refusal->len;
+    pyro_strbuf_add(refusal, bytes, len < left ? len : left);
+}
+
 static size_t take_body(char *bytes, size_t one, size_t len, void *context)
 {
     (void)one;
@@ -59,6 +66,8 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *context)
     curl_easy_getinfo(transfer->http->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200 && !transfer->sink->every_status) {
         transfer->excerpt_len = add_excerpt(transfer->excerpt, transfer->excerpt_len, bytes, len);
+        if (transfer->http->options.refusal)
+            keep_refusal(transfer->http->options.refusal, bytes, len);
         return len;
     }
     if (len > transfer->request->limit - transfer->answer.bytes) {
@@ -165,6 +174,8 @@ static CURLcode try_once(struct transfer *transfer)
     const char *type = NULL;
     long status = 0;
     transfer->http->reason[0] = '\0';
+    if (transfer->http->options.refusal)
+        pyro_strbuf_clear(transfer->http->options.refusal);
     answer->date_ms = answer->retry_after_s = transfer->retry_at_s = -1;
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);

@@ -8,7 +8,7 @@ import json
 import time
 import zipfile
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 import conftest
 import pytest
@@ -188,6 +188,54 @@ def test_logs_that_are_none(log: Reply, tmp_path: Path) -> None:
         happened = crawled(store, site.url)
     assert kinds(happened)["stored"] == 1 and kinds(happened)["failed"] == 1
     assert rows(store, "SELECT app_id, tries FROM errors") == [(f"{bad['id']}/", 1)]
+
+
+NO_LOG = b'{"Event":"SomethingElse"}\npassword=hunter2secret\n'
+LARGE = b"<html>" + b"no such page " * 100_000
+
+
+def packed(text: bytes) -> Reply:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("eventlog", text)
+    return Reply(made.getvalue(), 200, {"Content-Type": "application/octet-stream"})
+
+
+@pytest.mark.parametrize(
+    ("page", "log", "raw"),
+    [
+        (None, packed(NO_LOG), "SomethingElse"),
+        (None, Reply(NO_LOG), "SomethingElse"),
+        (None, Reply(b"gone for ever", 410), "gone for ever"),
+        (None, Reply(LARGE, 500), LARGE[: 2**20].decode()),
+        (None, Reply(b"", 500), None),
+        (None, Reply(b"\0" * 100), None),
+        (Reply(b"the disk is full", 500), None, "the disk is full"),
+        (Reply(LARGE, 200, {"Content-Type": "text/html"}), None, LARGE[: 2**20].decode()),
+    ],
+    ids=["archive", "file", "refusal", "large refusal", "nothing", "bytes", "broken server", "large page"],
+)
+def test_what_could_not_be_read_is_kept(page: Optional[Reply], log: Optional[Reply], raw: Optional[str], tmp_path: Path) -> None:
+    """With the last try, as that of a log in a folder."""
+    store, app = tmp_path / "runs.db", application(1, START)
+    config = tmp_path / "crawl.yaml"
+    with ChosenSite() as site:
+        config.write_text(f"sources:\n  - url: {site.url}\n    remote: log\n")
+        site.pages[f"{LIST}/{app['id']}"] = page or as_json(app)
+        if log:
+            site.pages[f"{LIST}/{app['id']}/logs"] = log
+        site.pages[LIST] = history([app])
+        assert kinds(crawled(store, "--config", config))["failed"] == 1
+        change(store, "UPDATE work SET state = 3, tries = 4, next_ms = 0")
+        assert kinds(crawled(store, "--config", config))["failed"] == 1
+    (first, last) = rows(store, "SELECT raw, message FROM errors ORDER BY tries")
+    kept = last[0]
+    assert first[0] is None or "SomethingElse" in first[0], "only a log that is none is not tried again"
+    if raw is None:
+        assert kept is None
+    else:
+        assert kept is not None and (raw in kept if len(raw) < 100 else raw == kept), last[1]
+        assert "hunter2secret" not in kept
 
 
 def test_names_and_passwords_stay_out_of_the_store(tmp_path: Path) -> None:

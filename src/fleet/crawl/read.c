@@ -8,8 +8,6 @@
 #include "fleet/crawl/list.h"
 #include "load/load.h"
 
-enum { RAW_BYTES = 1 << 20 };
-
 struct reader {
     const struct pyro_crawl_reading *reading;
     struct pyro_crawl_result *ret;
@@ -17,6 +15,7 @@ struct reader {
     struct pyro_remote_options remote;
     struct pyro_options work;
     pyro_inputs *inputs;
+    struct pyro_strbuf unread; /* the beginning of what could not be read */
     struct pyro_error error;
 };
 
@@ -43,19 +42,12 @@ static void skip(struct reader *reader, const char *why)
     snprintf(reader->ret->message, sizeof(reader->ret->message), "%s", why);
 }
 
-/* The beginning of what could not be read, for whoever looks into it; text only. */
-static void take_raw(struct reader *reader, const struct pyro_log *log)
+/* What could not be read, for whoever looks into it; text only. */
+static void take_raw(struct reader *reader)
 {
-    struct pyro_reader *source = NULL;
-    size_t len = 0, more = 0;
-    char *text = log && log->part_count > 0 ? pyro_arena_alloc(&reader->ret->arena, RAW_BYTES + 1) : NULL;
-    if (!text || pyro_reader_open(&log->parts[0], NULL, &source, NULL) != PYRO_OK)
-        return;
-    while (len < RAW_BYTES && pyro_reader_read(source, text + len, RAW_BYTES - len, &more, NULL) == PYRO_OK && more > 0)
-        len += more;
-    pyro_reader_close(source);
-    if (len > 0 && !memchr(text, '\0', len))
-        reader->ret->raw = (struct pyro_slice){text, len};
+    struct pyro_slice text = pyro_strbuf_slice(&reader->unread);
+    if (text.len > 0 && !memchr(text.ptr, '\0', text.len))
+        reader->ret->raw = pyro_arena_copy(&reader->ret->arena, text);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
@@ -68,9 +60,10 @@ static size_t open_inputs(struct reader *reader)
     bool remote = reading->source ? reading->source->server : false;
     if (reading->source)
         address = pyro_crawl_address(reading->source, reading->key, &reader->ret->arena, &inside);
-    enum pyro_status status =
-        address.ptr ? pyro_inputs_open(&address.ptr, 1, &reader->load, &reader->work, &reader->inputs, &reader->error)
-                    : pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for a log");
+    enum pyro_status status = address.ptr
+                                  ? pyro_inputs_open_keeping(&address.ptr, 1, &reader->load, &reader->work,
+                                                             &reader->unread, &reader->inputs, &reader->error)
+                                  : pyro_error_set(&reader->error, PYRO_ERROR_MEMORY, "no memory left for a log");
     if (status != PYRO_OK) {
         fail(reader, status, "read", "unreadable");
         return SIZE_MAX;
@@ -89,24 +82,25 @@ static size_t open_inputs(struct reader *reader)
     reader->error.lasting = !remote;
     snprintf(reader->error.message, sizeof(reader->error.message), "%s", why);
     fail(reader, PYRO_ERROR_INPUT, remote ? "fetch" : "read", remote ? "unreachable" : "unreadable");
-    struct pyro_log_part part = {.path = address};
-    const struct pyro_log log = {.parts = &part, .part_count = 1};
+    const struct pyro_log_part part = {.path = address};
     if (!remote && !inside.ptr)
-        take_raw(reader, &log);
+        pyro_log_beginning(&part, &reader->unread);
+    take_raw(reader);
     return SIZE_MAX;
 }
 
 static bool load(struct reader *reader, size_t index)
 {
     const struct pyro_log *log = pyro_inputs_log(reader->inputs, index);
-    enum pyro_status status =
-        pyro_app_load(reader->inputs, index, &reader->load, &reader->work, &reader->ret->app, &reader->error);
+    pyro_strbuf_clear(&reader->unread);
+    enum pyro_status status = pyro_app_load_keeping(reader->inputs, index, &reader->load, &reader->work,
+                                                    &reader->unread, &reader->ret->app, &reader->error);
     if (status == PYRO_OK)
         return true;
     bool remote = log && log->remote, fetch = remote && !reader->error.lasting;
     fail(reader, status, fetch ? "fetch" : "read", fetch ? "unreachable" : "unreadable");
-    if (!remote && status == PYRO_ERROR_INPUT)
-        take_raw(reader, log);
+    if (status == PYRO_ERROR_INPUT)
+        take_raw(reader);
     return false;
 }
 
@@ -213,10 +207,12 @@ void pyro_crawl_read(const struct pyro_crawl_reading *reading, struct pyro_crawl
                                         .threads = 1,
                                         .progress = reading->progress,
                                         .progress_context = reading->context};
+    pyro_strbuf_init(&reader.unread, settings->allocator);
     size_t index = open_inputs(&reader);
     if (index != SIZE_MAX && load(&reader, index) && is_wanted(&reader))
         diagnose(&reader);
     pyro_inputs_close(reader.inputs);
+    pyro_strbuf_done(&reader.unread);
     ret->wall_ms = pyro_sub_saturating(pyro_clock_ms(), began_ms);
 }
 

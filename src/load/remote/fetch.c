@@ -89,6 +89,20 @@ static enum pyro_status download(struct fetching *fetching, const char *url, str
     }
 }
 
+/* What was got, where nothing else says what the server answered. */
+static void keep_file(const struct fetching *fetching)
+{
+    struct pyro_strbuf *unread = fetching->client.options->unread;
+    char part[4096];
+    ssize_t got = 1;
+    if (fetching->ret->fd < 0 || !unread || unread->len > 0)
+        return;
+    while (got > 0 && unread->len < PYRO_HTTP_KEPT_BYTES && !unread->failed) {
+        got = pread(fetching->ret->fd, part, sizeof(part), (off_t)unread->len);
+        pyro_strbuf_add(unread, part, got > 0 ? (size_t)got : 0);
+    }
+}
+
 /* ---- The file as a log ------------------------------------------------------------------------------------------- */
 
 /* *ret_reason: why it holds none, else NULL. Of the list. */
@@ -172,6 +186,8 @@ static enum pyro_status get_page(void *context, const char *page, struct pyro_st
     pyro_strbuf_done(&url);
     fetching->client.received += answer.bytes;
     *ret_status = answer.status;
+    if (status == PYRO_OK && answer.status == 200)
+        pyro_remote_keep(fetching->client.options, pyro_strbuf_slice(body));
     if (status == PYRO_OK && answer.status == 200 && answer.html) {
         *ret_status = 404;
         pyro_error_set(error, PYRO_ERROR_INPUT, "the server answers with a web page instead of %s of the REST API",
@@ -274,6 +290,8 @@ enum pyro_status pyro_fetch(const struct pyro_log *log, const struct pyro_load_s
     if (status == PYRO_OK)
         status = log->remote->app.ptr ? fetch_application(&fetching) : fetch_file(&fetching);
     pyro_remote_client_close(&fetching.client);
+    if (status == PYRO_ERROR_INPUT)
+        keep_file(&fetching);
     if (status != PYRO_OK) {
         fetching.error->path[0] = '\0';
         pyro_error_at(fetching.error, log->path.ptr, UINT64_MAX);

@@ -271,6 +271,8 @@ static enum pyro_status ask(struct finding *finding, struct pyro_slice base, str
                                          : pyro_http_get_text(finding->client.http, url.data, PYRO_REMOTE_ANSWER_BYTES,
                                                               PYRO_REMOTE_TRIES, body, &answer, finding->error);
     pyro_strbuf_done(&url);
+    if (status == PYRO_OK && answer.status == 200)
+        pyro_remote_keep(finding->options, pyro_strbuf_slice(body));
     ret_refusal[0] = '\0';
     if (status == PYRO_ERROR_INPUT || (status == PYRO_OK && answer.status != 200))
         snprintf(ret_refusal, capacity, "%s", finding->error->message);

@@ -12,6 +12,14 @@ struct pyro_remote_options pyro_remote_resolve(const struct pyro_load_settings *
     return resolved;
 }
 
+void pyro_remote_keep(const struct pyro_load_settings *options, struct pyro_slice answer)
+{
+    if (!options->unread)
+        return;
+    pyro_strbuf_clear(options->unread);
+    pyro_strbuf_add(options->unread, answer.ptr, answer.len < PYRO_HTTP_KEPT_BYTES ? answer.len : PYRO_HTTP_KEPT_BYTES);
+}
+
 static bool report(void *context, uint64_t received, uint64_t expected)
 {
     const struct pyro_remote_client *client = context;
@@ -35,6 +43,7 @@ enum pyro_status pyro_remote_client_open(struct pyro_remote_client *client, cons
         .timeout_s = remote.timeout_s,
         .stopped = report,
         .context = client,
+        .refusal = options->unread,
     };
     return pyro_http_open(&http, &client->http, error);
 }
