@@ -137,6 +137,31 @@ def test_days_count_a_run_once(twins: Twins) -> None:
     assert [hit["_source"]["counted"] for hit in hits] == [[]] * len(days)
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["new days", "days that are known"])
+def test_two_at_one_instant_count_a_run_once(known: bool, twins: Twins) -> None:
+    """The other one removes the runs, and forgets their names, when this one is about to add them to their day."""
+    url = twins.urls[1]
+    named = {"script": {"source": "ctx._source.application='one'"}}
+    assert twins.node.call("POST", f"/{twins.prefix}-agg/_update_by_query?refresh=true", named).json["updated"] == RUNS
+    if known:
+        assert run(twins.command, "prune", url, "--keep-aggregates", ago(0.6))["aggregates"]["runs"] > 0
+    others: List[Dict[str, Any]] = []
+
+    def at_once(path: str) -> Optional[int]:
+        if not others and ("/_create/" in path or "/_update/" in path):
+            others.append({})
+            others.append(run(twins.command, "prune", url, "--keep-aggregates", ago(2)))
+        return None
+
+    with Between(twins.node.url, before=at_once) as between:
+        done = run(twins.command, "prune", f"opensearch:{between.url}/{twins.prefix}", "--keep-aggregates", ago(2))
+    assert done["aggregates"]["runs"] == 0 and others[1]["aggregates"]["runs"] > 1
+    assert (sum("/_update/" in path for path in between.paths) == 1) == known
+    gone = RUNS - len(run(twins.command, "query", url, json.dumps(IDS))["rows"])
+    days = run(twins.command, "query", url, json.dumps(DAYS))["rows"]
+    assert sum(day[2] for day in days) == gone and max(day[2] for day in days) > 1
+
+
 def test_errors_and_sizes(twins: Twins) -> None:
     url = twins.urls[1]
     found = run(twins.command, "stat", url)

@@ -2,24 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "base/saturate.h"
-#include "store/opensearch/opensearch.h"
+#include "store/opensearch/days.h"
 
-enum { BATCH = 500, DAY_MS = 86400000 };
-
-/* A run that may go, and what of it a day keeps. */
-struct old_run {
-    struct pyro_slice id, application;
-    int64_t time_ms, completed, duration_ms, core_ms, input_bytes;
-};
+enum { BATCH = 500 };
 
 struct pruning {
     struct pyro_opensearch *store;
     struct pyro_arena arena;
-    PYRO_VEC(struct old_run) runs; /* the oldest first */
-    struct pyro_strbuf named;      /* ids of runs with a name, as JSON strings */
+    PYRO_VEC(struct pyro_old_run) runs; /* the oldest first */
+    struct pyro_strbuf named;           /* ids of runs with a name, as JSON strings */
     struct pyro_prune limits;
     int64_t bytes[PYRO_OS_INDICES], documents[PYRO_OS_INDICES], used;
     bool failed;
@@ -104,12 +96,12 @@ static int take_run(void *context, const json_t *hit)
     struct pruning *pruning = context;
     const json_t *source = json_object_get(hit, "_source");
     int64_t start_ms = pyro_opensearch_int(source, "start_ms");
-    struct old_run *run = pyro_vec_push(&pruning->runs, pruning->store->allocator);
+    struct pyro_old_run *run = pyro_vec_push(&pruning->runs, pruning->store->allocator);
     if (!run) {
         pruning->failed = true;
         return 1;
     }
-    *run = (struct old_run){
+    *run = (struct pyro_old_run){
         .id = pyro_arena_copy(&pruning->arena, pyro_opensearch_text(source, "run")),
         .application = pyro_arena_copy(&pruning->arena, pyro_opensearch_text(source, "application")),
         .time_ms = start_ms != PYRO_NONE ? start_ms : number(source, "recorded_ms"),
@@ -124,9 +116,20 @@ static int take_run(void *context, const json_t *hit)
 
 static int by_age(const void *left, const void *right)
 {
-    const struct old_run *a = left, *b = right;
+    const struct pyro_old_run *a = left, *b = right;
     return a->time_ms != b->time_ms ? (a->time_ms > b->time_ms) - (a->time_ms < b->time_ms)
                                     : pyro_slice_compare(a->id, b->id);
+}
+
+/* A run that is recorded while they are read comes again. */
+static void drop_repeated(struct pruning *pruning)
+{
+    struct pyro_old_run *runs = pruning->runs.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < pruning->runs.count; i++)
+        if (kept == 0 || !pyro_slice_eq(runs[i].id, runs[kept - 1].id))
+            runs[kept++] = runs[i];
+    pruning->runs.count = kept;
 }
 
 static enum pyro_status read_runs(struct pruning *pruning, struct pyro_error *error)
@@ -147,6 +150,7 @@ static enum pyro_status read_runs(struct pruning *pruning, struct pyro_error *er
         return pyro_opensearch_no_memory(error);
     if (pruning->runs.count)
         qsort(pruning->runs.items, pruning->runs.count, sizeof(*pruning->runs.items), by_age);
+    drop_repeated(pruning);
     return PYRO_OK;
 }
 
@@ -205,132 +209,6 @@ static enum pyro_status delete_found(struct pruning *pruning, enum pyro_opensear
     return PYRO_OK;
 }
 
-/* Adds runs of one application and day to its document, which names them until they are deleted: nothing counts twice
- * where this ends before, or two do it at the same time. */
-#define ADD_TO_DAY                                                                                                     \
-    "def o=ctx._source;for(r in params.runs){if(!o.counted.contains(r.id)){o.counted.add(r.id);o.runs+=1;"             \
-    "o.completed+=r.completed;o.duration_ms+=r.duration_ms;o.core_ms+=r.core_ms;o.input_bytes+=r.input_bytes;}}"
-#define FORGET "if(!ctx._source.counted.removeAll(params.runs))ctx.op='noop'"
-
-static int64_t day_of(int64_t time_ms)
-{
-    int64_t rest = time_ms % DAY_MS;
-    return pyro_sub_saturating(time_ms, rest < 0 ? rest + DAY_MS : rest);
-}
-
-static struct pyro_slice day_id(struct pyro_arena *arena, const struct old_run *run)
-{
-    struct pyro_slice application = run->application.ptr ? run->application : PYRO_SLICE_LITERAL("");
-    return pyro_arena_printf(arena, "day-%lld-%016llx", (long long)day_of(run->time_ms),
-                             (unsigned long long)XXH3_64bits(application.ptr, application.len));
-}
-
-static enum pyro_status add_to_day(struct pruning *pruning, const struct old_run *runs, size_t count,
-                                   struct pyro_error *error)
-{
-    struct pyro_opensearch *store = pruning->store;
-    struct pyro_strbuf body;
-    char path[1400];
-    json_t *answer = NULL;
-    unsigned status = 0;
-    int64_t day_ms = day_of(runs->time_ms);
-    struct pyro_slice application = runs->application.ptr ? runs->application : PYRO_SLICE_LITERAL("");
-    struct pyro_slice id = day_id(&pruning->arena, runs);
-    if (!id.ptr)
-        return pyro_opensearch_no_memory(error);
-    snprintf(path, sizeof(path), "/%s/_update/%s?retry_on_conflict=5", store->index[PYRO_OS_ROWS], id.ptr);
-    pyro_strbuf_init(&body, store->allocator);
-    pyro_opensearch_format(&body,
-                           "{'scripted_upsert':true,'upsert':{'kind':?s,'application':?t,'time_ms':?i,'runs':0,"
-                           "'completed':0,'duration_ms':0,'core_ms':0,'input_bytes':0,'counted':[]},'script':{"
-                           "'source':?s,'params':{'runs':[",
-                           pyro_opensearch_kind(PYRO_FROM_DAYS), application, day_ms, ADD_TO_DAY);
-    for (size_t i = 0; i < count; i++)
-        pyro_opensearch_format(&body, "?x{'id':?t,'completed':?i,'duration_ms':?i,'core_ms':?i,'input_bytes':?i}",
-                               i ? "," : "", runs[i].id, runs[i].completed, runs[i].duration_ms, runs[i].core_ms,
-                               runs[i].input_bytes);
-    pyro_strbuf_add_text(&body, "]}}}");
-    const struct pyro_opensearch_request request = {
-        .purpose = PYRO_OS_WRITES, .method = PYRO_HTTP_POST, .path = path, .body = pyro_strbuf_slice(&body)};
-    enum pyro_status result =
-        body.failed ? pyro_opensearch_no_memory(error) : pyro_opensearch_send(store, &request, &answer, &status, error);
-    if (result == PYRO_OK && status / 100 != 2)
-        result = pyro_opensearch_refused(store, PYRO_OS_WRITES, status, answer, error);
-    json_decref(answer);
-    pyro_strbuf_done(&body);
-    return result;
-}
-
-static int by_day(const void *left, const void *right)
-{
-    const struct old_run *a = left, *b = right;
-    int64_t first = day_of(a->time_ms), second = day_of(b->time_ms);
-    int order = pyro_slice_compare(a->application, b->application);
-    return order ? order : (first > second) - (first < second);
-}
-
-/* Runs that another one deleted since they were read are already in their days: they leave the array. */
-static enum pyro_status drop_deleted(struct pruning *pruning, struct old_run *runs, size_t *count,
-                                     struct pyro_error *error)
-{
-    struct pyro_opensearch *store = pruning->store;
-    struct pyro_strbuf docs;
-    json_t *answer = NULL;
-    size_t kept = 0;
-    pyro_strbuf_init(&docs, store->allocator);
-    for (size_t i = 0; i < *count; i++)
-        pyro_opensearch_format(&docs, "?x{'_index':?s,'_id':?t,'_source':false}", i ? "," : "",
-                               store->index[PYRO_OS_AGG], runs[i].id);
-    enum pyro_status status = docs.failed ? pyro_opensearch_no_memory(error)
-                                          : pyro_opensearch_ask(store, PYRO_OS_WRITES, NULL, "_mget", &answer, error,
-                                                                "{'docs':[?x]}", docs.data);
-    pyro_strbuf_done(&docs);
-    PYRO_TRY(status);
-    const json_t *found = json_object_get(answer, "docs");
-    for (size_t i = 0; i < *count; i++)
-        if (!json_is_false(json_object_get(json_array_get(found, i), "found")))
-            runs[kept++] = runs[i];
-    json_decref(answer);
-    *count = kept;
-    return PYRO_OK;
-}
-
-/* Days no longer name runs that are deleted. */
-static enum pyro_status forget(struct pruning *pruning, const char *days, const char *runs, struct pyro_error *error)
-{
-    struct pyro_opensearch *store = pruning->store;
-    const char *rows = store->index[PYRO_OS_ROWS];
-    json_t *answer = NULL;
-    PYRO_TRY(pyro_opensearch_refresh(store, rows, error));
-    PYRO_TRY(pyro_opensearch_ask(
-        store, PYRO_OS_WRITES, rows, "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
-        "{'query':{'ids':{'values':[?x]}},'script':{'source':?s,'params':{'runs':[?x]}}}", days, FORGET, runs));
-    json_decref(answer);
-    return PYRO_OK;
-}
-
-/* Ids of runs, and of their days, as JSON strings. */
-struct batch {
-    struct pyro_strbuf runs, days;
-};
-
-static enum pyro_status add_to_days(struct pruning *pruning, struct old_run *runs, size_t count, struct batch *batch,
-                                    struct pyro_error *error)
-{
-    qsort(runs, count, sizeof(*runs), by_day);
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && by_day(&runs[i], &runs[end]) == 0;)
-            end++;
-        PYRO_TRY(add_to_day(pruning, runs + i, end - i, error));
-        pyro_opensearch_format(&batch->days, i ? ",?t" : "?t", day_id(&pruning->arena, &runs[i]));
-    }
-    for (size_t i = 0; i < count; i++)
-        pyro_opensearch_format(&batch->runs, i ? ",?t" : "?t", runs[i].id);
-    if (batch->runs.failed || batch->days.failed || pruning->arena.failed)
-        return pyro_opensearch_no_memory(error);
-    return PYRO_OK;
-}
-
 /* The runs themselves go last: until then the next call finds them again. */
 static enum pyro_status delete_ids(struct pruning *pruning, const char *runs, struct pyro_pruned *ret,
                                    struct pyro_error *error)
@@ -348,22 +226,24 @@ static enum pyro_status delete_ids(struct pruning *pruning, const char *runs, st
     return status;
 }
 
-static enum pyro_status delete_batch(struct pruning *pruning, struct old_run *runs, size_t count,
+static enum pyro_status delete_batch(struct pruning *pruning, struct pyro_old_run *runs, size_t count,
                                      struct pyro_pruned *ret, struct pyro_error *error)
 {
-    struct batch batch;
-    PYRO_TRY(drop_deleted(pruning, runs, &count, error));
-    if (count == 0)
-        return PYRO_OK;
-    pyro_strbuf_init(&batch.runs, pruning->store->allocator);
-    pyro_strbuf_init(&batch.days, pruning->store->allocator);
-    enum pyro_status status = add_to_days(pruning, runs, count, &batch, error);
-    if (status == PYRO_OK)
-        status = delete_ids(pruning, batch.runs.data, ret, error);
-    if (status == PYRO_OK)
-        status = forget(pruning, batch.days.data, batch.runs.data, error);
-    pyro_strbuf_done(&batch.runs);
-    pyro_strbuf_done(&batch.days);
+    struct pyro_strbuf ids, days;
+    pyro_strbuf_init(&ids, pruning->store->allocator);
+    pyro_strbuf_init(&days, pruning->store->allocator);
+    enum pyro_status status = pyro_opensearch_add_to_days(pruning->store, runs, count, &days, error);
+    for (size_t i = 0; i < count; i++)
+        if (!runs[i].gone)
+            pyro_opensearch_format(&ids, ids.len ? ",?t" : "?t", runs[i].id);
+    if (status == PYRO_OK && ids.failed)
+        status = pyro_opensearch_no_memory(error);
+    if (status == PYRO_OK && ids.len)
+        status = delete_ids(pruning, ids.data, ret, error);
+    if (status == PYRO_OK && ids.len)
+        status = pyro_opensearch_forget_in_days(pruning->store, days.data, ids.data, error);
+    pyro_strbuf_done(&ids);
+    pyro_strbuf_done(&days);
     return status;
 }
 
