@@ -276,6 +276,40 @@ def test_rows_of_a_writer_that_died_go(work: Work) -> None:
     assert work.item("a")["stamp"] == "2" and run["_id"] == work.documents("agg")[0]["_id"]
 
 
+def test_prune_removes_what_a_late_writer_left(work: Work, tmp_path: Path) -> None:
+    """It dies between its rows and their removal; another one had no time to write the run."""
+    shorter = tmp_path / "shorter"
+    lines = zstandard.ZstdDecompressor().stream_reader(LOG.read_bytes()).read().splitlines(keepends=True)
+    shorter.write_bytes(b"".join(lines[: len(lines) // 4]))
+    wanted: List[Dict[str, Any]] = []
+    work("offer", "a", 1, 10)
+    work.claim("one")
+
+    def overtake(path: str) -> Optional[int]:
+        if path == "/_bulk" and between.paths.count(path) == 2:
+            work.change("a", until_ms=1)
+            work.claim("two")
+            assert work("record", "a", 1, 2, shorter) == "kept"
+            wanted.extend(work.documents("rows"))
+        return 403 if wanted and path.endswith("/_refresh") else None
+
+    with Between(work.node.url, before=overtake) as between:
+        work.at(between.url, "record", "a", 1, 1, LOG, exit=1)
+    rows = work.documents("rows")
+    assert wanted and {hit["_source"]["epoch"] for hit in rows} == {1, 2}
+    fresh = {**wanted[0]["_source"], "run": "app-without-a-run", "epoch": 1}
+    for name, recorded_ms in (("new", fresh["recorded_ms"]), ("old", fresh["recorded_ms"] - 2 * 86_400_000)):
+        path = f"/{work.prefix}-rows/_doc/{name}?version=1&version_type=external_gte&refresh=true"
+        document = {**fresh, "run": f"{fresh['run']}-{name}", "recorded_ms": recorded_ms}
+        assert work.node.call("PUT", path, document).status == 201
+    for words, count in ((["--dry-run"], len(rows) + 2), ([], len(wanted) + 1)):
+        command = [str(conftest.binary_path()), "store", "prune", f"opensearch:{work.node.url}/{work.prefix}", "--keep", "3650d"]
+        subprocess.run([*command, *words], check=True, env={"HOME": "/nonexistent"}, stdout=subprocess.PIPE)
+        assert len(work.documents("rows")) == count
+    assert [hit for hit in work.documents("rows") if hit["_id"] != "new"] == wanted
+    assert work("record", "-", 1, 0, LOG) == "kept"
+
+
 def test_a_record_without_a_lease_fits_in(work: Work) -> None:
     work("offer", "a", 1, 10)
     work.claim("one")

@@ -186,6 +186,11 @@ enum pyro_status pyro_opensearch_put(struct pyro_opensearch *store, const struct
                                      void (*add)(const void *row, struct pyro_strbuf *to), const void *row,
                                      struct pyro_error *error);
 
+/* ---- leftovers.c ---- */
+
+/* Rows of writers that died, which belong to no run as the store shows it. */
+enum pyro_status pyro_opensearch_delete_leftovers(struct pyro_opensearch *store, struct pyro_error *error);
+
 /* ---- Functions of the backend ---- */
 
 enum pyro_status pyro_opensearch_record(void *state, const struct pyro_run *const *runs, size_t count,

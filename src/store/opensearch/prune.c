@@ -349,6 +349,8 @@ static enum pyro_status prune_all(struct pruning *pruning, struct pyro_pruned *r
     PYRO_TRY(delete_runs(pruning, ret, error));
     PYRO_TRY(delete_texts(pruning, ret, error));
     PYRO_TRY(delete_rows(pruning, ret, error));
+    if (!pruning->limits.dry_run)
+        PYRO_TRY(pyro_opensearch_delete_leftovers(pruning->store, error));
     ret->texts_before_ms = pruning->limits.texts_before_ms;
     ret->details_before_ms = pruning->limits.details_before_ms;
     ret->bytes_before = pruning->used;
