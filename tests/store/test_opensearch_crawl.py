@@ -62,6 +62,26 @@ def test_a_crawl(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: 
     assert crawled(url, logs)["failed"] == 1
 
 
+def test_a_long_text_that_could_not_be_read(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: Path) -> None:
+    """Too long to be searched for: it is known that there is one, until it is removed."""
+    url, logs = f"opensearch:{opensearch_node.url}/{index_prefix}", tmp_path / "logs"
+    logs.mkdir()
+    (logs / "broken").write_text('{"Event":"SomethingElse"}\n' + "y" * 9000)
+    crawled(url, logs)
+    with_raw = {"from": "errors", "fields": ["raw"], "where": [{"field": "raw", "op": "exists", "value": True}]}
+
+    def store(*words: str) -> Any:
+        done = conftest.run_command([str(conftest.binary_path()), "store", words[0], url, *words[1:]], limit_s=60)
+        assert done.exit == 0, done.explain()
+        return done.json
+
+    assert [len(row[0]) for row in store("query", json.dumps(with_raw))["rows"]] == [9026]
+    old = {"script": {"source": "ctx._source.time_ms = 1L"}}
+    opensearch_node.call("POST", f"/{index_prefix}-err/_update_by_query?refresh=true", old)
+    store("prune", "--keep", "1d")
+    assert store("query", json.dumps(with_raw))["rows"] == []
+
+
 def test_killed_crawlers_lose_nothing(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: Path) -> None:
     chance, logs, made = random.Random(SEED), tmp_path / "logs", NEW_LOGS
     disturbed, calm = (f"opensearch:{opensearch_node.url}/{index_prefix}{name}" for name in ("-disturbed", "-calm"))

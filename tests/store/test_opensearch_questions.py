@@ -43,6 +43,8 @@ def node(opensearch_node: opensearch.Node, tmp_path_factory: pytest.TempPathFact
     for place, value in enumerate(["a=b", "", "ä", "x" * 9000, None]):
         own = [f"{KEY}x=no", "odd=" + str(place)] + ([f"{KEY}={value}"] if value is not None else [])
         lines += [{"index": {"_index": f"{PREFIX}-agg"}}, {**run, "app_id": f"odd-{place}", "properties": own, "name": "odd"}]
+    for app_id, text in (("short", {"raw": "x"}), ("long", {"raw": "x" * 9000, "long": "raw"}), ("none", {})):
+        lines += [{"index": {"_index": f"{PREFIX}-err"}}, {"kind": "error", "app_id": app_id, "time_ms": 1, **text}]
     answer = opensearch_node.call("POST", "/_bulk?refresh=true", lines)
     assert answer.status == 200 and not answer.json["errors"]
     yield opensearch_node
@@ -129,3 +131,11 @@ def test_names_that_are_patterns_find_nothing(ask: Ask) -> None:
     for name in ("agg.*", "agg.stages", "agg.stages.*.max"):
         asked = {"from": "runs", "fields": ["app_id"], "where": [{"field": name, "op": "exists", "value": True}]}
         assert ask(asked)["rows"] == [], name
+
+
+def test_long_texts_are_shown_and_exist(ask: Ask) -> None:
+    rows = ask({"from": "errors", "fields": ["app_id", "raw"]})["rows"]
+    assert rows == [["long", "x" * 9000], ["none", None], ["short", "x"]]
+    for op, value, expected in (("exists", True, ["long", "short"]), ("exists", False, ["none"]), ("prefix", "x", ["short"])):
+        where = [{"field": "raw", "op": op, "value": value}]
+        assert [row[0] for row in ask({"from": "errors", "fields": ["app_id"], "where": where})["rows"]] == expected, op

@@ -59,6 +59,15 @@ static void add_string(struct pyro_strbuf *to, const char *name, const char *val
     pyro_opensearch_add_text(to, name, pyro_slice_from(value));
 }
 
+/* A text that is perhaps too long to be searched for: then "long" says that there is one. There are at least as many
+ * bytes as characters. */
+static void add_long(struct pyro_strbuf *to, const char *name, struct pyro_slice value)
+{
+    pyro_opensearch_add_text(to, name, value);
+    if (value.len > PYRO_OS_TEXT)
+        add_string(to, "long", name);
+}
+
 void pyro_opensearch_add_int(struct pyro_strbuf *to, const char *name, int64_t value)
 {
     if (value == PYRO_NONE)
@@ -300,7 +309,7 @@ void pyro_opensearch_add_error(const struct pyro_store_error_row *row, struct py
     add_string(to, "step", row->step);
     add_string(to, "type", row->type);
     add_string(to, "message", row->message);
-    add_string(to, "raw", row->raw);
+    add_long(to, "raw", pyro_slice_from(row->raw));
     pyro_opensearch_add_int(to, "tries", row->tries);
 }
 
@@ -324,7 +333,7 @@ void pyro_opensearch_add_suggestion(const struct pyro_suggestion_row *row, struc
     pyro_opensearch_add_text(to, "state", row->state);
     pyro_opensearch_add_text(to, "goal", row->goal);
     pyro_opensearch_add_text(to, "target", row->target);
-    pyro_opensearch_add_text(to, "document", row->document);
+    add_long(to, "document", row->document);
     pyro_opensearch_add_text(to, "note", row->note);
 }
 

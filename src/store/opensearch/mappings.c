@@ -150,6 +150,8 @@ void pyro_opensearch_add_index(enum pyro_opensearch_index index, struct pyro_str
         add_own(index, to);
     if (index == PYRO_OS_ERR)
         add_type("kind", PYRO_FIELD_TEXT, to);
+    if (index == PYRO_OS_ERR || index == PYRO_OS_ROWS)
+        add_type("long", PYRO_FIELD_TEXT, to); /* names of texts that are too long to be searched for */
     if (index == PYRO_OS_ROWS) {
         add_type("number", PYRO_FIELD_REAL, to);
         add_type("verdict", PYRO_FIELD_TEXT, to);

@@ -288,10 +288,11 @@ static enum pyro_status delete_raw_of_errors(struct pruning *pruning, struct pyr
         PYRO_TRY(find_piece(pruning, after, limit_ms, &last_ms, error));
         if (last_ms <= before_ms) /* whatever the server answers */
             last_ms = limit_ms;
-        PYRO_TRY(pyro_opensearch_ask(pruning->store, PYRO_OS_WRITES, pruning->store->index[PYRO_OS_ERR],
-                                     "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
-                                     "{'query':{'range':{'time_ms':{?x'lte':?i}}},'script':{'source':?s}}", after,
-                                     last_ms, "if(ctx._source.remove('raw')==null)ctx.op='noop'"));
+        PYRO_TRY(
+            pyro_opensearch_ask(pruning->store, PYRO_OS_WRITES, pruning->store->index[PYRO_OS_ERR],
+                                "_update_by_query?conflicts=proceed&refresh=true", &answer, error,
+                                "{'query':{'range':{'time_ms':{?x'lte':?i}}},'script':{'source':?s}}", after, last_ms,
+                                "if(ctx._source.remove('raw')==null)ctx.op='noop';else ctx._source.remove('long')"));
         json_decref(answer);
         snprintf(after, sizeof(after), "\"gt\":%lld,", (long long)last_ms);
     }

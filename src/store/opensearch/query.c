@@ -58,8 +58,8 @@ void pyro_opensearch_add_known(enum pyro_query_from from, const struct pyro_quer
         begin(from, "range", field, to);
         pyro_opensearch_format(to, "{'gte':-1.7976931348623157e308}}}");
     } else if (field->column->type == PYRO_FIELD_TEXT) { /* what is too long is ignored, but not unknown */
-        pyro_opensearch_format(to, "{'bool':{'should':[{'exists':{'field':?t}},{'term':{'_ignored':?t}}]}}",
-                               field->name, field->name);
+        pyro_opensearch_format(to, "{'bool':{'should':[{'exists':{'field':?t}},{'term':{'long':?t}}]}}", field->name,
+                               field->name);
     } else {
         pyro_opensearch_format(to, "{'exists':{'field':");
         pyro_opensearch_add_field(from, field, to);

@@ -180,7 +180,7 @@ static void test_conditions(void **state)
     expect(WHERE("cluster", "value", "<", "0"), NULL, "{'range':{'number':{'lt':0}}}");
     expect(WHERE("runs", "end_ms", "exists", "false"), NULL, "{'bool':{'must_not':[{'exists':{'field':'end_ms'}}]}}");
     expect(WHERE("runs", "queue", "exists", "true"), NULL,
-           "{'bool':{'should':[{'exists':{'field':'queue'}},{'term':{'_ignored':'queue'}}]}}");
+           "{'bool':{'should':[{'exists':{'field':'queue'}},{'term':{'long':'queue'}}]}}");
     expect(WHERE("runs", "property.a.b", "=", "\"1=2\""), NULL, "{'terms':{'properties':['a.b=1=2']}}");
     expect(WHERE("runs", "property.a.b", "<", "\"2\""), NULL, "{'range':{'properties':{'lt':'a.b=2','gte':'a.b='}}}");
     expect(WHERE("runs", "tag.team", ">=", "\"2\""), NULL, "{'range':{'tags':{'gte':'team=2','lt':'team>'}}}");
