@@ -22,10 +22,15 @@ void pyro_http_label(const char *url, struct pyro_strbuf *text)
 
 void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text)
 {
+    pyro_http_escape_but(to, text, "");
+}
+
+void pyro_http_escape_but(struct pyro_strbuf *to, struct pyro_slice text, const char *kept)
+{
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
         bool plain = (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
-                     (byte && strchr("-._~", byte));
+                     (byte && (strchr("-._~", byte) || strchr(kept, byte)));
         if (plain)
             pyro_strbuf_add_char(to, (char)byte);
         else

@@ -101,5 +101,7 @@ enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct
 void pyro_http_label(const char *url, struct pyro_strbuf *text);
 /* Appends a text as one part of an address: all but letters, digits and -._~ as %XX. */
 void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text);
+/* The same, but the characters of `kept` stay too, such as the slashes of a path. */
+void pyro_http_escape_but(struct pyro_strbuf *to, struct pyro_slice text, const char *kept);
 
 #endif

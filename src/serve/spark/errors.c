@@ -4,6 +4,7 @@
 
 #include "report/shared/escape.h"
 #include "serve/spark/api.h"
+#include "source/http.h"
 
 /* As Jetty names the servlet that answers, without the number that it draws at each start. */
 static const char servlet[] = "org.glassfish.jersey.servlet.ServletContainer";
@@ -31,17 +32,8 @@ void pyro_spark_error(struct spark_request *request, unsigned status, const char
 /* The path as it stands in a URI. */
 static void add_path(struct pyro_strbuf *out, const struct spark_request *request)
 {
-    static const char kept[] = "-._~!$'()*+,;=:@/";
-    struct pyro_slice path = request->http->path;
     pyro_strbuf_add_text(out, "/api/v1/");
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char byte = (unsigned char)path.ptr[i];
-        bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
-        if (plain || (byte && strchr(kept, byte)))
-            pyro_strbuf_add_char(out, (char)byte);
-        else
-            pyro_strbuf_printf(out, "%%%02X", byte);
-    }
+    pyro_http_escape_but(out, request->http->path, "!$'()*+,;=:@/");
 }
 
 void pyro_spark_no_such_path(struct spark_request *request)

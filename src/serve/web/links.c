@@ -2,6 +2,7 @@
  * of the web UI that shows the same. */
 #include "report/shared/web_assets.h"
 #include "serve/request.h"
+#include "source/http.h"
 
 /* Spark's pages below /history/ID or /history/ID/ATTEMPT, and ours below #/app/ID/ATTEMPT/. Parameters of Spark's page
  * become segments of ours; the first that lacks ends the address. */
@@ -33,13 +34,8 @@ static const struct spark_page *find_page(const struct pyro_slice *segments, siz
 
 static void add_segment(struct pyro_strbuf *text, struct pyro_slice segment)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     pyro_strbuf_add_char(text, '/');
-    for (size_t i = 0; i < segment.len; i++)
-        if (memchr(plain, segment.ptr[i], sizeof(plain) - 1))
-            pyro_strbuf_add_char(text, segment.ptr[i]);
-        else
-            pyro_strbuf_printf(text, "%%%02X", (unsigned char)segment.ptr[i]);
+    pyro_http_escape(text, segment);
 }
 
 /* Without an attempt in the address: the newest, as with Spark's server. */
