@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
-
-void pyro_settings_file_hash(struct pyro_slice content, char ret[PYRO_SETTINGS_HASH_BYTES])
-{
-    XXH128_canonical_t bytes;
-    XXH128_canonicalFromHash(&bytes, XXH3_128bits(content.ptr, content.len));
-    for (size_t i = 0; i < sizeof(bytes.digest); i++)
-        snprintf(ret + 2 * i, 3, "%02x", bytes.digest[i]);
-}
 
 /* The key of a line of a properties file, as java.util.Properties separates it; empty for comments and blank lines. */
 static struct pyro_slice key_of(struct pyro_slice line)

@@ -5,11 +5,7 @@
 #include "base/strbuf.h"
 #include "fleet/suggest/suggest.h"
 
-enum { PYRO_SETTINGS_FILE_BYTES = 16 << 20, PYRO_SETTINGS_HASH_BYTES = 33 };
-
-/* XXH128 of a file's content in hexadecimal digits, as `xxhsum -H128` prints it: it says whether somebody has changed
- * the file, not who. */
-void pyro_settings_file_hash(struct pyro_slice content, char ret[PYRO_SETTINGS_HASH_BYTES]);
+enum { PYRO_SETTINGS_FILE_BYTES = 16 << 20 };
 
 /* The text with these settings: the last line of each key is replaced (Spark takes the last), others are appended. A
  * null value removes the key's lines. All other bytes stay. False: no memory. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "fleet/suggest/document.h"
 #include "fleet/suggest/file.h"
 #include "fleet/suggest/store.h"
@@ -170,12 +171,12 @@ static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_sli
 {
     const char *kept = suggestion->applied.kept.ptr;
     struct pyro_slice found;
-    char other[PYRO_SETTINGS_HASH_BYTES];
+    char other[PYRO_DIGEST_BYTES];
     bool exists;
     PYRO_TRY(pyro_settings_file_read(kept, &suggestion->arena, &found, &exists, error));
     if (!exists)
         return pyro_settings_file_write(kept, path.ptr, content, &suggestion->arena, error);
-    pyro_settings_file_hash(found, other);
+    pyro_digest(found, other);
     if (strcmp(hash, other) == 0)
         return PYRO_OK;
     pyro_error_set(error, PYRO_ERROR_OUTPUT,
@@ -192,7 +193,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
     struct pyro_kept_suggestion *all = NULL;
     struct pyro_slice content;
     size_t count = 0;
-    char hash[PYRO_SETTINGS_HASH_BYTES];
+    char hash[PYRO_DIGEST_BYTES];
     bool exists;
     *ret_applied = false;
     PYRO_TRY(pyro_kept_suggestions(store, PYRO_SLICE_NULL, &suggestion->arena, &all, &count, error));
@@ -207,7 +208,7 @@ static enum pyro_status check_known(pyro_store *store, pyro_suggestion *suggesti
     if (pyro_kept_suggestion_last(all, count, path) != known)
         return PYRO_OK;
     PYRO_TRY(pyro_settings_file_read(path.ptr, &suggestion->arena, &content, &exists, error));
-    pyro_settings_file_hash(content, hash);
+    pyro_digest(content, hash);
     *ret_applied = exists && known->after.ptr && pyro_slice_is(known->after, hash);
     if (*ret_applied) {
         suggestion->applied.target = known->target;
@@ -225,10 +226,10 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
     const struct pyro_candidate *chosen = &suggestion->result.chosen;
     struct pyro_arena *arena = &suggestion->arena;
     struct pyro_slice before;
-    char hash[PYRO_SETTINGS_HASH_BYTES];
+    char hash[PYRO_DIGEST_BYTES];
     bool exists;
     PYRO_TRY(pyro_settings_file_read(path.ptr, arena, &before, &exists, error));
-    pyro_settings_file_hash(before, hash);
+    pyro_digest(before, hash);
     PYRO_TRY(check_unchanged(store, suggestion, path, hash, error));
     if (!pyro_settings_file_edit(before, chosen->settings, chosen->setting_count, text))
         return pyro_no_memory(error);
@@ -241,7 +242,7 @@ static enum pyro_status edit(pyro_store *store, pyro_suggestion *suggestion, str
             return pyro_no_memory(error);
         PYRO_TRY(keep_former(suggestion, path, before, hash, error));
     }
-    pyro_settings_file_hash(pyro_strbuf_slice(text), hash);
+    pyro_digest(pyro_strbuf_slice(text), hash);
     suggestion->applied.after = pyro_arena_copy(arena, pyro_slice_from(hash));
     return suggestion->applied.after.ptr ? PYRO_OK : pyro_no_memory(error);
 }

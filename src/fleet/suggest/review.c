@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/digest.h"
 #include "base/options.h"
 #include "fleet/suggest/document.h"
 #include "fleet/suggest/file.h"
@@ -88,7 +89,7 @@ static enum pyro_status check_file(const struct all_kept *all, struct pyro_arena
                                    bool *ret_newest, struct pyro_error *error)
 {
     const struct pyro_kept_suggestion *kept = review->kept;
-    char hash[PYRO_SETTINGS_HASH_BYTES];
+    char hash[PYRO_DIGEST_BYTES];
     struct pyro_slice text;
     bool exists = false;
     *ret_newest = true;
@@ -97,7 +98,7 @@ static enum pyro_status check_file(const struct all_kept *all, struct pyro_arena
     const struct pyro_kept_suggestion *last = pyro_kept_suggestion_last(all->items, all->count, kept->target);
     *ret_newest = last == kept;
     PYRO_TRY(pyro_settings_file_read(kept->target.ptr, arena, &text, &exists, error));
-    pyro_settings_file_hash(text, hash);
+    pyro_digest(text, hash);
     if (!exists || !last || !last->after.ptr || !pyro_slice_is(last->after, hash)) {
         review->action = PYRO_REVIEW_CHANGED;
         review->reason = exists ? "the file was changed since" : "the file was removed since";
@@ -120,8 +121,8 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
                               kept->kept.ptr, kept->target.ptr);
     if (kept->kept.ptr)
         PYRO_TRY(pyro_settings_file_read(kept->kept.ptr, arena, &before, &exists, error));
-    char hash[PYRO_SETTINGS_HASH_BYTES];
-    pyro_settings_file_hash(before, hash);
+    char hash[PYRO_DIGEST_BYTES];
+    pyro_digest(before, hash);
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);

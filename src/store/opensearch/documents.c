@@ -1,8 +1,8 @@
 /* Members of documents. */
 #include <math.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/digest.h"
 #include "base/secret_expressions.h"
 #include "report/shared/escape.h"
 #include "store/opensearch/opensearch.h"
@@ -19,11 +19,8 @@ struct pyro_slice pyro_opensearch_id(struct pyro_arena *arena, struct pyro_slice
         plain++;
     if (plain == text.len && plain > 0 && plain <= LONGEST_ID)
         return text;
-    XXH128_canonical_t hash;
-    XXH128_canonicalFromHash(&hash, XXH3_128bits(text.ptr, text.len));
-    char digits[2 * sizeof(hash.digest) + 1];
-    for (size_t i = 0; i < sizeof(hash.digest); i++)
-        snprintf(digits + 2 * i, 3, "%02x", hash.digest[i]);
+    char digits[PYRO_DIGEST_BYTES];
+    pyro_digest(text, digits);
     return pyro_arena_printf(arena, "%.*s~%s", (int)(plain < LEFT_OF_ID ? plain : LEFT_OF_ID), text.ptr, digits);
 }
 
