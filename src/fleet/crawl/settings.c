@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/remote/remote.h"
 #include "model/rows.h"
 #include "source/http.h"
 
@@ -39,18 +40,6 @@ void pyro_crawl_settings_done(struct pyro_crawl_settings *settings)
     pyro_arena_done(&settings->arena);
 }
 
-/* The address of a server without what a browser shows behind it. */
-static struct pyro_slice base_of(const char *url)
-{
-    size_t len = strcspn(url, "?#");
-    const char *api = strstr(url, "/api/v1");
-    if (api && (size_t)(api - url) < len)
-        len = (size_t)(api - url);
-    while (len > 0 && url[len - 1] == '/')
-        len--;
-    return (struct pyro_slice){url, len};
-}
-
 static const char *label_of(struct pyro_crawl_settings *settings, const char *url)
 {
     struct pyro_strbuf text;
@@ -69,7 +58,7 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                               "'%.200s' is not a source; give a folder or the address of a History Server", given);
     if (source.server) {
-        source.given = pyro_arena_copy(&settings->arena, base_of(given)).ptr;
+        source.given = pyro_arena_copy(&settings->arena, pyro_remote_server(given)).ptr;
         source.label = source.given ? label_of(settings, source.given) : NULL;
     } else {
         /* One that is missing now may come. */

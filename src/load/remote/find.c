@@ -66,13 +66,26 @@ static struct pyro_slice without_slashes(struct pyro_slice text)
     return text;
 }
 
+/* From the slash behind the host to the parameters; null: there is no slash. */
+static struct pyro_slice path_of(const char *url)
+{
+    const char *host = strstr(url, "://") + 3;
+    size_t len = strcspn(host, "?#");
+    const char *slash = memchr(host, '/', len);
+    return slash ? (struct pyro_slice){slash, len - (size_t)(slash - host)} : PYRO_SLICE_NULL;
+}
+
+struct pyro_slice pyro_remote_server(const char *url)
+{
+    struct pyro_slice path = path_of(url);
+    const char *api = path.ptr ? find_last(path, "/api/v1") : NULL;
+    return without_slashes((struct pyro_slice){url, api ? (size_t)(api - url) : strcspn(url, "?#")});
+}
+
 static struct address read_address(const char *url)
 {
     static const char *const heads[] = {"/history/", "/api/v1/applications/"};
-    struct pyro_slice whole = {url, strcspn(url, "?#")}, rest;
-    const char *host = strstr(url, "://") + 3;
-    const char *slash = memchr(host, '/', whole.len - (size_t)(host - url));
-    struct pyro_slice path = slash ? (struct pyro_slice){slash, whole.len - (size_t)(slash - url)} : PYRO_SLICE_NULL;
+    struct pyro_slice whole = {url, strcspn(url, "?#")}, path = path_of(url), server = pyro_remote_server(url), rest;
     for (size_t i = 0; path.ptr && i < 2; i++) {
         const char *found = find_last(path, heads[i]);
         if (!found)
@@ -83,16 +96,15 @@ static struct address read_address(const char *url)
         address.next = segment(rest, &rest);
         return address;
     }
-    const char *api = path.ptr ? find_last(path, "/api/v1") : NULL;
-    if (api)
-        return (struct address){.base = {url, (size_t)(api - url)}, .server = true};
+    if (pyro_slice_find((struct pyro_slice){url + server.len, whole.len - server.len}, "/api/v1"))
+        return (struct address){.base = server, .server = true};
     for (rest = path; rest.len > 0;) {
         struct pyro_slice name = segment(rest, &rest);
         if (name.ptr && is_page(name))
             return (struct address){.base = {url, (size_t)(name.ptr - 1 - url)}, .server = true};
     }
     bool bare = path.len <= 1;
-    return (struct address){.base = without_slashes(whole), .server = bare || path.ptr[path.len - 1] == '/'};
+    return (struct address){.base = server, .server = bare || path.ptr[path.len - 1] == '/'};
 }
 
 /* Appends a text as a part of an address. */

@@ -13,6 +13,10 @@ struct pyro_remote {
     int64_t updated_ms;             /* when its log grew last, as the server lists it; -1: unknown */
 };
 
+/* The address of a server without what a browser or a program shows behind it: parameters, "/api/v1..." and slashes. A
+ * slice of `url`. */
+struct pyro_slice pyro_remote_server(const char *url);
+
 /* Replaces the addresses among the logs by what their servers have; fails on memory and cancellation only. */
 enum pyro_status pyro_remote_expand(struct pyro_log_list *list, const struct pyro_load_settings *options,
                                     struct pyro_error *error);
