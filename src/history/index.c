@@ -1,12 +1,12 @@
 /* Histories kept in files, so that a log that was read before need not be read again. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/replace_file.h"
 #include "base/secret_expressions.h"
 #include "history/history.h"
 #include "load/load.h"
@@ -179,26 +179,6 @@ bool pyro_history_index_write(const struct pyro_history *history, struct pyro_sl
     return ok;
 }
 
-/* Others that write the same file at the same time do no harm: each renames its own whole file. */
-static bool put_file(const char *folder, const char *path, struct pyro_slice bytes)
-{
-    struct pyro_strbuf temporary;
-    pyro_strbuf_init(&temporary, NULL);
-    pyro_strbuf_printf(&temporary, "%s/history-XXXXXX", folder);
-    int fd = temporary.failed ? -1 : mkstemp(temporary.data);
-    bool ok = fd >= 0;
-    for (size_t at = 0; ok && at < bytes.len;) {
-        ssize_t put = write(fd, bytes.ptr + at, bytes.len - at);
-        ok = put > 0;
-        at += ok ? (size_t)put : 0;
-    }
-    ok = fd >= 0 && close(fd) == 0 && ok && rename(temporary.data, path) == 0;
-    if (fd >= 0 && !ok)
-        unlink(temporary.data);
-    pyro_strbuf_done(&temporary);
-    return ok;
-}
-
 bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size_t index,
                              const struct pyro_history *history, struct pyro_slice identity)
 {
@@ -210,10 +190,12 @@ bool pyro_history_index_save(const char *folder, const pyro_inputs *inputs, size
     pyro_strbuf_init(&path, NULL);
     pyro_strbuf_init(&file, NULL);
     index_path(folder, log, history->with_sql, &path);
+    const struct pyro_replacement how = {.mode = 0600};
     /* What changed while it was read is not known to be what was read. */
     bool ok = !path.failed && identify(log, pyro_inputs_redaction(inputs), &now) &&
               pyro_slice_eq(pyro_strbuf_slice(&now), identity) && pyro_history_index_write(history, identity, &file) &&
-              file.len <= history->bytes / 100 * LARGEST_SHARE && put_file(folder, path.data, pyro_strbuf_slice(&file));
+              file.len <= history->bytes / 100 * LARGEST_SHARE &&
+              pyro_replace_file(path.data, pyro_strbuf_slice(&file), &how) == 0;
     pyro_strbuf_done(&now);
     pyro_strbuf_done(&path);
     pyro_strbuf_done(&file);

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/replace_file.h"
 
 /* The key of a line of a properties file, as java.util.Properties separates it; empty for comments and blank lines. */
 static struct pyro_slice key_of(struct pyro_slice line)
@@ -117,60 +117,15 @@ enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *ar
     return PYRO_OK;
 }
 
-static bool write_whole(int descriptor, struct pyro_slice text)
-{
-    for (size_t done = 0; done < text.len;) {
-        ssize_t wrote = write(descriptor, text.ptr + done, text.len - done);
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
 struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id)
 {
     return pyro_arena_printf(arena, "%s.before-%s", path.ptr, id.ptr);
 }
 
-/* So that the new name survives a loss of power. */
-static void sync_folder(const char *path, struct pyro_arena *arena)
-{
-    const char *slash = strrchr(path, '/');
-    struct pyro_slice folder =
-        pyro_arena_copy(arena, slash ? (struct pyro_slice){path, (size_t)(slash - path) + 1} : PYRO_SLICE_LITERAL("."));
-    int descriptor = folder.ptr ? open(folder.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (descriptor < 0)
-        return;
-    fsync(descriptor);
-    close(descriptor);
-}
-
 enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
-                                          struct pyro_arena *arena, struct pyro_error *error)
+                                          struct pyro_error *error)
 {
-    struct pyro_slice temporary = pyro_arena_printf(arena, "%s.new-%ld", path, (long)getpid());
-    struct stat model;
-    if (!temporary.ptr)
-        return pyro_no_memory(error);
-    bool known = stat(like, &model) == 0;
-    /* Nobody else may read it before it has its permissions. */
-    int descriptor = open(temporary.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, known ? 0600 : 0666);
-    bool ok = descriptor >= 0 && (!known || fchmod(descriptor, model.st_mode & 07777) == 0) &&
-              write_whole(descriptor, text) && fsync(descriptor) == 0;
-    int failure = errno;
-    if (descriptor >= 0 && close(descriptor) != 0 && ok) {
-        failure = errno;
-        ok = false;
-    }
-    if (ok && rename(temporary.ptr, path) != 0) {
-        failure = errno;
-        ok = false;
-    }
-    if (!ok && descriptor >= 0)
-        unlink(temporary.ptr);
-    if (!ok)
-        return fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure));
-    sync_folder(path, arena);
-    return PYRO_OK;
+    const struct pyro_replacement how = {.mode = 0666, .like = like, .lasts = true};
+    int failure = pyro_replace_file(path, text, &how);
+    return failure ? fail(error, PYRO_ERROR_OUTPUT, path, strerror(failure)) : PYRO_OK;
 }

@@ -19,6 +19,6 @@ struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_
 /* Replaces a file at once: another process sees the old or the new content. It has the permissions of `like`, or, where
  * that does not exist, those of any new file. */
 enum pyro_status pyro_settings_file_write(const char *path, const char *like, struct pyro_slice text,
-                                          struct pyro_arena *arena, struct pyro_error *error);
+                                          struct pyro_error *error);
 
 #endif

@@ -175,7 +175,7 @@ static enum pyro_status keep_former(pyro_suggestion *suggestion, struct pyro_sli
     bool exists;
     PYRO_TRY(pyro_settings_file_read(kept, &suggestion->arena, &found, &exists, error));
     if (!exists)
-        return pyro_settings_file_write(kept, path.ptr, content, &suggestion->arena, error);
+        return pyro_settings_file_write(kept, path.ptr, content, error);
     pyro_digest(found, other);
     if (strcmp(hash, other) == 0)
         return PYRO_OK;
@@ -268,7 +268,7 @@ enum pyro_status pyro_suggestion_apply(pyro_store *store, pyro_suggestion *sugge
     if (status == PYRO_OK)
         status = put(store, suggestion, "applied", suggestion->result.rung, error);
     if (status == PYRO_OK) {
-        status = pyro_settings_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), &suggestion->arena, error);
+        status = pyro_settings_file_write(target.ptr, target.ptr, pyro_strbuf_slice(&text), error);
         struct pyro_error other = {.size = sizeof(other)};
         if (status != PYRO_OK)
             put(store, suggestion, "refused", "the file could not be written", &other);

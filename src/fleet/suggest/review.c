@@ -126,7 +126,7 @@ static enum pyro_status roll_back(struct pyro_review *review, struct pyro_arena 
     if (kept->kept.ptr && (!exists || !kept->before.ptr || !pyro_slice_is(kept->before, hash)))
         return pyro_error_set(error, PYRO_ERROR_INPUT, "%.300s is not the former file any more; %.300s is unchanged",
                               kept->kept.ptr, kept->target.ptr);
-    PYRO_TRY(pyro_settings_file_write(kept->target.ptr, kept->target.ptr, before, arena, error));
+    PYRO_TRY(pyro_settings_file_write(kept->target.ptr, kept->target.ptr, before, error));
     review->rolled_back = true;
     return PYRO_OK;
 }

@@ -1,14 +1,14 @@
 #include "serve/access/tokens.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/replace_file.h"
+#include "base/strbuf.h"
 #include "base/thread.h"
 
 /* About 30 ms and 16 MiB for an attempt. */
@@ -291,38 +291,27 @@ bool pyro_tokens_check(struct tokens *tokens, struct pyro_slice token, struct to
 
 /* ---- A new one --------------------------------------------------------------------------------------------------- */
 
-/* All lines but those of `name`, then the new one. */
-static bool write_file(const char *path, const char *before, const struct token *token)
+/* All lines but those of `name`, then the new one. Returns 0 or an errno. */
+static int write_file(const char *path, const char *before, const struct token *token)
 {
-    char temporary[4096];
+    const struct pyro_replacement how = {.mode = 0600, .lasts = true};
+    struct pyro_strbuf text;
     size_t name_len = strlen(token->name);
-    int len = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-    int descriptor = len > 0 && (size_t)len < sizeof(temporary) ? mkostemp(temporary, O_CLOEXEC) : -1; /* mode 0600 */
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (!file) {
-        if (descriptor >= 0) {
-            close(descriptor);
-            unlink(temporary);
-        }
-        return false;
-    }
+    pyro_strbuf_init(&text, NULL);
     for (const char *line = before; *line;) {
         size_t bytes = strcspn(line, "\n");
         bool same = bytes > name_len && strncmp(line, token->name, name_len) == 0 && strchr(" \t", line[name_len]);
-        if (!same)
-            fprintf(file, "%.*s\n", (int)bytes, line);
+        if (!same) {
+            pyro_strbuf_add(&text, line, bytes);
+            pyro_strbuf_add_char(&text, '\n');
+        }
         line += bytes + (line[bytes] == '\n');
     }
-    fprintf(file, "%s %s %s%s%s\n", token->name, role_names[token->role], token->hash, *token->groups ? " " : "",
-            token->groups);
-    /* A line may have failed although later ones did not. */
-    bool written = fflush(file) == 0 && !ferror(file) && fsync(descriptor) == 0;
-    written = fclose(file) == 0 && written && rename(temporary, path) == 0;
-    int failure = errno;
-    if (!written)
-        unlink(temporary);
-    errno = failure;
-    return written;
+    pyro_strbuf_printf(&text, "%s %s %s%s%s\n", token->name, role_names[token->role], token->hash,
+                       *token->groups ? " " : "", token->groups);
+    int failure = text.failed ? ENOMEM : pyro_replace_file(path, pyro_strbuf_slice(&text), &how);
+    pyro_strbuf_done(&text);
+    return failure;
 }
 
 enum pyro_status pyro_token_add(const char *path, const char *name, const char *role, const char *groups, char *ret,
@@ -332,6 +321,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
     unsigned char secret[SECRET_BYTES];
     char text[sodium_base64_ENCODED_LEN(SECRET_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
     char *before = NULL;
+    int failure;
     pyro_error_clear(error);
     if (!path || !name || token.role == SERVE_ROLE_NONE)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT,
@@ -354,8 +344,8 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
         status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_token_add(): the buffer is too small");
     else if (crypto_pwhash_str(token.hash, text, strlen(text), HASH_PASSES, HASH_MEMORY) != 0)
         status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-    else if (!write_file(path, before ? before : "", &token))
-        status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    else if ((failure = write_file(path, before ? before : "", &token)) != 0)
+        status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "%s: cannot be written: %s", path, strerror(failure));
     pyro_release(NULL, before);
     return status;
 }
