@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "store/answer.h"
 
 #define SCHEMA "pyrometer.store_query/1"
 
@@ -303,7 +304,7 @@ static enum pyro_status take_reals(const struct reading *reading, const struct p
     for (size_t i = 0; i < count; i++) {
         struct pyro_query_value value;
         PYRO_TRY(take_number(reading, &parts[i], &value));
-        reals[i] = value.kind == PYRO_VALUE_INT ? (double)value.integer : value.real;
+        reals[i] = pyro_value_number(&value);
         if (i > 0 && !(reals[i] > reals[i - 1]))
             return WRONG(reading, &parts[i], "the numbers must ascend");
     }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/order.h"
+#include "store/answer.h"
 
 enum { MOST_BYTES = 256 << 20 }; /* of groups, and of the values that percentiles keep */
 
@@ -59,11 +60,6 @@ void pyro_query_groups_done(struct pyro_query_groups *groups)
 
 /* ---- Which group ------------------------------------------------------------------------------------------------- */
 
-static double real_of(const struct pyro_query_value *value)
-{
-    return value->kind == PYRO_VALUE_INT ? (double)value->integer : value->real;
-}
-
 /* The greatest multiple of `every` that is not above the value. */
 static struct pyro_query_value floor_of(const struct pyro_query_value *value, int64_t every)
 {
@@ -98,7 +94,7 @@ static bool place(const struct pyro_query_group *group, const struct pyro_query_
     bool known = value->kind != PYRO_VALUE_NULL;
     *ret = *value;
     if (group->edge_count)
-        return known && edge_of(group, real_of(value), ret);
+        return known && edge_of(group, pyro_value_number(value), ret);
     if (known && group->every_ms)
         *ret = floor_of(value, group->every_ms);
     if (ret->kind == PYRO_VALUE_REAL)
@@ -189,7 +185,7 @@ static void add_product(struct sum *sum, const struct pyro_query_value *value, c
     if (value->kind == PYRO_VALUE_INT && weight->kind == PYRO_VALUE_INT)
         add_whole(sum, (__int128)value->integer * weight->integer);
     else
-        add_real(sum, real_of(value) * real_of(weight));
+        add_real(sum, pyro_value_number(value) * pyro_value_number(weight));
 }
 
 static double total_of(const struct sum *sum)

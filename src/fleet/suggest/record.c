@@ -1,7 +1,6 @@
 /* Keeps suggestions in the store, and writes applied ones into files of settings. */
 #include "fleet/suggest/record.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/digest.h"
@@ -9,10 +8,10 @@
 #include "fleet/suggest/file.h"
 #include "fleet/suggest/store.h"
 
-static int64_t integer_of(const struct pyro_query_answer *answer, size_t row, size_t column)
+static int64_t time_of(const struct pyro_query_answer *answer, size_t row, size_t column)
 {
-    double value = pyro_answer_number(answer, row, column);
-    return isfinite(value) ? (int64_t)value : 0;
+    int64_t value = pyro_answer_int(answer, row, column);
+    return value == PYRO_NONE ? 0 : value;
 }
 
 enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice application, struct pyro_arena *arena,
@@ -31,7 +30,7 @@ enum pyro_status pyro_kept_suggestions(pyro_store *store, struct pyro_slice appl
         struct pyro_kept_suggestion *kept = &all[i];
         kept->row = (struct pyro_suggestion_row){.id = pyro_answer_text(&answer, i, 0),
                                                  .application = pyro_answer_text(&answer, i, 1),
-                                                 .time_ms = integer_of(&answer, i, 2),
+                                                 .time_ms = time_of(&answer, i, 2),
                                                  .state = pyro_answer_text(&answer, i, 3),
                                                  .goal = pyro_answer_text(&answer, i, 4),
                                                  .target = pyro_answer_text(&answer, i, 5),

@@ -10,26 +10,6 @@
 /* Runs that are looked at: more than count, since attempts and failed runs are among them. */
 #define ROWS "400"
 
-double pyro_answer_number(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    const struct pyro_query_value *value = &answer->values[row * answer->column_count + column];
-    if (value->kind == PYRO_VALUE_INT)
-        return (double)value->integer;
-    return value->kind == PYRO_VALUE_REAL ? value->real : (double)NAN;
-}
-
-struct pyro_slice pyro_answer_text(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    const struct pyro_query_value *value = &answer->values[row * answer->column_count + column];
-    return value->kind == PYRO_VALUE_TEXT ? value->text : PYRO_SLICE_NULL;
-}
-
-static int64_t integer_of(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    const struct pyro_query_value *value = &answer->values[row * answer->column_count + column];
-    return value->kind == PYRO_VALUE_INT ? value->integer : PYRO_NONE;
-}
-
 enum pyro_status pyro_suggest_ask(pyro_store *store, const struct pyro_query_viewer *viewer, const char *question,
                                   struct pyro_slice text, struct pyro_arena *arena, struct pyro_query_answer *ret,
                                   struct pyro_error *error)
@@ -110,7 +90,7 @@ static bool take_run(const struct pyro_query_answer *answer, size_t row, struct 
         .spark_version = pyro_answer_text(answer, row, SPARK_VERSION),
         .status = pyro_answer_text(answer, row, STATUS),
         .path = pyro_arena_copy(arena, path),
-        .start_ms = integer_of(answer, row, START),
+        .start_ms = pyro_answer_int(answer, row, START),
         .final = pyro_answer_number(answer, row, FINAL) > 0,
         .duration_ms = pyro_answer_number(answer, row, DURATION),
         .core_ms = pyro_answer_number(answer, row, CORE),
@@ -193,7 +173,7 @@ static enum pyro_status read_suggestions(pyro_store *store, const struct pyro_qu
     struct pyro_query_answer answer;
     PYRO_TRY(pyro_suggest_ask(store, viewer, suggestions, application, arena, &answer, error));
     for (size_t i = 0; i < answer.row_count; i++) {
-        int64_t time_ms = integer_of(&answer, i, 2);
+        int64_t time_ms = pyro_answer_int(&answer, i, 2);
         asked->kept += pyro_slice_is(pyro_answer_text(&answer, i, 0), "kept");
         if (pyro_slice_is(pyro_answer_text(&answer, i, 1), pyro_suggest_goal_name(PYRO_GOAL_SURVIVE)) &&
             time_ms > since_ms && asked->tried_count < MOST) {

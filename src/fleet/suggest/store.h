@@ -3,11 +3,8 @@
 #define PYRO_FLEET_SUGGEST_STORE_H
 
 #include "fleet/suggest/suggest.h"
+#include "store/answer.h"
 #include "store/store.h"
-
-/* Rows of an answer: value `column` of row `row`. NaN or null where it is not known, or of another kind. */
-double pyro_answer_number(const struct pyro_query_answer *answer, size_t row, size_t column);
-struct pyro_slice pyro_answer_text(const struct pyro_query_answer *answer, size_t row, size_t column);
 
 /* Asks a question in its JSON form for `viewer` (NULL: everything); %s in it stands for `text` as a JSON string, once.
  */

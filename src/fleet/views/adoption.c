@@ -67,25 +67,25 @@ static bool gather(struct adoption *state, const struct pyro_query_answer *answe
 {
     for (size_t row = answer->row_count; row-- > 0;) {
         uint64_t hash = UINT64_C(14695981039346656037);
-        if (!is_plain(pyro_fleet_text(answer, row, A_KEY)))
+        if (!is_plain(pyro_answer_text(answer, row, A_KEY)))
             continue;
         for (size_t c = A_APPLICATION; c <= A_VALUE; c++)
             if (c != A_PREVIOUS)
-                hash = mix(hash, pyro_fleet_text(answer, row, c));
-        if (!pyro_fleet_text(answer, row, A_KEY).len)
-            hash = mix(hash, pyro_fleet_text(answer, row, A_FINDING));
+                hash = mix(hash, pyro_answer_text(answer, row, c));
+        if (!pyro_answer_text(answer, row, A_KEY).len)
+            hash = mix(hash, pyro_answer_text(answer, row, A_FINDING));
         uint64_t *place = pyro_map_put(known, hash, NULL);
         struct advice *added = place && !*place ? pyro_vec_push(&state->all, state->view->allocator) : NULL;
         if (!place || (!*place && !added))
             return false;
         if (added) {
-            *added = (struct advice){.application = pyro_fleet_text(answer, row, A_APPLICATION),
-                                     .key = pyro_fleet_text(answer, row, A_KEY),
-                                     .previous = pyro_fleet_text(answer, row, A_PREVIOUS),
-                                     .value = pyro_fleet_text(answer, row, A_VALUE),
-                                     .rule = pyro_fleet_text(answer, row, A_RULE),
-                                     .finding = pyro_fleet_text(answer, row, A_FINDING),
-                                     .first_ms = pyro_fleet_int(answer, row, A_START),
+            *added = (struct advice){.application = pyro_answer_text(answer, row, A_APPLICATION),
+                                     .key = pyro_answer_text(answer, row, A_KEY),
+                                     .previous = pyro_answer_text(answer, row, A_PREVIOUS),
+                                     .value = pyro_answer_text(answer, row, A_VALUE),
+                                     .rule = pyro_answer_text(answer, row, A_RULE),
+                                     .finding = pyro_answer_text(answer, row, A_FINDING),
+                                     .first_ms = pyro_answer_int(answer, row, A_START),
                                      .saved_ms = (double)NAN,
                                      .saved_core_ms = (double)NAN,
                                      .saved_cost = (double)NAN,
@@ -95,8 +95,8 @@ static bool gather(struct adoption *state, const struct pyro_query_answer *answe
         }
         struct advice *advice = &state->all.items[*place - 1];
         advice->runs++;
-        advice->saves_ms += or_zero(pyro_fleet_real(answer, row, A_SAVES));
-        advice->saves_core_ms += or_zero(pyro_fleet_real(answer, row, A_SAVES_CORE));
+        advice->saves_ms += or_zero(pyro_answer_number(answer, row, A_SAVES));
+        advice->saves_core_ms += or_zero(pyro_answer_number(answer, row, A_SAVES_CORE));
     }
     return true;
 }
@@ -213,7 +213,7 @@ static double cost_of(const struct adoption *state, const struct advice *advice)
     size_t row = pyro_fleet_row_of(&state->sums, &key, 0);
     if (row == SIZE_MAX || !state->money.currency.ptr)
         return (double)NAN;
-    return state->money.amounts[row] * advice->saved_core_ms / pyro_fleet_real(&state->sums, row, 1);
+    return state->money.amounts[row] * advice->saved_core_ms / pyro_answer_number(&state->sums, row, 1);
 }
 
 /* The runs of one application, oldest first. */
@@ -230,10 +230,10 @@ static void mark_findings(const struct adoption *state, const struct advice *adv
 {
     size_t run = 0;
     for (size_t row = state->advised.row_count; row-- > 0 && !advice->key.len;) {
-        if (!pyro_slice_eq(pyro_fleet_text(&state->advised, row, A_FINDING), advice->finding) ||
-            !pyro_slice_eq(pyro_fleet_text(&state->advised, row, A_APPLICATION), advice->application))
+        if (!pyro_slice_eq(pyro_answer_text(&state->advised, row, A_FINDING), advice->finding) ||
+            !pyro_slice_eq(pyro_answer_text(&state->advised, row, A_APPLICATION), advice->application))
             continue;
-        int64_t start_ms = pyro_fleet_int(&state->advised, row, A_START);
+        int64_t start_ms = pyro_answer_int(&state->advised, row, A_START);
         while (run < history->count && history->starts[run] < start_ms)
             run++;
         if (run < history->count && history->starts[run] == start_ms)
@@ -263,19 +263,19 @@ static bool take_history(const struct adoption *state, const struct advice *advi
     if (!history.runs || !history.values || !history.starts || !history.has_finding)
         return false;
     for (size_t row = answer->row_count; row-- > 0;) {
-        if (!pyro_slice_eq(pyro_fleet_text(answer, row, R_APPLICATION), advice->application))
+        if (!pyro_slice_eq(pyro_answer_text(answer, row, R_APPLICATION), advice->application))
             continue;
         size_t i = history.count++;
-        history.starts[i] = pyro_fleet_int(answer, row, R_START);
+        history.starts[i] = pyro_answer_int(answer, row, R_START);
         if (history.starts[i] <= advice->first_ms)
             history.advised_at = i;
         history.values[i] =
-            pyro_fleet_text(answer, row, advice->key.len ? R_FIRST_KEY + advice->column : (size_t)R_VERSION);
-        history.runs[i] =
-            (struct pyro_adoption_run){.duration_ms = pyro_fleet_real(answer, row, R_DURATION),
-                                       .core_ms = pyro_fleet_real(answer, row, R_CORE),
-                                       .input_bytes = pyro_fleet_real(answer, row, R_INPUT),
-                                       .completed = pyro_slice_is(pyro_fleet_text(answer, row, R_STATUS), "completed")};
+            pyro_answer_text(answer, row, advice->key.len ? R_FIRST_KEY + advice->column : (size_t)R_VERSION);
+        history.runs[i] = (struct pyro_adoption_run){
+            .duration_ms = pyro_answer_number(answer, row, R_DURATION),
+            .core_ms = pyro_answer_number(answer, row, R_CORE),
+            .input_bytes = pyro_answer_number(answer, row, R_INPUT),
+            .completed = pyro_slice_is(pyro_answer_text(answer, row, R_STATUS), "completed")};
     }
     mark_findings(state, advice, &history);
     *ret = history;

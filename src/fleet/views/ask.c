@@ -1,5 +1,4 @@
 /* Questions of views, in the JSON form of docs/store-queries.md, and their answers. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +46,7 @@ static void add_value(struct pyro_strbuf *text, const struct pyro_query_value *v
     else if (value->kind == PYRO_VALUE_REAL)
         pyro_add_json_real(text, value->real);
     else
-        pyro_add_json(text, value->kind == PYRO_VALUE_TEXT ? value->text : PYRO_SLICE_NULL);
+        pyro_add_json(text, pyro_value_text(value));
 }
 
 void pyro_fleet_where_in(struct pyro_fleet_view *view, struct pyro_slice field, const struct pyro_query_value *values,
@@ -80,7 +79,7 @@ enum pyro_status pyro_fleet_note_not_ended(struct pyro_fleet_view *view, struct 
     pyro_fleet_from(view, "runs");
     where_status(view, "in_progress", "truncated");
     PYRO_TRY(pyro_fleet_ask(view, &answer, error, "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}]"));
-    int64_t count = answer.row_count ? pyro_fleet_int(&answer, 0, 0) : 0;
+    int64_t count = answer.row_count ? pyro_answer_int(&answer, 0, 0) : 0;
     if (count > 0)
         pyro_fleet_note(view, "Runs left out because their log has no end (in progress or truncated): %lld.",
                         (long long)count);
@@ -168,50 +167,19 @@ const char *pyro_fleet_further_field(struct pyro_fleet_view *view, const char *f
 
 /* ---- Answers ---- */
 
-const struct pyro_query_value *pyro_fleet_value(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    return &answer->values[row * answer->column_count + column];
-}
-
 const struct pyro_query_value *pyro_fleet_by_value(const struct pyro_fleet_view *view,
                                                    const struct pyro_query_answer *answer, size_t row)
 {
     static const struct pyro_query_value none = {.kind = PYRO_VALUE_NULL};
     for (size_t c = 0; c < answer->column_count; c++)
         if (pyro_slice_eq(answer->columns[c], view->by))
-            return pyro_fleet_value(answer, row, c);
+            return pyro_answer_value(answer, row, c);
     return &none;
-}
-
-static double real_of(const struct pyro_query_value *value)
-{
-    return value->kind == PYRO_VALUE_INT    ? (double)value->integer
-           : value->kind == PYRO_VALUE_REAL ? value->real
-                                            : (double)NAN;
-}
-
-double pyro_fleet_real(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    return real_of(pyro_fleet_value(answer, row, column));
-}
-
-int64_t pyro_fleet_int(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    const struct pyro_query_value *value = pyro_fleet_value(answer, row, column);
-    if (value->kind == PYRO_VALUE_REAL && value->real > -9e18 && value->real < 9e18)
-        return (int64_t)value->real;
-    return value->kind == PYRO_VALUE_INT ? value->integer : PYRO_NONE;
-}
-
-struct pyro_slice pyro_fleet_text(const struct pyro_query_answer *answer, size_t row, size_t column)
-{
-    const struct pyro_query_value *value = pyro_fleet_value(answer, row, column);
-    return value->kind == PYRO_VALUE_TEXT ? value->text : PYRO_SLICE_NULL;
 }
 
 uint64_t pyro_fleet_hash(uint64_t hash, const struct pyro_query_value *value)
 {
-    double real = real_of(value);
+    double real = pyro_value_number(value);
     const unsigned char *bytes = (const unsigned char *)&real;
     size_t len = value->kind == PYRO_VALUE_NULL ? 0 : sizeof(real);
     if (value->kind == PYRO_VALUE_TEXT) {
@@ -230,7 +198,7 @@ bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_v
         return a->kind == b->kind && pyro_slice_eq(a->text, b->text);
     if (a->kind == PYRO_VALUE_NULL || b->kind == PYRO_VALUE_NULL)
         return a->kind == b->kind;
-    double left = real_of(a), right = real_of(b);
+    double left = pyro_value_number(a), right = pyro_value_number(b);
     return !(left < right) && !(left > right);
 }
 
@@ -238,7 +206,7 @@ size_t pyro_fleet_row_of(const struct pyro_query_answer *answer, const struct py
 {
     for (size_t i = 0; i < answer->row_count; i++) { /* answers of one view have nearly the same order */
         size_t row = (from + i) % answer->row_count;
-        if (pyro_fleet_same(pyro_fleet_value(answer, row, 0), key))
+        if (pyro_fleet_same(pyro_answer_value(answer, row, 0), key))
             return row;
     }
     return SIZE_MAX;

@@ -88,14 +88,14 @@ static enum pyro_status find_date(struct pyro_fleet_view *view, int64_t *ret, st
     if (!duration || !input)
         return pyro_no_memory(error);
     for (size_t i = 0; i < count; i++) {
-        duration[i] = pyro_fleet_real(&answer, count - 1 - i, 1);
-        input[i] = pyro_fleet_real(&answer, count - 1 - i, 2);
+        duration[i] = pyro_answer_number(&answer, count - 1 - i, 1);
+        input[i] = pyro_answer_number(&answer, count - 1 - i, 2);
     }
     if (!pyro_trend_of(input, duration, count, view->arena, &trend) ||
         !pyro_change_points(trend.adjusted, count, view->arena, changes, &change_count))
         return pyro_no_memory(error);
     size_t index = change_count ? changes[change_count - 1].index : count / 2;
-    *ret = count ? pyro_fleet_int(&answer, count - 1 - index, 0) : 0;
+    *ret = count ? pyro_answer_int(&answer, count - 1 - index, 0) : 0;
     pyro_fleet_note(view, change_count ? "The date is that of the last lasting change of the duration."
                                        : "The duration has no lasting change: the date is that of the middle run.");
     return PYRO_OK;
@@ -135,14 +135,14 @@ static enum pyro_status split_by_field(struct pyro_fleet_view *view, struct grou
             continue;
         }
         for (; next < answer.row_count; next++) { /* not what the other group has */
-            const struct pyro_query_value *value = pyro_fleet_value(&answer, next, 0);
+            const struct pyro_query_value *value = pyro_answer_value(&answer, next, 0);
             const char *other = named[!i];
             if (!(other && value->kind == PYRO_VALUE_TEXT && pyro_slice_is(value->text, other)))
                 break;
         }
         groups[i].missing = next == answer.row_count;
         if (!groups[i].missing)
-            groups[i].value = *pyro_fleet_value(&answer, next++, 0);
+            groups[i].value = *pyro_answer_value(&answer, next++, 0);
     }
     return PYRO_OK;
 }
@@ -153,7 +153,7 @@ static size_t values_of(const struct group *group, size_t measure, double *ret)
 {
     size_t count = 0;
     for (size_t i = 0; i < group->answer.row_count; i++) {
-        double value = pyro_fleet_real(&group->answer, i, measure);
+        double value = pyro_answer_number(&group->answer, i, measure);
         if (isfinite(value))
             ret[count++] = value;
     }
@@ -171,8 +171,8 @@ static bool adjust(struct pyro_fleet_view *view, const struct group *groups, dou
         return false;
     for (size_t g = 0, k = 0; g < 2; g++)
         for (size_t i = 0; i < counts[g]; i++, k++) {
-            input[k] = pyro_fleet_real(&groups[g].answer, i, INPUT);
-            duration[k] = pyro_fleet_real(&groups[g].answer, i, DURATION);
+            input[k] = pyro_answer_number(&groups[g].answer, i, INPUT);
+            duration[k] = pyro_answer_number(&groups[g].answer, i, DURATION);
         }
     if (!pyro_trend_of(input, duration, all, view->arena, &trend))
         return false;
@@ -290,11 +290,11 @@ static bool add_runs(struct pyro_fleet_view *view, const struct group *groups)
         return false;
     for (size_t g = 0; g < 2; g++) {
         for (size_t i = 0; i < groups[g].answer.row_count; i++) {
-            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, MEASURES));
+            pyro_fleet_add(view, table, pyro_answer_value(&groups[g].answer, i, MEASURES));
             pyro_fleet_add_text(view, table, g ? PYRO_SLICE_LITERAL("after") : PYRO_SLICE_LITERAL("before"));
             pyro_fleet_add_real(view, table, exp(values[g][i]));
-            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, DURATION));
-            pyro_fleet_add(view, table, pyro_fleet_value(&groups[g].answer, i, INPUT));
+            pyro_fleet_add(view, table, pyro_answer_value(&groups[g].answer, i, DURATION));
+            pyro_fleet_add(view, table, pyro_answer_value(&groups[g].answer, i, INPUT));
         }
     }
     const struct pyro_fleet_picture picture = {"points",      "Duration, adjusted for input",       "runs", "start_ms",

@@ -27,7 +27,7 @@ static uint64_t hash_of(const struct pyro_fleet_view *view, const struct pyro_qu
 {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t c = 0; c < SETTINGS; c++)
-        hash = pyro_fleet_hash(hash, pyro_fleet_value(answer, row, FIRST_SETTING + c));
+        hash = pyro_fleet_hash(hash, pyro_answer_value(answer, row, FIRST_SETTING + c));
     return view->by.len ? pyro_fleet_hash(hash, pyro_fleet_by_value(view, answer, row)) : hash;
 }
 
@@ -53,8 +53,8 @@ static size_t gather(const struct pyro_query_answer *answer, const size_t *owner
 {
     size_t count = 0;
     for (size_t row = 0; row < answer->row_count; row++) {
-        double value = pyro_fleet_real(answer, row, column);
-        if (owner[row] == wanted && value >= 0 && pyro_slice_is(pyro_fleet_text(answer, row, STATUS), "completed"))
+        double value = pyro_answer_number(answer, row, column);
+        if (owner[row] == wanted && value >= 0 && pyro_slice_is(pyro_answer_text(answer, row, STATUS), "completed"))
             ret[count++] = value;
     }
     pyro_sort_reals(ret, count);
@@ -66,7 +66,7 @@ static void add_row(struct pyro_fleet_view *view, struct pyro_fleet_table *table
                     const size_t *owner, size_t number, double *values)
 {
     for (size_t c = 0; c < SETTINGS; c++)
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, configuration->row, FIRST_SETTING + c));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, configuration->row, FIRST_SETTING + c));
     pyro_fleet_add_int(view, table, configuration->runs);
     pyro_fleet_add_int(view, table, configuration->failed);
     size_t count = gather(answer, owner, number, DURATION, values);
@@ -96,12 +96,12 @@ static bool find(struct pyro_fleet_view *view, const struct pyro_query_answer *a
         if (!place || (!*place && !added))
             return false;
         if (added) {
-            *added = (struct configuration){.row = row, .last_ms = pyro_fleet_int(answer, row, START)};
+            *added = (struct configuration){.row = row, .last_ms = pyro_answer_int(answer, row, START)};
             *place = found->all.count;
         }
         owner[row] = *place - 1;
         found->all.items[owner[row]].runs++;
-        found->all.items[owner[row]].failed += pyro_slice_is(pyro_fleet_text(answer, row, STATUS), "failed");
+        found->all.items[owner[row]].failed += pyro_slice_is(pyro_answer_text(answer, row, STATUS), "failed");
     }
     return true;
 }

@@ -107,10 +107,8 @@ void pyro_fleet_rank(struct pyro_fleet_view *view, struct pyro_fleet_table *tabl
     }
     for (size_t i = 0; i < rows; i++) {
         const struct pyro_query_value *value = &table->values.items[i * columns + column];
-        ranks[i] = (struct rank){value->kind == PYRO_VALUE_INT    ? (double)value->integer
-                                 : value->kind == PYRO_VALUE_REAL ? value->real
-                                                                  : -INFINITY,
-                                 i};
+        bool known = value->kind == PYRO_VALUE_INT || value->kind == PYRO_VALUE_REAL;
+        ranks[i] = (struct rank){known ? pyro_value_number(value) : -INFINITY, i};
     }
     if (rows > 1)
         qsort(ranks, rows, sizeof(*ranks), by_key);

@@ -37,7 +37,7 @@ enum pyro_status pyro_fleet_findings(struct pyro_fleet_view *view, struct pyro_e
     PYRO_TRY(pyro_fleet_ask(view, &runs, error, "\"measures\":[{\"as\":\"runs\",\"op\":\"count\"}]"));
     PYRO_TRY(ask_groups(view, false, &all, error));
     PYRO_TRY(ask_groups(view, true, &severe, error));
-    double run_count = runs.row_count ? pyro_fleet_real(&runs, 0, 0) : 0;
+    double run_count = runs.row_count ? pyro_answer_number(&runs, 0, 0) : 0;
     struct pyro_fleet_table *table = pyro_fleet_table(view, "rows", "Findings");
     pyro_fleet_by_column(view, table);
     pyro_fleet_column(table, "findings", "Findings", FLEET_COUNT);
@@ -50,16 +50,16 @@ enum pyro_status pyro_fleet_findings(struct pyro_fleet_view *view, struct pyro_e
     pyro_fleet_column(table, "saves_core_ms", "Core hours saved", FLEET_CORE_MS);
     size_t near = 0;
     for (size_t row = 0; row < all.row_count; row++) {
-        size_t match = pyro_fleet_row_of(&severe, pyro_fleet_value(&all, row, 0), near);
+        size_t match = pyro_fleet_row_of(&severe, pyro_answer_value(&all, row, 0), near);
         near = match == SIZE_MAX ? near : match;
-        double count = pyro_fleet_real(&all, row, 1), saves = or_zero(pyro_fleet_real(&all, row, 2));
-        pyro_fleet_add(view, table, pyro_fleet_value(&all, row, 0));
+        double count = pyro_answer_number(&all, row, 1), saves = or_zero(pyro_answer_number(&all, row, 2));
+        pyro_fleet_add(view, table, pyro_answer_value(&all, row, 0));
         pyro_fleet_add_int(view, table, (int64_t)count);
-        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_fleet_int(&severe, match, 1));
+        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_answer_int(&severe, match, 1));
         pyro_fleet_add_real(view, table, count / run_count);
         pyro_fleet_add_real(view, table, saves / count);
         for (size_t c = 2; c < 6; c++)
-            pyro_fleet_add_int(view, table, (int64_t)or_zero(pyro_fleet_real(&all, row, c)));
+            pyro_fleet_add_int(view, table, (int64_t)or_zero(pyro_answer_number(&all, row, c)));
     }
     pyro_fleet_rank(view, table, 5, FLEET_TABLE_ROWS);
     const struct pyro_fleet_picture picture = {

@@ -96,7 +96,7 @@ static void add_quantiles(struct pyro_fleet_view *view, const struct pyro_query_
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         pyro_fleet_column(table, names[i], names[i], i ? unit : FLEET_COUNT);
     for (size_t i = 0; range->row_count && i < sizeof(names) / sizeof(*names); i++)
-        pyro_fleet_add(view, table, pyro_fleet_value(range, 0, i));
+        pyro_fleet_add(view, table, pyro_answer_value(range, 0, i));
 }
 
 /* Bins without a run are rows too, so that the picture shows the gaps. */
@@ -107,16 +107,16 @@ static void add_bins(struct pyro_fleet_view *view, struct pyro_fleet_table *tabl
     size_t at = 0;
     double all = 0;
     for (size_t i = 0; i < counts->row_count; i++)
-        all += pyro_fleet_real(counts, i, 1 + several);
+        all += pyro_answer_number(counts, i, 1 + several);
     for (size_t i = 0; i + 1 < edge_count; i++) {
         size_t rows = 0;
-        for (; at < counts->row_count && pyro_fleet_real(counts, at, 0) < edges[i + 1]; at++, rows++) {
+        for (; at < counts->row_count && pyro_answer_number(counts, at, 0) < edges[i + 1]; at++, rows++) {
             pyro_fleet_add_real(view, table, edges[i]);
             pyro_fleet_add_real(view, table, edges[i + 1]);
             if (several)
-                pyro_fleet_add(view, table, pyro_fleet_value(counts, at, 1));
-            pyro_fleet_add(view, table, pyro_fleet_value(counts, at, 1 + several));
-            pyro_fleet_add_real(view, table, pyro_fleet_real(counts, at, 1 + several) / all);
+                pyro_fleet_add(view, table, pyro_answer_value(counts, at, 1));
+            pyro_fleet_add(view, table, pyro_answer_value(counts, at, 1 + several));
+            pyro_fleet_add_real(view, table, pyro_answer_number(counts, at, 1 + several) / all);
         }
         if (rows)
             continue;
@@ -142,8 +142,8 @@ enum pyro_status pyro_fleet_histogram(struct pyro_fleet_view *view, struct pyro_
     enum pyro_status status =
         text.failed || !field.ptr ? pyro_no_memory(error) : ask_range(view, field.ptr, &range, error);
     size_t edge_count = 0;
-    if (status == PYRO_OK && range.row_count && pyro_fleet_value(&range, 0, 1)->kind != PYRO_VALUE_NULL)
-        edge_count = make_edges(pyro_fleet_real(&range, 0, 1), pyro_fleet_real(&range, 0, 3), edges);
+    if (status == PYRO_OK && range.row_count && pyro_answer_value(&range, 0, 1)->kind != PYRO_VALUE_NULL)
+        edge_count = make_edges(pyro_answer_number(&range, 0, 1), pyro_answer_number(&range, 0, 3), edges);
     pyro_strbuf_clear(&text);
     write_edges(&text, edges, edge_count);
     if (status == PYRO_OK && edge_count) {

@@ -33,16 +33,16 @@ enum pyro_status pyro_fleet_idle(struct pyro_fleet_view *view, struct pyro_error
     pyro_fleet_column(table, "unused_core_ms", "Unused core hours", FLEET_CORE_MS);
     size_t near = 0;
     for (size_t row = 0; row < all.row_count; row++) {
-        size_t match = pyro_fleet_row_of(&idle, pyro_fleet_value(&all, row, 0), near);
+        size_t match = pyro_fleet_row_of(&idle, pyro_answer_value(&all, row, 0), near);
         near = match == SIZE_MAX ? near : match;
-        pyro_fleet_add(view, table, pyro_fleet_value(&all, row, 0));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&all, row, 1));
-        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_fleet_int(&idle, match, 1));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&all, row, 2));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&all, row, 3));
-        pyro_fleet_add_real(view, table, pyro_fleet_real(&all, row, 3) / pyro_fleet_real(&all, row, 2));
-        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_fleet_int(&idle, match, 2));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&all, row, 4));
+        pyro_fleet_add(view, table, pyro_answer_value(&all, row, 0));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&all, row, 1));
+        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_answer_int(&idle, match, 1));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&all, row, 2));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&all, row, 3));
+        pyro_fleet_add_real(view, table, pyro_answer_number(&all, row, 3) / pyro_answer_number(&all, row, 2));
+        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_answer_int(&idle, match, 2));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&all, row, 4));
     }
     pyro_fleet_rank(view, table, 4, FLEET_TABLE_ROWS);
     const struct pyro_fleet_picture picture = {"bars", "Executors without a task", "rows",

@@ -97,8 +97,8 @@ static enum pyro_status add_place(struct pyro_fleet_view *view, const struct pyr
                             "{\"as\":\"mib_ms\",\"op\":\"sum\",\"field\":\"mib_ms\"}],\"limit\":10000",
                             payers->by_json.ptr));
     for (size_t row = 0; row < parts.row_count; row++) {
-        const struct pyro_query_value *instance = pyro_fleet_value(&parts, row, 1);
-        size_t match = pyro_fleet_row_of(sums, pyro_fleet_value(&parts, row, 0), near), i = 0;
+        const struct pyro_query_value *instance = pyro_answer_value(&parts, row, 1);
+        size_t match = pyro_fleet_row_of(sums, pyro_answer_value(&parts, row, 0), near), i = 0;
         while (i < rate_count && !pyro_fleet_same(&rates[i].instance, instance))
             i++;
         if (i == rate_count && rate_count < RATES) {
@@ -108,7 +108,7 @@ static enum pyro_status add_place(struct pyro_fleet_view *view, const struct pyr
         if (match == SIZE_MAX)
             continue;
         near = match;
-        double core_ms = pyro_fleet_real(&parts, row, 2), mib_ms = pyro_fleet_real(&parts, row, 3);
+        double core_ms = pyro_answer_number(&parts, row, 2), mib_ms = pyro_answer_number(&parts, row, 3);
         money->amounts[match] += i == RATES ? (double)NAN
                                             : rates[i].core_hour * core_ms / 3600e3 +
                                                   (mib_ms > 0 ? rates[i].gib_hour * mib_ms / 1024 / 3600e3 : 0);
@@ -131,7 +131,7 @@ enum pyro_status pyro_fleet_price(struct pyro_fleet_view *view, const struct pyr
                             "\"order\":{\"by\":\"core_ms\",\"descending\":true},\"limit\":%d",
                             COMBINATIONS));
     for (size_t i = 0; i < places.row_count; i++)
-        PYRO_TRY(add_place(view, payers, sums, pyro_fleet_text(&places, i, 0), pyro_fleet_text(&places, i, 1), &money,
+        PYRO_TRY(add_place(view, payers, sums, pyro_answer_text(&places, i, 0), pyro_answer_text(&places, i, 1), &money,
                            error));
     if (places.after.ptr)
         pyro_fleet_note(view, "Only the %d most used platforms and regions are priced.", COMBINATIONS);

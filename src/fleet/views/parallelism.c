@@ -34,17 +34,17 @@ enum pyro_status pyro_fleet_parallelism(struct pyro_fleet_view *view, struct pyr
     pyro_fleet_column(table, "efficiency_p50", "p50", FLEET_SHARE);
     pyro_fleet_column(table, "efficiency_p95", "p95", FLEET_SHARE);
     for (size_t row = 0; row < answer.row_count; row++) {
-        double runs = pyro_fleet_real(&answer, row, 1), t1 = pyro_fleet_real(&answer, row, 2),
-               tm = pyro_fleet_real(&answer, row, 3);
-        pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, 0));
-        pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, 1));
+        double runs = pyro_answer_number(&answer, row, 1), t1 = pyro_answer_number(&answer, row, 2),
+               tm = pyro_answer_number(&answer, row, 3);
+        pyro_fleet_add(view, table, pyro_answer_value(&answer, row, 0));
+        pyro_fleet_add(view, table, pyro_answer_value(&answer, row, 1));
         pyro_fleet_add_real(view, table, t1 / runs);
         pyro_fleet_add_real(view, table, tm / runs);
         pyro_fleet_add_real(view, table, t1 / tm);
-        pyro_fleet_add_real(view, table, pyro_fleet_real(&answer, row, 4) / pyro_fleet_real(&answer, row, 5));
-        pyro_fleet_add_real(view, table, pyro_fleet_real(&answer, row, 6) / tm);
+        pyro_fleet_add_real(view, table, pyro_answer_number(&answer, row, 4) / pyro_answer_number(&answer, row, 5));
+        pyro_fleet_add_real(view, table, pyro_answer_number(&answer, row, 6) / tm);
         for (size_t c = 7; c < 13; c++)
-            pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, c));
+            pyro_fleet_add(view, table, pyro_answer_value(&answer, row, c));
     }
     pyro_fleet_rank(view, table, 1, FLEET_TABLE_ROWS);
     struct pyro_fleet_picture picture = {"bars", "Speedup", "rows", NULL, "speedup", .series = view->by};

@@ -31,11 +31,11 @@ enum pyro_status pyro_fleet_points(struct pyro_fleet_view *view, const struct py
                             fields.ptr, pyro_fleet_further_field(view, fields.ptr), FLEET_MARKS));
     for (size_t row = 0; row < answer.row_count; row++) {
         for (size_t c = 0; c < SHARED + count; c++) {
-            struct pyro_slice text = pyro_fleet_text(&answer, row, c);
+            struct pyro_slice text = pyro_answer_text(&answer, row, c);
             if (c >= SHARED && columns[c - SHARED].unit == FLEET_FLAG)
                 pyro_fleet_add_int(view, table, text.ptr && pyro_slice_is(text, "true"));
             else
-                pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, c));
+                pyro_fleet_add(view, table, pyro_answer_value(&answer, row, c));
         }
         if (grouped)
             pyro_fleet_add(view, table, pyro_fleet_by_value(view, &answer, row));

@@ -60,8 +60,8 @@ static enum pyro_status add_findings(struct gathered *all, struct pyro_error *er
                             "\"descending\":true},\"limit\":20000",
                             fields, pyro_fleet_further_field(all->view, fields)));
     for (size_t i = 0; i < answer.row_count; i++) {
-        add(all, pyro_fleet_text(&answer, i, 0), pyro_fleet_text(&answer, i, 1), pyro_fleet_text(&answer, i, 2),
-            pyro_fleet_int(&answer, i, 3), pyro_fleet_by_value(all->view, &answer, i));
+        add(all, pyro_answer_text(&answer, i, 0), pyro_answer_text(&answer, i, 1), pyro_answer_text(&answer, i, 2),
+            pyro_answer_int(&answer, i, 3), pyro_fleet_by_value(all->view, &answer, i));
     }
     pyro_fleet_note_newest(all->view, &answer);
     return PYRO_OK;
@@ -81,10 +81,10 @@ static enum pyro_status add_errors(struct gathered *all, struct pyro_error *erro
                             "\"fields\":[\"step\",\"type\",\"message\",\"app_id\",\"time_ms\"],\"order\":{\"by\":"
                             "\"time_ms\",\"descending\":true},\"limit\":20000"));
     for (size_t i = 0; i < answer.row_count; i++) {
-        struct pyro_slice step = pyro_fleet_text(&answer, i, 0), type = pyro_fleet_text(&answer, i, 1);
+        struct pyro_slice step = pyro_answer_text(&answer, i, 0), type = pyro_answer_text(&answer, i, 1);
         struct pyro_slice kind = pyro_arena_printf(all->view->arena, "%.*s: %.*s", (int)step.len,
                                                    step.ptr ? step.ptr : "", (int)type.len, type.ptr ? type.ptr : "");
-        add(all, kind, pyro_fleet_text(&answer, i, 2), pyro_fleet_text(&answer, i, 3), pyro_fleet_int(&answer, i, 4),
+        add(all, kind, pyro_answer_text(&answer, i, 2), pyro_answer_text(&answer, i, 3), pyro_answer_int(&answer, i, 4),
             &none);
     }
     pyro_fleet_note_newest(all->view, &answer);
@@ -105,9 +105,9 @@ static enum pyro_status add_states(struct pyro_fleet_view *view, struct pyro_err
                             "{\"as\":\"core_ms\",\"op\":\"sum\",\"field\":\"core_ms\"},{\"as\":\"last_ms\","
                             "\"op\":\"max\",\"field\":\"start_ms\"}]"));
     for (size_t row = 0; row < answer.row_count; row++) {
-        pyro_fleet_add(view, table, pyro_fleet_value(&answer, row, 0));
+        pyro_fleet_add(view, table, pyro_answer_value(&answer, row, 0));
         for (size_t c = 1; c < 4; c++)
-            pyro_fleet_add_int(view, table, pyro_fleet_int(&answer, row, c));
+            pyro_fleet_add_int(view, table, pyro_answer_int(&answer, row, c));
     }
     return PYRO_OK;
 }

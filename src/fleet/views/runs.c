@@ -36,13 +36,13 @@ static enum pyro_status all_applications(struct pyro_fleet_view *view, struct py
     pyro_fleet_column(table, "last_ms", "Last start", FLEET_TIME);
     size_t near = 0;
     for (size_t row = 0; row < runs.row_count; row++) {
-        size_t match = pyro_fleet_row_of(&failed, pyro_fleet_value(&runs, row, 0), near);
+        size_t match = pyro_fleet_row_of(&failed, pyro_answer_value(&runs, row, 0), near);
         near = match == SIZE_MAX ? near : match;
-        pyro_fleet_add(view, table, pyro_fleet_value(&runs, row, 0));
-        pyro_fleet_add(view, table, pyro_fleet_value(&runs, row, 1));
-        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_fleet_int(&failed, match, 1));
+        pyro_fleet_add(view, table, pyro_answer_value(&runs, row, 0));
+        pyro_fleet_add(view, table, pyro_answer_value(&runs, row, 1));
+        pyro_fleet_add_int(view, table, match == SIZE_MAX ? 0 : pyro_answer_int(&failed, match, 1));
         for (size_t c = 2; c < 7; c++)
-            pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, c));
+            pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, c));
     }
     pyro_fleet_rank(view, table, 5, FLEET_TABLE_ROWS);
     const struct pyro_fleet_picture picture = {"bars", "Core hours", "rows", NULL, "core_ms", .series = view->by};
@@ -68,8 +68,8 @@ struct history {
 /* Completed ones, of which duration says something. */
 static bool counts(const struct pyro_query_answer *answer, size_t row)
 {
-    return pyro_fleet_real(answer, row, DURATION) >= 0 &&
-           pyro_slice_is(pyro_fleet_text(answer, row, STATUS), "completed");
+    return pyro_answer_number(answer, row, DURATION) >= 0 &&
+           pyro_slice_is(pyro_answer_text(answer, row, STATUS), "completed");
 }
 
 static bool judge(struct pyro_fleet_view *view, struct history *history)
@@ -83,8 +83,8 @@ static bool judge(struct pyro_fleet_view *view, struct history *history)
     for (size_t i = all; i-- > 0;) {
         if (!counts(&history->answer, i))
             continue;
-        input[history->count] = pyro_fleet_real(&history->answer, i, INPUT);
-        duration[history->count] = pyro_fleet_real(&history->answer, i, DURATION);
+        input[history->count] = pyro_answer_number(&history->answer, i, INPUT);
+        duration[history->count] = pyro_answer_number(&history->answer, i, DURATION);
         history->rows[history->count++] = i;
     }
     return pyro_trend_of(input, duration, history->count, view->arena, &history->trend) &&
@@ -127,19 +127,19 @@ static void add_runs(struct pyro_fleet_view *view, struct history *history)
         double z = judged ? pyro_modified_z(&history->spread, y) : (double)NAN;
         bool outlier = judged && fabs(z) > PYRO_OUTLIER_Z;
         outliers += outlier;
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, START));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, APP_ID));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, ATTEMPT));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, STATUS));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, DURATION));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, START));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, APP_ID));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, ATTEMPT));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, STATUS));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, DURATION));
         pyro_fleet_add_real(view, table, exp(y));
         pyro_fleet_add_real(view, table, z);
         pyro_fleet_add_int(view, table, outlier);
         pyro_fleet_add_int(view, table, segment_of(history, next));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, INPUT));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, CORE));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, VERSION));
-        pyro_fleet_add(view, table, pyro_fleet_value(answer, row, SPARK));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, INPUT));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, CORE));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, VERSION));
+        pyro_fleet_add(view, table, pyro_answer_value(answer, row, SPARK));
         if (grouped)
             pyro_fleet_add(view, table, pyro_fleet_by_value(view, answer, row));
     }
@@ -164,8 +164,8 @@ static void in_range(struct pyro_fleet_view *view, const void *context)
 
 static struct range range_of(const struct history *history, size_t first, size_t last)
 {
-    return (struct range){pyro_fleet_int(&history->answer, history->rows[first], START),
-                          pyro_fleet_int(&history->answer, history->rows[last], START)};
+    return (struct range){pyro_answer_int(&history->answer, history->rows[first], START),
+                          pyro_answer_int(&history->answer, history->rows[last], START)};
 }
 
 static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct history *history,
@@ -192,7 +192,7 @@ static enum pyro_status add_changes(struct pyro_fleet_view *view, const struct h
         if (i < AROUND) /* each takes four questions */
             PYRO_TRY(pyro_setting_changes(view, in_range, &before, &after, settings, &count, error));
         pyro_fleet_add_int(view, table, after.from_ms);
-        pyro_fleet_add(view, table, pyro_fleet_value(&history->answer, history->rows[change->index], APP_ID));
+        pyro_fleet_add(view, table, pyro_answer_value(&history->answer, history->rows[change->index], APP_ID));
         pyro_fleet_add_real(view, table, exp(change->before));
         pyro_fleet_add_real(view, table, exp(change->after));
         pyro_fleet_add_real(view, table, exp(change->after - change->before) - 1);

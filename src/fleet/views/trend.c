@@ -63,13 +63,13 @@ static struct pyro_slice most_frequent(const struct pyro_query_answer *answer, s
     struct pyro_slice best = PYRO_SLICE_NULL;
     *ret_count = 0;
     for (size_t i = 0; i < answer->row_count; i++) {
-        const struct pyro_query_value *value = pyro_fleet_value(answer, i, column);
+        const struct pyro_query_value *value = pyro_answer_value(answer, i, column);
         size_t count = 0;
         for (size_t j = 0; j < answer->row_count; j++)
-            count += pyro_fleet_same(value, pyro_fleet_value(answer, j, column));
+            count += pyro_fleet_same(value, pyro_answer_value(answer, j, column));
         if (count > *ret_count) {
             *ret_count = count;
-            best = pyro_fleet_text(answer, i, column);
+            best = pyro_answer_text(answer, i, column);
         }
     }
     return best;

@@ -39,7 +39,7 @@ static void add_row(struct pyro_fleet_view *view, struct pyro_fleet_table *table
 static void take_sums(const struct pyro_query_answer *answer, size_t row, size_t from, double *ret)
 {
     for (size_t i = 0; i < SUM_COUNT; i++)
-        ret[i] = pyro_fleet_real(answer, row, from + i);
+        ret[i] = pyro_answer_number(answer, row, from + i);
 }
 
 static struct pyro_fleet_table *begin_spans(struct pyro_fleet_view *view)
@@ -89,12 +89,12 @@ static enum pyro_status add_series(struct pyro_fleet_view *view, struct pyro_fle
     }
     size_t at = 0;
     for (size_t row = 0; row < all->row_count; row++) {
-        int64_t start_ms = pyro_fleet_int(all, row, 0);
+        int64_t start_ms = pyro_answer_int(all, row, 0);
         double rest[SUM_COUNT], sums[SUM_COUNT], left = 0;
         take_sums(all, row, 1, rest);
-        for (; at < parts.row_count && pyro_fleet_int(&parts, at, 0) == start_ms; at++) {
+        for (; at < parts.row_count && pyro_answer_int(&parts, at, 0) == start_ms; at++) {
             take_sums(&parts, at, 2, sums);
-            add_row(view, table, start_ms, span_ms, pyro_fleet_value(&parts, at, 1), sums);
+            add_row(view, table, start_ms, span_ms, pyro_answer_value(&parts, at, 1), sums);
             for (size_t i = 0; i < SUM_COUNT; i++)
                 rest[i] -= sums[i];
         }
@@ -134,14 +134,14 @@ static enum pyro_status add_groups(struct pyro_fleet_view *view, struct pyro_que
     for (size_t row = 0; row < sums.row_count; row++) {
         double all[SUM_COUNT];
         take_sums(&sums, row, 1, all);
-        size_t match = pyro_fleet_row_of(&runs, pyro_fleet_value(&sums, row, 0), near);
+        size_t match = pyro_fleet_row_of(&runs, pyro_answer_value(&sums, row, 0), near);
         near = match == SIZE_MAX ? near : match;
-        double duration = match == SIZE_MAX ? 0 : pyro_fleet_real(&runs, match, 2);
-        pyro_fleet_add(view, table, pyro_fleet_value(&sums, row, 0));
+        double duration = match == SIZE_MAX ? 0 : pyro_answer_number(&runs, match, 2);
+        pyro_fleet_add(view, table, pyro_answer_value(&sums, row, 0));
         pyro_fleet_add_int(view, table, (int64_t)all[0]);
         pyro_fleet_add_real(view, table, all[1] / all[0]);
         pyro_fleet_add_real(view, table, all[0] / duration);
-        pyro_fleet_add_int(view, table, match == SIZE_MAX ? PYRO_NONE : pyro_fleet_int(&runs, match, 1));
+        pyro_fleet_add_int(view, table, match == SIZE_MAX ? PYRO_NONE : pyro_answer_int(&runs, match, 1));
         pyro_fleet_add_int(view, table, (int64_t)duration);
         for (size_t i = 2; i < SUM_COUNT; i++)
             pyro_fleet_add_int(view, table, (int64_t)all[i]);
@@ -163,8 +163,8 @@ enum pyro_status pyro_fleet_usage(struct pyro_fleet_view *view, struct pyro_erro
     PYRO_TRY(pyro_fleet_ask(view, &range, error,
                             "\"measures\":[{\"as\":\"first\",\"op\":\"min\",\"field\":\"start_ms\"},"
                             "{\"as\":\"last\",\"op\":\"max\",\"field\":\"end_ms\"}]"));
-    double first = range.row_count ? pyro_fleet_real(&range, 0, 0) : 0;
-    double last = range.row_count ? pyro_fleet_real(&range, 0, 1) : 0;
+    double first = range.row_count ? pyro_answer_number(&range, 0, 0) : 0;
+    double last = range.row_count ? pyro_answer_number(&range, 0, 1) : 0;
     int64_t span_ms = span_of(first, last);
     struct pyro_fleet_table *table = begin_spans(view);
     PYRO_TRY(ask_spans(view, span_ms, &all, error));
@@ -175,7 +175,7 @@ enum pyro_status pyro_fleet_usage(struct pyro_fleet_view *view, struct pyro_erro
     for (size_t row = 0; !view->by.len && row < all.row_count; row++) {
         double sums[SUM_COUNT];
         take_sums(&all, row, 1, sums);
-        add_row(view, table, pyro_fleet_int(&all, row, 0), span_ms, NULL, sums);
+        add_row(view, table, pyro_answer_int(&all, row, 0), span_ms, NULL, sums);
     }
     struct pyro_fleet_picture picture = {"area", "Cores", "rows", "start_ms", "cores", .series = view->by};
     pyro_fleet_picture(view, &picture);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "report/report.h"
+#include "store/answer.h"
 #include "store/store.h"
 
 enum {
@@ -125,11 +126,6 @@ enum pyro_status pyro_fleet_ask(struct pyro_fleet_view *view, struct pyro_query_
 /* What the view sums by, as the next one of `fields`; "" where it is one of them, or there is none. */
 const char *pyro_fleet_further_field(struct pyro_fleet_view *view, const char *fields);
 
-/* Of an answer; NULL value, 0 or NaN where it is not known. */
-const struct pyro_query_value *pyro_fleet_value(const struct pyro_query_answer *answer, size_t row, size_t column);
-double pyro_fleet_real(const struct pyro_query_answer *answer, size_t row, size_t column);
-int64_t pyro_fleet_int(const struct pyro_query_answer *answer, size_t row, size_t column); /* PYRO_NONE: unknown */
-struct pyro_slice pyro_fleet_text(const struct pyro_query_answer *answer, size_t row, size_t column);
 /* Of what the view sums by, which pyro_fleet_further_field() asked for. */
 const struct pyro_query_value *pyro_fleet_by_value(const struct pyro_fleet_view *view,
                                                    const struct pyro_query_answer *answer, size_t row);

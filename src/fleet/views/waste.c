@@ -36,7 +36,7 @@ static int64_t sum_of(const struct pyro_query_answer *answer, const struct pyro_
     if (match == SIZE_MAX)
         return 0;
     *near = match;
-    double sum = pyro_fleet_real(answer, match, 1);
+    double sum = pyro_answer_number(answer, match, 1);
     return sum > 0 ? (int64_t)sum : 0;
 }
 
@@ -67,18 +67,18 @@ enum pyro_status pyro_fleet_waste(struct pyro_fleet_view *view, struct pyro_erro
     }
     size_t near = 0;
     for (size_t row = 0; row < runs.row_count; row++) {
-        const struct pyro_query_value *key = pyro_fleet_value(&runs, row, 0);
-        double core_ms = pyro_fleet_real(&runs, row, CORE), wasted = pyro_fleet_real(&runs, row, WASTED);
+        const struct pyro_query_value *key = pyro_answer_value(&runs, row, 0);
+        double core_ms = pyro_answer_number(&runs, row, CORE), wasted = pyro_answer_number(&runs, row, WASTED);
         double amount = money.currency.ptr ? money.amounts[row] : (double)NAN;
         pyro_fleet_add(view, table, key);
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, RUNS));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, CORE));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, WASTED));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, RUNS));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, CORE));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, WASTED));
         pyro_fleet_add_real(view, table, wasted / core_ms);
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, IDLE));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, FAILED_TASKS));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, IDLE));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, FAILED_TASKS));
         pyro_fleet_add_int(view, table, sum_of(&failed, key, &near));
-        pyro_fleet_add_int(view, table, pyro_fleet_int(&runs, row, SAVES));
+        pyro_fleet_add_int(view, table, pyro_answer_int(&runs, row, SAVES));
         if (priced) {
             pyro_fleet_add_real(view, table, amount);
             pyro_fleet_add_real(view, table, amount * wasted / core_ms);

@@ -146,11 +146,6 @@ static void write_json(struct pyro_output *output, const struct pyro_fleet_view 
 
 /* ---- Text and Markdown ------------------------------------------------------------------------------------------- */
 
-static double real_of(const struct pyro_query_value *value)
-{
-    return value->kind == PYRO_VALUE_INT ? (double)value->integer : value->real;
-}
-
 static double three_digits(double value)
 {
     if (!(fabs(value) > 0) || fabs(value) >= 100)
@@ -168,19 +163,19 @@ static void human(struct pyro_strbuf *out, const struct pyro_query_value *value,
     else if (value->kind == PYRO_VALUE_TEXT)
         pyro_strbuf_add_slice(out, value->text);
     else if (unit == FLEET_TIME)
-        pyro_human_time(out, (int64_t)real_of(value), 0);
+        pyro_human_time(out, (int64_t)pyro_value_number(value), 0);
     else if (unit == FLEET_CORE_MS)
-        pyro_human_hours(out, real_of(value) / 3600e3);
+        pyro_human_hours(out, pyro_value_number(value) / 3600e3);
     else if (unit == FLEET_MIB_MS)
-        pyro_human_hours(out, real_of(value) / 1024 / 3600e3);
+        pyro_human_hours(out, pyro_value_number(value) / 1024 / 3600e3);
     else if (unit == FLEET_FLAG)
-        pyro_strbuf_add_text(out, real_of(value) > 0 ? "yes" : "no");
+        pyro_strbuf_add_text(out, pyro_value_number(value) > 0 ? "yes" : "no");
     else if (unit == FLEET_TEXT)
-        pyro_add_json_real(out, real_of(value));
+        pyro_add_json_real(out, pyro_value_number(value));
     else if (unit == FLEET_RATIO)
-        pyro_add_json_real(out, three_digits(real_of(value)));
+        pyro_add_json_real(out, three_digits(pyro_value_number(value)));
     else
-        pyro_human_quantity(out, real_of(value), words[unit]);
+        pyro_human_quantity(out, pyro_value_number(value), words[unit]);
 }
 
 static void fill_section(struct pyro_section *section, const struct pyro_fleet_table *table,
