@@ -889,6 +889,9 @@ struct pyro_fleet_options {
     const struct pyro_prices *prices;         /* waste, adoption: what hours cost; NULL: no money */
     const char *instance, *region, *currency; /* as in pyro_cost_options */
 };
+/* The options that are texts ("app", "user", "by", ...), so that a program need not list them: where the one of that
+ * index is set, and its name. NULL beyond the last one. */
+PYRO_API const char **pyro_fleet_option(struct pyro_fleet_options *options, size_t index, const char **ret_name);
 /* Name and meaning of a view; NULL beyond the last one. */
 PYRO_API const char *pyro_fleet_view_name(size_t index);
 PYRO_API const char *pyro_fleet_view_meaning(size_t index);

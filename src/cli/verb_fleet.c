@@ -33,18 +33,9 @@ static bool take_options(const struct cli_call *call, struct fleet *fleet)
 {
     struct pyro_fleet_options *wanted = &fleet->wanted;
     *wanted = (struct pyro_fleet_options){.size = sizeof(*wanted), .tags = fleet->tags, .max = fleet->max};
-    wanted->app = cli_value(call, "app");
-    wanted->user = cli_value(call, "user");
-    wanted->since = cli_value(call, "since");
-    wanted->until = cli_value(call, "until");
-    wanted->by = cli_value(call, "by");
-    wanted->value = cli_value(call, "value");
-    wanted->before = cli_value(call, "before");
-    wanted->after = cli_value(call, "after");
-    wanted->at = cli_value(call, "at");
-    wanted->instance = cli_value(call, "instance");
-    wanted->region = cli_value(call, "region");
-    wanted->currency = cli_value(call, "currency");
+    const char *name, **place;
+    for (size_t i = 0; (place = pyro_fleet_option(wanted, i, &name)) != NULL; i++)
+        *place = cli_value_if_known(call, name);
     fleet->view = call->arguments[0];
     fleet->url = call->argument_count > 1 ? call->arguments[1] : cli_store_url(call);
     if (call->argument_count > 1 && cli_value(call, "store") != NULL) {

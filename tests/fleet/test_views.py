@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -502,3 +503,14 @@ def test_views_change_nothing(store: Store) -> None:
     before = store.path.read_bytes()
     store.view("runs")
     assert store.path.read_bytes() == before
+
+
+def test_the_page_has_fields_for_what_views_take() -> None:
+    """It has none for prices, regions and currencies."""
+    views = (ROOT / "src" / "fleet" / "views" / "views.def").read_text(encoding="utf-8")
+    page = re.search(r"const EXTRAS[^{]*\{(.*?)\n\};", (ROOT / "web" / "src" / "fleet" / "model.ts").read_text(encoding="utf-8"), re.S)
+    assert page
+    fields = {name: json.loads(f"[{words}]") for name, words in re.findall(r"(\w+): \[(.*?)\]", page[1])}
+    taken = {name: words.split() for name, words in re.findall(r'^FLEET_VIEW\((\w+), "([^"]*)"', views, re.M)}
+    assert list(taken) == VIEWS
+    assert fields == {name: [word for word in words if word not in ("prices", "region", "currency")] for name, words in taken.items()}

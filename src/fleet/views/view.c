@@ -2,6 +2,7 @@
 #include "fleet/views/views.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -44,6 +45,31 @@ static enum pyro_status find_view(const char *name, const struct pyro_fleet_info
 
 /* ---- Options ---- */
 
+/* In the order of the struct. */
+static const struct {
+    const char *name;
+    size_t place;
+    bool common; /* all views take it; of others, views.def says which do */
+} texts[] = {
+#define TEXT(name, common)                                                                                             \
+    {                                                                                                                  \
+#name, offsetof(struct pyro_fleet_options, name), common                                                       \
+    }
+    TEXT(app, true), TEXT(user, true),      TEXT(since, true),   TEXT(until, true),
+    TEXT(by, false), TEXT(value, false),    TEXT(before, false), TEXT(after, false),
+    TEXT(at, false), TEXT(instance, false), TEXT(region, false), TEXT(currency, false),
+#undef TEXT
+};
+
+const char **pyro_fleet_option(struct pyro_fleet_options *options, size_t index, const char **ret_name)
+{
+    if (!options || !ret_name || index >= sizeof(texts) / sizeof(*texts) ||
+        texts[index].place + sizeof(options->app) > options->size)
+        return NULL;
+    *ret_name = texts[index].name;
+    return (const char **)(void *)((char *)options + texts[index].place);
+}
+
 static bool has_word(const char *words, const char *word)
 {
     size_t len = strlen(word);
@@ -56,17 +82,11 @@ static bool has_word(const char *words, const char *word)
 static enum pyro_status check_words(const struct pyro_fleet_info *info, const struct pyro_fleet_options *options,
                                     struct pyro_error *error)
 {
-    const struct {
-        const char *name;
-        bool given;
-    } words[] = {{"by", options->by != NULL},         {"value", options->value != NULL},
-                 {"before", options->before != NULL}, {"after", options->after != NULL},
-                 {"at", options->at != NULL},         {"instance", options->instance != NULL},
-                 {"region", options->region != NULL}, {"currency", options->currency != NULL}};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (words[i].given && !has_word(info->options, words[i].name))
-            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the view %s has no option '%s'", info->name,
-                                  words[i].name);
+    struct pyro_fleet_options given = *options;
+    const char *name, **text;
+    for (size_t i = 0; (text = pyro_fleet_option(&given, i, &name)) != NULL; i++)
+        if (*text && !texts[i].common && !has_word(info->options, name))
+            return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the view %s has no option '%s'", info->name, name);
     for (size_t i = 0; i < options->tag_count; i++)
         if (!options->tags[i] || options->tags[i][0] == '=' || !strchr(options->tags[i], '='))
             return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "a tag is KEY=VALUE, not '%.100s'",

@@ -74,15 +74,10 @@ static struct serve_fleet_question *take_question(struct api_request *request, s
     *question = (struct serve_fleet_question){.view = pyro_api_job_text(job, request->arguments[0]), .url = url};
     struct pyro_fleet_options *wanted = &question->wanted;
     wanted->size = sizeof(*wanted);
-    const struct {
-        const char *name, **place;
-    } texts[] = {{"app", &wanted->app},           {"user", &wanted->user},     {"since", &wanted->since},
-                 {"until", &wanted->until},       {"by", &wanted->by},         {"value", &wanted->value},
-                 {"before", &wanted->before},     {"after", &wanted->after},   {"at", &wanted->at},
-                 {"instance", &wanted->instance}, {"region", &wanted->region}, {"currency", &wanted->currency}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        struct pyro_slice value = pyro_serve_parameter(request->http, texts[i].name);
-        *texts[i].place = value.len ? pyro_api_job_text(job, value) : NULL; /* an empty one is none, as of a form */
+    const char *name, **place;
+    for (size_t i = 0; (place = pyro_fleet_option(wanted, i, &name)) != NULL; i++) {
+        struct pyro_slice value = pyro_serve_parameter(request->http, name);
+        *place = value.len ? pyro_api_job_text(job, value) : NULL; /* an empty one is none, as of a form */
     }
     wanted->tags = take_list(request, job, "tag", &wanted->tag_count);
     wanted->max = take_list(request, job, "max", &wanted->max_count);

@@ -33,21 +33,15 @@ static void run(struct mcp_call *call)
     struct serve_fleet_question question = {
         .view = pyro_mcp_text(call, "view"),
         .url = pyro_serve_store_url(call->mcp->catalog, (size_t)pyro_mcp_integer(call, "store", 1)),
-        .wanted = {.size = sizeof(question.wanted),
-                   .app = pyro_mcp_text(call, "app"),
-                   .user = pyro_mcp_text(call, "user"),
-                   .since = pyro_mcp_text(call, "since"),
-                   .until = pyro_mcp_text(call, "until"),
-                   .by = pyro_mcp_text(call, "by"),
-                   .value = pyro_mcp_text(call, "value"),
-                   .before = pyro_mcp_text(call, "before"),
-                   .after = pyro_mcp_text(call, "after"),
-                   .at = pyro_mcp_text(call, "at")},
+        .wanted = {.size = sizeof(question.wanted)},
     };
     if (!question.url) {
         pyro_mcp_fail(call, "there is no such store; start the server with a store: pyrometer mcp sqlite:FILE");
         return;
     }
+    const char *name, **place;
+    for (size_t i = 0; (place = pyro_fleet_option(&question.wanted, i, &name)) != NULL; i++)
+        *place = pyro_mcp_text(call, name); /* those that are no parameters cannot be given */
     question.wanted.tags = tags;
     question.wanted.tag_count = take_list(call, "tags", tags);
     question.wanted.max = max;
