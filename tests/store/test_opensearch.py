@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sqlite3
 import time
@@ -204,20 +203,6 @@ def test_served_without_their_logs(store: Store, tmp_path: Path) -> None:
                 return
             time.sleep(0.1)
         raise AssertionError("a run that was recorded meanwhile is not listed")
-
-
-VIEWS = re.findall(r"^FLEET_VIEW\((\w+),", (conftest.ROOT / "src" / "fleet" / "views" / "views.def").read_text(), re.M)
-
-
-def test_views_are_those_of_sqlite(store: Store, tmp_path: Path) -> None:
-    logs, database = [LOG, OTHER, LOGS / "disk_spill.zst", LOGS / "job_failed_udf.zst"], f"sqlite:{tmp_path}/runs.db"
-    for url in (store.url, database):
-        assert run("diagnose", *logs, "--store", url, "-o", "/dev/null").exit == 0
-    for view in VIEWS:
-        options = ["--by", "user"] if view == "compare" else []
-        ours, theirs = (run("fleet", view, url, "-f", "json", *options) for url in (store.url, database))
-        assert ours.exit == theirs.exit and ours.out == theirs.out, (view, ours.explain(), theirs.explain())
-        assert ours.exit == 0 or view == "compare", ours.explain()
 
 
 # ---- What goes wrong ---------------------------------------------------------------------------------------------

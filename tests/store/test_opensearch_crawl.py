@@ -22,6 +22,12 @@ from fleet import command, crawl, events, kinds, make_fleet  # noqa: E402
 
 pytestmark = ON_OPENSEARCH
 KILLS, NEW_LOGS, SEED = 6, 4, 20260101
+FIELDS = ["app_id", "attempt", "name", "start_ms", "duration_ms", "application", "source", "agg.summary.parallel_work", "tag.1"]
+QUESTIONS: List[Any] = [
+    {"from": "runs", "fields": FIELDS, "order": {"by": "app_id"}, "limit": 1000},
+    {"from": "findings", "group": [{"field": "rule"}], "measures": [{"as": "n", "op": "count"}]},
+    {"from": "errors", "fields": ["app_id", "step", "type", "tries"], "order": {"by": "app_id"}, "limit": 100},
+]
 PASSING = {"recorded_ms", "time_ms", "until_ms", "next_ms", "listed_ms", "epoch", "owner", "tries", "time_processed"}
 
 
@@ -46,8 +52,15 @@ def crawled(url: str, logs: Path, *options: str) -> Dict[str, int]:
     return kinds(events(done))
 
 
+def ask(url: str, question: Any) -> List[Any]:
+    done = conftest.run_command([str(conftest.binary_path()), "store", "query", url, json.dumps(question)], limit_s=60)
+    assert done.exit == 0, done.explain()
+    rows: List[Any] = done.json["rows"]
+    return rows
+
+
 def test_a_crawl(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: Path) -> None:
-    url, logs = f"opensearch:{opensearch_node.url}/{index_prefix}", tmp_path / "logs"
+    url, logs, sqlite = f"opensearch:{opensearch_node.url}/{index_prefix}", tmp_path / "logs", f"sqlite:{tmp_path}/runs.db"
     make_fleet(logs, 3)
     (logs / "broken").write_text('{"Event":"SomethingElse"}\npassword=hunter2secret\n')
     assert crawled(url, logs) == {"listed": 1, "stored": 3, "failed": 1, "passed": 1}
@@ -56,6 +69,9 @@ def test_a_crawl(opensearch_node: opensearch.Node, index_prefix: str, tmp_path: 
     assert len(found["agg"]) == len(found["raw"]) == 3 and len(found["work"]) == 5
     (error,) = found["err"]
     assert "SomethingElse" in error and "hunter2secret" not in error
+    assert crawled(sqlite, logs)["stored"] == 3
+    for question in QUESTIONS:
+        assert ask(url, question) == ask(sqlite, question), question
     assert crawled(url, logs, "--retry-errors")["failed"] == 1
     done = crawl("--store", url, "--retry-errors")
     assert done.returncode == 0, done.stderr
