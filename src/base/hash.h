@@ -1,4 +1,4 @@
-/* Hash functions for tables in memory. Their values never leave the process. */
+/* Hash functions. Values of pyro_hash_mix() and pyro_hash_slice() never leave the process, those of pyro_fnv() may. */
 #ifndef PYRO_BASE_HASH_H
 #define PYRO_BASE_HASH_H
 
@@ -32,6 +32,27 @@ static inline uint64_t pyro_hash_slice(struct pyro_slice text)
     if (rest)
         memcpy(&tail, p, rest);
     return pyro_hash_mix(hash ^ tail);
+}
+
+/* FNV-1a: begins with PYRO_FNV and takes in one byte, some bytes, or a text with an end that no text has in it. */
+#define PYRO_FNV UINT64_C(14695981039346656037)
+
+static inline uint64_t pyro_fnv_byte(uint64_t hash, unsigned char byte)
+{
+    return (hash ^ byte) * UINT64_C(1099511628211);
+}
+
+static inline uint64_t pyro_fnv(uint64_t hash, const void *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    for (size_t i = 0; i < len; i++)
+        hash = pyro_fnv_byte(hash, at[i]);
+    return hash;
+}
+
+static inline uint64_t pyro_fnv_text(uint64_t hash, struct pyro_slice text)
+{
+    return pyro_fnv_byte(pyro_fnv(hash, text.ptr, text.len), 0xff);
 }
 
 #endif

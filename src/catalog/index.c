@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/secret_expressions.h"
 #include "catalog/internal.h"
 #include "store/database.h"
@@ -153,33 +154,23 @@ void pyro_catalog_index_close(struct pyro_catalog_index *index)
 
 /* ---- Rows ---- */
 
-/* FNV-1a */
-static void sum_bytes(uint64_t *sum, const void *bytes, size_t len)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < len; i++)
-        *sum = (*sum ^ at[i]) * UINT64_C(0x100000001b3);
-}
-
 static void sum_number(uint64_t *sum, uint64_t number)
 {
-    for (int i = 0; i < 64; i += 8) {
-        unsigned char byte = (unsigned char)(number >> i);
-        sum_bytes(sum, &byte, 1);
-    }
+    for (int i = 0; i < 64; i += 8)
+        *sum = pyro_fnv_byte(*sum, (unsigned char)(number >> i));
 }
 
 static void sum_text(uint64_t *sum, struct pyro_slice text)
 {
     sum_number(sum, text.ptr ? text.len : UINT64_MAX);
-    sum_bytes(sum, text.ptr, text.ptr ? text.len : 0);
+    *sum = pyro_fnv(*sum, text.ptr, text.ptr ? text.len : 0);
 }
 
 /* Of all that is kept of a log, but for the folder it was found in. */
 static int64_t checksum(const struct pyro_log *log, const struct pyro_file_stamp *stamps, size_t folder_len,
                         const struct pyro_attempt *attempt, struct pyro_slice problem)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    uint64_t sum = PYRO_FNV;
     const struct pyro_slice texts[] = {attempt->app_id, attempt->attempt_id, attempt->name,
                                        attempt->user,   attempt->version,    problem};
     const uint64_t numbers[] = {log->layout,

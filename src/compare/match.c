@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "compare/internal.h"
 
@@ -85,7 +86,7 @@ bool pyro_match_by(struct pyro_match *match, const uint64_t *const keys[2])
 
 uint64_t pyro_match_text(struct pyro_slice text, bool lines)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = PYRO_FNV;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
         if (isdigit(byte)) {
@@ -95,14 +96,13 @@ uint64_t pyro_match_text(struct pyro_slice text, bool lines)
             while (end < text.len && isdigit((unsigned char)text.ptr[end]))
                 end++;
             if (!line || !lines)
-                hash = (hash ^ '#') * UINT64_C(1099511628211);
+                hash = pyro_fnv_byte(hash, '#');
             else
-                for (size_t k = i; k < end; k++)
-                    hash = (hash ^ (unsigned char)text.ptr[k]) * UINT64_C(1099511628211);
+                hash = pyro_fnv(hash, text.ptr + i, end - i);
             i = end - 1;
             continue;
         }
-        hash = (hash ^ (unsigned char)tolower(byte)) * UINT64_C(1099511628211);
+        hash = pyro_fnv_byte(hash, (unsigned char)tolower(byte));
     }
     return hash;
 }

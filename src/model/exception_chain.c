@@ -142,7 +142,7 @@ static void add_frame(struct reading *reading, struct pyro_exception *item, uint
         uint64_t hash = item->frames;
         for (size_t i = 0; i < frame.len && frame.ptr[i] != '('; i++)
             if ((unsigned char)(frame.ptr[i] - '0') > 9)
-                hash = (hash ^ (unsigned char)frame.ptr[i]) * 0x100000001b3u;
+                hash = pyro_fnv_byte(hash, (unsigned char)frame.ptr[i]);
         item->frames = pyro_hash_mix(hash + 1);
         item->frame_count++;
     }

@@ -16,7 +16,7 @@ static uint64_t hash_text(uint64_t hash, struct pyro_slice text)
         if (skip && (is_digit(c) || c == 'L' || c == 'x'))
             continue;
         skip = c == '#' || (c == '=' && i >= 2 && text.ptr[i - 1] == 'd' && text.ptr[i - 2] == 'i');
-        hash = (hash ^ (unsigned char)c) * 0x100000001b3ULL;
+        hash = pyro_fnv_byte(hash, (unsigned char)c);
     }
     return pyro_hash_mix(hash);
 }
@@ -106,7 +106,7 @@ struct pyro_operator_print pyro_operator_print(struct pyro_slice name, struct py
     print.distinct = pyro_slice_ends_with(name, "Aggregate") && pyro_slice_find(text, "functions=[]");
     if (pyro_slice_is(name, "Filter"))
         print.condition_length = condition_length(text);
-    uint64_t base = hash_text(0xcbf29ce484222325ULL, name);
+    uint64_t base = hash_text(PYRO_FNV, name);
     print.exact = print.columnless = hash_text(base, text);
     print.computes = pyro_slice_is(name, "Project") && pyro_slice_find(text, " AS ");
     print.clear_columnless = pyro_slice_is(name, "Project") && !print.computes;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "fleet/suggest/document.h"
@@ -21,23 +22,16 @@ static enum pyro_status take_options(const struct pyro_suggest_options *wanted, 
     return PYRO_OK;
 }
 
-static uint64_t add_hash(uint64_t hash, struct pyro_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.ptr[i]) * 1099511628211U; /* FNV-1a */
-    return (hash ^ 0xff) * 1099511628211U;
-}
-
 /* The same settings for the same application and goal are the same suggestion; after a death, for the same run. */
 static bool make_id(pyro_suggestion *suggestion)
 {
     const struct pyro_suggestion_result *result = &suggestion->result;
-    uint64_t hash = add_hash(14695981039346656037U, suggestion->application);
-    hash = add_hash(hash, pyro_slice_from(pyro_suggest_goal_name(result->goal)));
+    uint64_t hash = pyro_fnv_text(PYRO_FNV, suggestion->application);
+    hash = pyro_fnv_text(hash, pyro_slice_from(pyro_suggest_goal_name(result->goal)));
     if (result->rung)
-        hash = add_hash(hash, result->history.newest->app_id);
+        hash = pyro_fnv_text(hash, result->history.newest->app_id);
     for (size_t i = 0; i < result->chosen.setting_count; i++)
-        hash = add_hash(add_hash(hash, result->chosen.settings[i].key), result->chosen.settings[i].value);
+        hash = pyro_fnv_text(pyro_fnv_text(hash, result->chosen.settings[i].key), result->chosen.settings[i].value);
     suggestion->id = pyro_arena_printf(&suggestion->arena, "s%016llx", (unsigned long long)hash);
     return suggestion->id.ptr != NULL;
 }

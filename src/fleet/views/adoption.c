@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "fleet/adoption/adoption.h"
 #include "fleet/views/money.h"
@@ -41,13 +42,6 @@ struct adoption {
 
 enum { A_APPLICATION, A_KEY, A_PREVIOUS, A_VALUE, A_RULE, A_START, A_SAVES, A_SAVES_CORE, A_FINDING };
 
-static uint64_t mix(uint64_t hash, struct pyro_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return (hash ^ 0xff) * UINT64_C(1099511628211);
-}
-
 static double or_zero(double value)
 {
     return value > 0 ? value : 0;
@@ -66,14 +60,14 @@ static bool is_plain(struct pyro_slice key)
 static bool gather(struct adoption *state, const struct pyro_query_answer *answer, struct pyro_map *known)
 {
     for (size_t row = answer->row_count; row-- > 0;) {
-        uint64_t hash = UINT64_C(14695981039346656037);
+        uint64_t hash = PYRO_FNV;
         if (!is_plain(pyro_answer_text(answer, row, A_KEY)))
             continue;
         for (size_t c = A_APPLICATION; c <= A_VALUE; c++)
             if (c != A_PREVIOUS)
-                hash = mix(hash, pyro_answer_text(answer, row, c));
+                hash = pyro_fnv_text(hash, pyro_answer_text(answer, row, c));
         if (!pyro_answer_text(answer, row, A_KEY).len)
-            hash = mix(hash, pyro_answer_text(answer, row, A_FINDING));
+            hash = pyro_fnv_text(hash, pyro_answer_text(answer, row, A_FINDING));
         uint64_t *place = pyro_map_put(known, hash, NULL);
         struct advice *added = place && !*place ? pyro_vec_push(&state->all, state->view->allocator) : NULL;
         if (!place || (!*place && !added))

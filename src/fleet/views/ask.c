@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "fleet/views/views.h"
 #include "report/shared/escape.h"
 
@@ -186,10 +187,7 @@ uint64_t pyro_fleet_hash(uint64_t hash, const struct pyro_query_value *value)
         bytes = (const unsigned char *)value->text.ptr;
         len = value->text.len;
     }
-    hash = (hash ^ (uint64_t)value->kind) * UINT64_C(1099511628211);
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return hash;
+    return pyro_fnv(pyro_fnv_byte(hash, (unsigned char)value->kind), bytes, len);
 }
 
 bool pyro_fleet_same(const struct pyro_query_value *a, const struct pyro_query_value *b)

@@ -1,4 +1,5 @@
 /* The configurations that ran, and how their runs did. */
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/order.h"
 #include "fleet/statistics/statistics.h"
@@ -25,7 +26,7 @@ struct configuration {
 
 static uint64_t hash_of(const struct pyro_fleet_view *view, const struct pyro_query_answer *answer, size_t row)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = PYRO_FNV;
     for (size_t c = 0; c < SETTINGS; c++)
         hash = pyro_fleet_hash(hash, pyro_answer_value(answer, row, FIRST_SETTING + c));
     return view->by.len ? pyro_fleet_hash(hash, pyro_fleet_by_value(view, answer, row)) : hash;

@@ -1,4 +1,5 @@
 /* Failures and errors by cause. */
+#include "base/hash.h"
 #include "base/map.h"
 #include "fleet/views/views.h"
 #include "model/failure_text.h"
@@ -21,10 +22,7 @@ struct gathered {
 
 static uint64_t hash_of(struct pyro_slice kind, struct pyro_slice message, const struct pyro_query_value *by)
 {
-    uint64_t hash = pyro_fleet_hash(pyro_message_hash(message), by);
-    for (size_t i = 0; i < kind.len; i++)
-        hash = (hash ^ (unsigned char)kind.ptr[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return hash;
+    return pyro_fnv(pyro_fleet_hash(pyro_message_hash(message), by), kind.ptr, kind.len);
 }
 
 /* The newest one of a cause comes first. */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "serve/api/api.h"
 #include "serve/failure.h"
 #include "serve/shared.h"
@@ -232,33 +233,26 @@ struct api_job *pyro_api_open_report(struct api_request *request, api_work *work
     return open_job(request, work, false);
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ ((const unsigned char *)data)[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return hash;
-}
-
 bool pyro_api_is_known(struct api_request *request)
 {
     struct serve_request *http = request->http;
     struct pyro_catalog_log_info log = pyro_catalog_list_log(pyro_serve_list(http), request->attempt);
-    uint64_t hash = mix(UINT64_C(14695981039346656037), PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
+    uint64_t hash = pyro_fnv(PYRO_FNV, PYROMETER_VERSION, sizeof(PYROMETER_VERSION));
     if (log.path.ptr)
-        hash = mix(hash, log.path.ptr, log.path.len);
-    hash = mix(hash, log.stored ? "stored" : "log", 3);
-    hash = mix(hash, &log.bytes, sizeof(log.bytes));
-    hash = mix(hash, &log.files, sizeof(log.files));
-    hash = mix(hash, &request->attempt->modified_ms, sizeof(request->attempt->modified_ms));
-    hash = mix(hash, http->path.ptr, http->path.len);
+        hash = pyro_fnv(hash, log.path.ptr, log.path.len);
+    hash = pyro_fnv(hash, log.stored ? "stored" : "log", 3);
+    hash = pyro_fnv(hash, &log.bytes, sizeof(log.bytes));
+    hash = pyro_fnv(hash, &log.files, sizeof(log.files));
+    hash = pyro_fnv(hash, &request->attempt->modified_ms, sizeof(request->attempt->modified_ms));
+    hash = pyro_fnv(hash, http->path.ptr, http->path.len);
     for (size_t i = 0; i < http->parameter_count; i++) {
-        hash = mix(hash, http->parameters[i].name.ptr, http->parameters[i].name.len);
-        hash = mix(hash, "=", 1);
-        hash = mix(hash, http->parameters[i].value.ptr, http->parameters[i].value.len);
-        hash = mix(hash, "&", 1);
+        hash = pyro_fnv(hash, http->parameters[i].name.ptr, http->parameters[i].name.len);
+        hash = pyro_fnv(hash, "=", 1);
+        hash = pyro_fnv(hash, http->parameters[i].value.ptr, http->parameters[i].value.len);
+        hash = pyro_fnv(hash, "&", 1);
     }
     uint64_t verdicts = atomic_load_explicit(&http->shared->verdicts, memory_order_relaxed);
-    hash = mix(hash, &verdicts, sizeof(verdicts));
+    hash = pyro_fnv(hash, &verdicts, sizeof(verdicts));
     char tag[32];
     int len = snprintf(tag, sizeof(tag), "\"%016llx\"", (unsigned long long)hash);
     pyro_serve_header(http, "ETag", (struct pyro_slice){tag, (size_t)len});
