@@ -1,5 +1,6 @@
 #include "base/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int by_real(const void *left, const void *right)
@@ -24,6 +25,13 @@ void pyro_sort_ints(int64_t *values, size_t count)
 {
     if (count > 1)
         qsort(values, count, sizeof(*values), by_int);
+}
+
+size_t pyro_nearest_rank(double percent, size_t count)
+{
+    /* In this order the product is exact for whole percents: the 95th of 20 is the 19th. */
+    double rank = ceil(percent * (double)count / 100);
+    return rank < 1 ? 0 : rank > (double)count ? count - 1 : (size_t)rank - 1;
 }
 
 double pyro_median(double *values, size_t count)

@@ -270,13 +270,6 @@ static struct pyro_query_value sum_value(const struct sum *sum)
     return (struct pyro_query_value){.kind = PYRO_VALUE_INT, .integer = (int64_t)sum->whole};
 }
 
-/* Nearest rank: the least value that at least this share of all values does not exceed. */
-static size_t rank_of(double percent, size_t count)
-{
-    double rank = ceil(percent * (double)count / 100);
-    return rank < 1 ? 0 : rank > (double)count ? count - 1 : (size_t)rank - 1;
-}
-
 static void write_percentiles(const struct pyro_query_measure *measure, struct tally *tally,
                               struct pyro_query_value *to)
 {
@@ -286,9 +279,9 @@ static void write_percentiles(const struct pyro_query_measure *measure, struct t
     for (size_t i = 0; i < measure->at_count; i++) {
         if (ints)
             to[i] = (struct pyro_query_value){.kind = PYRO_VALUE_INT,
-                                              .integer = tally->ints.items[rank_of(measure->at[i], ints)]};
+                                              .integer = tally->ints.items[pyro_nearest_rank(measure->at[i], ints)]};
         else if (reals)
-            to[i] = real_value(tally->reals.items[rank_of(measure->at[i], reals)]);
+            to[i] = real_value(tally->reals.items[pyro_nearest_rank(measure->at[i], reals)]);
         else
             to[i] = (struct pyro_query_value){PYRO_VALUE_NULL, 0, 0, PYRO_SLICE_NULL};
     }

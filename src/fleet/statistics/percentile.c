@@ -7,12 +7,7 @@
 
 double pyro_sorted_percentile(const double *sorted, size_t count, double percent)
 {
-    if (count == 0)
-        return NAN;
-    /* In this order the product is exact for whole percents: the 95th of 20 is the 19th. */
-    double rank = ceil(fmin(fmax(percent, 0), 100) * (double)count / 100);
-    size_t index = rank < 1 ? 0 : (size_t)rank - 1;
-    return sorted[index < count ? index : count - 1];
+    return count == 0 ? (double)NAN : sorted[pyro_nearest_rank(percent, count)];
 }
 
 double pyro_sorted_middle(const double *sorted, size_t count)

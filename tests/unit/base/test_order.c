@@ -34,8 +34,23 @@ static void test_median(void **state)
     assert_float_equal(pyro_median(NULL, 0), 0, 0);
 }
 
+static void test_nearest_rank(void **state)
+{
+    (void)state;
+    assert_int_equal(pyro_nearest_rank(50, 1), 0);
+    assert_int_equal(pyro_nearest_rank(50, 4), 1);
+    assert_int_equal(pyro_nearest_rank(50, 5), 2);
+    assert_int_equal(pyro_nearest_rank(95, 20), 18);
+    assert_int_equal(pyro_nearest_rank(95, 21), 19);
+    assert_int_equal(pyro_nearest_rank(0, 5), 0);
+    assert_int_equal(pyro_nearest_rank(-1, 5), 0);
+    assert_int_equal(pyro_nearest_rank(100, 5), 4);
+    assert_int_equal(pyro_nearest_rank(1e9, 5), 4);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_median)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_median),
+                                       cmocka_unit_test(test_nearest_rank)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
