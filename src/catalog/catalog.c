@@ -174,7 +174,7 @@ static enum pyro_status open_stores(struct pyro_catalog *catalog, const struct p
         struct pyro_catalog_store **slot = pyro_vec_push(&catalog->stores, NULL);
         if (!slot) {
             pyro_catalog_store_close(store);
-            return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+            return pyro_no_memory(error);
         }
         *slot = store;
     }
@@ -259,7 +259,7 @@ enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, s
     pyro_catalog_logs none = {0};
     struct pyro_catalog *catalog = pyro_allocate(NULL, sizeof(*catalog));
     if (!catalog)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     memset(catalog, 0, sizeof(*catalog));
     catalog->freshness = 1;
     pthread_mutex_init(&catalog->mutex, NULL);
@@ -268,7 +268,7 @@ enum pyro_status pyro_catalog_open(const struct pyro_catalog_options *options, s
     catalog->list = pyro_catalog_list_new(&none, NULL);
     enum pyro_status status = PYRO_OK;
     if (!copy_options(catalog, options) || !catalog->list)
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        status = pyro_no_memory(error);
     else
         status = open_stores(catalog, options, error);
     if (status == PYRO_OK && options->cache)

@@ -57,11 +57,6 @@ static void close_follower(void *state)
     pyro_release(NULL, follower);
 }
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
-}
-
 static struct pyro_options counting(const struct pyro_options *options, const struct pyro_counted *memory)
 {
     struct pyro_options own = *options;
@@ -77,12 +72,12 @@ static struct follower *open_follower(const struct pyro_catalog_log *log, const 
 {
     struct follower *follower = pyro_allocate(NULL, sizeof(*follower));
     if (!follower) {
-        no_memory(error);
+        pyro_no_memory(error);
         return NULL;
     }
     *follower =
         (struct follower){.memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->work.allocator})};
-    enum pyro_status status = follower->memory ? PYRO_OK : no_memory(error);
+    enum pyro_status status = follower->memory ? PYRO_OK : pyro_no_memory(error);
     if (status == PYRO_OK) {
         struct pyro_options own = counting(&options->work, follower->memory);
         own.progress = NULL; /* of the request that loads now; the decoder stays */
@@ -170,7 +165,7 @@ static enum pyro_status attach(const struct pyro_catalog_run *run, const struct 
     pyro_arena_init(&arena, own->allocator);
     enum pyro_status status = pyro_catalog_artefacts_of(run->artefacts, run->log, &arena, &files)
                                   ? pyro_artefacts_attach(&files, app, run->log->log.path, &settings, &meter, error)
-                                  : no_memory(error);
+                                  : pyro_no_memory(error);
     pyro_arena_done(&arena);
     return status;
 }
@@ -184,7 +179,7 @@ static enum pyro_status diagnose(const struct pyro_catalog_run *run, const struc
     if (status == PYRO_OK)
         open->memory = pyro_counted_retain(((struct follower *)*state)->memory);
     else if (!(open->memory = pyro_counted_new(&(struct pyro_counted_options){.below = options->work.allocator})))
-        return no_memory(error);
+        return pyro_no_memory(error);
     own = counting(&options->work, open->memory);
     if (status == PYRO_ERROR_ARGUMENT)
         status = load_whole(log, options, &own, &open->shown.app, error);
@@ -246,7 +241,7 @@ static enum pyro_status load(const struct pyro_catalog_run *run, const struct py
 {
     struct open_diagnosis *open = pyro_allocate(NULL, sizeof(*open));
     if (!open)
-        return no_memory(error);
+        return pyro_no_memory(error);
     *open = (struct open_diagnosis){0};
     atomic_init(&open->references, 1);
     pyro_strbuf_init(&open->report, NULL);

@@ -129,7 +129,7 @@ enum pyro_status pyro_catalog_index_open(const char *folder, enum pyro_redaction
     }
     struct pyro_catalog_index *index = pyro_allocate(NULL, sizeof(*index));
     if (!index)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *index = (struct pyro_catalog_index){0};
     snprintf(index->build, sizeof(index->build), "%.40s %016llx", PYROMETER_VERSION,
              (unsigned long long)pyro_secret_expressions_key(redaction));

@@ -112,7 +112,7 @@ static enum pyro_status load_with(const struct pyro_catalog_log *log, const stru
     if (!state) {
         *kept = state = pyro_allocate(NULL, sizeof(*state));
         if (!state)
-            return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+            return pyro_no_memory(error);
         *state = (struct history_state){0};
     }
     stop_saving(state);

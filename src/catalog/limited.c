@@ -12,7 +12,7 @@ enum pyro_status pyro_catalog_inputs_of(const struct pyro_log *log, const struct
     limited.meter = meter;
     limited.parts = pyro_allocate(NULL, (log->part_count + 1) * sizeof(*limited.parts));
     if (!limited.parts)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     for (size_t i = 0; i < log->part_count; i++) {
         limited.parts[i] = log->parts[i];
         limited.parts[i].most_line_bytes = limits->line_bytes;

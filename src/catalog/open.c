@@ -279,7 +279,7 @@ static enum pyro_status open_run(struct pyro_catalog *catalog, const struct pyro
 {
     struct pyro_catalog_slot *slot = slot_of(catalog, run->log->identity, kind);
     if (!slot)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     slot->waiting++;
     slot->used = ++catalog->clock;
     enum pyro_status status = fill(catalog, slot, run, caller, error);

@@ -8,13 +8,12 @@ enum pyro_status pyro_catalog_store_open(const char *url, struct pyro_catalog_st
 {
     struct pyro_catalog_store *store = pyro_allocate(NULL, sizeof(*store));
     if (!store)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *store = (struct pyro_catalog_store){.url = strdup(url), .state = -1};
     pyro_strbuf_init(&store->label, NULL);
     pyro_store_add_label(url, &store->label);
-    enum pyro_status status = store->url && !store->label.failed
-                                  ? pyro_store_open_to_read(url, &store->store, error)
-                                  : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    enum pyro_status status =
+        store->url && !store->label.failed ? pyro_store_open_to_read(url, &store->store, error) : pyro_no_memory(error);
     if (status != PYRO_OK) {
         pyro_catalog_store_close(store);
         return status;

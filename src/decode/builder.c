@@ -49,7 +49,7 @@ enum pyro_status pyro_builder_init(struct pyro_builder *builder, const struct py
     }
     if (!builder->app || !pyro_vec_reserve(&builder->event_counts, pyro_event_count, allocator)) {
         pyro_builder_done(builder);
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     }
     builder->event_counts.count = (size_t)pyro_event_count;
     memset(builder->event_counts.items, 0, builder->event_counts.count * sizeof(*builder->event_counts.items));

@@ -43,7 +43,7 @@ enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_
                               "pyro_inputs_open(): the paths or the place for the result are missing");
     struct pyro_inputs *inputs = pyro_allocate(resolved.allocator, sizeof(*inputs));
     if (!inputs)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *inputs = (struct pyro_inputs){.allocator = resolved.allocator, .redaction = resolved.redaction};
     const struct pyro_known known = {.unlimited = resolved.unlimited != 0, .deep = resolved.artefacts == 1};
     enum pyro_status status =
@@ -100,7 +100,7 @@ enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction 
 {
     pyro_inputs *inputs = pyro_allocate(NULL, sizeof(*inputs));
     if (!inputs)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *inputs = (struct pyro_inputs){0};
     pyro_arena_init(&inputs->list.arena, NULL);
     inputs->list.logs = pyro_arena_alloc(&inputs->list.arena, sizeof(*inputs->list.logs));
@@ -108,7 +108,7 @@ enum pyro_status pyro_inputs_of(const struct pyro_log *log, enum pyro_redaction 
     inputs->list.count = 1;
     if (!inputs->list.logs || !copy_log(&inputs->list.arena, log, inputs->list.logs)) {
         pyro_inputs_close(inputs);
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     }
     *ret = inputs;
     return PYRO_OK;
@@ -225,9 +225,8 @@ enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, 
         pyro_log_beginning(&fetched.log->parts[0], unread);
     if (status == PYRO_OK) {
         app->path = pyro_intern_slice(app->strings, fetched.log->path);
-        status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched)
-                     ? pyro_analyze(app, error)
-                     : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        status = app->path.ptr && keep_source(app, &inputs->list.logs[index], &fetched) ? pyro_analyze(app, error)
+                                                                                        : pyro_no_memory(error);
         if (status == PYRO_OK)
             status =
                 pyro_artefacts_attach(&inputs->artefacts, app, inputs->list.logs[index].path, &resolved, NULL, error);

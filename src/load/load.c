@@ -416,7 +416,7 @@ static enum pyro_status prepare(struct load *load, size_t slot_count, uint32_t w
     if (load->parts) /* done() looks at them, whatever else is wanting */
         memset(load->parts, 0, load->log->part_count * sizeof(*load->parts));
     if (!load->slots || !load->parts)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     for (; load->slot_count < slot_count; load->slot_count++) {
         load->slots[load->slot_count].state = SLOT_FREE;
         pyro_chunk_init(&load->slots[load->slot_count].chunk, allocator, scan, load->max_record, wanted);

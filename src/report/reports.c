@@ -75,7 +75,7 @@ enum pyro_status pyro_reports_open(enum pyro_format format, const struct pyro_re
     PYRO_TRY(pyro_report_options_read(options, &own, error));
     pyro_reports *reports = pyro_allocate(NULL, sizeof(*reports));
     if (!reports)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *reports = (pyro_reports){.renderer = renderer, .options = own, .writer = *writer};
     pyro_output_init(&reports->output, &reports->writer, NULL);
     pyro_arena_init(&reports->arena, NULL);
@@ -117,7 +117,7 @@ enum pyro_status pyro_reports_add_unreadable(pyro_reports *reports, const char *
     struct pyro_slice reason_copy = pyro_arena_copy(&reports->arena, pyro_slice_from(reason));
     if (!path_copy.ptr || !reason_copy.ptr || !pyro_vec_reserve(&reports->paths, 1, NULL) ||
         !pyro_vec_reserve(&reports->reasons, 1, NULL))
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     reports->paths.items[reports->paths.count++] = path_copy;
     reports->reasons.items[reports->reasons.count++] = reason_copy;
     return PYRO_OK;

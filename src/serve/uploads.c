@@ -27,7 +27,7 @@ static enum pyro_status copy_path(struct serve_uploads *uploads, const char *fol
         len--;
     uploads->folder = pyro_allocate(NULL, len + name_len + 1);
     if (!uploads->folder)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     memcpy(uploads->folder, folder, len);
     memcpy(uploads->folder + len, name, name_len + 1);
     return PYRO_OK;

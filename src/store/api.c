@@ -22,11 +22,6 @@ static const struct pyro_backend *backend_of(const char *url)
     return NULL;
 }
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
-}
-
 void pyro_store_add_label(const char *url, struct pyro_strbuf *to)
 {
     if (strstr(url, "://"))
@@ -77,7 +72,7 @@ static enum pyro_status open_url(const char *url, bool writes, const struct pyro
     store->label = label_of(url, &store->arena);
     if (!store->label) {
         pyro_store_close(store);
-        return no_memory(error);
+        return pyro_no_memory(error);
     }
     *ret = store;
     return PYRO_OK;
@@ -151,7 +146,7 @@ enum pyro_status pyro_store_record_error(pyro_store *store, const char *applicat
     const char *texts[] = {application, message, raw};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (texts[i] && !clean_text(store, &texts[i]))
-            return no_memory(error);
+            return pyro_no_memory(error);
     const struct pyro_store_error_row row = {.time_ms = pyro_store_now_ms(),
                                              .application = texts[0],
                                              .step = step,
@@ -172,7 +167,7 @@ static enum pyro_status clean_baseline(pyro_store *store, struct pyro_baseline *
     if (shown.ptr != before.ptr)
         baseline->report = text.failed ? NULL : pyro_arena_copy(&store->arena, shown).ptr;
     pyro_strbuf_done(&text);
-    return baseline->report ? PYRO_OK : no_memory(error);
+    return baseline->report ? PYRO_OK : pyro_no_memory(error);
 }
 
 enum pyro_status pyro_store_baseline(pyro_store *store, const char *name, struct pyro_baseline *ret,
@@ -210,7 +205,7 @@ static void show_text(struct shown_runs *runs, struct pyro_slice *text)
 static enum pyro_status end_runs(struct shown_runs *runs, enum pyro_status status, struct pyro_error *error)
 {
     pyro_arena_done(&runs->arena);
-    return status == PYRO_OK && runs->failed ? no_memory(error) : status;
+    return status == PYRO_OK && runs->failed ? pyro_no_memory(error) : status;
 }
 
 static int take_past_run(void *context, const struct pyro_past_run *run)
@@ -294,7 +289,7 @@ enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, 
     if (status == PYRO_OK)
         pyro_strbuf_add_slice(out, shown);
     if (status == PYRO_OK && (clean.failed || out->failed))
-        status = no_memory(error);
+        status = pyro_no_memory(error);
     pyro_strbuf_done(&text);
     pyro_strbuf_done(&clean);
     return status;
@@ -377,7 +372,7 @@ enum pyro_status pyro_store_add_feedback(pyro_store *store, const struct pyro_fe
         .note = feedback->note ? feedback->note : "",
     };
     if (!clean_text(store, &row.note) || (missed && !clean_text(store, &row.application)))
-        return no_memory(error);
+        return pyro_no_memory(error);
     if (!missed)
         PYRO_TRY(store->backend->find_finding(store->state, feedback->application, feedback->finding, &store->arena,
                                               &row, error));

@@ -31,11 +31,6 @@ struct pyro_query_one_group {
     struct tally tallies[];
 };
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for an answer of a store");
-}
-
 void pyro_query_groups_init(struct pyro_query_groups *groups, const struct pyro_query *query,
                             const struct pyro_allocator *allocator)
 {
@@ -128,7 +123,7 @@ static enum pyro_status add_group(struct pyro_query_groups *groups, const struct
         *at = group;
     if (!group || !at) {
         groups->all.count -= at != NULL;
-        return no_memory(error);
+        return pyro_no_memory(error);
     }
     group->next = *head ? groups->all.items[*head - 1] : NULL;
     group->key = pyro_arena_copy(&groups->arena, pyro_strbuf_slice(&groups->key));
@@ -142,7 +137,7 @@ static enum pyro_status add_group(struct pyro_query_groups *groups, const struct
     groups->bytes += sizeof(*group) + measures * sizeof(*group->tallies) + 2 * group->key.len;
     *head = groups->all.count;
     *ret = group;
-    return ok ? PYRO_OK : no_memory(error);
+    return ok ? PYRO_OK : pyro_no_memory(error);
 }
 
 static enum pyro_status find_group(struct pyro_query_groups *groups, const struct pyro_query_value *values,
@@ -154,7 +149,7 @@ static enum pyro_status find_group(struct pyro_query_groups *groups, const struc
     struct pyro_slice key = pyro_strbuf_slice(&groups->key);
     uint64_t *head = groups->key.failed ? NULL : pyro_map_put(&groups->by_hash, pyro_hash_slice(key), NULL);
     if (!head)
-        return no_memory(error);
+        return pyro_no_memory(error);
     struct pyro_query_one_group *group = *head ? groups->all.items[*head - 1] : NULL;
     while (group && !pyro_slice_eq(group->key, key))
         group = group->next;
@@ -248,7 +243,7 @@ enum pyro_status pyro_query_groups_add(struct pyro_query_groups *groups, const s
     PYRO_TRY(find_group(groups, placed, &group, error));
     for (size_t i = 0; i < query->measure_count; i++)
         if (!add_value(groups, &query->measures[i], &group->tallies[i], &values[i], &weights[i]))
-            return no_memory(error);
+            return pyro_no_memory(error);
     return groups->bytes <= MOST_BYTES
                ? PYRO_OK
                : pyro_error_set(error, PYRO_ERROR_ARGUMENT,
@@ -320,7 +315,7 @@ enum pyro_status pyro_query_groups_answer(struct pyro_query_groups *groups, stru
     struct pyro_query_value *values =
         pyro_arena_array(&groups->arena, groups->all.count * columns + 1, sizeof(*values));
     if (!values)
-        return no_memory(error);
+        return pyro_no_memory(error);
     for (size_t i = 0; i < groups->all.count; i++) {
         struct pyro_query_one_group *group = groups->all.items[i];
         struct pyro_query_value *row = values + i * columns;

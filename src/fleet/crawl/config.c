@@ -21,7 +21,7 @@ enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const
 
 enum pyro_status pyro_crawl_no_memory(const struct pyro_crawl_config *reader)
 {
-    return pyro_error_set(reader->error, PYRO_ERROR_MEMORY, "no memory left for the settings of a crawler");
+    return pyro_no_memory(reader->error);
 }
 
 /* ---- Maps and lists ---------------------------------------------------------------------------------------------- */

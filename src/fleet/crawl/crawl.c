@@ -146,11 +146,6 @@ static enum pyro_status loop(struct pyro_crawl *crawl)
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a crawl");
-}
-
 static void make_owner(struct pyro_crawl *crawl)
 {
     char host[100] = "";
@@ -209,7 +204,7 @@ static enum pyro_status prepare(struct pyro_crawl *crawl)
     crawl->workers = pyro_allocate(allocator, settings->jobs * sizeof(*crawl->workers));
     crawl->watches = pyro_allocate(allocator, (settings->sources.count + 1) * sizeof(*crawl->watches));
     if (!crawl->slots || !crawl->workers || !crawl->watches)
-        return no_memory(crawl->error);
+        return pyro_no_memory(crawl->error);
     memset(crawl->workers, 0, settings->jobs * sizeof(*crawl->workers));
     for (size_t i = 0; i < crawl->slot_count; i++)
         crawl->slots[i] = (struct pyro_crawl_slot){.source = SIZE_MAX, .result.outcome = PYRO_CRAWL_BROKEN};
@@ -219,7 +214,7 @@ static enum pyro_status prepare(struct pyro_crawl *crawl)
     }
     crawl->watch_count = settings->sources.count;
     if (!pyro_crawl_start_workers(crawl))
-        return no_memory(crawl->error);
+        return pyro_no_memory(crawl->error);
     return PYRO_OK;
 }
 

@@ -19,11 +19,6 @@
 
 #define WRITTEN ".inprogress"
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the list of logs");
-}
-
 /* ---- What is known ----------------------------------------------------------------------------------------------- */
 
 static uint64_t item_hash(struct pyro_slice name, struct pyro_slice stamp)
@@ -206,7 +201,7 @@ static enum pyro_status list_folder(const struct pyro_crawl_listing *listing, st
         if (!pyro_slice_is(found.unreadable[i].path, paths[0])) /* an empty folder is one without news */
             ok = add_other(listing, ret, found.unreadable[i].path);
     pyro_log_list_done(&found);
-    return status == PYRO_OK && !ok ? no_memory(error) : status;
+    return status == PYRO_OK && !ok ? pyro_no_memory(error) : status;
 }
 
 struct pyro_slice pyro_crawl_server_key(const struct pyro_crawl_source *source, struct pyro_slice app_id,

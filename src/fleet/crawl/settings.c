@@ -10,11 +10,6 @@
 
 enum { MOST_JOBS = 64, EVERY_MS = 60000, STILL_MS = 86400000 };
 
-static enum pyro_status no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the settings of a crawler");
-}
-
 static void free_patterns(const pyro_crawl_patterns *patterns)
 {
     for (size_t i = 0; i < patterns->count; i++)
@@ -68,7 +63,7 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
         free(absolute);
     }
     if (!source.given || !source.label)
-        return no_memory(error);
+        return pyro_no_memory(error);
     for (size_t i = 0; i < settings->sources.count; i++)
         if (strcmp(settings->sources.items[i].label, source.label) == 0) {
             *ret = &settings->sources.items[i];
@@ -76,7 +71,7 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
         }
     struct pyro_crawl_source *added = pyro_vec_push(&settings->sources, settings->allocator);
     if (!added)
-        return no_memory(error);
+        return pyro_no_memory(error);
     *added = source;
     *ret = added;
     return PYRO_OK;

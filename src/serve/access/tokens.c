@@ -103,7 +103,7 @@ static enum pyro_status read_text(const char *path, char **ret, struct pyro_erro
             pyro_error_set(error, PYRO_ERROR_ARGUMENT,
                            "%s: other users can write this file and give themselves access: run chmod 600 on it", path);
     else if (!(text = pyro_allocate(NULL, (size_t)found.st_size + 1)))
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        status = pyro_no_memory(error);
     if (status == PYRO_OK) {
         text[fread(text, 1, (size_t)found.st_size, file)] = '\0';
         if (ferror(file))
@@ -136,8 +136,7 @@ static enum pyro_status load(struct tokens *tokens, struct pyro_error *error)
     PYRO_TRY(read_text(tokens->path, &text, error));
     size_t lines = count_lines(text), count = 0;
     struct token *all = pyro_allocate(NULL, lines * sizeof(*all));
-    enum pyro_status status = all ? parse(text, tokens->path, all, lines, &count, error)
-                                  : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    enum pyro_status status = all ? parse(text, tokens->path, all, lines, &count, error) : pyro_no_memory(error);
     pyro_release(NULL, text);
     if (status != PYRO_OK) {
         pyro_release(NULL, all);
@@ -158,12 +157,12 @@ enum pyro_status pyro_tokens_open(struct tokens *tokens, const char *path, struc
     pthread_mutex_init(&tokens->mutex, NULL);
     pthread_mutex_init(&tokens->hashing, NULL);
     if (!tokens->path)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     memcpy(tokens->path, path, bytes);
     randombytes_buf(tokens->key, sizeof(tokens->key));
     if (crypto_pwhash_str(tokens->nobody, (const char *)tokens->key, sizeof(tokens->key), HASH_PASSES, HASH_MEMORY) !=
         0)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     return pyro_tokens_look(tokens, true, error);
 }
 
@@ -343,7 +342,7 @@ enum pyro_status pyro_token_add(const char *path, const char *name, const char *
     if ((size_t)snprintf(ret, ret_bytes, "%s.%s", name, text) >= ret_bytes)
         status = pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_token_add(): the buffer is too small");
     else if (crypto_pwhash_str(token.hash, text, strlen(text), HASH_PASSES, HASH_MEMORY) != 0)
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        status = pyro_no_memory(error);
     else if ((failure = write_file(path, before ? before : "", &token)) != 0)
         status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "%s: cannot be written: %s", path, strerror(failure));
     pyro_release(NULL, before);

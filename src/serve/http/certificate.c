@@ -93,9 +93,9 @@ static enum pyro_status read_pair(char *const *paths, struct certificate_pair **
     gnutls_datum_t pems[2] = {{NULL, 0}, {NULL, 0}};
     struct certificate_pair *pair = pyro_allocate(NULL, sizeof(*pair));
     if (!pair)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *pair = (struct certificate_pair){.chain = pyro_allocate(NULL, CHAIN_MOST * sizeof(*pair->chain))};
-    enum pyro_status status = pair->chain ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+    enum pyro_status status = pair->chain ? PYRO_OK : pyro_no_memory(error);
     for (int i = 0; i < 2 && status == PYRO_OK; i++)
         status = read_pem(paths[i], &pems[i], error);
     if (status == PYRO_OK)
@@ -186,7 +186,7 @@ enum pyro_status pyro_certificate_open(struct certificate *certificate, const ch
     *certificate = (struct certificate){0};
     pthread_mutex_init(&certificate->mutex, NULL);
     if (!copy_path(&certificate->paths[0], chain) || !copy_path(&certificate->paths[1], key))
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     return pyro_certificate_look(certificate, true, error);
 }
 

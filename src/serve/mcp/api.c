@@ -16,7 +16,7 @@ enum pyro_status pyro_mcp_new(const char *const *folders, size_t folder_count, c
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "pyro_mcp_new(): the folder or the options are missing");
     struct pyro_mcp *mcp = pyro_allocate(NULL, sizeof(*mcp));
     if (!mcp)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        return pyro_no_memory(error);
     *mcp = (struct pyro_mcp){.prices = options->prices, .query_ms = options->query_ms ? options->query_ms : QUERY_MS};
     const struct pyro_catalog_options wanted = {
         .folders = folders,
@@ -50,7 +50,7 @@ enum pyro_status pyro_mcp_answer(pyro_mcp *mcp, const char *message, size_t len,
     pyro_strbuf_init(&out, NULL);
     pyro_mcp_answer_text(mcp, (struct pyro_slice){message, len}, &out);
     if (out.failed)
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left");
+        status = pyro_no_memory(error);
     else if (out.len && writer->write(writer->context, out.data, out.len) != 0)
         status = pyro_error_set(error, PYRO_ERROR_OUTPUT, "the answer could not be written");
     pyro_strbuf_done(&out);

@@ -155,7 +155,7 @@ static enum pyro_status read_rows(struct answering *answering, struct pyro_query
     answer.values = copy;
     pyro_vec_done(&values, allocator);
     if (!ok)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     if (stepped != SQLITE_ROW && stepped != SQLITE_DONE)
         return failed(answering, error);
     *ret = answer;
@@ -177,7 +177,7 @@ static enum pyro_status prepare(struct answering *answering, struct pyro_error *
         answering->statement = pyro_sqlite_prepare(answering->store, text.data);
     pyro_strbuf_done(&text);
     if (!ok)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     if (!answering->statement)
         return failed(answering, error);
     bind_values(answering);

@@ -371,7 +371,7 @@ enum pyro_status pyro_sqlite_question_make(const struct pyro_query *query, const
     add_joins(question);
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         question->failed |= texts[i]->failed;
-    return question->failed ? pyro_sqlite_no_memory(error) : PYRO_OK;
+    return question->failed ? pyro_no_memory(error) : PYRO_OK;
 }
 
 void pyro_sqlite_question_done(struct pyro_sqlite_question *question)

@@ -35,7 +35,7 @@ enum pyro_status pyro_sqlite_find_finding(void *state, const char *application, 
         step = pyro_sqlite_row_step(store, step);
         int more = step == SQLITE_ROW ? sqlite3_step(s) : SQLITE_DONE;
         if (!row->application || !row->rule || step != SQLITE_ROW)
-            status = pyro_sqlite_no_memory(error);
+            status = pyro_no_memory(error);
         else if (more != SQLITE_ROW && more != SQLITE_DONE)
             status = pyro_sqlite_fail(store, PYRO_ERROR_INPUT, "cannot be read", error);
         else if (more == SQLITE_ROW)
@@ -218,7 +218,7 @@ enum pyro_status pyro_sqlite_baseline(void *state, const char *name, struct pyro
                                       keep(arena, column_text(s, 2)), keep(arena, column_text(s, 3))};
         if (!found.application || !found.attempt || !found.path || !found.report ||
             pyro_sqlite_row_step(store, step) != SQLITE_ROW)
-            status = pyro_sqlite_no_memory(error);
+            status = pyro_no_memory(error);
         else
             *ret = found;
         *ret_redaction = redaction_of(store, pyro_sqlite_slice(s, 0), pyro_sqlite_slice(s, 1));

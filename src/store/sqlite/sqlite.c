@@ -16,17 +16,12 @@ enum pyro_status pyro_sqlite_damaged(const char *place, struct pyro_error *error
     return pyro_error_lasts(error, PYRO_ERROR_INPUT);
 }
 
-enum pyro_status pyro_sqlite_no_memory(struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for the store");
-}
-
 enum pyro_status pyro_sqlite_fail(const struct pyro_sqlite *store, enum pyro_status code, const char *what,
                                   struct pyro_error *error)
 {
     int reason = sqlite3_errcode(store->db);
     if (reason == SQLITE_NOMEM)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     if (pyro_database_is_damage(reason))
         return pyro_sqlite_damaged(store->place, error);
     /* "not an error": a text that was to be bound was too long, or a step gave what it never gives. */
@@ -53,7 +48,7 @@ static enum pyro_status cannot_open(const struct pyro_sqlite *store, bool writes
         reason == SQLITE_OK || reason == SQLITE_ROW || reason == SQLITE_DONE; /* the look through it says so */
     bool now = reason == SQLITE_BUSY || reason == SQLITE_LOCKED || reason == SQLITE_FULL || reason == SQLITE_IOERR;
     if (reason == SQLITE_NOMEM)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     return pyro_error_set(error, writes && (now || unread) ? PYRO_ERROR_OUTPUT : PYRO_ERROR_INPUT,
                           "cannot open the store: %s", unread ? "cannot read a part of it" : sqlite3_errmsg(store->db));
 }

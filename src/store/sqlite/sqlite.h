@@ -20,7 +20,6 @@ struct pyro_sqlite {
 extern const char pyro_sqlite_schema[], pyro_sqlite_additions[], pyro_sqlite_upgrade[];
 
 enum pyro_status pyro_sqlite_damaged(const char *place, struct pyro_error *error);
-enum pyro_status pyro_sqlite_no_memory(struct pyro_error *error);
 /* What the connection says of the call that failed; `code` unless it is damage or want of memory. */
 enum pyro_status pyro_sqlite_fail(const struct pyro_sqlite *store, enum pyro_status code, const char *what,
                                   struct pyro_error *error);

@@ -104,7 +104,7 @@ enum pyro_status pyro_sqlite_stat(void *state, struct pyro_arena *arena, struct 
     bool knows_pages = pyro_database_number(store->db, "SELECT count(*) FROM dbstat WHERE name = 'sqlite_schema'") >= 0;
     bool ok = page > 0 && stat.runs >= 0;
     if (!tables)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     for (size_t i = 0; i < PARTS && ok; i++)
         ok = stat_part(store, i, knows_pages, &tables[i]);
     if (!ok)

@@ -127,7 +127,7 @@ static enum pyro_status claim(void *state, struct pyro_slice source, const char 
     struct pyro_sqlite *store = state;
     struct pyro_slice name = pyro_arena_copy(arena, source);
     if (!name.ptr)
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     if (!pyro_database_run(store->db, "BEGIN IMMEDIATE"))
         return not_written(store, error);
     int64_t now = pyro_store_now_ms();
@@ -148,7 +148,7 @@ static enum pyro_status claim(void *state, struct pyro_slice source, const char 
     sqlite3_finalize(s);
     if (step == SQLITE_NOMEM) {
         pyro_database_run(store->db, "ROLLBACK");
-        return pyro_sqlite_no_memory(error);
+        return pyro_no_memory(error);
     }
     PYRO_TRY(settle(store, step == SQLITE_DONE, error));
     *ret_count = count;
