@@ -298,8 +298,6 @@ enum pyro_status pyro_store_report(pyro_store *store, struct pyro_slice app_id, 
 enum pyro_status pyro_store_put_suggestion(pyro_store *store, const struct pyro_suggestion_row *row,
                                            struct pyro_error *error)
 {
-    if (!store->backend->put_suggestion)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this kind of store keeps no suggestions");
     return store->backend->put_suggestion(store->state, row, error);
 }
 

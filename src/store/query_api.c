@@ -34,8 +34,6 @@ enum pyro_status pyro_store_ask(pyro_store *store, const struct pyro_query *quer
                                 struct pyro_query_answer *ret, struct pyro_error *error)
 {
     struct pyro_query_answer answer;
-    if (!store->backend->query)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "this kind of store answers no questions");
     PYRO_TRY(store->backend->query(store->state, query, viewer, arena, &answer, error));
     for (size_t i = 0; i < answer.column_count; i++) {
         const struct pyro_query_field *field = cleaned_field(query, i);

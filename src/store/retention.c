@@ -31,12 +31,6 @@ int64_t pyro_prune_plan(const struct pyro_ages *ages, int64_t used, struct pyro_
     return gone < used ? gone : used;
 }
 
-static enum pyro_status refuse(const struct pyro_store *store, const char *what, struct pyro_error *error)
-{
-    return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "'%.200s' is a kind of store that cannot be %s", store->label,
-                          what);
-}
-
 static void write_limit(struct pyro_json *json, const char *name, int64_t before_ms, int64_t runs)
 {
     pyro_json_line(json);
@@ -84,8 +78,6 @@ enum pyro_status pyro_store_prune(pyro_store *store, const struct pyro_prune_opt
     PYRO_TRY(PYRO_TAKE(&how, options, error));
     if (!store || !writer || how.keep_ms < 0 || how.keep_aggregates_ms < 0 || how.most_bytes < 0)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the writer is missing, or a limit is negative");
-    if (!store->backend->prune)
-        return refuse(store, "pruned", error);
     const struct pyro_prune prune = {.texts_before_ms = limit_of(how.keep_ms),
                                      .details_before_ms = limit_of(how.keep_aggregates_ms),
                                      .most_bytes = how.most_bytes ? how.most_bytes : PYRO_NONE,
@@ -135,8 +127,6 @@ enum pyro_status pyro_store_stat(pyro_store *store, const struct pyro_writer *wr
     pyro_error_clear(error);
     if (!store || !writer)
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the writer is missing");
-    if (!store->backend->stat)
-        return refuse(store, "measured", error);
     pyro_arena_init(&arena, store->allocator);
     enum pyro_status status = store->backend->stat(store->state, &arena, &stat, error);
     if (status == PYRO_OK)

@@ -59,11 +59,10 @@ struct pyro_backend {
      * groups than may be, or it took too long. */
     enum pyro_status (*query)(void *state, const struct pyro_query *query, const struct pyro_query_viewer *viewer,
                               struct pyro_arena *arena, struct pyro_query_answer *ret, struct pyro_error *error);
-    /* Forgets what is too old, or too much for the store's size. NULL: it cannot; PYRO_ERROR_OUTPUT: stopped halfway.
-     */
+    /* Forgets what is too old, or too much for the store's size. PYRO_ERROR_OUTPUT: stopped halfway. */
     enum pyro_status (*prune)(void *state, const struct pyro_prune *prune, struct pyro_pruned *ret,
                               struct pyro_error *error);
-    /* NULL: it cannot. *ret is in the arena. */
+    /* *ret is in the arena. */
     enum pyro_status (*stat)(void *state, struct pyro_arena *arena, struct pyro_store_stat *ret,
                              struct pyro_error *error);
     const struct pyro_work_backend *work;
@@ -105,7 +104,7 @@ enum pyro_status pyro_store_ask(pyro_store *store, const struct pyro_query *quer
 
 /* ---- For crawlers ---- */
 
-/* The work that the store shares out, and the state for its functions. NULL: it cannot. */
+/* The work that the store shares out, and the state for its functions. */
 const struct pyro_work_backend *pyro_store_work(pyro_store *store, void **ret_state);
 /* Records runs that were made before, as the backend's `record` does. */
 enum pyro_status pyro_store_record_runs(pyro_store *store, const struct pyro_run *const *runs, size_t count,

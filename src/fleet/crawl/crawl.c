@@ -189,8 +189,7 @@ static enum pyro_status open_store(struct pyro_crawl *crawl)
     if (status != PYRO_OK)
         return status == PYRO_ERROR_INPUT ? PYRO_ERROR_OUTPUT : status;
     crawl->work = pyro_store_work(crawl->store, &crawl->work_state);
-    return crawl->work ? PYRO_OK
-                       : pyro_error_set(crawl->error, PYRO_ERROR_ARGUMENT, "crawlers cannot use this kind of store");
+    return PYRO_OK;
 }
 
 static enum pyro_status prepare(struct pyro_crawl *crawl)
