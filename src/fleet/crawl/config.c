@@ -1,4 +1,5 @@
 /* crawl.yaml: what a crawler does, in one file (docs/crawl.md). Secrets are not in it: it names where they are. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, con
         if (k == count)
             return unknown_key(reader, &map->entries[i], keys, count, what);
         if (!pyro_settings_is_null(map->entries[i].value))
-            PYRO_TRY(keys[k].take(reader, target, map->entries[i].value));
+            PYRO_TRY(keys[k].take(reader, (char *)target + keys[k].place, map->entries[i].value));
     }
     return PYRO_OK;
 }
@@ -76,18 +77,23 @@ enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, co
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                      const char **ret)
+static enum pyro_status keep(const struct pyro_crawl_config *reader, const char **ret, struct pyro_slice text)
+{
+    *ret = pyro_arena_copy(&reader->settings->arena, text).ptr;
+    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+}
+
+enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, void *target,
+                                      const struct pyro_settings *node)
 {
     const char *text;
     if (!pyro_settings_text(node, &text) || strlen(text) > MOST_SECRET_BYTES)
         return pyro_settings_refuse(node, reader->path, reader->error, "a text");
-    *ret = pyro_arena_copy(&reader->settings->arena, pyro_slice_from(text)).ptr;
-    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+    return keep(reader, target, pyro_slice_from(text));
 }
 
-static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                         const char *path, const char **ret)
+static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader, const char **ret,
+                                         const struct pyro_settings *node, const char *path)
 {
     char text[MOST_SECRET_BYTES];
     FILE *file = fopen(path, "re");
@@ -98,23 +104,21 @@ static enum pyro_status read_secret_file(const struct pyro_crawl_config *reader,
         len--;
     if (len == 0 || len == sizeof(text))
         return pyro_crawl_refuse(reader, node, "the file of this secret cannot be read, is empty or too long");
-    *ret = pyro_arena_copy(&reader->settings->arena, (struct pyro_slice){text, len}).ptr;
-    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+    return keep(reader, ret, (struct pyro_slice){text, len});
 }
 
-enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                        const char **ret)
+enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, void *target,
+                                        const struct pyro_settings *node)
 {
     const char *text;
     if (!pyro_settings_text(node, &text) || (strncmp(text, "env:", 4) != 0 && strncmp(text, "file:", 5) != 0))
         return pyro_crawl_refuse(reader, node, "a secret is not written here; name where it is: env:NAME or file:PATH");
     if (text[0] == 'f')
-        return read_secret_file(reader, node, text + 5, ret);
+        return read_secret_file(reader, target, node, text + 5);
     const char *value = getenv(text + 4);
     if (!value || !*value || strlen(value) >= MOST_SECRET_BYTES)
         return pyro_crawl_refuse(reader, node, "the environment variable of this secret is not set, empty or too long");
-    *ret = pyro_arena_copy(&reader->settings->arena, pyro_slice_from(value)).ptr;
-    return *ret ? PYRO_OK : pyro_crawl_no_memory(reader);
+    return keep(reader, target, pyro_slice_from(value));
 }
 
 enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
@@ -127,10 +131,11 @@ enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader
     return PYRO_OK;
 }
 
-enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                         struct pyro_pattern **ret)
+enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, void *target,
+                                         const struct pyro_settings *node)
 {
     const char *text;
+    struct pyro_pattern **ret = target;
     bool none = false;
     if (!pyro_settings_text(node, &text) || strlen(text) > 1000)
         return pyro_settings_refuse(node, reader->path, reader->error, "a regular expression");
@@ -153,12 +158,12 @@ static enum pyro_status take_one_of(const struct pyro_crawl_config *reader, cons
     return i < count ? PYRO_OK : pyro_crawl_refuse(reader, node, "this value is not one of those that are possible");
 }
 
-enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                         const char **ret)
+enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, void *target,
+                                         const struct pyro_settings *node)
 {
     const char *text = "";
-    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
-    *ret = text;
+    PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
+    *(const char **)target = text;
     if (!pyro_is_url(text))
         return pyro_settings_refuse(node, reader->path, reader->error, "an address (http://HOST:PORT)");
     const char *host = strstr(text, "://") + 3, *at = strchr(host, '@');
@@ -175,35 +180,6 @@ struct source_row {
     enum pyro_remote_mode mode;
     double rate;
 };
-
-static enum pyro_status take_url(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
-{
-    return pyro_crawl_take_address(reader, node, &((struct source_row *)target)->place);
-}
-
-static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
-{
-    return pyro_crawl_take_text(reader, node, &((struct source_row *)target)->place);
-}
-
-static enum pyro_status take_user(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
-{
-    return pyro_crawl_take_text(reader, node, &((struct source_row *)target)->user);
-}
-
-static enum pyro_status take_password(const struct pyro_crawl_config *reader, void *target,
-                                      const struct pyro_settings *node)
-{
-    return pyro_crawl_take_secret(reader, node, &((struct source_row *)target)->password);
-}
-
-static enum pyro_status take_token(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
-{
-    return pyro_crawl_take_secret(reader, node, &((struct source_row *)target)->token);
-}
 
 static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *target,
                                   const struct pyro_settings *node)
@@ -239,21 +215,26 @@ static enum pyro_status take_source(const struct pyro_crawl_config *reader, void
                                     const struct pyro_settings *node)
 {
     static const struct pyro_crawl_key keys[] = {
-        {"url", take_url},     {"folder", take_folder}, {"user", take_user}, {"password", take_password},
-        {"token", take_token}, {"remote", take_mode},   {"rate", take_rate},
+        {"url", pyro_crawl_take_address, offsetof(struct source_row, place)},
+        {"folder", pyro_crawl_take_text, offsetof(struct source_row, place)},
+        {"user", pyro_crawl_take_text, offsetof(struct source_row, user)},
+        {"password", pyro_crawl_take_secret, offsetof(struct source_row, password)},
+        {"token", pyro_crawl_take_secret, offsetof(struct source_row, token)},
+        {"remote", take_mode, 0},
+        {"rate", take_rate, 0},
     };
     struct source_row row = {0};
     struct pyro_crawl_source *source;
     (void)target;
     if (node->kind == PYRO_SETTINGS_SCALAR)
-        PYRO_TRY(pyro_crawl_take_text(reader, node, &row.place));
+        PYRO_TRY(pyro_crawl_take_text(reader, &row.place, node));
     else
         PYRO_TRY(PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a source", &row));
     if (!row.place)
         return pyro_crawl_refuse(reader, node, "a source has a url (of a History Server) or a folder");
     if (pyro_is_url(row.place))
-        PYRO_TRY(pyro_crawl_take_address(
-            reader, node->kind == PYRO_SETTINGS_SCALAR ? node : pyro_settings_get(node, "url"), &row.place));
+        PYRO_TRY(pyro_crawl_take_address(reader, &row.place,
+                                         node->kind == PYRO_SETTINGS_SCALAR ? node : pyro_settings_get(node, "url")));
     PYRO_TRY(pyro_crawl_settings_add(reader->settings, row.place, &source, reader->error));
     source->mode = row.mode;
     source->rate = row.rate;
@@ -274,7 +255,7 @@ static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader
 {
     struct pyro_pattern *pattern = NULL;
     pyro_crawl_patterns *patterns = target;
-    PYRO_TRY(pyro_crawl_take_pattern(reader, node, &pattern));
+    PYRO_TRY(pyro_crawl_take_pattern(reader, &pattern, node));
     struct pyro_pattern **added = pyro_vec_push(patterns, reader->settings->allocator);
     if (!added) {
         pyro_pattern_free(pattern);
@@ -284,36 +265,26 @@ static enum pyro_status take_name_pattern(const struct pyro_crawl_config *reader
     return PYRO_OK;
 }
 
-static enum pyro_status take_include(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
+static enum pyro_status take_patterns(const struct pyro_crawl_config *reader, void *target,
+                                      const struct pyro_settings *node)
 {
-    return pyro_crawl_take_list(reader, node, take_name_pattern, &((struct pyro_crawl_settings *)target)->include);
-}
-
-static enum pyro_status take_exclude(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
-{
-    return pyro_crawl_take_list(reader, node, take_name_pattern, &((struct pyro_crawl_settings *)target)->exclude);
+    return pyro_crawl_take_list(reader, node, take_name_pattern, target);
 }
 
 static enum pyro_status take_names(const struct pyro_crawl_config *reader, void *target,
                                    const struct pyro_settings *node)
 {
-    static const struct pyro_crawl_key keys[] = {{"include", take_include}, {"exclude", take_exclude}};
+    static const struct pyro_crawl_key keys[] = {
+        {"include", take_patterns, offsetof(struct pyro_crawl_settings, include)},
+        {"exclude", take_patterns, offsetof(struct pyro_crawl_settings, exclude)},
+    };
     return PYRO_CRAWL_TAKE_MAP(reader, node, keys, "names", target);
-}
-
-static enum pyro_status take_match(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
-{
-    struct pyro_class *rule = target;
-    return pyro_crawl_take_pattern(reader, node, &rule->pattern);
 }
 
 static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
 {
     const char *text = "";
-    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
     struct pyro_slice of = pyro_slice_from(text);
     if (!pyro_slice_is(of, "name") && !pyro_slice_starts_with(of, "property.") && !pyro_slice_starts_with(of, "tag."))
         return pyro_crawl_refuse(reader, node, "a rule matches name, property.KEY or tag.KEY");
@@ -321,36 +292,13 @@ static enum pyro_status take_of(const struct pyro_crawl_config *reader, void *ta
     return PYRO_OK;
 }
 
-static enum pyro_status take_field(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node, enum pyro_class_field field)
+static enum pyro_status take_value(const struct pyro_crawl_config *reader, void *target,
+                                   const struct pyro_settings *node)
 {
     const char *text = "";
-    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
-    ((struct pyro_class *)target)->values[field] = pyro_slice_from(text);
+    PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
+    *(struct pyro_slice *)target = pyro_slice_from(text);
     return PYRO_OK;
-}
-
-static enum pyro_status take_application(const struct pyro_crawl_config *reader, void *target,
-                                         const struct pyro_settings *node)
-{
-    return take_field(reader, target, node, PYRO_CLASS_APPLICATION);
-}
-
-static enum pyro_status take_type(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
-{
-    return take_field(reader, target, node, PYRO_CLASS_TYPE);
-}
-
-static enum pyro_status take_version(const struct pyro_crawl_config *reader, void *target,
-                                     const struct pyro_settings *node)
-{
-    return take_field(reader, target, node, PYRO_CLASS_VERSION);
-}
-
-static enum pyro_status take_tag(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
-{
-    return take_field(reader, target, node, PYRO_CLASS_TAG);
 }
 
 static enum pyro_status take_class_tags(const struct pyro_crawl_config *reader, void *target,
@@ -361,7 +309,7 @@ static enum pyro_status take_class_tags(const struct pyro_crawl_config *reader, 
         return pyro_crawl_refuse(reader, node, "tags is a list of keys with values (KEY: VALUE)");
     for (size_t i = 0; i < node->count; i++) {
         const char *value = "";
-        PYRO_TRY(pyro_crawl_take_text(reader, node->entries[i].value, &value));
+        PYRO_TRY(pyro_crawl_take_text(reader, &value, node->entries[i].value));
         struct pyro_run_pair *pair = pyro_vec_push(&rule->tags, reader->settings->allocator);
         if (!pair)
             return pyro_crawl_no_memory(reader);
@@ -377,8 +325,13 @@ static enum pyro_status take_class(const struct pyro_crawl_config *reader, void 
                                    const struct pyro_settings *node)
 {
     static const struct pyro_crawl_key keys[] = {
-        {"match", take_match},     {"of", take_of},   {"application", take_application}, {"type", take_type},
-        {"version", take_version}, {"tag", take_tag}, {"tags", take_class_tags},
+        {"match", pyro_crawl_take_pattern, offsetof(struct pyro_class, pattern)},
+        {"of", take_of, 0},
+        {"application", take_value, offsetof(struct pyro_class, values[PYRO_CLASS_APPLICATION])},
+        {"type", take_value, offsetof(struct pyro_class, values[PYRO_CLASS_TYPE])},
+        {"version", take_value, offsetof(struct pyro_class, values[PYRO_CLASS_VERSION])},
+        {"tag", take_value, offsetof(struct pyro_class, values[PYRO_CLASS_TAG])},
+        {"tags", take_class_tags, 0},
     };
     struct pyro_class *rule = pyro_vec_push(&reader->settings->classes.rules, reader->settings->allocator);
     (void)target;
@@ -403,29 +356,11 @@ struct store_row {
     struct pyro_strbuf parameters; /* "?raw=NAME&..." */
 };
 
-static enum pyro_status take_store_url(const struct pyro_crawl_config *reader, void *target,
-                                       const struct pyro_settings *node)
-{
-    return pyro_crawl_take_text(reader, node, &((struct store_row *)target)->url);
-}
-
-static enum pyro_status take_store_user(const struct pyro_crawl_config *reader, void *target,
-                                        const struct pyro_settings *node)
-{
-    return pyro_crawl_take_text(reader, node, &((struct store_row *)target)->user);
-}
-
-static enum pyro_status take_store_password(const struct pyro_crawl_config *reader, void *target,
-                                            const struct pyro_settings *node)
-{
-    return pyro_crawl_take_secret(reader, node, &((struct store_row *)target)->password);
-}
-
 static enum pyro_status add_parameter(const struct pyro_crawl_config *reader, struct store_row *row, const char *name,
                                       const struct pyro_settings *node)
 {
     const char *text = "";
-    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
     pyro_strbuf_printf(&row->parameters, "%c%s=", row->parameters.len ? '&' : '?', name);
     pyro_http_escape(&row->parameters, pyro_slice_from(text));
     return row->parameters.failed ? pyro_crawl_no_memory(reader) : PYRO_OK;
@@ -484,13 +419,16 @@ static enum pyro_status take_store(const struct pyro_crawl_config *reader, void 
                                    const struct pyro_settings *node)
 {
     static const struct pyro_crawl_key keys[] = {
-        {"url", take_store_url}, {"user", take_store_user},   {"password", take_store_password},
-        {"ca", take_store_ca},   {"index", take_store_index},
+        {"url", pyro_crawl_take_text, offsetof(struct store_row, url)},
+        {"user", pyro_crawl_take_text, offsetof(struct store_row, user)},
+        {"password", pyro_crawl_take_secret, offsetof(struct store_row, password)},
+        {"ca", take_store_ca, 0},
+        {"index", take_store_index, 0},
     };
     struct store_row row = {0};
     (void)target;
     if (node->kind == PYRO_SETTINGS_SCALAR)
-        return pyro_crawl_take_text(reader, node, &reader->settings->store);
+        return pyro_crawl_take_text(reader, &reader->settings->store, node);
     pyro_strbuf_init(&row.parameters, reader->settings->allocator);
     enum pyro_status status = PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a store", &row);
     if (status == PYRO_OK)
@@ -547,16 +485,16 @@ enum pyro_status pyro_crawl_settings_load(struct pyro_crawl_settings *settings, 
                                           struct pyro_error *error)
 {
     static const struct pyro_crawl_key keys[] = {
-        {"store", take_store},
-        {"sources", take_sources},
-        {"every", take_every},
-        {"still", take_still},
-        {"jobs", take_jobs},
-        {"min_end_date", take_min_end},
-        {"names", take_names},
-        {"classification", take_classes},
-        {"enrichers", pyro_crawl_take_enrichers},
-        {"policy", take_policy},
+        {"store", take_store, 0},
+        {"sources", take_sources, 0},
+        {"every", take_every, 0},
+        {"still", take_still, 0},
+        {"jobs", take_jobs, 0},
+        {"min_end_date", take_min_end, 0},
+        {"names", take_names, 0},
+        {"classification", take_classes, 0},
+        {"enrichers", pyro_crawl_take_enrichers, 0},
+        {"policy", take_policy, 0},
     };
     const struct pyro_crawl_config reader = {settings, path, error};
     const struct pyro_settings *root;

@@ -17,6 +17,7 @@ typedef enum pyro_status pyro_crawl_take(const struct pyro_crawl_config *reader,
 struct pyro_crawl_key {
     const char *name;
     pyro_crawl_take *take;
+    size_t place; /* of the taker's target in what the map is about */
 };
 
 enum pyro_status pyro_crawl_refuse(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
@@ -30,19 +31,16 @@ enum pyro_status pyro_crawl_take_map(const struct pyro_crawl_config *reader, con
 enum pyro_status pyro_crawl_take_list(const struct pyro_crawl_config *reader, const struct pyro_settings *list,
                                       pyro_crawl_take *take, void *target);
 
-/* Values; texts are in the settings' arena. */
-enum pyro_status pyro_crawl_take_text(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                      const char **ret);
+/* Texts: the target is a `const char *`, what it points to is in the settings' arena. */
+pyro_crawl_take pyro_crawl_take_text;
 /* "env:NAME" or "file:PATH"; the value itself is refused, and not shown. */
-enum pyro_status pyro_crawl_take_secret(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                        const char **ret);
+pyro_crawl_take pyro_crawl_take_secret;
+/* An address without name and password, which would be secrets. */
+pyro_crawl_take pyro_crawl_take_address;
+/* The target is a `struct pyro_pattern *`. */
+pyro_crawl_take pyro_crawl_take_pattern;
 enum pyro_status pyro_crawl_take_duration(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
                                           int64_t least_ms, int64_t *ret);
-enum pyro_status pyro_crawl_take_pattern(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                         struct pyro_pattern **ret);
-/* An address without name and password, which would be secrets. */
-enum pyro_status pyro_crawl_take_address(const struct pyro_crawl_config *reader, const struct pyro_settings *node,
-                                         const char **ret);
 /* "NAME:PASSWORD"; NULL where there is no user. */
 enum pyro_status pyro_crawl_join_user(const struct pyro_crawl_config *reader, const char *user, const char *password,
                                       const char **ret);

@@ -1,4 +1,5 @@
 /* The services of crawl.yaml that know more of runs. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,48 +15,14 @@ struct row {
     const struct pyro_settings *tags, *aggregates, *queue;
 };
 
-static enum pyro_status take_http(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
-{
-    return pyro_crawl_take_address(reader, node, &((struct row *)target)->http);
-}
-
-static enum pyro_status take_yarn(const struct pyro_crawl_config *reader, void *target,
-                                  const struct pyro_settings *node)
-{
-    return pyro_crawl_take_address(reader, node, &((struct row *)target)->yarn);
-}
-
-static enum pyro_status take_menas(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
-{
-    return pyro_crawl_take_address(reader, node, &((struct row *)target)->menas);
-}
-
 static enum pyro_status take_account(const struct pyro_crawl_config *reader, void *target,
                                      const struct pyro_settings *node)
 {
     const char *text = "";
     pyro_settings_text(node, &text);
     if (strncmp(text, "env:", 4) == 0 || strncmp(text, "file:", 5) == 0)
-        return pyro_crawl_take_secret(reader, node, &((struct row *)target)->user);
-    return pyro_crawl_take_text(reader, node, &((struct row *)target)->user);
-}
-
-static enum pyro_status take_key(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
-{
-    return pyro_crawl_take_secret(reader, node, &((struct row *)target)->password);
-}
-
-static enum pyro_status take_bearer(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
-{
-    return pyro_crawl_take_secret(reader, node, &((struct row *)target)->token);
-}
-
-static enum pyro_status take_ids(const struct pyro_crawl_config *reader, void *target, const struct pyro_settings *node)
-{
-    return pyro_crawl_take_text(reader, node, &((struct row *)target)->ids);
+        return pyro_crawl_take_secret(reader, target, node);
+    return pyro_crawl_take_text(reader, target, node);
 }
 
 static enum pyro_status take_timeout(const struct pyro_crawl_config *reader, void *target,
@@ -70,33 +37,11 @@ static enum pyro_status take_cache(const struct pyro_crawl_config *reader, void 
     return pyro_crawl_take_duration(reader, node, 0, &((struct row *)target)->cache_ms);
 }
 
-static enum pyro_status take_wanted(const struct pyro_crawl_config *reader, void *target,
-                                    const struct pyro_settings *node)
-{
-    return pyro_crawl_take_pattern(reader, node, &((struct row *)target)->names);
-}
-
-static enum pyro_status take_tags(const struct pyro_crawl_config *reader, void *target,
+static enum pyro_status take_node(const struct pyro_crawl_config *reader, void *target,
                                   const struct pyro_settings *node)
 {
     (void)reader;
-    ((struct row *)target)->tags = node;
-    return PYRO_OK;
-}
-
-static enum pyro_status take_aggregates(const struct pyro_crawl_config *reader, void *target,
-                                        const struct pyro_settings *node)
-{
-    (void)reader;
-    ((struct row *)target)->aggregates = node;
-    return PYRO_OK;
-}
-
-static enum pyro_status take_queue(const struct pyro_crawl_config *reader, void *target,
-                                   const struct pyro_settings *node)
-{
-    (void)reader;
-    ((struct row *)target)->queue = node;
+    *(const struct pyro_settings **)target = node;
     return PYRO_OK;
 }
 
@@ -108,7 +53,7 @@ static enum pyro_status add_value(const struct pyro_crawl_config *reader, struct
 {
     const char *text = "";
     struct pyro_error why = {.size = sizeof(why)};
-    PYRO_TRY(pyro_crawl_take_text(reader, node, &text));
+    PYRO_TRY(pyro_crawl_take_text(reader, &text, node));
     struct pyro_enrich_value *value = pyro_vec_push(&enricher->values, reader->settings->allocator);
     struct pyro_slice kept = pyro_arena_copy(&reader->settings->arena, name);
     if (!value || !kept.ptr)
@@ -201,10 +146,19 @@ static enum pyro_status take_enricher(const struct pyro_crawl_config *reader, vo
                                       const struct pyro_settings *node)
 {
     static const struct pyro_crawl_key keys[] = {
-        {"http", take_http},    {"yarn", take_yarn},    {"menas", take_menas},     {"user", take_account},
-        {"password", take_key}, {"token", take_bearer}, {"timeout", take_timeout}, {"cache", take_cache},
-        {"names", take_wanted}, {"ids", take_ids},      {"tags", take_tags},       {"aggregates", take_aggregates},
-        {"queue", take_queue},
+        {"http", pyro_crawl_take_address, offsetof(struct row, http)},
+        {"yarn", pyro_crawl_take_address, offsetof(struct row, yarn)},
+        {"menas", pyro_crawl_take_address, offsetof(struct row, menas)},
+        {"user", take_account, offsetof(struct row, user)},
+        {"password", pyro_crawl_take_secret, offsetof(struct row, password)},
+        {"token", pyro_crawl_take_secret, offsetof(struct row, token)},
+        {"timeout", take_timeout, 0},
+        {"cache", take_cache, 0},
+        {"names", pyro_crawl_take_pattern, offsetof(struct row, names)},
+        {"ids", pyro_crawl_take_text, offsetof(struct row, ids)},
+        {"tags", take_node, offsetof(struct row, tags)},
+        {"aggregates", take_node, offsetof(struct row, aggregates)},
+        {"queue", take_node, offsetof(struct row, queue)},
     };
     struct row row = {.cache_ms = -1};
     (void)target;
