@@ -60,6 +60,7 @@ def test_name_filters(tmp_path: Path) -> None:
         ("sources:\n  - {url: 'http://h:1', token: 'file:/no/such/file'}", "cannot be read"),
         ("sources:\n  - {url: 'http://h:1', remote: always}", "line 2"),
         ("sources:\n  - {folder: /x, rate: fast}", "a number of logs"),
+        ("sources:\n  - {folder: 'http://ann:hidden@h:1'}", "use the key url"),
         ("sources: http://h:1", "this is a list"),
         ("every: soon", "a duration"),
         ("every: 9d", "7 days"),

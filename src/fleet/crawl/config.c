@@ -181,6 +181,15 @@ struct source_row {
     double rate;
 };
 
+static enum pyro_status take_folder(const struct pyro_crawl_config *reader, void *target,
+                                    const struct pyro_settings *node)
+{
+    PYRO_TRY(pyro_crawl_take_text(reader, target, node));
+    return pyro_is_url(*(const char **)target)
+               ? pyro_crawl_refuse(reader, node, "a folder is not an address; use the key url")
+               : PYRO_OK;
+}
+
 static enum pyro_status take_mode(const struct pyro_crawl_config *reader, void *target,
                                   const struct pyro_settings *node)
 {
@@ -216,7 +225,7 @@ static enum pyro_status take_source(const struct pyro_crawl_config *reader, void
 {
     static const struct pyro_crawl_key keys[] = {
         {"url", pyro_crawl_take_address, offsetof(struct source_row, place)},
-        {"folder", pyro_crawl_take_text, offsetof(struct source_row, place)},
+        {"folder", take_folder, offsetof(struct source_row, place)},
         {"user", pyro_crawl_take_text, offsetof(struct source_row, user)},
         {"password", pyro_crawl_take_secret, offsetof(struct source_row, password)},
         {"token", pyro_crawl_take_secret, offsetof(struct source_row, token)},
@@ -232,9 +241,8 @@ static enum pyro_status take_source(const struct pyro_crawl_config *reader, void
         PYRO_TRY(PYRO_CRAWL_TAKE_MAP(reader, node, keys, "a source", &row));
     if (!row.place)
         return pyro_crawl_refuse(reader, node, "a source has a url (of a History Server) or a folder");
-    if (pyro_is_url(row.place))
-        PYRO_TRY(pyro_crawl_take_address(reader, &row.place,
-                                         node->kind == PYRO_SETTINGS_SCALAR ? node : pyro_settings_get(node, "url")));
+    if (node->kind == PYRO_SETTINGS_SCALAR && pyro_is_url(row.place))
+        PYRO_TRY(pyro_crawl_take_address(reader, &row.place, node));
     PYRO_TRY(pyro_crawl_settings_add(reader->settings, row.place, &source, reader->error));
     source->mode = row.mode;
     source->rate = row.rate;
