@@ -20,6 +20,16 @@ void pyro_http_label(const char *url, struct pyro_strbuf *text)
     pyro_strbuf_add(text, shown, strcspn(shown, "?#"));
 }
 
+struct pyro_slice pyro_http_label_in(struct pyro_arena *arena, const char *url)
+{
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, arena->allocator);
+    pyro_http_label(url, &text);
+    struct pyro_slice label = text.failed ? PYRO_SLICE_NULL : pyro_arena_copy(arena, pyro_strbuf_slice(&text));
+    pyro_strbuf_done(&text);
+    return label;
+}
+
 void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text)
 {
     pyro_http_escape_but(to, text, "");

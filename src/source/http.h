@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/slice.h"
 #include "base/strbuf.h"
@@ -99,6 +100,8 @@ enum pyro_status pyro_http_refused(const struct pyro_http_answer *answer, struct
 
 /* The address without name, password, query and fragment: what may be shown. Appends to `text`. */
 void pyro_http_label(const char *url, struct pyro_strbuf *text);
+/* The same in the arena, NUL-terminated; null: no memory. */
+struct pyro_slice pyro_http_label_in(struct pyro_arena *arena, const char *url);
 /* Appends a text as one part of an address: all but letters, digits and -._~ as %XX. */
 void pyro_http_escape(struct pyro_strbuf *to, struct pyro_slice text);
 /* The same, but the characters of `kept` stay too, such as the slashes of a path. */

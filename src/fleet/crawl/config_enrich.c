@@ -76,16 +76,6 @@ static enum pyro_status add_values(const struct pyro_crawl_config *reader, struc
     return PYRO_OK;
 }
 
-static const char *label_of(struct pyro_crawl_settings *settings, const char *url)
-{
-    struct pyro_strbuf text;
-    pyro_strbuf_init(&text, settings->allocator);
-    pyro_http_label(url, &text);
-    const char *label = text.failed ? NULL : pyro_arena_copy(&settings->arena, pyro_strbuf_slice(&text)).ptr;
-    pyro_strbuf_done(&text);
-    return label;
-}
-
 /* An address of a service, and what is asked there. */
 static const char *with_path(struct pyro_crawl_settings *settings, const char *url, const char *path)
 {
@@ -103,7 +93,7 @@ static enum pyro_status set_address(const struct pyro_crawl_config *reader, stru
     enricher->url = row->yarn    ? with_path(settings, base, "/ws/v1/cluster/apps/{app_id}")
                     : row->menas ? with_path(settings, base, "/runs/bySparkAppId/{app_id}")
                                  : base;
-    enricher->label = label_of(settings, base);
+    enricher->label = pyro_http_label_in(&settings->arena, base).ptr;
     enricher->ids = row->ids ? row->ids : row->yarn ? "application_" : NULL;
     enricher->token = row->token;
     if (!enricher->url || !enricher->label)

@@ -35,16 +35,6 @@ void pyro_crawl_settings_done(struct pyro_crawl_settings *settings)
     pyro_arena_done(&settings->arena);
 }
 
-static const char *label_of(struct pyro_crawl_settings *settings, const char *url)
-{
-    struct pyro_strbuf text;
-    pyro_strbuf_init(&text, settings->allocator);
-    pyro_http_label(url, &text);
-    const char *label = text.failed ? NULL : pyro_arena_copy(&settings->arena, pyro_strbuf_slice(&text)).ptr;
-    pyro_strbuf_done(&text);
-    return label;
-}
-
 enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, const char *given,
                                          struct pyro_crawl_source **ret, struct pyro_error *error)
 {
@@ -54,7 +44,7 @@ enum pyro_status pyro_crawl_settings_add(struct pyro_crawl_settings *settings, c
                               "'%.200s' is not a source; give a folder or the address of a History Server", given);
     if (source.server) {
         source.given = pyro_arena_copy(&settings->arena, pyro_remote_server(given)).ptr;
-        source.label = source.given ? label_of(settings, source.given) : NULL;
+        source.label = source.given ? pyro_http_label_in(&settings->arena, source.given).ptr : NULL;
     } else {
         /* One that is missing now may come. */
         char *absolute = realpath(given, NULL);

@@ -120,19 +120,9 @@ static struct pyro_slice escape(struct pyro_arena *arena, struct pyro_slice text
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static struct pyro_slice label_of(struct finding *finding, const char *url)
-{
-    struct pyro_strbuf text;
-    pyro_strbuf_init(&text, finding->options->allocator);
-    pyro_http_label(url, &text);
-    struct pyro_slice label = text.failed ? PYRO_SLICE_NULL : pyro_arena_copy(finding->arena, pyro_strbuf_slice(&text));
-    pyro_strbuf_done(&text);
-    return label;
-}
-
 static enum pyro_status add_unreadable(struct finding *finding, const char *url, const char *why)
 {
-    struct pyro_slice label = label_of(finding, url);
+    struct pyro_slice label = pyro_http_label_in(finding->arena, url);
     struct pyro_slice message = pyro_arena_copy(finding->arena, pyro_slice_from(why));
     struct pyro_unreadable *row = pyro_vec_push(&finding->unreadable, finding->options->allocator);
     if (!row || !label.ptr || !message.ptr)
@@ -159,7 +149,7 @@ static enum pyro_status add_log(struct finding *finding, const struct pyro_remot
         pyro_remote_add_api(&address, remote, true);
     *log = (struct pyro_log){.layout = PYRO_LAYOUT_REMOTE, .remote = remote};
     if (!address.failed)
-        log->path = label_of(finding, address.data);
+        log->path = pyro_http_label_in(finding->arena, address.data);
     bool done = log->path.ptr && remote->base.ptr && (!found->app.ptr || remote->app.ptr) &&
                 (!found->attempt.ptr || remote->attempt.ptr);
     pyro_strbuf_done(&address);

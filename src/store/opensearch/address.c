@@ -112,11 +112,7 @@ enum pyro_status pyro_opensearch_parse(struct pyro_opensearch *store, const char
                               "letters, digits and - _ .: " FORM);
     const struct pyro_slice server = {place, (size_t)(slash - place)};
     store->server = pyro_arena_copy(&store->arena, server).ptr;
-    struct pyro_strbuf label;
-    pyro_strbuf_init(&label, store->allocator);
-    pyro_http_label(place, &label);
-    store->label = label.failed ? NULL : pyro_arena_copy(&store->arena, pyro_strbuf_slice(&label)).ptr;
-    pyro_strbuf_done(&label);
+    store->label = pyro_http_label_in(&store->arena, place).ptr;
     if (!store->server || !store->label)
         return pyro_opensearch_no_memory(error);
     const char *parameters = place + strcspn(place, "?");
