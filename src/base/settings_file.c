@@ -1,15 +1,13 @@
 /* Events of libyaml to a tree; what the values mean is in settings_value.c. */
 #include "base/settings_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <fcntl.h>
 #include <yaml.h>
 
 #include "base/vec.h"
+#include "base/whole_file.h"
 
 struct reader {
     yaml_parser_t parser;
@@ -203,36 +201,16 @@ enum pyro_status pyro_settings_parse(struct pyro_arena *arena, const char *path,
     return status;
 }
 
-static enum pyro_status cannot_read(const char *path, int number, struct pyro_error *error)
-{
-    pyro_error_set(error, PYRO_ERROR_INPUT, "%s", strerror(number));
-    pyro_error_at(error, path, UINT64_MAX);
-    return PYRO_ERROR_INPUT;
-}
-
 enum pyro_status pyro_settings_load(struct pyro_arena *arena, const char *path, const struct pyro_settings **ret,
                                     struct pyro_error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0)
-        return cannot_read(path, errno, error);
-    char *text = pyro_arena_alloc(arena, PYRO_SETTINGS_MAX_BYTES + 1);
-    size_t len = 0;
-    ssize_t got = text ? 1 : 0;
-    while (got > 0 && len <= PYRO_SETTINGS_MAX_BYTES) {
-        got = read(file, text + len, PYRO_SETTINGS_MAX_BYTES + 1 - len);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            len += (size_t)got;
-    }
-    int number = errno;
-    close(file);
-    if (!text)
-        return no_memory(error);
-    if (got < 0)
-        return cannot_read(path, number, error);
-    return pyro_settings_parse(arena, path, text, len, ret, error);
+    struct pyro_strbuf text;
+    pyro_strbuf_init(&text, arena->allocator);
+    enum pyro_status status = pyro_read_whole(path, PYRO_SETTINGS_MAX_BYTES, &text, error);
+    if (status == PYRO_OK)
+        status = pyro_settings_parse(arena, path, pyro_strbuf_slice(&text).ptr, text.len, ret, error);
+    pyro_strbuf_done(&text);
+    return status;
 }
 
 const struct pyro_settings *pyro_settings_get(const struct pyro_settings *map, const char *key)

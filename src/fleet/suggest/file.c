@@ -2,11 +2,10 @@
 #include "fleet/suggest/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/replace_file.h"
+#include "base/whole_file.h"
 
 /* The key of a line of a properties file, as java.util.Properties separates it; empty for comments and blank lines. */
 static struct pyro_slice key_of(struct pyro_slice line)
@@ -90,31 +89,22 @@ static enum pyro_status fail(struct pyro_error *error, enum pyro_status code, co
 enum pyro_status pyro_settings_file_read(const char *path, struct pyro_arena *arena, struct pyro_slice *ret,
                                          bool *ret_exists, struct pyro_error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    *ret_exists = descriptor >= 0;
-    *ret = PYRO_SLICE_LITERAL("");
-    if (descriptor < 0 && errno == ENOENT)
-        return PYRO_OK;
     struct stat found;
-    if (descriptor < 0 || fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) ||
-        found.st_size > PYRO_SETTINGS_FILE_BYTES) {
-        int failure = errno;
-        if (descriptor >= 0)
-            close(descriptor);
-        return fail(error, PYRO_ERROR_INPUT, path, descriptor < 0 ? strerror(failure) : "it is not a file of settings");
+    struct pyro_strbuf text;
+    *ret_exists = stat(path, &found) == 0;
+    *ret = PYRO_SLICE_LITERAL("");
+    if (!*ret_exists)
+        return errno == ENOENT ? PYRO_OK : fail(error, PYRO_ERROR_INPUT, path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return fail(error, PYRO_ERROR_INPUT, path, "it is not a file of settings");
+    pyro_strbuf_init(&text, arena->allocator);
+    enum pyro_status status = pyro_read_whole(path, PYRO_SETTINGS_FILE_BYTES, &text, error);
+    if (status == PYRO_OK) {
+        *ret = pyro_arena_copy(arena, pyro_strbuf_slice(&text));
+        status = ret->ptr ? PYRO_OK : pyro_no_memory(error);
     }
-    size_t size = (size_t)found.st_size, len = 0;
-    char *text = pyro_arena_alloc(arena, size + 1);
-    ssize_t got = 1;
-    while (text && len < size && (got = read(descriptor, text + len, size - len)) > 0)
-        len += (size_t)got;
-    close(descriptor);
-    if (!text)
-        return pyro_no_memory(error);
-    if (got < 0)
-        return fail(error, PYRO_ERROR_INPUT, path, strerror(errno));
-    *ret = (struct pyro_slice){text, len};
-    return PYRO_OK;
+    pyro_strbuf_done(&text);
+    return status;
 }
 
 struct pyro_slice pyro_settings_file_copy(struct pyro_arena *arena, struct pyro_slice path, struct pyro_slice id)

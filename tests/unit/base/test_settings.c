@@ -215,6 +215,14 @@ static void test_files(void **state)
     int64_t seven = 0;
     assert_true(pyro_settings_int(pyro_settings_get(root, "a"), &seven));
     assert_int_equal(seven, 7);
+    char large[] = "/tmp/pyro-settings-XXXXXX";
+    file = mkstemp(large);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, PYRO_SETTINGS_MAX_BYTES + 1), 0);
+    close(file);
+    assert_int_equal(pyro_settings_load(&arena, large, &root, &error), PYRO_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "larger than 1 MiB"));
+    unlink(large);
 }
 
 int main(void)
