@@ -129,6 +129,6 @@ def test_from_a_large_spot(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert str(spot) in done.stderr and "larger than 1 MiB" in done.stderr
     done = crawl("--from-spot", tmp_path)
-    assert done.returncode == 3 and "cannot be read" in done.stderr
+    assert done.returncode == 3 and "cannot read" in done.stderr
 
 

@@ -1,5 +1,4 @@
 /* Spot's config.ini -> crawl.yaml. Passwords are not copied: the file names where to put them. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "base/whole_file.h"
 
 enum { MOST_BYTES = 1 << 20 };
 
@@ -35,32 +35,6 @@ static struct pyro_slice trim(struct pyro_slice text)
     while (text.len > 0 && strchr(blank, text.ptr[text.len - 1]))
         text.len--;
     return text;
-}
-
-static enum pyro_status read_file(struct spot *spot, const char *path, struct pyro_error *error)
-{
-    char part[4096];
-    size_t got;
-    enum pyro_status status = PYRO_OK;
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        pyro_error_set(error, PYRO_ERROR_INPUT, "cannot be read: %s", strerror(errno));
-        pyro_error_at(error, path, UINT64_MAX);
-        return PYRO_ERROR_INPUT;
-    }
-    while ((got = fread(part, 1, sizeof(part), file)) > 0 && spot->text.len <= MOST_BYTES)
-        pyro_strbuf_add(&spot->text, part, got);
-    if (ferror(file))
-        status = pyro_error_set(error, PYRO_ERROR_INPUT, "cannot be read: %s", strerror(errno));
-    else if (spot->text.len > MOST_BYTES)
-        status = pyro_error_set(error, PYRO_ERROR_INPUT,
-                                "it is larger than 1 MiB, as no configuration of Spot is: name the file config.ini");
-    fclose(file);
-    if (spot->text.failed)
-        return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for a configuration");
-    if (status != PYRO_OK)
-        pyro_error_at(error, path, UINT64_MAX);
-    return status;
 }
 
 /* As Python's configparser reads it: "[SECTION]", "key = value" or "key: value", comments with # and ; */
@@ -260,7 +234,7 @@ enum pyro_status pyro_crawl_from_spot(const char *path, const struct pyro_writer
     pyro_arena_init(&spot.arena, NULL);
     pyro_strbuf_init(&spot.text, NULL);
     pyro_strbuf_init(&spot.yaml, NULL);
-    enum pyro_status status = read_file(&spot, path, error);
+    enum pyro_status status = pyro_read_whole(path, MOST_BYTES, &spot.text, error);
     bool ok = status != PYRO_OK || read_settings(&spot, NULL);
     if (status == PYRO_OK && ok && spot.settings.count == 0) {
         status = pyro_error_set(error, PYRO_ERROR_INPUT, "it has no settings: name the file config.ini of Spot");
