@@ -105,6 +105,13 @@ def test_schemas_are_committed_and_valid() -> None:
         validator(file)  # which checks the schema itself
 
 
+def test_references_to_other_schemas_are_found_next_to_the_file() -> None:
+    """An $id without a host would be their base instead of the file's own address."""
+    linked = {name: schema for name, schema in schemas().items() if '"$ref": "pyrometer.' in json.dumps(schema)}
+    assert "pyrometer.reports-1.json" in linked
+    assert [name for name, schema in linked.items() if "$id" in schema] == []
+
+
 def test_report_follows_its_schema(log_path: Path) -> None:
     run = run_on_log(log_path)
     if run.exit == 3:
