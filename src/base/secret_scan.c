@@ -32,7 +32,10 @@ enum { SHORT = 256 };
     P(row, '3', 'a')
 
 #define TRIPLES(P, row)                                                                                                \
-    P(row, ':', '/', '/') /* addresses */                                                                              \
+    P(row, ':', '/', '/')  /* addresses */                                                                             \
+    P(row, ':', '/', '\\') /* the same, the second slash escaped */                                                    \
+    P(row, ':', '/', '%')                                                                                              \
+    P(row, ':', '/', '&')                                                                                              \
     P(row, 's', 'a', 's') /* fs.azure.sas */                                                                           \
     P(row, 't', 'i', 'f') /* identified by */                                                                          \
     P(row, 'r', 'e', 'r') /* bearer */                                                                                 \

@@ -344,5 +344,6 @@ bool pyro_secrets_suspects(const struct pyro_secrets *secrets, struct pyro_slice
     for (size_t i = 0; i < PYRO_SECRET_SETTINGS; i++)
         if (secrets->own[i])
             return bytes.len > 0;
-    return pyro_may_hold_secret(bytes);
+    /* Names and values may be apart in these bytes, without a sign between them. */
+    return pyro_may_name_secret(bytes) || pyro_may_hold_secret(bytes);
 }

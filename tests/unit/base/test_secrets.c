@@ -63,6 +63,7 @@ static void test_every_word(void **state)
     check("https://h/c?sv=1&sig=a%2Bb&se=2", "https://h/c?sv=1&sig=" STARS "&se=2");
     check("jdbc:oracle:thin:scott/tiger@h:1521", "jdbc:oracle:thin:scott/" STARS "@h:1521");
     check("https://u:p@ss@h/x", "https://u:" STARS "@h/x");
+    check("jdbc:mysql:/\\/root:abc@db", "jdbc:mysql:/\\/root:" STARS "@db");
 }
 
 static void test_shapes(void **state)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/secrets.h"
 #include "base/strbuf.h"
 #include "history/history.h"
 #include "model/history/pack.h"
@@ -139,6 +140,22 @@ static void test_pieces(void **state)
         free(pieces);
     }
     free(whole);
+}
+
+/* The name alone forbids the value: there is no sign between them, in the log or in what is kept. */
+static void test_secret_accumulables(void **state)
+{
+    (void)state;
+    static const char secret[] = START(5, 0)
+        END(5, 0, "{\"Reason\":\"Success\"}", "false",
+            ",{\"ID\":20,\"Name\":\"password\",\"Update\":\"hunter2\",\"Value\":\"hunter2\",\"Internal\":false}");
+    char text[sizeof(log_text) + sizeof(secret)];
+    const char *rest = strstr(log_text, "no JSON");
+    int len = snprintf(text, sizeof(text), "%.*s%s%s", (int)(rest - log_text), log_text, secret, rest);
+    char *words = describe_fed(text, (size_t)len, (size_t)len);
+    assert_null(strstr(words, "hunter2"));
+    assert_non_null(strstr(words, "20 password" PYRO_REDACTED));
+    free(words);
 }
 
 /* What is forgotten is in no snapshot, and the listener goes on as if it were there. */
@@ -377,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_secret_accumulables),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_limit_of_executions),
         cmocka_unit_test(test_snapshots_do_not_change),
