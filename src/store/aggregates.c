@@ -228,7 +228,7 @@ static struct stage_facts stage_facts(const struct pyro_history_stage *s)
         .input = known(s->metrics[PYRO_HISTORY_bytesRead]),
         .records = known(s->metrics[PYRO_HISTORY_recordsRead]),
         .output = known(s->metrics[PYRO_HISTORY_bytesWritten]),
-        .shuffle_read = known(pyro_spark_shuffle_read(s->metrics)),
+        .shuffle_read = known(pyro_spark_shuffle_read(s)),
     };
     facts.ran = isfinite(facts.launched) && isfinite(facts.completed);
     facts.duration = facts.ran ? facts.completed - facts.launched : 0;
@@ -272,9 +272,15 @@ static bool add_reason(struct pyro_run *run, struct pyro_slice reason, double *v
     }
     for (size_t i = 0; i < history->stages.count; i++) {
         const pyro_history_counts *counts = &history->stages.items[i].killed_reasons;
+        double killed = 0;
+        bool there = false; /* more than once, where reasons are the same without their secrets */
         for (size_t k = 0; k < counts->count; k++)
-            if (pyro_slice_eq(counts->items[k].reason, reason))
-                values[count++] = (double)counts->items[k].count;
+            if (pyro_slice_eq(counts->items[k].reason, reason)) {
+                killed += (double)counts->items[k].count;
+                there = true;
+            }
+        if (there)
+            values[count++] = killed;
     }
     size_t first = run->aggregates.count;
     bool ok = add_number(run, names, values, count);

@@ -306,6 +306,7 @@ STRANGE_STAGES = [
         "peakExecutorMetrics": {},
         "submissionTime": "2026-99-01T00:00:00.000GMT",
         "name": "\u0000 \ud800 password=topsecret",
+        "shuffleReadBytes": 7,
     },
 ]
 STRANGE_ENVIRONMENT = {
@@ -340,6 +341,7 @@ def test_answers_without_sense(tmp_path: Path) -> None:
     assert [stage["stageId"] for stage in document["stages"]] == [2, 1]
     assert (document["stages"][0]["inputBytes"], document["stages"][0]["outputBytes"]) == (0, 2**62)
     assert document["stages"][0]["killedTasksSummary"] == {"another attempt succeeded": 1}
+    assert document["stages"][0]["shuffleReadBytes"] == 7
     assert set(document["sparkProperties"]) == {"spark.redaction.regex", "spark.hideme", "spark.some.password", "three"}
     assert b"topsecret" not in store.read_bytes()
     numbers = dict(rows(store, "SELECT name, value FROM aggregates"))

@@ -329,7 +329,6 @@ static struct pyro_history_executor *add_executor(struct pyro_rest_history *show
     if (!executor)
         return NULL;
     *row = history->executors.count;
-    shown->too_many |= history->executors.count > MOST_ROWS;
     executor->id = id;
     return executor;
 }
@@ -377,7 +376,8 @@ static void take_executor(struct pyro_rest_history *shown, struct pyro_slice val
     NUMBER(numKilledTasks, killed)                                                                                     \
     NUMBER(numCompletedIndices, completed_indices)                                                                     \
     NUMBER(resourceProfileId, profile)                                                                                 \
-    NUMBER(shuffleMergersCount, mergers)
+    NUMBER(shuffleMergersCount, mergers)                                                                               \
+    NUMBER(shuffleReadBytes, shuffle_read)
 
 static void take_stage_numbers(struct pyro_slice value, struct pyro_history_stage *row)
 {
@@ -469,7 +469,6 @@ static struct pyro_history_stage *add_stage(struct pyro_rest_history *shown, int
     if (!stage)
         return NULL;
     *row = history->stages.count;
-    shown->too_many |= history->stages.count > MOST_ROWS;
     stage->id = id;
     stage->attempt = attempt;
     stage->status = (enum pyro_history_stage_status)which;
@@ -517,10 +516,12 @@ static void take_stage(struct pyro_rest_history *shown, struct pyro_slice value)
 static void take_rows(struct pyro_rest_history *shown, struct pyro_json *json,
                       void (*take)(struct pyro_rest_history *shown, struct pyro_slice row))
 {
+    size_t rows = 0;
     if (!pyro_json_enter_array(json))
         return;
     for (bool first = true; !shown->too_many && !shown->history->failed && pyro_json_next_element(json, &first);) {
         struct pyro_slice row = PYRO_SLICE_NULL;
+        shown->too_many |= ++rows > MOST_ROWS;
         if (pyro_json_take_raw(json, &row))
             take(shown, row);
     }

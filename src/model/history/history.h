@@ -97,6 +97,7 @@ struct pyro_history_stage {
     int64_t active, completed, failed, killed;
     int64_t completed_indices; /* different ones */
     int64_t metrics[PYRO_HISTORY_METRICS];
+    int64_t shuffle_read; /* bytes, of servers that do not give the local and the remote ones; `answered` only */
     PYRO_VEC(int64_t) rdd_ids;
     PYRO_VEC(uint32_t) jobs; /* rows */
     pyro_history_accumulables accumulables;

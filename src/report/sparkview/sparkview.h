@@ -57,6 +57,6 @@ int64_t pyro_spark_executor_duration(const struct pyro_history *history, const s
                                      bool spark_4, int64_t now_ms);
 int64_t pyro_spark_executor_gc(const struct pyro_history *history, const struct pyro_history_executor *executor);
 /* Of a stage. */
-int64_t pyro_spark_shuffle_read(const int64_t *metrics);
+int64_t pyro_spark_shuffle_read(const struct pyro_history_stage *stage);
 
 #endif

@@ -5,14 +5,15 @@
 const char *const pyro_spark_stage_statuses[SPARK_STAGE_STATUSES] = {"ACTIVE", "COMPLETE", "FAILED", "PENDING",
                                                                      "SKIPPED"};
 
-int64_t pyro_spark_shuffle_read(const int64_t *metrics)
+int64_t pyro_spark_shuffle_read(const struct pyro_history_stage *stage)
 {
-    int64_t local = metrics[PYRO_HISTORY_localBytesRead], remote = metrics[PYRO_HISTORY_remoteBytesRead];
-    return local == PYRO_NONE || remote == PYRO_NONE ? PYRO_NONE : pyro_add_wrapping(local, remote);
+    int64_t local = stage->metrics[PYRO_HISTORY_localBytesRead], remote = stage->metrics[PYRO_HISTORY_remoteBytesRead];
+    return local == PYRO_NONE || remote == PYRO_NONE ? stage->shuffle_read : pyro_add_wrapping(local, remote);
 }
 
-static void write_metrics(struct spark_json *json, const int64_t *metrics)
+static void write_metrics(struct spark_json *json, const struct pyro_history_stage *stage)
 {
+    const int64_t *metrics = stage->metrics;
     static const struct spark_name names[] = {
 #define HISTORY_METRIC(name, column, stage) SPARK_NAME(#stage),
 #include "model/history/metrics.def"
@@ -25,7 +26,7 @@ static void write_metrics(struct spark_json *json, const int64_t *metrics)
         REQUESTS = PYRO_HISTORY_remoteMergedReqsDuration
     };
     pyro_spark_put_ints(json, names, metrics, READ);
-    pyro_spark_put_int(json, "shuffleReadBytes", pyro_spark_shuffle_read(metrics));
+    pyro_spark_put_int(json, "shuffleReadBytes", pyro_spark_shuffle_read(stage));
     pyro_spark_put_ints(json, names + READ, metrics + READ, 1);
     pyro_spark_put_ints(json, names + PUSH, metrics + PUSH, REQUESTS - PUSH);
     pyro_spark_put_ints(json, names + LATER, metrics + LATER, 1);
@@ -48,7 +49,7 @@ void pyro_spark_open_stage(struct spark_json *json, const struct pyro_history_st
     pyro_spark_put_time(json, "firstTaskLaunchedTime", stage->first_launch_ms);
     pyro_spark_put_time(json, "completionTime", stage->completed_ms);
     pyro_spark_put_text(json, "failureReason", stage->failure);
-    write_metrics(json, stage->metrics);
+    write_metrics(json, stage);
     pyro_spark_put_text(json, "name", stage->name.ptr ? stage->name : PYRO_SLICE_LITERAL(""));
     pyro_spark_put_text(json, "description", stage->description);
     if (!json->brief)
