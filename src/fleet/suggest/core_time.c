@@ -11,7 +11,9 @@ static double slots_of(const struct pyro_suggest_run *run)
 
 double pyro_core_time_predict(const struct pyro_core_time *core_time, double slots, double wall_ms)
 {
-    return core_time->fixed ? slots * fmax(wall_ms - core_time->without_ms, 0) : slots * wall_ms * core_time->share;
+    if (!core_time->fixed)
+        return slots * wall_ms * core_time->share;
+    return slots * fmax(wall_ms - core_time->without_ms, wall_ms * core_time->least);
 }
 
 /* The median of |predicted - observed| / observed. */
@@ -33,7 +35,7 @@ bool pyro_core_time_fit(const struct pyro_suggest_history *history, struct pyro_
 {
     double *shares = pyro_arena_array(arena, history->count + 1, sizeof(*shares));
     double *without = pyro_arena_array(arena, history->count + 1, sizeof(*without));
-    struct pyro_core_time with_share = {.share = 1}, with_time = {.fixed = true};
+    struct pyro_core_time with_share = {.share = 1}, with_time = {.fixed = true, .least = INFINITY};
     double share_error = 0, time_error = 0;
     size_t count = 0;
     if (!shares || !without)
@@ -43,7 +45,8 @@ bool pyro_core_time_fit(const struct pyro_suggest_history *history, struct pyro_
         double held = run->core_ms / slots_of(run);
         if (held > 0 && isfinite(held) && run->duration_ms > 0) {
             without[count] = fmax(run->duration_ms - held, 0);
-            shares[count++] = held / run->duration_ms;
+            shares[count] = held / run->duration_ms;
+            with_time.least = fmin(with_time.least, shares[count++]);
         }
     }
     *ret = with_share;

@@ -111,6 +111,7 @@ struct pyro_core_time {
     bool fixed;        /* all cores for all of the run but a time; otherwise for a share of it */
     double share;      /* of cores x duration that was allocated, in the median run */
     double without_ms; /* duration - core time / cores, in the median run: mostly the start of the application */
+    double least;      /* where fixed: the least share of any run, which shorter runs have as well */
 };
 /* Whichever of both is less off in the median run. False: no memory. */
 bool pyro_core_time_fit(const struct pyro_suggest_history *history, struct pyro_arena *arena,
