@@ -195,9 +195,12 @@ void pyro_log_beginning(const struct pyro_log_part *part, struct pyro_strbuf *un
     pyro_strbuf_clear(unread);
     if (pyro_reader_open(part, NULL, &reader, NULL) != PYRO_OK)
         return;
-    while (got > 0 && unread->len < PYRO_HTTP_KEPT_BYTES && !unread->failed &&
-           pyro_reader_read(reader, piece, sizeof(piece), &got, NULL) == PYRO_OK)
+    while (got > 0 && unread->len < PYRO_HTTP_KEPT_BYTES && !unread->failed) {
+        size_t left = PYRO_HTTP_KEPT_BYTES - unread->len;
+        if (pyro_reader_read(reader, piece, left < sizeof(piece) ? left : sizeof(piece), &got, NULL) != PYRO_OK)
+            break;
         pyro_strbuf_add(unread, piece, got);
+    }
     pyro_reader_close(reader);
 }
 
@@ -217,8 +220,7 @@ enum pyro_status pyro_app_load_keeping(const pyro_inputs *inputs, size_t index, 
     resolved.history = resolved.history && !fetched.rest; /* lines made of answers say less than the answers */
     enum pyro_status status = pyro_load_log(fetched.log, &resolved, &app, error);
     if (status == PYRO_OK && fetched.history) {
-        pyro_load_show(app, fetched.history, fetched.log->in_progress,
-                       fetched.updated_ms == PYRO_NONE ? PYRO_HISTORY_NO_TIME : fetched.updated_ms);
+        pyro_load_show(app, fetched.history, fetched.log);
         fetched.history = NULL;
     }
     if (status == PYRO_ERROR_INPUT && unread && fetched.log->part_count > 0)

@@ -29,9 +29,8 @@ enum pyro_status pyro_load_batches(const struct pyro_log *log, const struct pyro
 enum pyro_status pyro_load_log(const struct pyro_log *log, const struct pyro_load_settings *options,
                                struct pyro_app **ret, struct pyro_error *error);
 
-/* Gives an application what a History Server shows of it, which is the application's then. `in_progress`: its log says
- * that it runs; `modified_ms`: when that was written last. */
-void pyro_load_show(struct pyro_app *app, struct pyro_history *history, bool in_progress, int64_t modified_ms);
+/* Gives an application what a History Server shows of it, which is the application's then. */
+void pyro_load_show(struct pyro_app *app, struct pyro_history *history, const struct pyro_log *log);
 /* As pyro_inputs_open() and pyro_app_load(). Where a log cannot be read, `unread` gets up to 1 MiB of its beginning,
  * decompressed, or of what its server answered instead; empty: nothing is known of it. */
 enum pyro_status pyro_inputs_open_keeping(const char *const *paths, size_t path_count,

@@ -76,10 +76,12 @@ static enum pyro_status begin_history(struct target *target, const struct pyro_l
     return ok ? PYRO_OK : pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
 }
 
-void pyro_load_show(struct pyro_app *app, struct pyro_history *history, bool in_progress, int64_t modified_ms)
+void pyro_load_show(struct pyro_app *app, struct pyro_history *history, const struct pyro_log *log)
 {
+    const struct pyro_log_part *last = log->part_count ? &log->parts[log->part_count - 1] : NULL;
     const struct pyro_application_row *row = &app->application;
-    bool completed = history->end_ms >= 0 && !in_progress;
+    bool completed = history->end_ms >= 0 && !log->in_progress;
+    struct stat status;
     app->history = history;
     app->listed = (struct pyro_attempt){
         .app_id = row->id,
@@ -90,24 +92,20 @@ void pyro_load_show(struct pyro_app *app, struct pyro_history *history, bool in_
         .start_ms = history->start_ms,
         .end_ms = completed ? history->end_ms : -1,
         .completed = completed,
-        .modified_ms = modified_ms,
         .last_event_ms = -1,
     };
+    if (last && stat(last->path.ptr, &status) == 0 && S_ISREG(status.st_mode))
+        app->listed.modified_ms = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
 }
 
 /* The listener's history, as far as the log goes. */
 static enum pyro_status give_history(struct target *target, const struct pyro_log *log, struct pyro_app *app,
                                      struct pyro_error *error)
 {
-    const struct pyro_log_part *last = log->part_count ? &log->parts[log->part_count - 1] : NULL;
-    int64_t modified_ms = 0;
-    struct stat status;
     struct pyro_history *history = pyro_listener_take(&target->listener);
     if (!history)
         return pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left to build the application");
-    if (last && stat(last->path.ptr, &status) == 0 && S_ISREG(status.st_mode))
-        modified_ms = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
-    pyro_load_show(app, history, log->in_progress, modified_ms);
+    pyro_load_show(app, history, log);
     return PYRO_OK;
 }
 

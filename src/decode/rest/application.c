@@ -2,7 +2,7 @@
 #include "decode/rest/reading.h"
 
 PYRO_JSON_KEYS(attempt_keys, (ATTEMPT_ID, "attemptId"), (START, "startTime"), (END, "endTime"), (USER, "sparkUser"),
-               (COMPLETED, "completed"), (VERSION, "appSparkVersion"), (UPDATED, "lastUpdated"));
+               (COMPLETED, "completed"), (VERSION, "appSparkVersion"));
 
 /* Leaves the members of the attempt that is asked for in `values`; the first one is the newest. */
 static void choose_attempt(struct pyro_slice attempts, const char *wanted, struct pyro_slice *values)
@@ -36,7 +36,6 @@ static enum pyro_status write_application(struct pyro_rest_reading *reading)
                               "the answer of the server has no application: check the address");
     choose_attempt(values[ATTEMPTS], reading->source->attempt, attempt);
     reading->started_ms = pyro_rest_time(attempt[START]);
-    reading->facts->updated_ms = pyro_rest_time(attempt[UPDATED]);
     pyro_rest_line(reading, "SparkListenerLogStart");
     pyro_rest_add_raw(reading, "Spark Version", attempt[VERSION]);
     PYRO_TRY(pyro_rest_line_end(reading));

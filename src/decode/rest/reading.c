@@ -280,7 +280,7 @@ enum pyro_status pyro_rest_read(const struct pyro_rest_source *source, struct py
                                         .started_ms = PYRO_NONE,
                                         .ended_ms = PYRO_NONE};
     struct pyro_strbuf *const buffers[] = {&reading.body, &reading.stages_body, &reading.lines, &reading.rdd_texts};
-    *ret = (struct pyro_rest_facts){.updated_ms = PYRO_NONE};
+    *ret = (struct pyro_rest_facts){0};
     pyro_error_clear(reading.error);
     for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
         pyro_strbuf_init(buffers[i], source->allocator);

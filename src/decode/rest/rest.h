@@ -36,7 +36,6 @@ struct pyro_rest_source {
 struct pyro_rest_facts {
     bool completed;
     uint64_t tasks;
-    int64_t updated_ms;           /* when the server last saw its log change; PYRO_NONE: unknown */
     struct pyro_history *history; /* the caller's, if it is wanted */
     uint64_t lost_jobs, lost_stages, lost_tasks, lost_executions;
 };

@@ -238,7 +238,6 @@ static enum pyro_status fetch_rest(struct fetching *fetching)
     PYRO_TRY(empty_file(fetching));
     PYRO_TRY(pyro_rest_read(&source, &facts, fetching->error));
     ret->history = facts.history;
-    ret->updated_ms = facts.updated_ms;
     PYRO_TRY(open_list(fetching, &reason));
     if (reason)
         return pyro_error_set(fetching->error, PYRO_ERROR_INPUT, "the answers of the server are not a log: it %s",

@@ -29,11 +29,8 @@ struct pyro_fetched {
     bool rest;                 /* made of REST answers */
     bool forgotten;            /* the server had thrown away jobs, stages or SQL executions */
     uint64_t tasks, lost_tasks;
-    /* Where it is made of REST answers and load settings ask for it: what the server shows, and when its log changed.
-     */
-    struct pyro_history *history;
-    int64_t updated_ms; /* PYRO_NONE: unknown */
-    char notes[3][400]; /* what a report says of it, "" none */
+    struct pyro_history *history; /* what the server shows, where it is made of REST answers and settings ask for it */
+    char notes[3][400];           /* what a report says of it, "" none */
 };
 
 /* Brings a remote log into a temporary file that has no name, as the log itself or made of REST answers; a local one is
