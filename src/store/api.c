@@ -1,4 +1,4 @@
-/* The store functions of pyrometer.h: which backend, and what verdicts mean for a diagnosis. */
+/* The store functions of pyrometer.h: which backend, and what is kept without secrets. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -405,76 +405,4 @@ enum pyro_status pyro_store_each_feedback(pyro_store *store,
         return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the function is missing");
     struct visit to = {take, context};
     return store->backend->each_verdict(store->state, visit, &to, error);
-}
-
-/* What earlier verdicts say for one application. */
-struct gathered {
-    const struct pyro_allocator *allocator;
-    struct pyro_slice application;
-    struct pyro_arena arena;
-    struct pyro_secrets *secrets;
-    PYRO_VEC(struct pyro_votes) votes;
-    PYRO_VEC(struct pyro_judged) judged;
-    bool failed;
-};
-
-static struct pyro_votes *votes_of(struct gathered *all, const struct pyro_rule *rule)
-{
-    for (size_t i = 0; i < all->votes.count; i++)
-        if (all->votes.items[i].rule == rule)
-            return &all->votes.items[i];
-    struct pyro_votes *votes = pyro_vec_push(&all->votes, all->allocator);
-    if (votes)
-        votes->rule = rule;
-    return votes;
-}
-
-static struct pyro_slice kept(struct gathered *all, const char *text)
-{
-    struct pyro_slice copy = pyro_arena_copy(&all->arena, pyro_slice_from(text));
-    all->failed |= !copy.ptr;
-    return copy;
-}
-
-static int gather(void *context, const struct pyro_verdict_row *row)
-{
-    struct gathered *all = context;
-    const struct pyro_rule *rule = pyro_rule_find(row->rule);
-    if (!rule || row->verdict == PYRO_FEEDBACK_MISSED)
-        return 0; /* a miss says nothing of findings that were made */
-    struct pyro_votes *votes = votes_of(all, rule);
-    if (!votes) {
-        all->failed = true;
-        return 1;
-    }
-    struct pyro_slice name = pyro_store_clean_text(all->secrets, pyro_slice_from(row->application), &all->arena);
-    bool here = name.ptr && pyro_slice_eq(all->application, name), wrong = row->verdict == PYRO_FEEDBACK_FALSE_POSITIVE;
-    if (here)
-        *(wrong ? &votes->wrong_here : &votes->right_here) += 1;
-    else
-        *(wrong ? &votes->wrong_elsewhere : &votes->right_elsewhere) += 1;
-    struct pyro_judged *judged = here ? pyro_vec_push(&all->judged, all->allocator) : NULL;
-    if (judged)
-        *judged = (struct pyro_judged){kept(all, row->finding), row->verdict, kept(all, row->note), row->time_ms};
-    all->failed |= here && !judged;
-    return all->failed;
-}
-
-enum pyro_status pyro_store_apply_feedback(pyro_store *store, pyro_diagnosis *diagnosis, struct pyro_error *error)
-{
-    pyro_error_clear(error);
-    if (!store || !diagnosis)
-        return pyro_error_set(error, PYRO_ERROR_ARGUMENT, "the store or the diagnosis is missing");
-    struct gathered all = {.allocator = store->allocator,
-                           .secrets = &store->secrets,
-                           .application = pyro_slice_from(pyro_app_name(diagnosis->app))};
-    pyro_arena_init(&all.arena, store->allocator);
-    enum pyro_status status = store->backend->each_verdict(store->state, gather, &all, error);
-    if (status == PYRO_OK && (all.failed || !pyro_diagnosis_judge(diagnosis, all.votes.items, all.votes.count,
-                                                                  all.judged.items, all.judged.count)))
-        status = pyro_error_set(error, PYRO_ERROR_MEMORY, "no memory left for feedback on earlier findings");
-    pyro_vec_done(&all.votes, store->allocator);
-    pyro_vec_done(&all.judged, store->allocator);
-    pyro_arena_done(&all.arena);
-    return status;
 }

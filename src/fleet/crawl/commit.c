@@ -244,7 +244,10 @@ enum pyro_status pyro_crawl_commit(struct pyro_crawl *crawl, bool all)
                                                                : pyro_crawl_patiently(crawl, give_back, slot);
         pyro_crawl_empty(crawl, slot);
     }
+    bool recorded = batch.count > 0;
     enum pyro_status last = record_batch(crawl, &batch);
+    if (status == PYRO_OK && last == PYRO_OK && recorded)
+        last = pyro_crawl_read_verdicts(crawl);
     return status == PYRO_OK ? last : status;
 }
 

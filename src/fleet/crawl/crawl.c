@@ -52,6 +52,28 @@ enum pyro_status pyro_crawl_patiently(struct pyro_crawl *crawl, pyro_crawl_call 
     }
 }
 
+static enum pyro_status read_verdicts(struct pyro_crawl *crawl, void *context, struct pyro_error *error)
+{
+    struct pyro_verdicts *verdicts = context;
+    pyro_verdicts_done(verdicts); /* of a try before this one */
+    return pyro_verdicts_read(crawl->store, verdicts, error);
+}
+
+enum pyro_status pyro_crawl_read_verdicts(struct pyro_crawl *crawl)
+{
+    struct pyro_verdicts fresh = {0}, old;
+    enum pyro_status status = pyro_crawl_patiently(crawl, read_verdicts, &fresh);
+    if (status == PYRO_OK) {
+        pthread_rwlock_wrlock(&crawl->verdicts_lock);
+        old = crawl->verdicts;
+        crawl->verdicts = fresh;
+        pthread_rwlock_unlock(&crawl->verdicts_lock);
+        fresh = old;
+    }
+    pyro_verdicts_done(&fresh);
+    return status;
+}
+
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
 static void wait_for_news(struct pyro_crawl *crawl)
@@ -236,12 +258,14 @@ static void finish(struct pyro_crawl *crawl)
     pyro_release(allocator, crawl->watches);
     pyro_vec_done(&crawl->again, allocator);
     pyro_arena_done(&crawl->again_arena);
+    pyro_verdicts_done(&crawl->verdicts);
     pyro_store_close(crawl->store);
     pyro_crawl_settings_done(&crawl->settings);
     pthread_cond_destroy(&crawl->queued);
     pthread_cond_destroy(&crawl->done);
     pthread_mutex_destroy(&crawl->lock);
     pthread_mutex_destroy(&crawl->store_lock);
+    pthread_rwlock_destroy(&crawl->verdicts_lock);
 }
 
 enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struct pyro_options *options,
@@ -260,6 +284,7 @@ enum pyro_status pyro_crawl(const struct pyro_crawl_options *wanted, const struc
     make_owner(&crawl);
     pthread_mutex_init(&crawl.lock, NULL);
     pthread_mutex_init(&crawl.store_lock, NULL);
+    pthread_rwlock_init(&crawl.verdicts_lock, NULL);
     pthread_cond_init(&crawl.queued, NULL);
     pyro_condition_init(&crawl.done);
     pyro_arena_init(&crawl.again_arena, own.allocator);

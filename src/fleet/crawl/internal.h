@@ -2,8 +2,8 @@
  *
  * The thread that called pyro_crawl() does all that concerns the store: it offers what the sources list, claims items
  * into slots, records what workers have made of them, and renews leases. Each source is listed by a thread of its own
- * in each pass. Workers take slots that are queued, the oldest first, and make them ready; they ask the store only for
- * what people said of earlier findings. */
+ * in each pass. Workers take slots that are queued, the oldest first, and make them ready. They do not ask the store,
+ * which records runs meanwhile: what people said of earlier findings is read in each pass and after each batch. */
 #ifndef PYRO_FLEET_CRAWL_INTERNAL_H
 #define PYRO_FLEET_CRAWL_INTERNAL_H
 
@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "fleet/crawl/list.h"
 #include "fleet/crawl/read.h"
+#include "store/verdicts.h"
 
 enum {
     PYRO_CRAWL_BATCH = 100,      /* runs of one transaction */
@@ -71,6 +72,8 @@ struct pyro_crawl {
     const struct pyro_work_backend *work;
     void *work_state;
     pthread_mutex_t store_lock; /* taken before `lock` where both are */
+    pthread_rwlock_t verdicts_lock;
+    struct pyro_verdicts verdicts; /* protected by `verdicts_lock`: the calling thread replaces them */
     /* Protected by `lock`: */
     pthread_mutex_t lock;
     pthread_cond_t queued, done;
@@ -133,6 +136,8 @@ void pyro_crawl_end_clusters(struct pyro_crawl *crawl);
 
 /* crawl.c */
 void pyro_crawl_tell(struct pyro_crawl *crawl, struct pyro_crawl_event *event);
+/* Reads what people said of findings. */
+enum pyro_status pyro_crawl_read_verdicts(struct pyro_crawl *crawl);
 /* Calls the store until it can be written, for some time. */
 typedef enum pyro_status pyro_crawl_call(struct pyro_crawl *crawl, void *context, struct pyro_error *error);
 enum pyro_status pyro_crawl_patiently(struct pyro_crawl *crawl, pyro_crawl_call *call, void *context);

@@ -91,6 +91,7 @@ static enum pyro_status begin_list(struct pyro_crawl *crawl, struct pyro_crawl_w
 enum pyro_status pyro_crawl_begin_pass(struct pyro_crawl *crawl)
 {
     crawl->unreachable = false;
+    PYRO_TRY(pyro_crawl_read_verdicts(crawl));
     for (size_t i = 0; i < crawl->watch_count; i++)
         if (!crawl->watches[i].listing_now)
             PYRO_TRY(begin_list(crawl, &crawl->watches[i]));
@@ -334,14 +335,17 @@ static enum pyro_status fill_again(struct pyro_crawl *crawl, size_t room)
 enum pyro_status pyro_crawl_claim(struct pyro_crawl *crawl, bool *ret_more)
 {
     size_t queued = pyro_crawl_count(crawl, PYRO_SLOT_QUEUED), free = pyro_crawl_count(crawl, PYRO_SLOT_FREE);
+    /* Workers go on while a batch is recorded: where many are ready, logs are read fast, and as many may wait. Of slow
+     * ones hardly any wait, so that other crawlers get them. */
+    size_t enough = crawl->settings.jobs + pyro_crawl_count(crawl, PYRO_SLOT_READY);
     *ret_more = queued > 0 || crawl->again_next < crawl->again.count;
-    if (queued >= crawl->settings.jobs || free <= PYRO_CRAWL_CLAIM)
+    if (queued >= enough || free <= PYRO_CRAWL_CLAIM)
         return PYRO_OK;
     /* Servers are listed first: they say their version, and whether they are there. */
     if (*ret_more && crawl->again_next == 0 && pyro_crawl_is_listing(crawl))
         return PYRO_OK;
     PYRO_TRY(fill_again(crawl, PYRO_CRAWL_CLAIM));
-    if (crawl->again_next < crawl->again.count || pyro_crawl_count(crawl, PYRO_SLOT_QUEUED) >= crawl->settings.jobs)
+    if (crawl->again_next < crawl->again.count || pyro_crawl_count(crawl, PYRO_SLOT_QUEUED) >= enough)
         return PYRO_OK;
     /* Another source begins each time, so that none waits for all of the others. */
     for (size_t n = 0; n < crawl->watch_count; n++) {

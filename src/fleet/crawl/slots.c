@@ -18,9 +18,9 @@ static int go_on(void *context, const struct pyro_progress *progress)
 static enum pyro_status judge(void *context, pyro_diagnosis *diagnosis, struct pyro_error *error)
 {
     struct pyro_crawl *crawl = context;
-    pthread_mutex_lock(&crawl->store_lock);
-    enum pyro_status status = pyro_store_apply_feedback(crawl->store, diagnosis, error);
-    pthread_mutex_unlock(&crawl->store_lock);
+    pthread_rwlock_rdlock(&crawl->verdicts_lock);
+    enum pyro_status status = pyro_verdicts_judge(&crawl->verdicts, diagnosis, error);
+    pthread_rwlock_unlock(&crawl->verdicts_lock);
     return status;
 }
 
