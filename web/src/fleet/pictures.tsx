@@ -94,7 +94,7 @@ function Area({ table, picture, measure }: Props) {
         (): Omit<uPlot.Options, "width" | "height"> => ({
             scales: { x: { time: true }, y: { range: upwards } },
             tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
-            axes: [axisOf("time", { incrs: TIME_INCRS, space: 90 }), axisOf(unit, { size: 64 })],
+            axes: [axisOf("time", { incrs: TIME_INCRS, space: 90 }), axisOf(unit, { size: 84 })],
             series: [
                 {},
                 ...areas.names.map((name, i) => ({
@@ -171,7 +171,7 @@ function Marks({ table, picture }: Props) {
             tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
             axes: [
                 axisOf(xUnit, { space: 90, ...(overTime ? { incrs: TIME_INCRS } : {}) }),
-                axisOf(yUnit, { size: 64 }),
+                axisOf(yUnit, { size: 84 }),
             ],
             series: [
                 {},
