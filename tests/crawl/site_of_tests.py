@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Type, Union
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Callable, Dict, List, NamedTuple, Union
 from urllib.parse import parse_qs, urlsplit
+
+from servers.local import LocalServer
 
 
 class Asked(NamedTuple):
@@ -31,7 +32,7 @@ def as_json(value: Any, status: int = 200, **headers: str) -> Reply:
     return Reply(json.dumps(value, indent=2).encode(), status, {"Content-Type": "application/json", **named})
 
 
-class ChosenSite:
+class ChosenSite(LocalServer):
     """Pages by path; `asked` remembers all requests in their order."""
 
     def __init__(self) -> None:
@@ -63,21 +64,7 @@ class ChosenSite:
             def log_message(self, format: str, *values: Any) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def __enter__(self) -> "ChosenSite":
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.listen(Handler)
 
     def times(self, path: str) -> int:
         return sum(asked.path == path for asked in self.asked)

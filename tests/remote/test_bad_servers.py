@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 import conftest
 import pytest
+from servers.local import LocalServer
 
 APP = "app-1"
 APPLICATION = {
@@ -45,7 +46,7 @@ def send_json(value: Any) -> Answer:
     return send(json.dumps(value, indent=2).encode(), Content_Type="application/json")
 
 
-class Site:
+class Site(LocalServer):
     """Answers by path; what is not known is 404. Remembers what it was asked."""
 
     def __init__(self) -> None:
@@ -67,17 +68,11 @@ class Site:
             def log_message(self, format: str, *values: Any) -> None:
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.listen(Asked)
 
     def close(self) -> None:
         self.stopping.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().close()
 
     def put(self, path: str, *answers: Answer) -> str:
         self.answers[path] = list(answers)

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import conftest
 import pytest
+from servers.local import LocalServer
 
 Handler = http.server.BaseHTTPRequestHandler
 Answer = Callable[[Handler], None]
@@ -61,7 +62,7 @@ def drop(handler: Handler) -> None:
     handler.close_connection = True
 
 
-class Site:
+class Site(LocalServer):
     """Gives the answers in turn, the last one ever after; remembers what it was asked."""
 
     def __init__(self) -> None:
@@ -86,17 +87,11 @@ class Site:
             def log_message(self, format: str, *values: Any) -> None:
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asks)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.listen(Asks)
 
     def close(self) -> None:
         self.ending.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().close()
 
     def says(self, *answers: Answer) -> None:
         self.answers = list(answers)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import http.server
 import json
-import threading
-from types import TracebackType
-from typing import Any, Callable, List, Optional, Tuple, Type
+from typing import Any, Callable, List, Optional, Tuple
 
 from servers import opensearch
+from servers.local import LocalServer
 
 
-class Between:
+class Between(LocalServer):
     """Passes requests on for as long as its context lasts. `before` is called with each path, and may give a status to
     answer instead; `change` is called with each answer."""
 
@@ -23,11 +22,7 @@ class Between:
     ) -> None:
         self.target, self.before, self.change = target, before, change
         self.paths: List[str] = []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"between": self}))
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
-        self.thread.start()
+        self.listen(type("Handler", (Handler,), {"between": self}))
 
     def ask(self, method: str, path: str, body: bytes) -> Tuple[int, bytes]:
         self.paths.append(path)
@@ -38,16 +33,6 @@ class Between:
         if not self.change:
             return answer.status, answer.body
         return answer.status, json.dumps(self.change(path, answer.json)).encode()
-
-    def __enter__(self) -> Between:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -9,13 +9,12 @@ import shutil
 import ssl
 import subprocess
 import tempfile
-import threading
 import urllib.parse
 from pathlib import Path
-from types import TracebackType
-from typing import Iterator, List, Optional, Tuple, Type
+from typing import Iterator, List, Tuple
 
 from servers import Unavailable
+from servers.local import LocalServer
 
 ELLIPTIC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 # Of one connection, not of what it carries (RFC 9110, 7.6.1); the proxy sets the length itself.
@@ -43,7 +42,7 @@ def make_certificates(folder: Path) -> Tuple[Path, Path, Path]:
     return authority, chain, key
 
 
-class TlsProxy:
+class TlsProxy(LocalServer):
     """Passes requests on to a local server, for as long as its context lasts; without the password the answer is 401."""
 
     def __init__(self, target: str, user: str = "pyrometer", password: str = "päss:word") -> None:
@@ -54,24 +53,14 @@ class TlsProxy:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(chain, key)
         handler = type("Handler", (Handler,), {"proxy": self, "target": urllib.parse.urlsplit(target).netloc})
-        self.server = Server(("127.0.0.1", 0), handler)
-        self.server.context = context
-        self.url = f"https://127.0.0.1:{self.server.server_address[1]}"
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
-        self.thread.start()
+        self.listen(handler, type("OwnServer", (Server,), {"context": context}))
+        self.url = self.url.replace("http:", "https:")
 
     def expected(self) -> str:
         return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
 
-    def __enter__(self) -> TlsProxy:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+    def close(self) -> None:
+        super().close()
         self.work.cleanup()
 
 
