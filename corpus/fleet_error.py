@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sqlite3
 import subprocess
 import sys
@@ -20,16 +19,18 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any, Dict, Iterable, List, Optional, Sequence
-
-import page_parts
+from typing import Any, Dict, Iterable, List, Optional
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+
+import fleet_models  # noqa: E402
+import page_parts  # noqa: E402
+
 RUNS = ROOT / "corpus" / "fleet"
 PAGE = ROOT / "docs" / "models.md"
 MODELS = ("wave", "ernest", "amdahl", "simulator")
 FIRST_PREDICTED, FIRST_JUDGED = 3, 5  # runs that a prediction needs, and an interval
-FEW, FEW_FACTOR = 10, 1.25  # residuals of an interval by percentiles; of the extremes of fewer
 HOUR_MS = 3600 * 1000
 Row = Dict[str, Any]
 
@@ -65,21 +66,9 @@ def make_store(binary: str, folder: Path, logs: Iterable[str]) -> str:
 # ---- models ----
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return that of a nearest rank."""
-    return sorted(values)[max(math.ceil(percent * len(values) / 100), 1) - 1]
-
-
-def interval(known: List[Row]) -> Sequence[float]:
-    """Return the interval of (observed - predicted) / predicted by the definition in docs/models.md."""
-    relative = [one["observed_ms"] / one["predicted_ms"] - 1 for one in known]
-    if len(relative) < FEW:
-        return max(min(FEW_FACTOR * min(relative), 0), -1), max(FEW_FACTOR * max(relative), 0)
-    return min(percentile(relative, 10), 0), max(percentile(relative, 90), 0)
-
-
-def error_of(known: List[Row]) -> float:
-    return median(abs(one["predicted_ms"] / one["observed_ms"] - 1) for one in known)
+def fit_of(known: List[Row]) -> fleet_models.Fit:
+    """Return the error and the interval of these predictions by the definition in docs/models.md."""
+    return fleet_models.fit_of([(one["predicted_ms"], one["observed_ms"]) for one in known], True, 0)
 
 
 def coverage(models: List[Row], predicted: List[int]) -> List[bool]:
@@ -89,10 +78,10 @@ def coverage(models: List[Row], predicted: List[int]) -> List[bool]:
         before = {m["name"]: [one for one in m["predicted"] if one["start_ms"] < start] for m in models}
         asked = {m["name"]: one for m in models for one in m["predicted"] if one["start_ms"] == start}
         able = [name for name in MODELS if before.get(name) and name in asked]
-        best = min(able, key=lambda name: error_of(before[name]))
-        low, high = interval(before[best])
-        predicted = asked[best]["predicted_ms"]
-        inside.append(predicted * (1 + low) <= asked[best]["observed_ms"] <= predicted * (1 + high))
+        fits = {name: fit_of(before[name]) for name in able}
+        best = min(able, key=lambda name: fits[name].error)
+        expected = asked[best]["predicted_ms"]
+        inside.append(expected * (1 + fits[best].low) <= asked[best]["observed_ms"] <= expected * (1 + fits[best].high))
     return inside
 
 
@@ -110,7 +99,8 @@ def check(document: Row, measured: List[Row]) -> None:
         if not set(observed) <= set(walls) or len(observed) != model["predictions"]:
             raise SystemExit(f"{document['application']}: {model['name']} predicts runs that the manifest does not have")
         if model["interval"]:
-            same = [*interval(model["predicted"]), error_of(model["predicted"])]
+            fit = fit_of(model["predicted"])
+            same = [fit.low, fit.high, fit.error]
             given = [model["interval"]["low"], model["interval"]["high"], model["error"]]
             if any(abs(a - b) > 1e-6 for a, b in zip(same, given)):
                 raise SystemExit(f"{document['application']}: {model['name']}: {given} instead of {same}")
