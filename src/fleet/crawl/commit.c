@@ -189,7 +189,9 @@ static enum pyro_status record_each(struct pyro_crawl *crawl, struct batch *batc
 
 static enum pyro_status record_batch(struct pyro_crawl *crawl, struct batch *batch)
 {
-    enum pyro_status status = batch->count ? pyro_crawl_patiently(crawl, record, batch) : PYRO_OK;
+    if (batch->count == 0)
+        return PYRO_OK;
+    enum pyro_status status = pyro_crawl_patiently(crawl, record, batch);
     if (status == PYRO_ERROR_OUTPUT)
         status = record_each(crawl, batch);
     for (size_t i = 0; i < batch->count && status == PYRO_OK; i++)
@@ -197,7 +199,7 @@ static enum pyro_status record_batch(struct pyro_crawl *crawl, struct batch *bat
     for (size_t i = 0; i < batch->count; i++)
         pyro_crawl_empty(crawl, batch->slots[i]);
     batch->count = 0;
-    return status;
+    return status == PYRO_OK ? pyro_crawl_read_verdicts(crawl) : status;
 }
 
 /* Whether to write now: a full batch, one that has waited, or one that nobody adds to. */
@@ -244,10 +246,7 @@ enum pyro_status pyro_crawl_commit(struct pyro_crawl *crawl, bool all)
                                                                : pyro_crawl_patiently(crawl, give_back, slot);
         pyro_crawl_empty(crawl, slot);
     }
-    bool recorded = batch.count > 0;
     enum pyro_status last = record_batch(crawl, &batch);
-    if (status == PYRO_OK && last == PYRO_OK && recorded)
-        last = pyro_crawl_read_verdicts(crawl);
     return status == PYRO_OK ? last : status;
 }
 
