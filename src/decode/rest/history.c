@@ -317,19 +317,26 @@ static void take_attributes(struct pyro_rest_history *shown, struct pyro_slice v
     }
 }
 
+/* Whether the key of a row is new; if so, the row is the next one of `count`. */
+static bool is_new_row(struct pyro_history *history, struct pyro_map *rows, uint64_t key, size_t count)
+{
+    bool added = false;
+    uint64_t *row = pyro_map_put(rows, key, &added);
+    history->failed |= !row;
+    if (row && added)
+        *row = count + 1;
+    return row && added;
+}
+
 static struct pyro_history_executor *add_executor(struct pyro_rest_history *shown, struct pyro_slice id)
 {
     struct pyro_history *history = shown->history;
-    bool added = false;
-    uint64_t *row = pyro_map_put(&history->executor_rows, pyro_intern(history->strings, id), &added);
-    if (row && !added)
-        return NULL; /* twice */
-    struct pyro_history_executor *executor = row ? pyro_vec_push(&history->executors, NULL) : NULL;
-    history->failed |= !executor;
-    if (!executor)
+    if (!is_new_row(history, &history->executor_rows, pyro_intern(history->strings, id), history->executors.count))
         return NULL;
-    *row = history->executors.count;
-    executor->id = id;
+    struct pyro_history_executor *executor = pyro_vec_push(&history->executors, NULL);
+    history->failed |= !executor;
+    if (executor)
+        executor->id = id;
     return executor;
 }
 
@@ -456,19 +463,16 @@ static struct pyro_history_stage *add_stage(struct pyro_rest_history *shown, int
     enum { STATUSES = sizeof(statuses) / sizeof(*statuses) };
     struct pyro_history *history = shown->history;
     size_t which = 0;
-    bool added = false;
     while (which < STATUSES && !pyro_rest_is(status, statuses[which]))
         which++;
     if (which == STATUSES || id < 0 || attempt < 0 || id > INT32_MAX || attempt > INT32_MAX)
         return NULL;
-    uint64_t *row = pyro_map_put(&history->stage_rows, (uint64_t)id << 32 | (uint64_t)attempt, &added);
-    if (row && !added)
-        return NULL; /* twice */
-    struct pyro_history_stage *stage = row ? pyro_vec_push(&history->stages, NULL) : NULL;
+    if (!is_new_row(history, &history->stage_rows, (uint64_t)id << 32 | (uint64_t)attempt, history->stages.count))
+        return NULL;
+    struct pyro_history_stage *stage = pyro_vec_push(&history->stages, NULL);
     history->failed |= !stage;
     if (!stage)
         return NULL;
-    *row = history->stages.count;
     stage->id = id;
     stage->attempt = attempt;
     stage->status = (enum pyro_history_stage_status)which;

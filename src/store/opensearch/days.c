@@ -55,6 +55,11 @@ static enum pyro_status get_documents(struct pyro_opensearch *store, struct pyro
     return status;
 }
 
+static void add_document(struct pyro_strbuf *docs, const char *index, struct pyro_slice id)
+{
+    pyro_opensearch_format(docs, "?x{'_index':?s,'_id':?t,'_source':false}", docs->len > 0 ? "," : "", index, id);
+}
+
 static bool is_found(const json_t *answer, size_t index)
 {
     return json_is_true(json_object_get(json_array_get(json_object_get(answer, "docs"), index), "found"));
@@ -67,8 +72,7 @@ static enum pyro_status look_at_days(struct pyro_opensearch *store, struct day *
     json_t *answer = NULL;
     pyro_strbuf_init(&docs, store->allocator);
     for (size_t i = 0; i < count; i++)
-        pyro_opensearch_format(&docs, "?x{'_index':?s,'_id':?t,'_source':false}", i ? "," : "",
-                               store->index[PYRO_OS_ROWS], days[i].id);
+        add_document(&docs, store->index[PYRO_OS_ROWS], days[i].id);
     enum pyro_status status = get_documents(store, &docs, count, &answer, error);
     for (size_t i = 0; i < count && status == PYRO_OK; i++) {
         const json_t *doc = json_array_get(json_object_get(answer, "docs"), i);
@@ -87,8 +91,7 @@ static enum pyro_status look_at_runs(struct pyro_opensearch *store, struct pyro_
     json_t *answer = NULL;
     pyro_strbuf_init(&docs, store->allocator);
     for (size_t i = 0; i < count; i++)
-        pyro_opensearch_format(&docs, "?x{'_index':?s,'_id':?t,'_source':false}", i ? "," : "",
-                               store->index[PYRO_OS_AGG], runs[i].id);
+        add_document(&docs, store->index[PYRO_OS_AGG], runs[i].id);
     enum pyro_status status = get_documents(store, &docs, count, &answer, error);
     for (size_t i = 0; i < count && status == PYRO_OK; i++)
         runs[i].gone = !is_found(answer, i);
