@@ -28,7 +28,7 @@ def missing() -> Optional[str]:
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:
-        return "Playwright for Python is not installed (tests/requirements.txt)"
+        return "Playwright for Python is not installed (tests/requirements-servers.txt)"
     if chromium() is None:
         return "there is no Chromium (as Debian calls it: chromium)"
     doctor = subprocess.run([str(conftest.binary_path()), "doctor", "--format", "json"], capture_output=True, check=True)
