@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Every row of a .def table has its documentation and a test that names it; a rule's page has its sections in order."""
+"""Every row of a .def table has its documentation and a test that names it; a rule's page has its sections in order.
+
+README.md names the rows of some tables.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from pathlib import Path
 import project
 
 ROW = re.compile(r'^\s*[A-Z][A-Z0-9_]*\(\s*"?([A-Za-z0-9_.$-]+)"?')
+QUOTED_ROW = re.compile(r'^\s*[A-Z][A-Z0-9_]*\([^"]*"([A-Za-z0-9_.$-]+)"')
 
 # Sections of a rule's page: what a reader in a hurry needs comes first.
 RULE_SECTIONS = ["What it means", "How to see it", "How to fix it", "When it is quiet", "References", "Formulas"]
@@ -24,16 +28,19 @@ class Table:
     counted: str | None = None  # last arguments of rows that are only counted: all alike, so none needs a test of its own
     prefix: str = ""  # of C names, which pages and tests leave out
     dashes: bool = False  # rows are C names, pages and tests use dashes
+    quoted: bool = False  # the name of a row is its first text, not its first argument
+    readme: str | None = None  # the section of README.md that names every row
 
 
 TABLES = [
     Table("src/rules/rules.def", "docs/rules/{}.md", prefix="pyro_rule_", dashes=True),
     Table("src/rules/profiles/profiles.def", "docs/profiles/{}.md"),
-    Table("src/cli/verbs.def", "docs/cli/{}.md"),
+    Table("src/cli/verbs.def", "docs/cli/{}.md", readme="Use"),
     Table("src/source/codecs.def", prefix="pyro_codec_"),
+    Table("src/decode/artefacts.def", quoted=True, readme="Input"),
     Table("src/decode/eventlog/events.def", counted="none, none"),
     Table("src/report/formats.def", prefix="pyro_format_"),
-    Table("src/store/backends.def"),
+    Table("src/store/backends.def", readme="Input"),
     Table("src/compare/causes.def"),
     Table("src/predict/models.def"),
 ]
@@ -45,12 +52,19 @@ def rows(table: Table) -> list[tuple[str, bool]]:
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     names = []
     for line in text.splitlines():
-        match = ROW.match(line)
+        match = (QUOTED_ROW if table.quoted else ROW).match(line)
         if match:
             name = match.group(1).removeprefix(table.prefix)
             tested = table.counted is None or not re.search(rf",\s*{table.counted}\)", line)
             names.append((name.replace("_", "-") if table.dashes else name, tested))
     return names
+
+
+def readme_section(title: str) -> str:
+    """The text of a section of README.md."""
+    text = (project.ROOT / "README.md").read_text(encoding="utf-8")
+    match = re.search(rf"^## {title}\n(.*?)^## ", text, re.M | re.S)
+    return match.group(1) if match else ""
 
 
 def read_all(paths: list[Path]) -> str:
@@ -100,6 +114,8 @@ def main() -> None:
                 problems.append(f"{table.path}: {name} is named nowhere in docs/")
             if page is not None and page.exists() and page.parent.name == "rules":
                 problems += check_rule_page(name, page.read_text(encoding="utf-8"))
+            if table.readme is not None and not is_named(readme_section(table.readme), name):
+                problems.append(f"{table.path}: {name} is missing in the section '{table.readme}' of README.md")
             if tested and not is_named(tests, name):
                 problems.append(f"{table.path}: {name} is named by no test")
     project.finish(problems, f"{count} rows have their documentation and a test")
