@@ -13,7 +13,11 @@ void pyro_sort_ints(int64_t *values, size_t count);
  * `count` is not 0. */
 size_t pyro_nearest_rank(double percent, size_t count);
 
-/* The middle value, of two the upper one; the values are sorted on the way. 0 for none. */
+/* The value that sorting would put at index `rank`, which is below `count`: in linear time for nearly all orders, and
+ * never longer than a sort takes. Leaves the values in another order, not in a sorted one. No NaN may be among them. */
+double pyro_select_real(double *values, size_t count, size_t rank);
+
+/* The middle value, of two the upper one, by the same selection. 0 for none. */
 double pyro_median(double *values, size_t count);
 
 #endif

@@ -211,7 +211,7 @@ static bool join_skewed(struct pyro_predict_change *change, size_t row, struct p
     for (uint32_t i = 0; i < count; i++)
         all += tasks->load[i];
     memcpy(sorted, tasks->load, count * sizeof(*sorted));
-    pyro_median(sorted, count);
+    pyro_sort_reals(sorted, count);
     if (known == 0 && coalesced(was, all, first) == count)
         return false;
     for (uint32_t k = 1; k < count && pieces < 2; k++) {

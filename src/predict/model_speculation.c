@@ -29,7 +29,7 @@ static size_t cap(struct pyro_predict_change *change, size_t row, double multipl
     double median = pyro_median(ms, count), usual = pyro_median(load, count);
     /* Where all run at once, copies begin when enough have ended. */
     double slots = (double)change->scenario->executors * (double)change->scenario->cores_per_executor;
-    double begin = (double)count <= slots ? ms[ended - 1] : 0;
+    double begin = (double)count <= slots ? pyro_select_real(ms, count, ended - 1) : 0;
     begin = fmax(begin, fmax(multiplier * median, least)) + INTERVAL_MS / 2;
     for (size_t i = 0; i < count; i++) {
         double more = usual > 0 ? fmax(tasks->load[i] / usual, 1) : 1, end = begin + median * more;

@@ -162,6 +162,10 @@ static double find_warm_up(const struct pyro_stage_tasks *tasks, double fixed, d
     for (uint32_t first = 0, end; first < tasks->count; first = end) {
         end = first < 2 ? 2 : 2 * first;
         end = end < tasks->count ? end : tasks->count;
+        if (!(least > 0)) { /* nor does any later one */
+            memset(extra + first, 0, (tasks->count - first) * sizeof(*extra));
+            break;
+        }
         for (uint32_t i = first; i < end; i++)
             values[i - first] = tasks->ms[i] - rate * tasks->load[i];
         least = fmin(least, fmax(pyro_median(values, end - first) - fixed, 0));

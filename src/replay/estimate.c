@@ -185,19 +185,18 @@ bool pyro_replay_estimate(struct pyro_replay *replay)
 }
 
 /* The median time of a stage's tasks that ran away from their data, or of those that did not; -1: there is none. */
-static int64_t median_us(const struct pyro_replay *replay, const struct replay_stage *stage, bool away, int64_t *values,
-                         size_t *ret_count)
+static double median_us(const struct pyro_replay *replay, const struct replay_stage *stage, bool away, double *values,
+                        size_t *ret_count)
 {
     size_t count = 0;
     for (uint32_t i = stage->runs.first; i < stage->runs.first + stage->runs.count; i++) {
         const struct replay_run *run = &replay->runs[i];
         bool is_away = (run->flags & (REPLAY_RUN_WAITS | REPLAY_RUN_PINNED)) == REPLAY_RUN_WAITS;
         if (run->flags & REPLAY_RUN_HEAD && run->flags & REPLAY_RUN_SUCCESS && is_away == away)
-            values[count++] = run->us;
+            values[count++] = (double)run->us;
     }
     *ret_count = count;
-    pyro_sort_ints(values, count);
-    return count > 0 ? values[count / 2] : -1;
+    return count > 0 ? pyro_median(values, count) : -1;
 }
 
 enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro_replay_waits *ret,
@@ -206,7 +205,7 @@ enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro
     size_t largest = 0, ratios_count = 0;
     for (uint32_t i = 0; i < replay->stage_count; i++)
         largest = replay->stages[i].runs.count > largest ? replay->stages[i].runs.count : largest;
-    int64_t *values = pyro_scratch(replay->app, largest, sizeof(*values));
+    double *values = pyro_scratch(replay->app, largest, sizeof(*values));
     double *ratios = pyro_scratch(replay->app, replay->stage_count, sizeof(*ratios));
     *ret = (struct pyro_replay_waits){.farther = (double)NAN};
     for (uint32_t i = 0; values && ratios && i < replay->stage_count; i++) {
@@ -215,13 +214,13 @@ enum pyro_status pyro_replay_waits(const struct pyro_replay *replay, struct pyro
         ret->unsure += !stage->waits && stage->far > stage->near;
         if (!stage->waits)
             continue;
-        int64_t far_us = median_us(replay, stage, true, values, &away),
-                near_us = median_us(replay, stage, false, values, &near);
+        double far_us = median_us(replay, stage, true, values, &away),
+               near_us = median_us(replay, stage, false, values, &near);
         ret->stages++;
         ret->tasks += away;
         ret->task_ms = pyro_add_saturating(ret->task_ms, replay->app->stages.items[stage->row].task_ms);
         if (far_us >= 0 && near_us > 0)
-            ratios[ratios_count++] = (double)far_us / (double)near_us;
+            ratios[ratios_count++] = far_us / near_us;
     }
     if (values && ratios && ratios_count > 0)
         ret->farther = pyro_median(ratios, ratios_count);

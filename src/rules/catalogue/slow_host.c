@@ -120,8 +120,7 @@ static double middle(struct places *places, size_t count, bool cpu)
 {
     for (size_t i = 0; i < count; i++)
         places->values[i] = cpu ? places->buffer[i].cpu : places->buffer[i].value;
-    pyro_median(places->values, count); /* sorts */
-    return places->values[(count - 1) / 2];
+    return pyro_select_real(places->values, count, (count - 1) / 2);
 }
 
 static void compare_stage(struct pyro_rule_context *context, struct places *places, const struct pyro_cold *cold,

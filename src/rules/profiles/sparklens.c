@@ -213,8 +213,7 @@ static double least_length(const struct pyro_sparklens_run *run, double *room)
             room[count++] = length_ms(&run->stages[i]);
     if (count <= STAGES_MAX)
         return 0;
-    pyro_sort_reals(room, count);
-    return room[count - STAGES_MAX];
+    return pyro_select_real(room, count, count - STAGES_MAX);
 }
 
 static void say_stages(const struct report *report)
