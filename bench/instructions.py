@@ -23,18 +23,27 @@ import inputs
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def count(binary: Path, log: Path, folder: Path) -> tuple[int, Path]:
-    """Instructions executed, and callgrind's file."""
-    out = folder / "callgrind.out"
-    tool = [inputs.tool("valgrind"), "--tool=callgrind", f"--callgrind-out-file={out}"]
-    command = [str(binary), "diagnose", "--format", "json", "--threads", "1", "-o", str(folder / "report"), str(log)]
-    done = subprocess.run([*tool, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise inputs.CannotRun(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[-1000:]}")
+def counting(command: Sequence[str], out: Path) -> list[str]:
+    """The command line that runs the command under callgrind, which writes into the file."""
+    return [inputs.tool("valgrind"), "--tool=callgrind", f"--callgrind-out-file={out}", *command]
+
+
+def counted(out: Path) -> int:
+    """Instructions executed, from callgrind's file."""
     found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
     if found is None:
         raise inputs.CannotRun("callgrind gave no total")
-    return int(found.group(1)), out
+    return int(found.group(1))
+
+
+def count(binary: Path, log: Path, folder: Path) -> tuple[int, Path]:
+    """Instructions executed, and callgrind's file."""
+    out = folder / "callgrind.out"
+    command = [str(binary), "diagnose", "--format", "json", "--threads", "1", "-o", str(folder / "report"), str(log)]
+    done = subprocess.run(counting(command, out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise inputs.CannotRun(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[-1000:]}")
+    return counted(out), out
 
 
 def top_functions(out: Path, most: int) -> list[tuple[int, str]]:
