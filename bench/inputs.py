@@ -17,7 +17,11 @@ from typing import Any, BinaryIO, Callable, Optional
 
 import amplify
 
-SIZES = {"100 MB": 10**8, "1 GB": 10**9, "1.9 GB": 193 * 10**7, "4 GB": 4 * 10**9}
+SIZES = {"100 MB": 10**8, "1 GB": 10**9, "1 GB, short tasks": 10**9, "1.9 GB": 193 * 10**7, "4 GB": 4 * 10**9}
+# Logs of another base than the others: a run of more than two thousand tasks with short lines.
+CORPUS = Path(__file__).resolve().parents[1] / "corpus" / "logs"
+BASES = {"1 GB, short tasks": CORPUS / "too_many_partitions.zst"}
+SMALL_LOG = CORPUS / "healthy_iterative.zst"
 SPARE_BYTES = 2 * 10**9
 
 
@@ -74,7 +78,8 @@ class Inputs:
     """Makes logs when they are first asked for. Logs of another base are thrown away."""
 
     def __init__(self, folder: Path, base: Path, say: Callable[[str], None]) -> None:
-        digest = hashlib.sha256(base.read_bytes() + Path(amplify.__file__).read_bytes())
+        made_of = [base, *BASES.values(), Path(amplify.__file__)]
+        digest = hashlib.sha256(b"".join(path.read_bytes() for path in made_of))
         self.folder = folder / "logs" / digest.hexdigest()[:12]
         self.base = base
         self.say = say
@@ -85,7 +90,7 @@ class Inputs:
 
     def plain(self, name: str) -> Log:
         """The plain log of that size."""
-        path = self.folder / (name.replace(" ", "") + ".log")
+        path = self.folder / (re.sub("[ ,]", "", name) + ".log")
         facts = path.with_suffix(".json")
         if not (path.exists() and facts.exists()):
             self.make_plain(name, path, facts)
@@ -101,10 +106,18 @@ class Inputs:
         if available_memory() < wanted * 1.2 + SPARE_BYTES:
             raise CannotRun(f"the {name} log does not fit into memory, so it could not be read from warm pages")
         self.say(f"making the {name} log")
-        summary = amplify.write_log(self.base, wanted, path)
+        summary = amplify.write_log(BASES.get(name, self.base), wanted, path)
         facts.write_text(
             json.dumps({"bytes": summary.bytes, "tasks": summary.tasks, "lines": summary.lines})
         )
+
+    def small(self) -> Log:
+        """A recorded log, plain: most of the time is that of the process itself."""
+        text = amplify.read_base(SMALL_LOG)
+        path = self.folder / "smalllog.log"
+        path.write_bytes(text)
+        tasks = text.count(b'{"Event":"SparkListenerTaskEnd"')
+        return Log(f"{tasks} tasks", path, len(text), tasks, text.count(b"\n"), application_of(path))
 
     def zstd(self, name: str) -> Log:
         """The same log as one frame: no checksum, size unknown."""

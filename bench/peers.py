@@ -158,6 +158,16 @@ def pyrometer_row(bench: Bench, log: Log, threads: Optional[int] = None) -> Row:
     return Row("pyrometer", f"**Pyrometer**{how}", does, log, run, version=version)
 
 
+def small_row(bench: Bench, log: Log) -> Row:
+    """The whole process; anonymous memory is of no interest."""
+    if not bench.binary.exists():
+        raise CannotRun(f"{bench.binary} is not there: ./dev build")
+    command = [str(bench.binary), "diagnose", "--format", "json", str(log.path)]
+    version = measuring.first_line([str(bench.binary), "--version"])
+    does = "full diagnosis of a small log, `diagnose --format json`"
+    return Row("small", "**Pyrometer**", does, log, lambda: bench.meter.run(command), version=version)
+
+
 def html_report(bench: Bench) -> Path:
     return bench.cache / "report.html"
 

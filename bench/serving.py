@@ -33,7 +33,7 @@ LARGE_CONNECTIONS = 1
 LARGE_S = 20
 # Spark forgets beyond these; Pyrometer does not, and both must answer the same.
 RETAINED = {"spark.ui.retainedJobs": 10**6, "spark.ui.retainedStages": 10**6, "spark.ui.retainedTasks": 10**7}
-FIRST_TIMES_SOONER = 40
+FIRST_TIMES_SOONER = 60
 ONCE_OPEN_MS = 5.0
 LARGE_BYTES_PER_S = 300e6
 HEAVY_CLIENTS = 80  # more than the server runs at once
