@@ -1,5 +1,6 @@
 #include "decode/logs/layout.h"
 
+#include "decode/logs/envelope.h"
 #include "decode/logs/header.h"
 #include "decode/logs/line_time.h"
 #include "model/failure_text.h"
@@ -218,18 +219,16 @@ void pyro_log_file_look(struct pyro_log_file *file, struct pyro_slice head)
 static bool has_header(struct pyro_slice head, const struct pyro_log_pattern *own)
 {
     enum { LINES_MOST = 400 };
-    struct pyro_slice line;
+    struct pyro_slice line, rest = head;
     struct pyro_log_header header;
-    for (unsigned n = 0; n < LINES_MOST && pyro_next_line(&head, &line); n++) {
-        struct pyro_cri_line cri;
-        if (pyro_cri_line_read(line, &cri))
-            return true;
+    struct pyro_log_envelope envelope;
+    for (unsigned n = 0; n < LINES_MOST && pyro_next_line(&rest, &line); n++) {
         bool json = pyro_slice_starts_with(line, "{\"ts\":");
         if (json || (own && pyro_log_pattern_read(own, line, &header)) || pyro_log_header_read(line, &header) ||
             pyro_slice_starts_with(line, "Container: container_"))
             return true;
     }
-    return false;
+    return pyro_log_envelope_find(&envelope, head, own) != PYRO_ENVELOPE_NONE;
 }
 
 static bool is_binary(struct pyro_slice head)

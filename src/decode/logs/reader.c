@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "base/options.h"
+#include "decode/logs/envelope.h"
 #include "decode/logs/layout.h"
 #include "model/column.h"
 #include "source/walk.h"
@@ -11,10 +12,11 @@ enum {
     HEAD_BYTES = 64 << 10, /* what decides what a file is */
     READ_BYTES = 256 << 10,
     BUFFER_BYTES = PYRO_LOG_RECORD_BYTES + PYRO_LOG_LINE_BYTES + READ_BYTES,
-    NOTES_MOST = 1000
+    NOTES_MOST = 1000,
+    SOURCES_MOST = 64 /* containers of one file whose lines alternate */
 };
 
-/* The parts of a line that Kubernetes' nodes have cut. */
+/* The parts of a line that Kubernetes' nodes or Docker have cut. */
 struct partial {
     struct pyro_strbuf text;
     bool open;
@@ -30,12 +32,16 @@ struct state {
     int64_t offset;             /* in the file, of the buffer's first byte */
     uint64_t line;
     bool ended, skipping, dirty;
-    bool cri, yarn;
+    bool yarn, turned; /* turned: a line named the container or the host */
+    struct pyro_log_envelope envelope;
+    const struct pyro_log_file *whole;                 /* the file itself, for lines that name no container */
+    const struct pyro_log_file *sources[SOURCES_MOST]; /* containers and hosts that lines name */
+    size_t source_count;
     struct pyro_reader *reader;
     const struct pyro_log_candidate *candidate;
     struct pyro_slice section, host; /* of `yarn logs`: the container, its host */
     struct partial partials[2];
-    struct pyro_strbuf cri_line; /* with the padding that readers of JSON need */
+    struct pyro_strbuf inner; /* a line without its envelope, with the padding that readers of JSON need */
 };
 
 static enum pyro_status add_note(struct state *state, struct pyro_slice path, const char *format, ...)
@@ -135,7 +141,8 @@ static bool take_off_zeros(struct pyro_slice *line)
     return !memchr(line->ptr, '\0', line->len);
 }
 
-static enum pyro_status take_text(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
+/* A line without carriage returns. */
+static enum pyro_status take_piece(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
 {
     const struct pyro_log_reading *reading = state->reading;
     struct pyro_yarn_frame frame = {.container = PYRO_SLICE_NULL};
@@ -149,27 +156,89 @@ static enum pyro_status take_text(struct state *state, struct pyro_slice line, i
                : PYRO_OK;
 }
 
-static enum pyro_status take_cri(struct state *state, const struct pyro_cri_line *cri, int64_t place)
+/* Spark's progress bar ("[Stage 4:>   (0 + 2) / 2]") returns to the beginning of its line, and what is logged next
+ * comes behind it. */
+static enum pyro_status take_pieces(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
 {
-    struct partial *partial = &state->partials[cri->error_stream];
-    struct pyro_slice text = cri->text;
-    if (partial->open || cri->partial) {
+    PYRO_TRY(pyro_log_assembler_copy(&state->assembler, state->error)); /* what is left out may lie inside a record */
+    while (line.len > 0) {
+        const char *stop = memchr(line.ptr, '\r', line.len);
+        struct pyro_slice piece = {line.ptr, stop ? (size_t)(stop - line.ptr) : line.len}, text = piece;
+        size_t used = stop ? piece.len + 1 : piece.len;
+        while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t')) {
+            text.ptr++;
+            text.len--;
+        }
+        if (text.len > 0 && !pyro_slice_starts_with(text, "[Stage "))
+            PYRO_TRY(take_piece(state, piece, place, time_ms));
+        line = (struct pyro_slice){line.ptr + used, line.len - used};
+        place += (int64_t)used;
+    }
+    return PYRO_OK;
+}
+
+static enum pyro_status take_text(struct state *state, struct pyro_slice line, int64_t place, int64_t time_ms)
+{
+    return memchr(line.ptr, '\r', line.len) ? take_pieces(state, line, place, time_ms)
+                                            : take_piece(state, line, place, time_ms);
+}
+
+static bool is_same_source(const struct pyro_log_file *a, const struct pyro_log_file *b)
+{
+    return pyro_slice_eq(a->container, b->container) && pyro_slice_eq(a->host, b->host);
+}
+
+/* Lines of several containers may alternate: the records that follow belong to the one that this line names. */
+static enum pyro_status turn_to(struct state *state, const struct pyro_enveloped_line *line)
+{
+    struct pyro_log_assembler *assembler = &state->assembler;
+    bool named = line->container.ptr || line->host.ptr;
+    if (!named && !state->turned)
+        return PYRO_OK;
+    struct pyro_log_file wanted = *state->whole;
+    wanted.container = line->container.ptr ? line->container : wanted.container;
+    wanted.host = line->host.ptr ? line->host : wanted.host;
+    state->turned = named;
+    if (is_same_source(assembler->file, &wanted))
+        return PYRO_OK;
+    PYRO_TRY(pyro_log_assembler_end(assembler, state->error));
+    assembler->file = state->whole;
+    for (size_t i = 0; i < state->source_count && named; i++)
+        if (is_same_source(state->sources[i], &wanted)) {
+            assembler->file = state->sources[i];
+            return PYRO_OK;
+        }
+    if (!named || state->source_count == SOURCES_MOST)
+        return PYRO_OK;
+    struct pyro_slice executor = pyro_log_file_of(wanted.container).executor;
+    wanted.executor = line->container.ptr && executor.ptr ? executor : wanted.executor;
+    PYRO_TRY(begin_part(state, wanted, PYRO_SLICE_LITERAL("")));
+    state->sources[state->source_count++] = assembler->file;
+    return PYRO_OK;
+}
+
+static enum pyro_status take_enveloped(struct state *state, const struct pyro_enveloped_line *wrapped, int64_t place)
+{
+    struct partial *partial = &state->partials[wrapped->error_stream];
+    struct pyro_slice text = wrapped->text;
+    PYRO_TRY(turn_to(state, wrapped));
+    if (partial->open || wrapped->partial) {
         if (!partial->open)
             pyro_strbuf_clear(&partial->text);
         size_t room = PYRO_LOG_LINE_BYTES - partial->text.len;
         state->input->counts.cut_lines += room < text.len && room > 0;
         pyro_strbuf_add(&partial->text, text.ptr, text.len < room ? text.len : room);
-        partial->open = cri->partial;
-        if (cri->partial)
+        partial->open = wrapped->partial;
+        if (wrapped->partial)
             return partial->text.failed ? pyro_no_memory(state->error) : PYRO_OK;
         text = pyro_strbuf_slice(&partial->text);
     }
-    struct pyro_strbuf *line = &state->cri_line;
+    struct pyro_strbuf *line = &state->inner;
     pyro_strbuf_clear(line);
     pyro_strbuf_add_slice(line, text);
     if (partial->text.failed || line->failed || !pyro_strbuf_reserve(line, PYRO_SCAN_PADDING))
         return pyro_no_memory(state->error);
-    return take_text(state, pyro_strbuf_slice(line), place, cri->time_ms);
+    return take_text(state, pyro_strbuf_slice(line), place, wrapped->time_ms);
 }
 
 /* `cut`: the line goes on, and the rest of it is dropped. */
@@ -177,7 +246,7 @@ static enum pyro_status take_line(struct state *state, struct pyro_slice line, b
 {
     struct pyro_log_counts *counts = &state->input->counts;
     int64_t place = state->offset + (line.ptr - state->buffer);
-    struct pyro_cri_line cri;
+    struct pyro_enveloped_line wrapped;
     counts->lines++;
     counts->cut_lines += cut;
     state->line++;
@@ -187,10 +256,12 @@ static enum pyro_status take_line(struct state *state, struct pyro_slice line, b
         counts->garbage_lines++;
         return pyro_log_assembler_end(&state->assembler, state->error);
     }
-    if (state->cri && pyro_cri_line_read(line, &cri))
-        PYRO_TRY(take_cri(state, &cri, place));
+    if (state->envelope.kind != PYRO_ENVELOPE_NONE && pyro_log_envelope_open(&state->envelope, line, &wrapped))
+        PYRO_TRY(take_enveloped(state, &wrapped, place));
     else
         PYRO_TRY(take_text(state, line, place, PYRO_NONE));
+    if (state->envelope.text.failed)
+        return pyro_no_memory(state->error);
     return cut ? pyro_log_assembler_end(&state->assembler, state->error) : PYRO_OK;
 }
 
@@ -272,10 +343,14 @@ static enum pyro_status take_lines(struct state *state)
 static enum pyro_status end_partials(struct state *state)
 {
     for (unsigned stream = 0; stream < 2; stream++) {
-        const struct pyro_cri_line rest = {
-            .time_ms = PYRO_NONE, .error_stream = stream == 1, .text = PYRO_SLICE_LITERAL("")};
+        const struct pyro_enveloped_line rest = {.time_ms = PYRO_NONE,
+                                                 .error_stream = stream == 1,
+                                                 .text = PYRO_SLICE_LITERAL(""),
+                                                 .container =
+                                                     state->turned ? state->assembler.file->container : PYRO_SLICE_NULL,
+                                                 .host = state->turned ? state->assembler.file->host : PYRO_SLICE_NULL};
         if (state->partials[stream].open)
-            PYRO_TRY(take_cri(state, &rest, state->offset + (int64_t)state->end));
+            PYRO_TRY(take_enveloped(state, &rest, state->offset + (int64_t)state->end));
     }
     return PYRO_OK;
 }
@@ -314,15 +389,20 @@ static enum pyro_status read_open(struct state *state, const char **ret_refusal)
         *ret_refusal = "has no header of a log";
     if (*ret_refusal)
         return PYRO_OK;
-    struct pyro_cri_line cri;
-    const char *newline = memchr(head.ptr, '\n', head.len);
-    struct pyro_slice first = {head.ptr, newline ? (size_t)(newline - head.ptr) : head.len};
-    state->cri = pyro_cri_line_read(first, &cri);
     state->yarn = pyro_slice_find(head, "Container: container_") && pyro_slice_find(head, "LogType:");
-    state->assembler.copies = state->cri;
+    pyro_log_envelope_find(&state->envelope, head, state->reading->pattern);
+    state->assembler.copies = state->envelope.kind != PYRO_ENVELOPE_NONE;
     PYRO_TRY(begin_part(state, pyro_log_file_of(candidate->path), head));
+    state->whole = state->assembler.file;
+    const struct pyro_log_counts *counts = &state->input->counts;
+    uint64_t records = counts->records, headed = counts->headed;
     state->input->counts.files++;
     PYRO_TRY(read_lines(state));
+    if (counts->records > records && counts->headed == headed)
+        PYRO_TRY(
+            add_note(state, candidate->path,
+                     "no line begins with a time and a level in a known form, so errors that were logged cannot be "
+                     "seen: --pattern says the form"));
     const char *damage = pyro_reader_damage(state->reader);
     return damage ? add_note(state, candidate->path, "is read up to its damage: %s", damage) : PYRO_OK;
 }
@@ -333,7 +413,9 @@ static void begin_file(struct state *state, const struct pyro_log_candidate *can
     state->begin = state->scanned = state->end = 0;
     state->offset = 0;
     state->line = 0;
-    state->ended = state->skipping = state->dirty = state->cri = state->yarn = false;
+    state->ended = state->skipping = state->dirty = state->yarn = state->turned = false;
+    state->whole = NULL;
+    state->source_count = 0;
     state->section = state->host = PYRO_SLICE_NULL;
     state->partials[0].open = state->partials[1].open = false;
 }
@@ -480,12 +562,14 @@ enum pyro_status pyro_logs_read(const struct pyro_log_reading *reading, struct p
     state.assembler.counts = &ret->counts;
     pyro_strbuf_init(&state.partials[0].text, allocator);
     pyro_strbuf_init(&state.partials[1].text, allocator);
-    pyro_strbuf_init(&state.cri_line, allocator);
+    pyro_strbuf_init(&state.inner, allocator);
+    pyro_log_envelope_init(&state.envelope, allocator);
     enum pyro_status status = read_all(&state);
     pyro_release(allocator, state.buffer);
     pyro_strbuf_done(&state.partials[0].text);
     pyro_strbuf_done(&state.partials[1].text);
-    pyro_strbuf_done(&state.cri_line);
+    pyro_strbuf_done(&state.inner);
+    pyro_log_envelope_done(&state.envelope);
     pyro_log_assembler_done(&state.assembler);
     return status;
 }

@@ -103,6 +103,17 @@ enum pyro_status pyro_log_assembler_end_file(struct pyro_log_assembler *assemble
     return status;
 }
 
+enum pyro_status pyro_log_assembler_copy(struct pyro_log_assembler *assembler, struct pyro_error *error)
+{
+    if (assembler->begin && !assembler->copies) {
+        pyro_strbuf_clear(&assembler->joined);
+        pyro_strbuf_add_slice(&assembler->joined, (struct pyro_slice){assembler->begin, assembler->len});
+        assembler->begin = assembler->joined.data;
+    }
+    assembler->copies = true;
+    return assembler->joined.failed ? pyro_no_memory(error) : PYRO_OK;
+}
+
 static void note_end(struct pyro_log_assembler *assembler, struct pyro_slice line)
 {
     while (line.len > 0 && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\t'))
@@ -112,6 +123,31 @@ static void note_end(struct pyro_log_assembler *assembler, struct pyro_slice lin
         assembler->last = line.ptr[line.len - 1];
 }
 
+/* What a process writes when it dies, in front of everything that logging would write: the JVM, C++, the C library,
+ * Python.
+ */
+static bool begins_crash(struct pyro_slice line)
+{
+    static const char *const words[] = {"# A fatal error has been detected by the Java Runtime",
+                                        "# There is insufficient memory for the Java Runtime",
+                                        "# java.lang.OutOfMemoryError",
+                                        "java.lang.OutOfMemoryError",
+                                        "Terminating due to java.lang.OutOfMemoryError",
+                                        "Aborting due to java.lang.OutOfMemoryError",
+                                        "terminate called ",
+                                        "double free or corruption",
+                                        "free(): invalid ",
+                                        "malloc(): ",
+                                        "*** stack smashing detected ***",
+                                        "Fatal Python error: "};
+    if (line.len == 0 || !memchr("#jTAtdfm*F", *line.ptr, 10))
+        return false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (pyro_slice_starts_with(line, words[i]))
+            return true;
+    return false;
+}
+
 /* Opens a record with this line. `header`: NULL without one. */
 static enum pyro_status open_record(struct pyro_log_assembler *assembler, struct pyro_slice line, int64_t place,
                                     uint64_t number, const struct pyro_log_header *header, int64_t prefix_ms,
@@ -119,8 +155,10 @@ static enum pyro_status open_record(struct pyro_log_assembler *assembler, struct
 {
     struct pyro_log_span none = {0, SIZE_MAX};
     assembler->headed = header != NULL;
-    assembler->exception = !header && pyro_begins_exception(line);
-    assembler->level = header ? header->level : PYRO_LEVEL_NONE;
+    assembler->counts->headed += assembler->headed;
+    bool crash = !header && begins_crash(line);
+    assembler->exception = crash || (!header && pyro_begins_exception(line));
+    assembler->level = header ? header->level : crash ? PYRO_LEVEL_FATAL : PYRO_LEVEL_NONE;
     assembler->logger = header ? span_of(header->logger, line.ptr) : none;
     assembler->thread = header ? span_of(header->thread, line.ptr) : none;
     assembler->task_name = header ? span_of(header->task_name, line.ptr) : none;
@@ -183,11 +221,20 @@ static bool goes_on(struct pyro_slice line)
     return pyro_exception_name_length(line) > 0;
 }
 
+/* An exception that a record of level WARN or above announced, or a crash, goes on with what looks like another crash.
+ */
+static bool is_of_crash(const struct pyro_log_assembler *assembler)
+{
+    return assembler->begin && (assembler->exception || (assembler->headed && assembler->level >= PYRO_LEVEL_WARN));
+}
+
 /* Whether a line without a header belongs to the open record. */
 static bool joins(const struct pyro_log_assembler *assembler, struct pyro_slice line)
 {
     if (!assembler->begin || assembler->len + line.len >= PYRO_LOG_RECORD_BYTES)
         return false;
+    if (begins_crash(line))
+        return is_of_crash(assembler);
     if (pyro_begins_stack(line))
         return assembler->last == ':' && (assembler->headed || assembler->exception);
     if (assembler->headed)
@@ -218,6 +265,7 @@ static enum pyro_status take_json(struct pyro_log_assembler *assembler, struct p
         .message = header->message,
         .text = line,
     };
+    assembler->counts->headed++;
     assembler->last = '\0';
     return deliver(assembler, &record, error);
 }

@@ -16,6 +16,7 @@ struct pyro_log_counts {
     uint64_t files, other_files; /* read; of folders, without being text logs */
     uint64_t bytes;              /* decompressed */
     uint64_t lines, records;     /* records: before the filter */
+    uint64_t headed;             /* records with a header */
     uint64_t cut_lines;          /* longer than PYRO_LOG_LINE_BYTES: the rest was dropped */
     uint64_t garbage_lines;      /* that are not text, dropped */
     uint64_t profiler_lines;     /* records of profilers, dropped */
@@ -55,6 +56,8 @@ struct pyro_log_assembler {
 
 void pyro_log_assembler_init(struct pyro_log_assembler *assembler, const struct pyro_allocator *allocator);
 void pyro_log_assembler_done(struct pyro_log_assembler *assembler);
+/* From now on lines are copied: they need not lie one behind the other. */
+enum pyro_status pyro_log_assembler_copy(struct pyro_log_assembler *assembler, struct pyro_error *error);
 /* Takes a line without its end. Unless `copies`, it lies behind the line before it, with that one's end between them,
  * and stays where it is until the record ends. `time_ms`: of the line's prefix, PYRO_NONE without one. */
 enum pyro_status pyro_log_assembler_line(struct pyro_log_assembler *assembler, struct pyro_slice line, int64_t place,
