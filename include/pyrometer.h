@@ -102,7 +102,7 @@ struct pyro_allocator {
 /* What the progress callback is given; the library sets `size`. */
 struct pyro_progress {
     size_t size;          /* sizeof(struct pyro_progress) */
-    const char *path;     /* the log being read */
+    const char *path;     /* the log being read; empty while none is: findings are judged, changes are simulated */
     uint64_t bytes_done;  /* of the files as stored, compressed or not */
     uint64_t bytes_total; /* 0 when unknown (pipes) */
 };

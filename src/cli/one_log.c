@@ -9,8 +9,8 @@ int cli_log_open(const struct cli_call *call, const char *path, const struct cli
     if (status != CLI_EXIT_OK)
         return status;
     struct pyro_diagnose_options rules = {.size = sizeof(rules), .config = config};
-    return pyro_diagnose(ret->app, &rules, NULL, &ret->diagnosis, &error) == PYRO_OK ? CLI_EXIT_OK
-                                                                                     : cli_failure(&error);
+    return pyro_diagnose(ret->app, &rules, &options->work, &ret->diagnosis, &error) == PYRO_OK ? CLI_EXIT_OK
+                                                                                               : cli_failure(&error);
 }
 
 void cli_log_close(struct cli_log *log)

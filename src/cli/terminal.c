@@ -145,8 +145,9 @@ static void show(struct cli_progress *progress, const struct pyro_progress *stat
 int cli_progress_callback(void *context, const struct pyro_progress *state)
 {
     struct cli_progress *progress = context;
-    int64_t now = progress->wanted ? now_ms() : 0;
-    if (progress->wanted && now - progress->last_ms >= 100) {
+    bool wanted = progress->wanted && state->path[0] != '\0'; /* without a path nothing is read */
+    int64_t now = wanted ? now_ms() : 0;
+    if (wanted && now - progress->last_ms >= 100) {
         show(progress, state, now);
         progress->last_ms = now;
     }

@@ -135,7 +135,7 @@ static enum pyro_status diagnose_input(struct diagnose *state, size_t index, pyr
     if (status != PYRO_OK)
         return status;
     struct pyro_diagnose_options wanted = {.size = sizeof(wanted), .config = state->config, .prices = state->prices};
-    status = pyro_diagnose(app, &wanted, NULL, ret, &state->error);
+    status = pyro_diagnose(app, &wanted, &state->options.work, ret, &state->error);
     pyro_app_release(app);
     return status == PYRO_OK ? use_store(state, *ret) : status;
 }
@@ -276,8 +276,7 @@ static int run(const struct cli_call *call)
         return status;
     }
     cli_catch_signals();
-    struct pyro_options threads = {.size = sizeof(threads), .threads = state.options.work.threads};
-    struct pyro_page_options page = {.size = sizeof(page), .prices = state.prices, .options = &threads};
+    struct pyro_page_options page = {.size = sizeof(page), .prices = state.prices, .options = &state.options.work};
     if (state.format == PYRO_FORMAT_HTML) {
         state.report.document = pyro_page_document;
         state.report.document_context = &page;

@@ -50,7 +50,7 @@ static int report_missed(const struct cli_call *call, pyro_store *store, const s
         kept.note = text;
     }
     kept.application = pyro_app_name(app);
-    bool ok = pyro_diagnose(app, NULL, NULL, &diagnosis, &error) == PYRO_OK &&
+    bool ok = pyro_diagnose(app, NULL, &options.work, &diagnosis, &error) == PYRO_OK &&
               pyro_store_record(store, diagnosis, NULL, &error) == PYRO_OK &&
               pyro_store_add_feedback(store, &kept, &error) == PYRO_OK;
     pyro_diagnosis_free(diagnosis);

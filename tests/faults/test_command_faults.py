@@ -56,6 +56,28 @@ def test_an_answer_or_an_error(command: Command, arguments: List[object], most: 
     run_all(command, arguments, most)
 
 
+LARGE = ROOT / "corpus" / "logs" / "coalesce_off.zst"  # enough tasks for rules and simulations on several threads
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["diagnose", "-f", "json", LARGE],
+        ["whatif", LARGE, "--sweep", "executors=1..4"],
+        ["compare", LARGE, SMALLEST],
+        ["feedback", LARGE, "--missed", "disk-spill"],
+    ],
+    ids=lambda arguments: " ".join(arguments[i] for i in (0, 2) if isinstance(arguments[i], str)),
+)
+def test_one_thread_is_one(command: Command, arguments: List[object], tmp_path: Path) -> None:
+    store = ["--store", f"sqlite:{tmp_path / 'runs.db'}"] if arguments[0] == "feedback" else []
+    several = command.run([*arguments, *store, "--threads", "3"])
+    assert several.exit == 0 and command.control.calls()["thread"] > 0, several.err
+    alone = command.run([*arguments, *store, "--threads", "1"])
+    assert alone.exit == 0 and command.control.calls()["thread"] == 0, alone.err
+    assert alone.out == several.out
+
+
 @pytest.mark.parametrize("codec", ["lz4-single", "lzf-single", "snappy-single", "zip"])
 def test_every_codec(command: Command, codec: str, tmp_path: Path) -> None:
     if codec == "zip":
