@@ -7,7 +7,7 @@
 
 enum { WARM_UP_MS = 2000 };
 
-struct scene scene_new(unsigned executors, unsigned cores)
+struct scene scene_cold(unsigned executors, unsigned cores)
 {
     struct scene scene = {.app = fixture_app(SCENE_START, SCENE_START + 1), .executors = executors, .cores = cores};
     scene.app->application.spark_version = PYRO_SLICE_LITERAL("3.5.6");
@@ -21,6 +21,12 @@ struct scene scene_new(unsigned executors, unsigned cores)
     }
     for (unsigned i = 0; i < executors * cores; i++)
         scene.free_at[i] = scene.now;
+    return scene;
+}
+
+struct scene scene_new(unsigned executors, unsigned cores)
+{
+    struct scene scene = scene_cold(executors, cores);
     const int64_t ms = WARM_UP_MS;
     scene_stage(&scene, executors * cores, &ms, 1, NULL, NULL);
     return scene;
@@ -160,6 +166,14 @@ enum pyro_verdict scene_verdict(const struct scene *scene, const char *rule)
             return scene->diagnosis->outcomes[i].verdict;
     fail_msg("no rule %s", rule);
     return PYRO_VERDICT_QUIET;
+}
+
+void scene_judge(struct scene *scene, const char *rule, bool finds, const char *what)
+{
+    scene_end(scene);
+    if ((scene_finding(scene, rule) != NULL) != finds)
+        fail_msg("%s: %s near %s", rule, finds ? "quiet" : "a finding", what);
+    scene_free(scene);
 }
 
 /* Settings without a model stand in the code of their advice. */

@@ -25,6 +25,8 @@ struct scene {
 /* Spark 3.5 on a cluster whose executors are there after two seconds; the clock stands behind warm-up tasks, so that
  * later tasks are not the first on their executors. */
 struct scene scene_new(unsigned executors, unsigned cores);
+/* The same without warm-up tasks. */
+struct scene scene_cold(unsigned executors, unsigned cores);
 /* A task as `change` makes it, `ms` long. */
 typedef void (*scene_change)(struct fixture_task *task, unsigned index, void *context);
 /* Adds a stage of `count` tasks of `ms[index % kinds]`, run on all slots; the next stage begins behind it. */
@@ -44,6 +46,9 @@ const struct pyro_finding *scene_finding(const struct scene *scene, const char *
 enum pyro_verdict scene_verdict(const struct scene *scene, const char *rule);
 /* Value of a setting that a finding advises, or "". */
 const char *scene_setting(const struct pyro_finding *finding, const char *key);
+/* Ends the application, asserts that the rule finds something or nothing there, and frees it; `what` is for messages.
+ */
+void scene_judge(struct scene *scene, const char *rule, bool finds, const char *what);
 #define scene_quiet(scene, rule) assert_null(scene_finding((scene), (rule)))
 
 #endif
